@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choose - from a clock interrupt to one access
+ *
+ * An interrupt is not an access. Half of the samples (tagged apart) take the
+ * access that the interrupted thread waited for: the instruction before the
+ * interrupted one, found by decoding backwards. The others are chosen
+ * uniformly in a window of upcoming accesses (interp.h). The length of a
+ * complete window is remembered per instruction, so that next time the index
+ * is drawn first and interpretation stops there; one in eight is measured
+ * anew. Where the path is blocked by a value we cannot compute, an execution
+ * breakpoint on the blocking instruction lets the program go there by itself.
+ *
+ * Context: handler of the thread that owns the struct choose.
+ */
+#ifndef COMDET_CHOOSE_H
+#define COMDET_CHOOSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "access.h"
+#include "interp.h"
+#include "loss.h"
+#include "rng.h"
+
+enum { CHOOSE_BREAKPOINTS_MAX = 1 };
+
+enum chosen {
+	CHOSEN,		   /* one access, its kind told */
+	CHOSEN_BREAKPOINT, /* arm one at breakpoint_ip, then choose_resume */
+	CHOSEN_NOTHING,	   /* cause tells why */
+};
+
+struct choice {
+	enum chosen what;
+	struct access access;
+	enum sample_kind kind;
+	uint64_t breakpoint_ip;
+	enum loss_cause cause;
+	bool stalled_unknown; /* wanted the stalled one; took another */
+};
+
+struct choose {
+	struct rng *rng;
+	struct interp *interp;
+	uint32_t stalled_percent; /* of samples, default 50 */
+	bool breakpoints;	  /* may CHOSEN_BREAKPOINT be answered? */
+	/* below: private to choose.c */
+	uint32_t breakpoints_used;
+	uint32_t stop_at;
+	bool wanted_stalled;
+	bool waiting; /* for a breakpoint */
+};
+
+/* A sample: the thread was interrupted at @cpu. */
+void choose_start(struct choose *c, const struct cpu_state *cpu,
+		  const struct memory *mem, struct choice *out);
+
+/* The execution breakpoint was reached; @cpu is there. */
+void choose_resume(struct choose *c, const struct cpu_state *cpu,
+		   const struct memory *mem, struct choice *out);
+
+/*
+ * The breakpoint will not be reached (the next sample came first, or it could
+ * not be armed): choose among what is already exact.
+ */
+void choose_abandon(struct choose *c, struct choice *out);
+
+#endif

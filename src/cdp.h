@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cdp - the on-disk format of one profiled process (docs/format.md)
+ *
+ * A file is a sequence of 4 KiB pages. Page 0 is the header; it carries the
+ * section table: which record types exist and how large a record of each is.
+ * Every other page belongs to one section and holds records of one writer
+ * thread. A page's commit counter says how many of its records are complete;
+ * a reader takes no more than those. Counters inside a committed record go on
+ * changing; each is one aligned 8-byte word, so any moment is a valid one.
+ *
+ * Little endian, x86-64. The reader trusts nothing (cdp_read.h).
+ */
+#ifndef COMDET_CDP_H
+#define COMDET_CDP_H
+
+#include <stdint.h>
+
+#include "comm.h"
+#include "loss.h"
+
+#define CDP_MAGIC "COMDETcd"
+
+enum {
+	CDP_VERSION = 1,
+	CDP_PAGE_BYTES = 4096,
+	CDP_PAGE_HEADER_BYTES = 64,
+	CDP_PATH_BYTES = 256,
+	CDP_LOSS_MAX = 32,
+};
+_Static_assert(LOSS_COUNT <= CDP_LOSS_MAX, "loss counters fit the format");
+
+enum cdp_section {
+	CDP_FREE, /* a page reserved and not yet written: skipped */
+	CDP_THREADS,
+	CDP_PAIRS,
+	CDP_MAPS,
+	CDP_CORES,
+	CDP_SECTIONS
+};
+
+enum cdp_state {
+	CDP_RUNNING = 1, /* also what a killed process leaves behind */
+	CDP_ENDED,	 /* through exit, _exit or the last thread */
+	CDP_EXECED,	 /* another program took over; see its own file */
+	CDP_STOPPED,	 /* we switched ourselves off: note says why */
+};
+
+enum {
+	CDP_MODE_COMM = 1,
+	CDP_MODE_REUSE = 2,
+	CDP_MODE_SHARED = 4,
+	CDP_MODE_GLOBAL = 8,
+	CDP_MODE_PROFILE = 16,
+};
+
+struct cdp_section_entry {
+	char name[16];
+	uint32_t type;
+	uint32_t record_bytes;
+	uint64_t reserved;
+};
+
+/* Page 0. Strings end in NUL. Times ns. */
+struct cdp_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes;
+	uint32_t page_bytes;
+	uint32_t sections; /* entries used in the table */
+	struct cdp_section_entry section[8];
+
+	uint64_t pages; /* pages handed out, this one included; atomic */
+	uint32_t state; /* enum cdp_state; atomic */
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint32_t line_bytes;
+	uint64_t process_start; /* /proc/PID/stat field 22, to know if alive */
+	uint64_t start_real;	/* CLOCK_REALTIME */
+	uint64_t start_mono;	/* CLOCK_MONOTONIC */
+	uint64_t last_mono;	/* of the last commit or the end; atomic */
+	uint64_t cpu_ns;	/* of the process at the end; atomic */
+
+	char run_id[40];
+	char boot_id[40];
+	char host[64];
+	char kernel[128];
+	char cpu[64];
+
+	char source[16]; /* clock, pebs, ... */
+	char source_reason[256];
+	char delivery[16]; /* sigtrap, rtsig */
+	char algorithm[16];
+	char period_unit[16]; /* ns, accesses, events, ops */
+	uint64_t period;
+	uint32_t modes; /* CDP_MODE_* */
+	uint32_t registers;    /* debug registers in use */
+	char registers_reason[192]; /* why fewer than four, else empty */
+	uint32_t board_slots;
+	uint32_t cores; /* of the machine */
+	uint64_t expiry, watch_expiry; /* ticks of period_unit */
+
+	uint64_t loss[CDP_LOSS_MAX]; /* of threads merged or unknown; atomic */
+	uint64_t not_followed; /* programs started and not profiled; atomic */
+	char exe[CDP_PATH_BYTES];
+	char command[768]; /* arguments, joined by blanks, cut with "..." */
+	char note[192];
+};
+_Static_assert(sizeof(struct cdp_header) <= CDP_PAGE_BYTES, "one page");
+
+/* At the start of every other page. */
+struct cdp_page {
+	uint32_t section;   /* enum cdp_section; atomic, written last */
+	uint32_t committed; /* records complete; atomic */
+	uint64_t reserved[7];
+};
+_Static_assert(sizeof(struct cdp_page) == CDP_PAGE_HEADER_BYTES, "header");
+
+enum {
+	CDP_THREAD_LIVE = 1,
+	CDP_THREAD_ENDED = 2,
+	CDP_THREAD_MERGED = 3, /* count threads that left no detection */
+	CDP_THREAD_FREE = 4,   /* waits for its next use: skipped */
+};
+
+/* 512 bytes: 7 a page. Counters are atomic words with one writer. */
+struct cdp_thread {
+	uint32_t id; /* what pairs refer to */
+	uint32_t tid;
+	uint32_t state; /* CDP_THREAD_*; atomic */
+	uint32_t count; /* threads in this row, 1 unless merged */
+	char name[16];
+	uint64_t start_routine; /* address, 0 for the main thread */
+	uint64_t start_mono, end_mono;
+	uint64_t cpu_ns; /* at the last sample or the end */
+	uint64_t interrupts;
+	uint64_t samples[SAMPLE_KINDS];
+	uint64_t loads, stores; /* uniform samples by kind; rmw in both */
+	uint64_t traps;		/* data watchpoints */
+	uint64_t exec_traps;	/* execution breakpoints */
+	uint64_t arms;
+	uint64_t detections;
+	uint64_t loss[CDP_LOSS_MAX];
+	uint64_t spare[12];
+};
+_Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
+
+/*
+ * Detections that agree in everything but their time. 128 bytes: 31 a page.
+ * The detector's thread writes it.
+ */
+struct cdp_pair {
+	uint32_t publisher_thread, detector_thread;
+	uint64_t publisher_addr, detector_addr;
+	uint64_t publisher_ip, detector_ip;
+	uint32_t publisher_len, detector_len;
+	uint16_t publisher_flags, detector_flags; /* ACCESS_* */
+	uint16_t sharing; /* enum sharing */
+	uint16_t by;	  /* enum detected_by */
+	uint64_t line;
+	uint64_t count;	     /* detections; atomic */
+	uint64_t periods_q8; /* volume, 1/256 periods; atomic */
+	uint64_t first_mono, last_mono;
+	uint64_t map_generation; /* of CDP_MAPS when first seen */
+	uint64_t spare[2];
+};
+_Static_assert(sizeof(struct cdp_pair) == 128, "cdp_pair");
+
+/* Detections by the cores the two threads were on. 64 bytes. */
+struct cdp_core {
+	uint32_t publisher_core, detector_core;
+	uint64_t count[SHARING_KINDS]; /* atomic */
+	uint64_t traps;		       /* of them; atomic */
+	uint64_t periods_q8;	       /* atomic */
+	uint64_t spare[3];
+};
+_Static_assert(sizeof(struct cdp_core) == 64, "cdp_core");
+
+/*
+ * A mapping of the address space, as in /proc/PID/maps. 384 bytes. A later
+ * generation hides the earlier ones where they overlap.
+ */
+struct cdp_map {
+	uint64_t start, end, file_offset;
+	uint64_t generation; /* counts up with every reading of the maps */
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	uint32_t prot; /* PROT_READ | PROT_WRITE | PROT_EXEC */
+	uint32_t spare0;
+	char path[CDP_PATH_BYTES]; /* "" or "[heap]", "[stack]" as the kernel */
+	uint8_t build_id[20];
+	uint8_t build_id_bytes;
+	uint8_t spare[51];
+};
+_Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
+
+static inline uint32_t cdp_record_bytes(enum cdp_section s)
+{
+	switch (s) {
+	case CDP_THREADS:
+		return sizeof(struct cdp_thread);
+	case CDP_PAIRS:
+		return sizeof(struct cdp_pair);
+	case CDP_MAPS:
+		return sizeof(struct cdp_map);
+	case CDP_CORES:
+		return sizeof(struct cdp_core);
+	default:
+		return 0;
+	}
+}
+
+static inline uint32_t cdp_records_a_page(enum cdp_section s)
+{
+	uint32_t bytes = cdp_record_bytes(s);
+
+	return bytes ? (CDP_PAGE_BYTES - CDP_PAGE_HEADER_BYTES) / bytes : 0;
+}
+
+#endif
