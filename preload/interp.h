@@ -23,20 +23,40 @@
 #include "access.h"
 #include "decode.h"
 
-enum { GPR_RAX, GPR_RCX, GPR_RDX, GPR_RBX, GPR_RSP, GPR_RBP, GPR_RSI, GPR_RDI };
+enum {
+	GPR_RAX,
+	GPR_RCX,
+	GPR_RDX,
+	GPR_RBX,
+	GPR_RSP,
+	GPR_RBP,
+	GPR_RSI,
+	GPR_RDI
+};
 
 /* Where a thread stands. In the order of instruction encoding: rax rcx ... */
 struct cpu_state {
 	uint64_t gpr[16];
 	uint64_t rip, rflags;
 	uint64_t fs_base, gs_base;
+	bool gs_known;      /* gs_base holds a value; fs_base always does */
 	const void *fxsave; /* 512 bytes as FXSAVE lays out, NULL: unknown */
 	/*
-	 * Upper halves of ymm0 to ymm15 (16 * 16 bytes, the AVX component of
-	 * XSAVE), NULL if unknown or in their initial state (zero).
+	 * Components of XSAVE, each NULL if unknown. A component in its
+	 * initial state points to zeros (cpu_state_vectors does).
 	 */
-	const void *ymm_high;
+	const void *ymm_high; /* upper halves of ymm0-15, 16 * 16 bytes */
+	const void *opmask;   /* k0-k7, 8 * 8 bytes */
+	const void *zmm_high; /* upper halves of zmm0-15, 16 * 32 bytes */
+	const void *hi16_zmm; /* zmm16-31, 16 * 64 bytes */
 };
+
+/*
+ * Fill fxsave and the pointers after it from the floating-point state of a
+ * signal frame (uc_mcontext.fpregs), NULL where there is none. What they
+ * point to must stay until the last interp_run on this state.
+ */
+void cpu_state_vectors(struct cpu_state *cpu, const void *fpregs);
 
 enum {
 	WINDOW_ACCESSES_MIN = 24,
@@ -45,12 +65,12 @@ enum {
 };
 
 enum interp_end {
-	INTERP_CLOSED,	     /* back at the first instruction */
-	INTERP_FULL,	     /* accesses or instructions at their limit */
-	INTERP_REACHED,	     /* access number @stop_at is in */
-	INTERP_SYSCALL,	     /* the kernel takes over, or int3, hlt, ... */
-	INTERP_UNDECODED,    /* not an instruction, or one we do not know */
-	INTERP_UNREADABLE,   /* code that cannot be read */
+	INTERP_CLOSED,     /* back at the first instruction */
+	INTERP_FULL,       /* accesses or instructions at their limit */
+	INTERP_REACHED,    /* access number @stop_at is in */
+	INTERP_SYSCALL,    /* the kernel takes over, or int3, hlt, ... */
+	INTERP_UNDECODED,  /* not an instruction, or one we do not know */
+	INTERP_UNREADABLE, /* code that cannot be read */
 	INTERP_UNKNOWN_ADDRESS,
 	INTERP_UNKNOWN_PATH,
 };
@@ -61,8 +81,8 @@ struct interp; /* interp_state.h */
 extern const uint32_t interp_bytes;
 
 /*
- * Begin a window at @cpu. @lazy allows loads whose value is needed only if an
- * address or branch asks for it to be left unread.
+ * Begin a window at @cpu. What @cpu and @mem point to must stay as it is
+ * until the last interp_run of the window.
  */
 void interp_begin(struct interp *in, const struct cpu_state *cpu,
 		  const struct memory *mem);
