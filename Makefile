@@ -9,7 +9,7 @@ DEPS_CHECK := spin binutils clang-format procps python3 gdb libubsan1 libasan8 \
 
 CC := gcc
 B := build
-O := $(B)/obj
+comma := ,
 CFLAGS ?= -O2 -g
 CSTD := -std=gnu11 -D_GNU_SOURCE
 WARN := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes \
@@ -21,7 +21,7 @@ B := build/san-$(firstword $(subst $(comma), ,$(subst -, ,$(SAN))))
 SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 endif
-comma := ,
+O := $(B)/obj
 ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC \
 	-fvisibility=hidden -MMD -MP -pthread
 
@@ -66,7 +66,8 @@ $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -I. -c -o $@ $<
 
-$(B)/libcomdet.so: $(SRC_OBJ) $(PRELOAD_OBJ)
+# Statistics are for the analysis; they alone need libm.
+$(B)/libcomdet.so: $(filter-out $(O)/src/interval.o,$(SRC_OBJ)) $(PRELOAD_OBJ)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 
