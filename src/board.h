@@ -11,7 +11,13 @@
  * board_publish   loser drops    reader misses
  * board_read      reader misses  independent
  *
- * Memory order: docs/memory-model.md.
+ * All of it is wait-free, no call loops. A handler that interrupts a
+ * publisher on its own thread finds that one slot busy and goes on. Memory
+ * order: docs/memory-model.md.
+ *
+ * A board is for the threads of one process. A child of fork() may inherit a
+ * slot that was being written, which would stay busy for ever: it makes its
+ * board anew with board_init().
  */
 #ifndef COMDET_BOARD_H
 #define COMDET_BOARD_H
@@ -21,19 +27,22 @@
 
 #include "access.h"
 
-enum { BOARD_SLOTS_DEFAULT = 127, BOARD_SLOTS_MAX = 1021 };
+enum {
+	BOARD_SLOTS_DEFAULT = 127,
+	BOARD_SLOTS_MAX = 1021
+};
 
 struct board_entry {
-	uint64_t line;	     /* address of the cache line, 0: empty */
-	uint64_t time;	     /* of publishing, in the engine's ticks */
+	uint64_t line;       /* address of the cache line, 0: empty */
+	uint64_t time;       /* of publishing, in the engine's ticks */
 	struct access store; /* what was sampled */
 	uint32_t thread;     /* id of the publisher */
-	uint32_t core;	     /* where the publisher ran */
+	uint32_t core;       /* where the publisher ran */
 };
 
 struct board;
 
-/* Bytes of memory that a board of @slots needs. */
+/* Bytes of memory that a board of @slots needs, 0 if there can be none. */
 size_t board_size(uint32_t slots);
 
 /*
@@ -47,11 +56,15 @@ struct board *board_init(void *mem, uint32_t slots, uint32_t line_bytes);
 /* The cache line of @addr on this board. Any context. */
 uint64_t board_line(const struct board *b, uint64_t addr);
 
+/* The number of the slot that entries about @line go to. Any context. */
+uint32_t board_slot(const struct board *b, uint64_t line);
+
 /*
  * Publish @e in the slot of @e->line, whatever the slot held.
  *
  * Context: any, handler included; wait-free.
- * Returns 0, or -EBUSY if another thread is writing the slot.
+ * Returns 0, -EBUSY if somebody else is writing the slot, or -EINVAL if
+ * @e->line is 0 or not the address of a line.
  */
 int board_publish(struct board *b, const struct board_entry *e);
 
@@ -60,7 +73,8 @@ int board_publish(struct board *b, const struct board_entry *e);
  *
  * Context: any, handler included; wait-free.
  * Returns 1 if the entry is about @line, 0 if it is about another line or
- * empty (@e->line tells), -EBUSY if it is being written.
+ * empty (@e->line tells), -EBUSY if it is or was being written meanwhile;
+ * then @e is left alone.
  */
 int board_read(const struct board *b, uint64_t line, struct board_entry *e);
 
