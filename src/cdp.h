@@ -27,7 +27,9 @@ enum {
 	CDP_PAGE_HEADER_BYTES = 64,
 	CDP_PATH_BYTES = 256,
 	CDP_LOSS_MAX = 32,
+	CDP_CORES_MAX = 8192, /* core numbers are below; Linux has no more */
 };
+#define CDP_BYTES_MAX (UINT64_C(1) << 32) /* no file is larger */
 _Static_assert(LOSS_COUNT <= CDP_LOSS_MAX, "loss counters fit the format");
 
 enum cdp_section {
@@ -41,9 +43,9 @@ enum cdp_section {
 
 enum cdp_state {
 	CDP_RUNNING = 1, /* also what a killed process leaves behind */
-	CDP_ENDED,	 /* through exit, _exit or the last thread */
-	CDP_EXECED,	 /* another program took over; see its own file */
-	CDP_STOPPED,	 /* we switched ourselves off: note says why */
+	CDP_ENDED,       /* through exit, _exit or the last thread */
+	CDP_EXECED,      /* another program took over; see its own file */
+	CDP_STOPPED,     /* we switched ourselves off: note says why */
 };
 
 enum {
@@ -71,15 +73,16 @@ struct cdp_header {
 	struct cdp_section_entry section[8];
 
 	uint64_t pages; /* pages handed out, this one included; atomic */
+	uint64_t bytes; /* the file was at least so long; atomic */
 	uint32_t state; /* enum cdp_state; atomic */
 	uint32_t pid;
 	uint32_t parent_pid;
 	uint32_t line_bytes;
 	uint64_t process_start; /* /proc/PID/stat field 22, to know if alive */
-	uint64_t start_real;	/* CLOCK_REALTIME */
-	uint64_t start_mono;	/* CLOCK_MONOTONIC */
-	uint64_t last_mono;	/* of the last commit or the end; atomic */
-	uint64_t cpu_ns;	/* of the process at the end; atomic */
+	uint64_t start_real;    /* CLOCK_REALTIME */
+	uint64_t start_mono;    /* CLOCK_MONOTONIC */
+	uint64_t last_mono;     /* of the last commit or the end; atomic */
+	uint64_t cpu_ns;        /* of the process at the end; atomic */
 
 	char run_id[40];
 	char boot_id[40];
@@ -93,11 +96,11 @@ struct cdp_header {
 	char algorithm[16];
 	char period_unit[16]; /* ns, accesses, events, ops */
 	uint64_t period;
-	uint32_t modes; /* CDP_MODE_* */
-	uint32_t registers;    /* debug registers in use */
+	uint32_t modes;             /* CDP_MODE_* */
+	uint32_t registers;         /* debug registers in use */
 	char registers_reason[192]; /* why fewer than four, else empty */
 	uint32_t board_slots;
-	uint32_t cores; /* of the machine */
+	uint32_t cores;                /* of the machine */
 	uint64_t expiry, watch_expiry; /* ticks of period_unit */
 
 	uint64_t loss[CDP_LOSS_MAX]; /* of threads merged or unknown; atomic */
@@ -136,18 +139,20 @@ struct cdp_thread {
 	uint64_t interrupts;
 	uint64_t samples[SAMPLE_KINDS];
 	uint64_t loads, stores; /* uniform samples by kind; rmw in both */
-	uint64_t traps;		/* data watchpoints */
-	uint64_t exec_traps;	/* execution breakpoints */
+	uint64_t traps;         /* data watchpoints */
+	uint64_t exec_traps;    /* execution breakpoints */
 	uint64_t arms;
 	uint64_t detections;
 	uint64_t loss[CDP_LOSS_MAX];
-	uint64_t spare[12];
+	uint64_t spare[15];
 };
 _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 
 /*
  * Detections that agree in everything but their time. 128 bytes: 31 a page.
- * The detector's thread writes it.
+ * The detector's thread writes it. A record with both lengths 0 is a rest: it
+ * counts what found no record of its own, and knows threads, sharing and by
+ * alone; its addresses, line and flags are 0.
  */
 struct cdp_pair {
 	uint32_t publisher_thread, detector_thread;
@@ -155,14 +160,14 @@ struct cdp_pair {
 	uint64_t publisher_ip, detector_ip;
 	uint32_t publisher_len, detector_len;
 	uint16_t publisher_flags, detector_flags; /* ACCESS_* */
-	uint16_t sharing; /* enum sharing */
-	uint16_t by;	  /* enum detected_by */
+	uint16_t sharing;                         /* enum sharing */
+	uint16_t by;                              /* enum detected_by */
 	uint64_t line;
-	uint64_t count;	     /* detections; atomic */
+	uint64_t count;      /* detections, at least 1; atomic */
 	uint64_t periods_q8; /* volume, 1/256 periods; atomic */
 	uint64_t first_mono, last_mono;
 	uint64_t map_generation; /* of CDP_MAPS when first seen */
-	uint64_t spare[2];
+	uint64_t spare[3];
 };
 _Static_assert(sizeof(struct cdp_pair) == 128, "cdp_pair");
 
@@ -170,8 +175,8 @@ _Static_assert(sizeof(struct cdp_pair) == 128, "cdp_pair");
 struct cdp_core {
 	uint32_t publisher_core, detector_core;
 	uint64_t count[SHARING_KINDS]; /* atomic */
-	uint64_t traps;		       /* of them; atomic */
-	uint64_t periods_q8;	       /* atomic */
+	uint64_t traps;                /* of them; atomic */
+	uint64_t periods_q8;           /* atomic */
 	uint64_t spare[3];
 };
 _Static_assert(sizeof(struct cdp_core) == 64, "cdp_core");
