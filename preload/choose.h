@@ -19,10 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "access.h"
+#include "../src/access.h"
 #include "interp.h"
-#include "loss.h"
-#include "rng.h"
+#include "../src/loss.h"
+#include "../src/rng.h"
 
 enum { CHOOSE_BREAKPOINTS_MAX = 1 };
 

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: MIT
+/*
+ * backdecode - the instruction before an instruction
+ *
+ * Instruction lengths synchronize: decoding from almost any byte runs into
+ * the true boundaries after a few instructions. So every byte from which the
+ * 32 to 64 bytes before an address can be decoded up to it votes for the
+ * length of the last instruction, and a clear majority wins. A chain that
+ * meets what compiled code does not contain has no vote.
+ *
+ * The instruction found is the one before in memory. It is the one executed
+ * before unless the address is a branch target; branches to it are looked for
+ * among the neighbours, and any found makes the answer unclear.
+ */
+#include <Zydis/Mnemonic.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "backdecode.h"
+#include "decode.h"
+#include "signal_safe.h"
+
+enum {
+	BACK_BYTES = 64,
+	VOTERS = 32, /* start offsets, the farthest ones */
+	VOTES_PERCENT = 75,
+	AHEAD_INSTRUCTIONS = 32, /* searched for a branch back */
+};
+
+/* The code before an address. */
+struct code {
+	uint64_t ip;
+	uint32_t have; /* readable bytes before ip */
+	uint8_t bytes[BACK_BYTES];
+};
+
+/*
+ * What was found out about an address: [63:16] address, [15:5] check of the
+ * bytes before it, [4] branch target, [3:0] length. Two addresses that share
+ * an entry take it from each other; one atomic word is always whole.
+ */
+enum {
+	KNOWN_ENTRIES = 1024
+};
+static _Atomic uint64_t known[KNOWN_ENTRIES];
+
+static void read_code(const struct memory *mem, uint64_t ip, struct code *c)
+{
+	uint64_t in_page = ip & 4095;
+
+	c->ip = ip;
+	c->have = BACK_BYTES;
+	if (!mem->read(mem->ctx, ip - BACK_BYTES, c->bytes, BACK_BYTES))
+		return;
+	c->have = in_page < BACK_BYTES ? (uint32_t)in_page : 0;
+	if (c->have && mem->read(mem->ctx, ip - c->have,
+				 c->bytes + BACK_BYTES - c->have, c->have))
+		c->have = 0;
+}
+
+/* The instruction that starts @back bytes before the address. */
+static int decode_back(const struct code *c, uint32_t back, struct insn *insn)
+{
+	return decode_bytes(c->bytes + BACK_BYTES - back, back, c->ip - back,
+			    insn);
+}
+
+/*
+ * The length of the instruction that ends at the address, 0 if unclear.
+ * *@targeted: one of the instructions before it branches to the address.
+ */
+static uint32_t elect(const struct code *c, bool *targeted)
+{
+	uint8_t length[BACK_BYTES + 1] = { 0 }; /* by bytes back */
+	uint8_t last[BACK_BYTES + 1] = { 0 };   /* of the chain, 0: no vote */
+	bool jumps[BACK_BYTES + 1] = { false };
+	uint32_t votes[INSN_BYTES_MAX + 1] = { 0 };
+	uint32_t total = 0, best = 0;
+	struct insn insn;
+
+	*targeted = false;
+	/* From near to far, so that each chain finds its rest done. */
+	for (uint32_t back = 1; back <= c->have; back++) {
+		if (decode_back(c, back, &insn) || insn.len > back)
+			continue;
+		length[back] = insn.len;
+		if (insn.flow == FLOW_SYSTEM)
+			continue;
+		if (insn.len == back)
+			last[back] = insn.len;
+		else
+			last[back] = last[back - insn.len];
+		jumps[back] =
+			(insn.flow == FLOW_COND || insn.flow == FLOW_JUMP) &&
+			insn.imm == c->ip;
+	}
+	for (uint32_t back = c->have; back > 0 && back + VOTERS > c->have;
+	     back--) {
+		if (!last[back])
+			continue;
+		votes[last[back]]++;
+		total++;
+	}
+	for (uint32_t i = 1; i <= INSN_BYTES_MAX; i++) {
+		if (votes[i] > votes[best])
+			best = i;
+	}
+	if (!best || votes[best] * 100 < total * VOTES_PERCENT)
+		return 0;
+	for (uint32_t back = c->have; back > 0; back--) {
+		if (last[back] != best)
+			continue;
+		for (uint32_t b = back; b > 0; b -= length[b]) {
+			if (jumps[b])
+				*targeted = true;
+		}
+		break;
+	}
+	return best;
+}
+
+/* Does the code from @ip on jump back to @ip before it leaves? */
+static bool loops(const struct memory *mem, uint64_t ip)
+{
+	struct insn scratch;
+	const struct insn *insn;
+	uint64_t p = ip;
+	int err;
+
+	for (int i = 0; i < AHEAD_INSTRUCTIONS; i++) {
+		insn = decode_at(mem, p, &scratch, &err);
+		if (!insn)
+			return false;
+		if ((insn->flow == FLOW_COND || insn->flow == FLOW_JUMP) &&
+		    insn->imm == ip)
+			return true;
+		if (insn->flow == FLOW_JUMP || insn->flow == FLOW_RET ||
+		    insn->flow == FLOW_SYSTEM)
+			return false;
+		p += insn->len;
+	}
+	return false;
+}
+
+static uint64_t code_check(const struct code *c)
+{
+	uint64_t h = c->have, word;
+
+	for (int i = 0; i < BACK_BYTES; i += 8) {
+		memcpy(&word, c->bytes + i, 8);
+		h = (h ^ word) * 0x9E3779B97F4A7C15ull;
+	}
+	return h >> 53;
+}
+
+/* elect and loops, remembered. */
+static uint32_t find_previous(const struct memory *mem, const struct code *c,
+			      bool *targeted)
+{
+	uint64_t tag = c->ip << 16 | code_check(c) << 5;
+	_Atomic uint64_t *entry = &known[c->ip * 0x9E3779B97F4A7C15ull >> 32 &
+					 (KNOWN_ENTRIES - 1)];
+	uint64_t word = atomic_load_explicit(entry, memory_order_relaxed);
+	uint32_t length;
+
+	if ((word & ~31ull) == tag) {
+		*targeted = word & 16;
+		return word & 15;
+	}
+	length = elect(c, targeted);
+	if (!*targeted)
+		*targeted = loops(mem, c->ip);
+	atomic_store_explicit(entry, tag | (*targeted ? 16 : 0) | length,
+			      memory_order_relaxed);
+	return length;
+}
+
+static bool writes_own_address(const struct insn *insn)
+{
+	int mask_operand;
+
+	for (int i = 0; i < insn->mems; i++) {
+		const struct mem_operand *m = &insn->mem[i];
+
+		if (m->kind == MEM_OPAQUE || m->kind == MEM_VSIB)
+			return true; /* a gather clears its mask */
+		if (m->kind != MEM_MASKED)
+			continue;
+		mask_operand = decode_mask_operand(insn);
+		if (mask_operand < 0
+			    ? insn->mask_written >> insn->write_mask & 1
+			    : insn->vec_written >> insn->op[mask_operand].reg &
+				      1)
+			return true;
+	}
+	return insn->gpr_written & insn->gpr_address;
+}
+
+static bool writes_register(const struct insn *insn, int reg)
+{
+	for (int i = 0; i < insn->operands; i++) {
+		if (insn->op[i].kind == OPERAND_GPR && insn->op[i].reg == reg &&
+		    insn->op[i].rw & ACCESS_STORE)
+			return true;
+	}
+	return false;
+}
+
+static bool explicit_access(const struct insn *insn)
+{
+	for (int i = 0; i < insn->mems; i++) {
+		if (insn->mem[i].rw && insn->mem[i].kind != MEM_STACK_PUSH &&
+		    insn->mem[i].kind != MEM_STACK_POP)
+			return true;
+	}
+	return false;
+}
+
+/* Where the call @insn, executed with @cpu, goes; false if not known. */
+static bool call_target(const struct insn *insn, const struct cpu_state *cpu,
+			const struct memory *mem, uint64_t *target)
+{
+	const struct operand *op = &insn->op[0];
+	uint64_t addr;
+
+	switch (insn->operands ? op->kind : OPERAND_NONE) {
+	case OPERAND_IMM:
+		*target = insn->imm;
+		return true;
+	case OPERAND_GPR:
+		*target = cpu->gpr[op->reg];
+		return true;
+	case OPERAND_MEM:
+		return !decode_address(insn, &insn->mem[op->reg], cpu, &addr) &&
+		       !mem->read(mem->ctx, addr, target, sizeof(*target));
+	default:
+		return false;
+	}
+}
+
+/*
+ * Registers as they were before @insn, as far as its addresses need them,
+ * from those after it. False if they cannot be known.
+ */
+static bool rewind_registers(const struct insn *insn, struct cpu_state *cpu)
+{
+	uint32_t bytes = insn->mems ? insn->mem[0].bytes : 0;
+	uint64_t back = cpu->rflags & 0x400 ? bytes : -(uint64_t)bytes;
+	struct insn rest = *insn;
+
+	if (insn->flags & INSN_STRING) {
+		for (int i = 0; i < insn->mems; i++) {
+			if (insn->mem[i].base < 16)
+				cpu->gpr[insn->mem[i].base] += back;
+		}
+		if (insn->flags & (INSN_REP | INSN_REPNE))
+			cpu->gpr[GPR_RCX]++;
+		return !(insn->flags & INSN_ADDRESS32);
+	}
+	if (insn->stack_bytes) {
+		const struct mem_operand *m = &insn->mem[insn->mems - 1];
+
+		for (int i = 0; i < insn->mems; i++) {
+			if (insn->mem[i].kind == MEM_STACK_PUSH ||
+			    insn->mem[i].kind == MEM_STACK_POP)
+				m = &insn->mem[i];
+		}
+		/* After leave, enter and pop rsp it is not known where. */
+		if (m->base != GPR_RSP || writes_register(insn, GPR_RSP))
+			return false;
+		if (m->kind == MEM_STACK_PUSH)
+			cpu->gpr[GPR_RSP] += insn->stack_bytes;
+		else
+			cpu->gpr[GPR_RSP] -= insn->stack_bytes;
+		rest.gpr_written &= (uint16_t) ~(1u << GPR_RSP);
+	}
+	return !writes_own_address(&rest);
+}
+
+/* The accesses of @insn, which was executed just before @cpu; 0 if unknown. */
+static int accesses_before(const struct insn *insn, const struct cpu_state *cpu,
+			   struct access *out)
+{
+	struct cpu_state before = *cpu;
+	int n;
+
+	if (!insn->mems || !rewind_registers(insn, &before))
+		return 0;
+	n = decode_accesses(insn, &before, out);
+	return n < 0 ? 0 : n;
+}
+
+int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
+		       struct access *a)
+{
+	struct access all[DECODE_ACCESSES_MAX];
+	const struct insn *next;
+	struct insn insn;
+	struct code code;
+	bool targeted;
+	uint32_t length;
+	int n, err, best = -1;
+
+	next = decode_at(mem, cpu->rip, &insn, &err);
+	if (!next || next->mnemonic == ZYDIS_MNEMONIC_ENDBR64 ||
+	    next->flags & (INSN_REP | INSN_REPNE))
+		return -EAGAIN;
+	read_code(mem, cpu->rip, &code);
+	length = find_previous(mem, &code, &targeted);
+	if (!length || targeted || decode_back(&code, length, &insn) ||
+	    insn.flow == FLOW_JUMP || insn.flow == FLOW_RET)
+		return -EAGAIN;
+	if (insn.flow != FLOW_NEXT)
+		return -ENOENT;
+	n = accesses_before(&insn, cpu, all);
+	for (int i = 0; i < n; i++) {
+		if (all[i].flags & ACCESS_IMPLICIT)
+			continue;
+		if (best < 0 || (all[i].flags & ACCESS_LOAD &&
+				 !(all[best].flags & ACCESS_LOAD)))
+			best = i;
+	}
+	if (best < 0)
+		return explicit_access(&insn) ? -EAGAIN : -ENOENT;
+	*a = all[best];
+	return 0;
+}
+
+/* What is watched, and what explains the trap so far. */
+struct search {
+	uint64_t addr;
+	uint32_t len;
+	bool stores_only;
+	uint32_t found; /* distinct explanations */
+	struct access access;
+};
+
+static void explain(struct search *s, const struct access *a)
+{
+	struct access watched = { .addr = s->addr, .len = s->len };
+
+	if (!access_overlaps(a, &watched) ||
+	    (s->stores_only && !(a->flags & ACCESS_STORE)))
+		return;
+	if (s->found && s->access.addr == a->addr && s->access.len == a->len &&
+	    s->access.flags == a->flags)
+		return;
+	if (!s->found++)
+		s->access = *a;
+}
+
+/* @insn, whose last bytes precede the program counter or which goes on. */
+static void try_instruction(struct search *s, const struct insn *insn,
+			    const struct cpu_state *cpu)
+{
+	struct access all[DECODE_ACCESSES_MAX];
+	int n = accesses_before(insn, cpu, all);
+
+	for (int i = 0; i < n; i++)
+		explain(s, &all[i]);
+}
+
+/* Arrived by a call: its return address is on top of the stack. */
+static void try_call(struct search *s, const struct cpu_state *cpu,
+		     const struct memory *mem)
+{
+	struct access all[DECODE_ACCESSES_MAX];
+	struct cpu_state before = *cpu;
+	struct insn insn;
+	struct code code;
+	uint64_t back, target;
+	int n;
+
+	if (mem->read(mem->ctx, cpu->gpr[GPR_RSP], &back, sizeof(back)))
+		return;
+	read_code(mem, back, &code);
+	before.gpr[GPR_RSP] += sizeof(back);
+	for (uint32_t length = 2; length <= 8 && length <= code.have;
+	     length++) {
+		if (decode_back(&code, length, &insn) || insn.len != length ||
+		    insn.flow != FLOW_CALL)
+			continue;
+		if (!call_target(&insn, &before, mem, &target) ||
+		    target != cpu->rip)
+			continue;
+		n = decode_accesses(&insn, &before, all);
+		for (int i = 0; i < n; i++)
+			explain(s, &all[i]);
+	}
+}
+
+/*
+ * Arrived by a return: the word below the stack pointer holds the program
+ * counter, and a call precedes it. That call's address stands for the
+ * unknown one of the return.
+ */
+static void try_return(struct search *s, const struct cpu_state *cpu,
+		       const struct memory *mem, const struct code *code)
+{
+	struct access a = { .addr = cpu->gpr[GPR_RSP] - 8,
+			    .len = 8,
+			    .flags = ACCESS_LOAD | ACCESS_IMPLICIT };
+	struct insn insn;
+	uint64_t word;
+
+	if (s->stores_only ||
+	    mem->read(mem->ctx, a.addr, &word, sizeof(word)) ||
+	    word != cpu->rip)
+		return;
+	for (uint32_t length = 2; length <= 8 && length <= code->have;
+	     length++) {
+		if (decode_back(code, length, &insn) || insn.len != length ||
+		    insn.flow != FLOW_CALL)
+			continue;
+		a.ip = insn.ip;
+		explain(s, &a);
+		return;
+	}
+}
+
+int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,
+		       uint64_t addr, uint32_t len, bool stores_only,
+		       struct access *a)
+{
+	struct search s = { .addr = addr,
+			    .len = len,
+			    .stores_only = stores_only };
+	const struct insn *next;
+	struct insn insn;
+	struct code code;
+	bool targeted;
+	uint32_t length;
+	int err;
+
+	read_code(mem, cpu->rip, &code);
+	length = find_previous(mem, &code, &targeted);
+	/* The clear winner of the vote explains it: done. */
+	if (length && !decode_back(&code, length, &insn) &&
+	    insn.flow == FLOW_NEXT)
+		try_instruction(&s, &insn, cpu);
+	if (s.found == 1) {
+		*a = s.access;
+		return 0;
+	}
+	next = decode_at(mem, cpu->rip, &insn, &err);
+	if (next && next->flags & (INSN_REP | INSN_REPNE))
+		try_instruction(&s, next, cpu);
+	try_call(&s, cpu, mem);
+	try_return(&s, cpu, mem, &code);
+	if (!s.found && !length) {
+		for (uint32_t l = 1; l <= INSN_BYTES_MAX && l <= code.have;
+		     l++) {
+			if (!decode_back(&code, l, &insn) && insn.len == l &&
+			    insn.flow == FLOW_NEXT)
+				try_instruction(&s, &insn, cpu);
+		}
+	}
+	if (s.found != 1)
+		return -EAGAIN;
+	*a = s.access;
+	return 0;
+}
