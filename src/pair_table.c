@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pair_table, core_table - detections of one thread, counted in the file
+ *
+ * A new record is filled in with its first detection and then committed, so
+ * SIGKILL leaves it whole or not at all. Every later detection stores three
+ * words of it: a reader, or SIGKILL, between them finds count one ahead of
+ * periods_q8 and last_mono, never a torn value.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "store.h"
+
+/* What two detections must agree in is what the record begins with. */
+enum {
+	PAIR_KEY_WORDS = offsetof(struct cdp_pair, count) / sizeof(uint64_t),
+	CORE_KEY_WORDS = offsetof(struct cdp_core, count) / sizeof(uint64_t),
+};
+_Static_assert(offsetof(struct cdp_pair, count) ==
+		       2 * sizeof(uint32_t) + 4 * sizeof(uint64_t) +
+			       2 * sizeof(uint32_t) + 4 * sizeof(uint16_t) +
+			       sizeof(uint64_t),
+	       "the key has no padding");
+_Static_assert(CORE_KEY_WORDS == 1, "the key has no padding");
+
+/* The record that a first detection opens, as a rest. */
+static struct cdp_pair rest_of(const struct detection *d, uint64_t now,
+			       uint64_t map_generation)
+{
+	return (struct cdp_pair){
+		.publisher_thread = d->publisher_thread,
+		.detector_thread = d->detector_thread,
+		.sharing = d->sharing,
+		.by = d->by,
+		.count = 1,
+		.periods_q8 = d->periods_q8,
+		.first_mono = now,
+		.last_mono = now,
+		.map_generation = map_generation,
+	};
+}
+
+/* The same, with all that a record of its own knows. */
+static struct cdp_pair pair_of(const struct detection *d, uint64_t now,
+			       uint64_t map_generation)
+{
+	struct cdp_pair p = rest_of(d, now, map_generation);
+
+	p.publisher_addr = d->publisher.addr;
+	p.detector_addr = d->detector.addr;
+	p.publisher_ip = d->publisher.ip;
+	p.detector_ip = d->detector.ip;
+	p.publisher_len = d->publisher.len;
+	p.detector_len = d->detector.len;
+	p.publisher_flags = d->publisher.flags;
+	p.detector_flags = d->detector.flags;
+	p.line = d->line;
+	return p;
+}
+
+/* While the index cannot grow, its last quarter is kept for rests. */
+static bool room_for(struct pair_table *t, bool rest)
+{
+	if (rest)
+		return t->rests < PAIR_TABLE_RESTS_MAX &&
+		       store_index_room(&t->index);
+	return t->index.used - t->rests < PAIR_TABLE_MAX &&
+	       store_index_room(&t->index) &&
+	       t->index.used < t->index.slots / 4 * 3;
+}
+
+/* Count @p where its like is, or in a new record. */
+static int count(struct store *s, struct pair_table *t,
+		 const struct cdp_pair *p, bool rest)
+{
+	struct cdp_pair *pair;
+	uint32_t hash;
+
+	pair = store_index_find(s, &t->index, p, PAIR_KEY_WORDS, &hash);
+	if (pair) {
+		store_add(&pair->count, 1);
+		store_add(&pair->periods_q8, p->periods_q8);
+		store_set(&pair->last_mono, p->last_mono);
+		return 0;
+	}
+	if (!room_for(t, rest))
+		return -ENOSPC;
+	pair = store_record(s, &t->writer);
+	if (!pair)
+		return -ENOSPC;
+	*pair = *p;
+	store_commit(&t->writer);
+	store_index_insert(s, &t->index, pair, hash);
+	t->rests += rest;
+	return 0;
+}
+
+int pair_table_add(struct store *s, struct pair_table *t,
+		   const struct detection *d, uint64_t now,
+		   uint64_t map_generation)
+{
+	struct cdp_pair p = pair_of(d, now, map_generation);
+
+	store_touch(s, now);
+	if (!count(s, t, &p, false))
+		return 0;
+	p = rest_of(d, now, map_generation);
+	return count(s, t, &p, true);
+}
+
+void pair_table_release(struct pair_table *t)
+{
+	store_index_release(&t->index);
+	t->rests = 0;
+}
+
+int core_table_add(struct store *s, struct core_table *t,
+		   const struct detection *d)
+{
+	struct cdp_core key = {
+		.publisher_core = d->publisher_core,
+		.detector_core = d->detector_core,
+	};
+	struct cdp_core *core;
+	uint32_t hash;
+
+	core = store_index_find(s, &t->index, &key, CORE_KEY_WORDS, &hash);
+	if (core) {
+		store_add(&core->count[d->sharing], 1);
+		if (d->by == DETECTED_BY_TRAP)
+			store_add(&core->traps, 1);
+		store_add(&core->periods_q8, d->periods_q8);
+		return 0;
+	}
+	if (t->index.used >= CORE_TABLE_MAX || !store_index_room(&t->index))
+		return -ENOSPC;
+	core = store_record(s, &t->writer);
+	if (!core)
+		return -ENOSPC;
+	*core = key;
+	core->count[d->sharing] = 1;
+	core->traps = d->by == DETECTED_BY_TRAP;
+	core->periods_q8 = d->periods_q8;
+	store_commit(&t->writer);
+	store_index_insert(s, &t->index, core, hash);
+	return 0;
+}
+
+void core_table_release(struct core_table *t)
+{
+	store_index_release(&t->index);
+}
