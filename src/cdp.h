@@ -30,7 +30,7 @@ enum {
 	CDP_CORES_MAX = 8192, /* core numbers are below; Linux has no more */
 };
 #define CDP_BYTES_MAX (UINT64_C(1) << 32) /* no file is larger */
-_Static_assert(LOSS_COUNT <= CDP_LOSS_MAX, "loss counters fit the format");
+_Static_assert((int)LOSS_COUNT <= CDP_LOSS_MAX, "loss counters fit the format");
 
 enum cdp_section {
 	CDP_FREE, /* a page reserved and not yet written: skipped */
