@@ -3,10 +3,10 @@
  * cdp_read - the reading side of a .cdp file, which trusts nothing in it
  *
  * The file may be truncated, damaged, written by an attacker, or growing
- * while we read. It is mapped read-only for its size at opening; every length,
- * count and string is checked against that; records are copied out. A file
- * that shrinks under the mapping is read with pread instead of a mapping, so
- * it cannot kill the reader.
+ * while we read. It is read with pread and never mapped, so a file that
+ * shrinks meanwhile is an error and not a SIGBUS. Every length, count and
+ * string is checked; records are handed out as copies. Strings may hold any
+ * bytes: who prints them to a terminal filters them.
  */
 #ifndef COMDET_CDP_READ_H
 #define COMDET_CDP_READ_H
@@ -24,19 +24,32 @@ struct cdp_reader {
 };
 
 /*
- * Open @name under @dirfd (AT_FDCWD and a path will do).
- * Returns 0, -errno of the system, or: -EBADMSG not a .cdp file, -EPROTO
- * another version, -ENODATA too short or damaged; cdp_strerror has the words.
+ * Open @name under @dirfd (AT_FDCWD and a path will do). Does not wait for
+ * the other end of a FIFO and does not follow a symbolic link at the end of
+ * the path (-ELOOP).
+ *
+ * Returns 0, -errno of the system (-EISDIR for a directory), or: -EBADMSG not
+ * a .cdp file, -EPROTO another version, -EMSGSIZE cut short (the process may
+ * have been killed before it began, or the file truncated), -ENODATA damaged;
+ * cdp_strerror has the words. After an error cdp_close does nothing.
+ *
+ * A process killed in set-up leaves fields at zero; line_bytes 0 reads as 64,
+ * all else as it is.
  */
 int cdp_open(struct cdp_reader *r, int dirfd, const char *name);
 void cdp_close(struct cdp_reader *r);
+
+/* What @error, 0 or negative, means; the end of "NAME: ...". Any thread. */
 const char *cdp_strerror(int error);
 
 /*
  * Call @each for every committed record of @section, with a copy of it whose
- * strings end and whose enumerations are in range (records that fail that
- * are skipped and counted in *@bad, which may be NULL). Stops at a non-zero
- * return of @each and returns it; 0 at the end; -errno.
+ * strings end and whose enumerations are in range. What fails that is skipped
+ * and added to *@bad, which may be NULL: one for a record, one for a page that
+ * cannot be. Thread rows that wait for their next use are skipped in silence.
+ *
+ * Stops at a non-zero return of @each and returns it; 0 at the end; -errno;
+ * -EMSGSIZE if the file has become shorter than it was at opening.
  */
 int cdp_each(struct cdp_reader *r, enum cdp_section section,
 	     int (*each)(void *ctx, const void *record), void *ctx,
