@@ -30,7 +30,10 @@
 #include "loss.h"
 #include "rng.h"
 
-enum { COMM_REGISTERS_MAX = 4 };
+enum {
+	COMM_REGISTERS_MAX = 4,
+	COMM_SEEN = 128
+};
 
 /* One armed register: @len bytes at @addr, 1, 2, 4, 8 (or a line). */
 struct watch_range {
@@ -38,12 +41,20 @@ struct watch_range {
 	uint32_t len;
 };
 
-enum sharing { SHARING_TRUE, SHARING_FALSE, SHARING_KINDS };
-enum detected_by { DETECTED_BY_BOARD, DETECTED_BY_TRAP, DETECTED_BY_KINDS };
+enum sharing {
+	SHARING_TRUE,
+	SHARING_FALSE,
+	SHARING_KINDS
+};
+enum detected_by {
+	DETECTED_BY_BOARD,
+	DETECTED_BY_TRAP,
+	DETECTED_BY_KINDS
+};
 
 struct detection {
 	struct access publisher; /* the sampled store */
-	struct access detector;	 /* the access that met it */
+	struct access detector;  /* the access that met it */
 	uint64_t line;
 	uint32_t publisher_thread, detector_thread;
 	uint32_t publisher_core, detector_core;
@@ -89,9 +100,16 @@ struct comm_thread {
 	void *ctx; /* handed to watch and sink */
 	uint32_t id;
 	struct rng rng;
-	uint64_t prev;	   /* time of the last entry we detected against */
+	bool sampled;        /* at least once */
+	uint64_t sampled_at; /* ticks, the last time */
+	uint64_t window;     /* ticks an entry is recent for this thread now */
+	/*
+	 * For each slot of the board, modulo COMM_SEEN: 1 + the time of the
+	 * last entry we detected against, 0 if none.
+	 */
+	uint64_t seen[COMM_SEEN];
 	uint64_t armed_at; /* ticks */
-	uint32_t armed;	   /* registers armed, 0: none */
+	uint32_t armed;    /* registers armed, 0: none */
 	struct watch_range ranges[COMM_REGISTERS_MAX];
 	struct board_entry target; /* what the armed line was published as */
 };

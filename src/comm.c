@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * comm - who exchanges cache lines with whom (ComDetective's Algorithm 1)
+ *
+ * What is stated here follows M. A. Sasongko's thesis (2022), Algorithm 1;
+ * what it leaves open or is done otherwise is argued in docs/algorithm.md.
+ *
+ * Everything runs in the handler of the thread that owns the comm_thread. The
+ * board is the only thing that threads share, and no call to it waits.
+ */
+#include <string.h>
+
+#include "comm.h"
+
+/* Clocks of two cores may disagree: the later reading may be the smaller. */
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool is_recent(const struct comm_thread *t, const struct board_entry *e,
+		      uint64_t now)
+{
+	return distance(now, e->time) <= t->window;
+}
+
+/* The thesis's t_prev, one for each slot (or for a few). */
+static uint64_t *seen_of(const struct comm *c, struct comm_thread *t,
+			 const struct board_entry *e)
+{
+	return &t->seen[board_slot(c->board, e->line) % COMM_SEEN];
+}
+
+static bool is_seen(const struct comm *c, struct comm_thread *t,
+		    const struct board_entry *e)
+{
+	return e->time < *seen_of(c, t, e);
+}
+
+static void mark_seen(const struct comm *c, struct comm_thread *t,
+		      const struct board_entry *e)
+{
+	uint64_t *seen = seen_of(c, t, e);
+
+	if (*seen <= e->time)
+		*seen = e->time + 1;
+}
+
+static bool is_store(const struct access *a)
+{
+	return a->flags & (ACCESS_STORE | ACCESS_LOCKED);
+}
+
+static uint64_t last_byte(const struct access *a)
+{
+	uint64_t last = a->addr + (a->len ? a->len - 1 : 0);
+
+	return last < a->addr ? UINT64_MAX : last;
+}
+
+static bool bytes_overlap(const struct access *a, uint64_t first, uint64_t last)
+{
+	return a->addr <= last && first <= last_byte(a);
+}
+
+/* Do the two touch a common byte of @line? What they do elsewhere is not. */
+static bool overlap_on_line(const struct comm *c, uint64_t line,
+			    const struct access *a, const struct access *b)
+{
+	uint64_t first = a->addr > line ? a->addr : line;
+	uint64_t end = line + c->line_bytes - 1;
+	uint64_t last = last_byte(a);
+
+	return bytes_overlap(b, first, last < end ? last : end);
+}
+
+/*
+ * The line that this sample is about. Of an access to several, each with equal
+ * probability: one sample is one look at the board, however long the access.
+ */
+static uint64_t draw_line(const struct comm *c, struct comm_thread *t,
+			  const struct access *a)
+{
+	uint64_t first = board_line(c->board, a->addr);
+	uint64_t last = board_line(c->board, last_byte(a));
+	uint64_t lines = (last - first) / c->line_bytes + 1;
+
+	return lines == 1 ? first
+			  : first + rng_below(&t->rng, lines) * c->line_bytes;
+}
+
+static void lost(const struct comm *c, struct comm_thread *t,
+		 enum loss_cause cause)
+{
+	c->sink->lost(t->ctx, cause);
+}
+
+static void detected(const struct comm *c, struct comm_thread *t,
+		     const struct board_entry *e, const struct access *a,
+		     enum detected_by by, uint32_t core, uint32_t periods_q8)
+{
+	struct detection d = {
+		.publisher = e->store,
+		.detector = *a,
+		.line = e->line,
+		.publisher_thread = e->thread,
+		.detector_thread = t->id,
+		.publisher_core = e->core,
+		.detector_core = core,
+		.sharing = overlap_on_line(c, e->line, &e->store, a)
+				   ? SHARING_TRUE
+				   : SHARING_FALSE,
+		.by = by,
+		.periods_q8 = periods_q8,
+	};
+
+	mark_seen(c, t, e);
+	c->sink->detected(t->ctx, &d);
+}
+
+static void disarm(const struct comm *c, struct comm_thread *t)
+{
+	if (!t->armed)
+		return;
+	t->armed = 0;
+	c->watch->disarm(t->ctx);
+}
+
+/*
+ * An entry worth watching, each with equal probability. The whole board is
+ * read: a walk that stops at the first candidate after a random slot favours
+ * those behind long gaps, and repeated drawing fails where candidates are
+ * few, which is the rule.
+ */
+static bool choose_target(const struct comm *c, struct comm_thread *t,
+			  uint64_t now, struct board_entry *target)
+{
+	uint32_t slots = board_slots(c->board);
+	uint64_t candidates = 0;
+	struct board_entry e;
+
+	for (uint32_t i = 0; i < slots; i++) {
+		if (board_read_slot(c->board, i, &e) != 1 ||
+		    e.thread == t->id || !is_recent(t, &e, now) ||
+		    is_seen(c, t, &e))
+			continue;
+		if (rng_below(&t->rng, ++candidates) == 0)
+			*target = e;
+	}
+	return candidates > 0;
+}
+
+/*
+ * Distinct chunks of @line in random order: the first k of them are a random
+ * set for every k, so it does no harm if not all can be armed.
+ */
+static uint32_t choose_chunks(const struct comm *c, struct comm_thread *t,
+			      uint64_t line)
+{
+	uint32_t bytes =
+		c->chunk_bytes < c->line_bytes ? c->chunk_bytes : c->line_bytes;
+	uint32_t chunks = c->line_bytes / bytes;
+	uint32_t n = c->registers < COMM_REGISTERS_MAX ? c->registers
+						       : COMM_REGISTERS_MAX;
+	uint32_t taken[COMM_REGISTERS_MAX]; /* ascending */
+
+	n = n < chunks ? n : chunks;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t pick = rng_below(&t->rng, chunks - i), j;
+
+		/* From a number among those left to one among all. */
+		for (j = 0; j < i && taken[j] <= pick; j++)
+			pick++;
+		memmove(&taken[j + 1], &taken[j], (i - j) * sizeof(taken[0]));
+		taken[j] = pick;
+		t->ranges[i].addr = line + (uint64_t)pick * bytes;
+		t->ranges[i].len = bytes;
+	}
+	return n;
+}
+
+static void try_arm(const struct comm *c, struct comm_thread *t, uint64_t now)
+{
+	struct board_entry target;
+	int wanted, armed;
+
+	if (!c->watch || !c->registers)
+		return;
+	if (t->armed && distance(now, t->armed_at) <= c->watch_expiry)
+		return;
+	if ((c->arm_one_in > 1 && rng_below(&t->rng, c->arm_one_in)) ||
+	    !choose_target(c, t, now, &target)) {
+		disarm(c, t);
+		return;
+	}
+
+	wanted = choose_chunks(c, t, target.line);
+	armed = c->watch->arm(t->ctx, t->ranges, wanted);
+	t->armed = armed > 0 ? (armed < wanted ? armed : wanted) : 0;
+	if (!t->armed) {
+		lost(c, t, LOSS_NO_REGISTER);
+		return;
+	}
+	t->target = target;
+	t->armed_at = now;
+}
+
+static void publish(const struct comm *c, struct comm_thread *t, uint64_t line,
+		    const struct access *a, uint64_t now, uint32_t core)
+{
+	struct board_entry e = {
+		.line = line,
+		.time = now,
+		.store = *a,
+		.thread = t->id,
+		.core = core,
+	};
+
+	if (board_publish(c->board, &e))
+		lost(c, t, LOSS_BOARD_BUSY);
+}
+
+void comm_thread_init(struct comm_thread *t, uint32_t id, void *ctx,
+		      uint64_t seed)
+{
+	memset(t, 0, sizeof(*t));
+	t->id = id;
+	t->ctx = ctx;
+	rng_seed(&t->rng, seed, id);
+}
+
+void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
+		 uint64_t now, uint32_t core)
+{
+	uint64_t line = draw_line(c, t, a);
+	struct board_entry e;
+	bool known;
+	int found;
+
+	if (!line)
+		return;
+	t->window = c->expiry;
+	if (t->sampled && distance(now, t->sampled_at) > c->expiry)
+		t->window = distance(now, t->sampled_at);
+	t->sampled = true;
+	t->sampled_at = now;
+
+	found = board_read(c->board, line, &e);
+	if (found < 0)
+		lost(c, t, LOSS_BOARD_BUSY);
+	known = found > 0 && is_recent(t, &e, now);
+
+	if (known && e.thread != t->id && !is_seen(c, t, &e)) {
+		/* The thread has touched what it was waiting to touch. */
+		if (t->armed && t->target.line == line)
+			disarm(c, t);
+		detected(c, t, &e, a, DETECTED_BY_BOARD, core, 256);
+	} else {
+		try_arm(c, t, now);
+	}
+
+	if (is_store(a) && !known && found >= 0)
+		publish(c, t, line, a, now, core);
+}
+
+void comm_trap(struct comm *c, struct comm_thread *t, int reg,
+	       const struct access *a, uint64_t now, uint32_t core)
+{
+	struct access watched = { 0 };
+	struct watch_range w;
+	uint32_t periods_q8;
+
+	if (reg < 0 || (uint32_t)reg >= t->armed) {
+		lost(c, t, LOSS_TRAP_STALE);
+		return;
+	}
+	w = t->ranges[reg];
+	periods_q8 = 256 * c->line_bytes / (t->armed * w.len);
+	disarm(c, t);
+
+	/* An access that misses the watched bytes is not the one that trapped.
+	 */
+	if (!a || !bytes_overlap(a, w.addr, w.addr + w.len - 1)) {
+		lost(c, t, LOSS_TRAP_INEXACT);
+		watched.addr = w.addr;
+		watched.len = w.len;
+		a = &watched;
+	}
+	detected(c, t, &t->target, a, DETECTED_BY_TRAP, core, periods_q8);
+}
+
+void comm_stop(struct comm *c, struct comm_thread *t)
+{
+	disarm(c, t);
+}
