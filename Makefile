@@ -6,6 +6,10 @@ DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
 	check libzydis-dev libhwloc-dev libjansson-dev pkg-config
 DEPS_CHECK := spin binutils clang-format procps python3 gdb libubsan1 libasan8 \
 	libtsan2 man-db
+DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
+	memcached python3 git bash gdb golang-go default-jdk-headless jq
+DEPS_BENCH := pigz xz-utils
+DEPS_FUZZ := clang libclang-rt-14-dev
 
 CC := gcc
 B := build
@@ -58,7 +62,7 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench accuracy,$(MAKECMDGOALS)),)
+ifneq ($(filter demo check check-% bench fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 endif
 
@@ -93,17 +97,170 @@ TESTS := $(UNIT:tests/%.c=$(B)/tests/%)
 tests: $(TESTS) $(HELPERS:tests/%.c=$(B)/tests/%)
 
 # ---- packages ------------------------------------------------------------
-.PHONY: deps
-deps:
-	@docs=; for p in $(DEPS_BUILD) $(DEPS_CHECK); do \
+# $(call install,PACKAGES): those of them that are missing
+define install
+	@missing=; for p in $(1); do \
 		dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
-			grep -q 'ok installed' || docs="$$docs $$p"; \
+			grep -q 'ok installed' || missing="$$missing $$p"; \
 	done; \
-	[ -z "$$docs" ] && exit 0; \
-	echo "installing:$$docs"; \
+	[ -n "$$missing" ] || exit 0; \
+	echo "installing:$$missing" >&2; \
 	sudo=; [ $$(id -u) = 0 ] || sudo=sudo; \
 	export DEBIAN_FRONTEND=noninteractive; \
 	$$sudo apt-get -qq update && \
-	$$sudo apt-get -qq install -y --no-install-recommends $$docs >/dev/null
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
+		--no-install-recommends $$missing >/dev/null
+endef
+
+.PHONY: deps deps-programs deps-bench deps-fuzz
+deps:
+	$(call install,$(DEPS_BUILD) $(DEPS_CHECK))
+
+deps-programs:
+	$(call install,$(DEPS_PROGRAMS))
+
+deps-bench:
+	$(call install,$(DEPS_BENCH))
+
+deps-fuzz:
+	$(call install,$(DEPS_FUZZ))
+
+# ---- layers --------------------------------------------------------------
+# Who may know whom: part of every build, run again when a source changed.
+.PHONY: layers
+layers: $(B)/layers.ok
+
+$(B)/layers.ok: tests/check_layers.sh $(SRC_OBJ) $(B)/libcomdet.so \
+		$(wildcard $(addsuffix /*.[ch],src preload analysis microbench))
+	@TOP=$(CURDIR) B=$(abspath $(B)) $<
+	@touch $@
+
+ifndef SAN
+all: layers
+endif
+
+# ---- tests ---------------------------------------------------------------
+# The tests find everything in the plain build; the sanitized trees hold
+# further copies of the unit tests, and of reusetrack.
+TSAN_TESTS := $(filter test_board test_comm test_store,$(notdir $(UNIT:.c=)))
+RUN := B=$(abspath build) tests/run
+RUN_UNIT := suite=unit $(UNIT:tests/%.c=build/tests/%)
+RUN_ASAN := suite=asan $(UNIT:tests/%.c=build/san-address/tests/%)
+RUN_TSAN := suite=tsan $(TSAN_TESTS:%=build/san-thread/tests/%)
+RUN_SCRIPTS := suite=scripts $(SCRIPTS)
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
+BUILD_UNIT = $(MAKE) $(JOBS) all tests
+BUILD_ASAN = $(MAKE) $(JOBS) SAN=address,undefined tests \
+	build/san-address/reusetrack
+BUILD_TSAN = $(MAKE) $(JOBS) SAN=thread $(TSAN_TESTS:%=build/san-thread/tests/%)
+
+.PHONY: check check-unit check-asan check-tsan check-scripts
+check: deps
+	$(BUILD_UNIT)
+	$(BUILD_ASAN)
+	$(BUILD_TSAN)
+	@$(RUN) $(RUN_UNIT) $(RUN_ASAN) $(RUN_TSAN) $(RUN_SCRIPTS)
+
+check-unit: deps
+	$(BUILD_UNIT)
+	@$(RUN) $(RUN_UNIT)
+
+check-asan: deps
+	$(BUILD_UNIT)
+	$(BUILD_ASAN)
+	@$(RUN) $(RUN_ASAN)
+
+check-tsan: deps
+	$(BUILD_UNIT)
+	$(BUILD_TSAN)
+	@$(RUN) $(RUN_TSAN)
+
+check-scripts: deps
+	$(BUILD_UNIT)
+	$(BUILD_ASAN)
+	@$(RUN) $(RUN_SCRIPTS)
+
+# Real programs with and without the preload; PROGRAMS= chooses some.
+.PHONY: check-programs
+check-programs: deps deps-programs
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/programs.sh $(PROGRAMS)
+
+# Overhead; PAIRS= runs each way, BENCH= chooses programs.
+.PHONY: bench
+bench: deps deps-bench
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/bench.sh $(BENCH)
+
+# Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each.
+FUZZ_SECONDS ?= 60
+FUZZ := $(patsubst tests/%.c,build/fuzz/%,$(wildcard tests/fuzz_*.c))
+.PHONY: fuzz
+fuzz: deps deps-fuzz
+	$(MAKE) $(JOBS) $(FUZZ)
+	@for f in $(FUZZ); do \
+		echo "$$f: $(FUZZ_SECONDS) s"; \
+		mkdir -p $$f.corpus && (cd $$f.corpus/.. && $(CURDIR)/$$f \
+			-max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
+			-print_final_stats=1 $(CURDIR)/$$f.corpus) || exit 1; \
+	done
+
+build/fuzz/%: tests/%.c $(SRC) $(PURE_OBJ:$(O)/%.o=%.c)
+	@mkdir -p $(@D)
+	clang $(CSTD) -g -O1 -I. -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined -pthread -o $@ $^ -lZydis -lm
+
+# ---- use -----------------------------------------------------------------
+.PHONY: demo
+demo: deps all
+	@rm -rf $(B)/demo.out
+	@echo '$$ reusetrack record -o $(B)/demo.out -- $(B)/microbench/demo'
+	@$(B)/reusetrack record -o $(B)/demo.out -- $(B)/microbench/demo
+	@echo
+	@echo '$$ reusetrack report $(B)/demo.out'
+	@$(B)/reusetrack report $(B)/demo.out
+
+PREFIX ?= /usr/local
+MAN1 := $(wildcard docs/man/*.1 docs/*.1)
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
+		$(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(B)/reusetrack $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(B)/libcomdet.so $(DESTDIR)$(PREFIX)/lib
+	$(if $(MAN1),install -m 644 $(MAN1) \
+		$(DESTDIR)$(PREFIX)/share/man/man1)
+
+.PHONY: format-check
+format-check:
+	clang-format --dry-run -Werror $(wildcard $(addsuffix /*.[ch],src \
+		preload analysis microbench tests))
+
+.PHONY: clean
+clean:
+	rm -rf build
+
+.PHONY: help
+help:
+	@echo 'make                build into build/'
+	@echo 'make demo           profile a bundled program, print its report'
+	@echo 'make check          run every test that this machine can run'
+	@echo 'make check-unit, check-asan, check-tsan, check-scripts'
+	@echo '                    parts of it: plain, under AddressSanitizer and'
+	@echo '                    UBSan, under ThreadSanitizer, whole programs'
+	@echo 'make check-programs [PROGRAMS="pigz ..."]'
+	@echo '                    real programs with and without the preload'
+	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
+	@echo '                    what profiling costs; half an hour and more'
+	@echo 'make fuzz [FUZZ_SECONDS=60]'
+	@echo '                    feed random bytes to the decoder and the reader'
+	@echo 'make layers         check who includes whom'
+	@echo 'make format-check   check the layout of the sources'
+	@echo 'make deps           install the Debian packages that are missing'
+	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make clean          remove build/'
+	@echo
+	@echo 'SAN=address,undefined or SAN=thread builds beside the normal tree.'
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

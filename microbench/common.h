@@ -30,12 +30,6 @@ enum {
 	CLOCK_EVERY = 4096, /* iterations between two looks at the clock */
 };
 
-enum pin {
-	PIN_NONE,
-	PIN_COMPACT,
-	PIN_SCATTER
-};
-
 /* What every microbenchmark understands. */
 struct common_options {
 	long threads;
