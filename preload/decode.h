@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "access.h"
+#include "src/access.h"
 
 /*
  * How decoder and interpreter read the program's memory. read copies @n
@@ -65,6 +65,7 @@ enum mem_kind {
 	MEM_BITS,       /* bt and its kin: a register holds a bit offset */
 	MEM_MASKED,     /* only elements whose mask bit is set */
 	MEM_VSIB,       /* gather, scatter: an address per element */
+	MEM_LINE,       /* the aligned 64 bytes around it (clzero) */
 	MEM_OPAQUE,     /* accesses memory in a manner not modelled */
 	MEM_ADDRESS,    /* lea, prefetch, wide nop: an address, no access */
 };
@@ -79,7 +80,7 @@ struct mem_operand {
 	int64_t disp;  /* rip-relative: the address itself, base NO_REG */
 	uint8_t base;  /* gpr or NO_REG */
 	uint8_t index; /* gpr, MEM_VSIB: vector register; or NO_REG */
-	uint8_t scale; /* 1, 2, 4, 8 */
+	uint8_t scale; /* 1, 2, 4, 8; 0: the low byte of index (xlat) */
 	uint8_t segment;
 	uint16_t bytes; /* whole operand; for MEM_VSIB one element */
 	uint8_t rw;     /* ACCESS_LOAD | ACCESS_STORE, 0: no access */
@@ -133,9 +134,13 @@ struct insn {
 	uint8_t mask_written;    /* bit per k register */
 	uint8_t write_mask;      /* k register of {k}, 0: none */
 	uint8_t vector_bytes;    /* 16, 32, 64 for VEX and EVEX, else 0 */
-	uint8_t element_bytes;   /* of the write mask, gather or vmaskmov */
-	uint8_t imm2;            /* second immediate of enter */
-	uint8_t stack_bytes;     /* of the implicit stack access, 0: none */
+	/*
+	 * Masked operations, gathers and scatters: bytes of a memory element,
+	 * how many mask bits count, bytes of a vector index.
+	 */
+	uint8_t element_bytes;
+	uint8_t mask_elements;
+	uint8_t index_bytes;
 };
 
 struct cpu_state; /* interp.h */
@@ -195,14 +200,14 @@ int decode_elements(const struct insn *insn, const struct mem_operand *m,
 		    struct access *out);
 
 /*
- * The bit for each selected element out of a vmaskmov, AVX2 gather or
- * maskmovdqu mask register's bytes (the top bit of each element).
+ * The bit for each selected element, from the bytes of the mask register of
+ * a vmaskmov, AVX2 gather or maskmovdqu (the top bit of each element).
  */
 uint64_t decode_vector_mask(const struct insn *insn, const void *bytes);
 
 /*
- * The number of the vector operand (insn->op index) that holds the mask of
- * a VEX masked move or gather, -1 if the mask is insn->write_mask.
+ * Which of insn->op is the vector register that holds the mask of a
+ * vmaskmov, AVX2 gather or maskmovdqu; -1 if the mask is insn->write_mask.
  */
 int decode_mask_operand(const struct insn *insn);
 
