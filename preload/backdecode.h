@@ -12,7 +12,7 @@
 #ifndef COMDET_BACKDECODE_H
 #define COMDET_BACKDECODE_H
 
-#include "../src/access.h"
+#include "src/access.h"
 #include "interp.h"
 
 /*

@@ -19,17 +19,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../src/access.h"
+#include "src/access.h"
 #include "interp.h"
-#include "../src/loss.h"
-#include "../src/rng.h"
+#include "src/loss.h"
+#include "src/rng.h"
 
-enum { CHOOSE_BREAKPOINTS_MAX = 1 };
+enum {
+	CHOOSE_BREAKPOINTS_MAX = 1
+};
 
 enum chosen {
-	CHOSEN,		   /* one access, its kind told */
+	CHOSEN,            /* one access, its kind told */
 	CHOSEN_BREAKPOINT, /* arm one at breakpoint_ip, then choose_resume */
-	CHOSEN_NOTHING,	   /* cause tells why */
+	CHOSEN_NOTHING,    /* cause tells why */
 };
 
 struct choice {
@@ -45,10 +47,12 @@ struct choose {
 	struct rng *rng;
 	struct interp *interp;
 	uint32_t stalled_percent; /* of samples, default 50 */
-	bool breakpoints;	  /* may CHOSEN_BREAKPOINT be answered? */
+	bool breakpoints;         /* may CHOSEN_BREAKPOINT be answered? */
 	/* below: private to choose.c */
 	uint32_t breakpoints_used;
-	uint32_t stop_at;
+	uint32_t credit;  /* of breakpoints, in quarters */
+	uint64_t start;   /* instruction the window began on */
+	uint32_t stop_at; /* access drawn beforehand, 0: none */
 	bool wanted_stalled;
 	bool waiting; /* for a breakpoint */
 };

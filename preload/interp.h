@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "access.h"
+#include "src/access.h"
 #include "decode.h"
 
 enum {

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * comdet - the library's constructor and destructor
+ *
+ * Order of the set-up, each step relying on those before it: configuration,
+ * which process of the run this is, directory, file, handler, the main
+ * thread's record, debug registers tried, clock. When a step fails the program
+ * runs unprofiled and one line on stderr says why.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "src/outdir.h"
+#include "describe.h"
+#include "memread.h"
+#include "runtime.h"
+#include "state.h"
+#include "sys.h"
+#include "watch.h"
+
+struct runtime runtime;
+
+/* Alone on a page that is wiped in every forked child. */
+static _Atomic int *active;
+
+bool runtime_active(void)
+{
+	return active && atomic_load_explicit(active, memory_order_relaxed);
+}
+
+bool runtime_is_ours(void)
+{
+	return runtime_active() && sys_call0(SYS_getpid) == runtime.pid;
+}
+
+/* Also after the end and in forked children: the handler stays ours. */
+int runtime_signal(void)
+{
+	return runtime.signal;
+}
+
+bool runtime_follow_children(void)
+{
+	return runtime.config.children;
+}
+
+const char *runtime_library_path(void)
+{
+	return runtime.library;
+}
+
+static void say(const char *text)
+{
+	char line[512];
+	int n = snprintf(line, sizeof(line), "comdet: %s\n", text);
+
+	if (n > (int)sizeof(line) - 1)
+		n = sizeof(line) - 1;
+	if (write(STDERR_FILENO, line, n) < 0)
+		return; /* nobody to tell */
+}
+
+static void set_active(int value)
+{
+	atomic_store(active, value);
+}
+
+void runtime_stop(const char *why)
+{
+	struct cdp_header *h = runtime.store.header;
+
+	if (!runtime_active())
+		return;
+	set_active(0);
+	clock_pause();
+	snprintf(h->note, sizeof(h->note), "%s", why);
+	__atomic_store_n(&h->state, CDP_STOPPED, __ATOMIC_RELEASE);
+	say(why);
+}
+
+/* A Go program installs its own handlers by raw system calls; see below. */
+static int is_go_note(struct dl_phdr_info *info, size_t size, void *found)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		const char *p = (const char *)info->dlpi_addr + ph->p_vaddr;
+		const char *end = p + ph->p_memsz;
+
+		if (ph->p_type != PT_NOTE)
+			continue;
+		while (p + sizeof(ElfW(Nhdr)) <= end) {
+			const ElfW(Nhdr) *n = (const void *)p;
+			const char *name = p + sizeof(*n);
+
+			if (n->n_namesz == 4 && !memcmp(name, "Go\0", 4))
+				*(bool *)found = true;
+			p = name + ((n->n_namesz + 3) & ~3u) +
+			    ((n->n_descsz + 3) & ~3u);
+		}
+	}
+	return 1; /* the main program alone, which comes first */
+}
+
+/* COMDET_RUN is "ID:PID OF THE ROOT:DIRECTORY". */
+static bool parse_run(const char *run, pid_t *root)
+{
+	const char *pid = strchr(run, ':');
+	const char *dir = pid ? strchr(pid + 1, ':') : NULL;
+	size_t n = pid ? (size_t)(pid - run) : 0;
+
+	if (!dir || dir[1] != '/' || !n || n >= sizeof(runtime.run_id) ||
+	    strlen(dir + 1) >= sizeof(runtime.out))
+		return false;
+	memcpy(runtime.run_id, run, n);
+	runtime.run_id[n] = 0;
+	*root = strtol(pid + 1, NULL, 10);
+	strcpy(runtime.out, dir + 1);
+	return *root > 0;
+}
+
+/*
+ * Let the programs that we start know of the run. setenv may be the
+ * application's own function (bash has one), so a copy of the array is made.
+ */
+static void announce_run(void)
+{
+	static char entry[PATH_MAX + 80];
+	size_t n = 0, bytes;
+	char **copy;
+
+	snprintf(entry, sizeof(entry), "COMDET_RUN=%s:%d:%s", runtime.run_id,
+		 (int)runtime.pid, runtime.out);
+	while (environ[n])
+		n++;
+	bytes = (n + 2) * sizeof(*copy);
+	copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return;
+	memcpy(copy, environ, n * sizeof(*copy));
+	copy[n] = entry;
+	environ = copy;
+}
+
+static void find_library(void)
+{
+	Dl_info info;
+
+	if (dladdr((void *)find_library, &info) && info.dli_fname)
+		snprintf(runtime.library, sizeof(runtime.library), "%s",
+			 info.dli_fname);
+}
+
+static uint64_t random_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = now_ns() ^ ((uint64_t)getpid() << 32);
+	return seed;
+}
+
+/* Kernels before 5.19 kill a process that blocks SIGTRAP when a trap comes. */
+static enum delivery choose_delivery(char *why, size_t size)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	if (runtime.config.force_rtsig || runtime.config.force_timer) {
+		snprintf(why, size, "asked for by the environment");
+		return DELIVERY_RTSIG;
+	}
+	if (!uname(&u) && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	    (major > 5 || (major == 5 && minor >= 19)))
+		return DELIVERY_SIGTRAP;
+	snprintf(why, size,
+		 "kernels before 5.19 deliver perf signals unsafely");
+	return DELIVERY_RTSIG;
+}
+
+static int open_directory(void)
+{
+	const struct config *c = &runtime.config;
+	pid_t root = 0;
+
+	if (!c->run || !parse_run(c->run, &root)) {
+		snprintf(runtime.run_id, sizeof(runtime.run_id), "%016llx",
+			 (unsigned long long)runtime.seed);
+		return outdir_create(c->out, runtime.run_id, runtime.out,
+				     sizeof(runtime.out));
+	}
+	if (root != runtime.pid && !c->children)
+		return -ECHILD;
+	return outdir_open(runtime.out, NULL);
+}
+
+static int open_store(int dir, char *error, size_t size)
+{
+	char name[128];
+	int r;
+
+	describe_file_name(name, sizeof(name));
+	r = store_create(&runtime.store, dir, name, STORE_MAX_BYTES_DEFAULT);
+	if (r)
+		snprintf(error, size,
+			 "not profiled: cannot create %.200s/%s: %s",
+			 runtime.out, name, strerror(-r));
+	return r;
+}
+
+static int set_up_comm(void)
+{
+	uint32_t slots = runtime.config.board_slots;
+	void *mem = mmap(NULL, board_size(slots), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct comm *c = &runtime.comm;
+
+	if (mem == MAP_FAILED)
+		return -ENOMEM;
+	c->line_bytes = 64;
+	c->chunk_bytes = 8;
+	c->board = board_init(mem, slots, c->line_bytes);
+	c->sink = &sample_sink;
+	c->expiry = 4 * runtime.period_ns;
+	c->watch_expiry = runtime.period_ns;
+	c->arm_one_in = 3;
+	return 0;
+}
+
+/*
+ * Debug registers and clock, best first. On success the reason why nothing
+ * better was taken is in @why.
+ */
+static int start_clock(char *why, size_t size)
+{
+	struct cdp_header *h = runtime.store.header;
+	char detail[200] = "";
+	int r;
+
+	runtime.delivery = choose_delivery(why, size);
+	runtime.signal =
+		runtime.delivery == DELIVERY_SIGTRAP ? SIGTRAP : SIGRTMAX - 5;
+	for (;;) {
+		r = signal_claim(runtime.signal);
+		if (r)
+			return r;
+		runtime.registers = runtime.config.registers;
+		if (!runtime.registers)
+			snprintf(h->registers_reason,
+				 sizeof(h->registers_reason),
+				 "switched off by --registers 0");
+		else
+			runtime.registers =
+				watch_selftest(h->registers_reason,
+					       sizeof(h->registers_reason));
+		runtime.comm.registers = runtime.registers;
+		runtime.comm.watch = runtime.registers ? &watch_ops : NULL;
+		if (runtime.waits_for_thread)
+			return 0;
+		r = clock_open(detail, sizeof(detail));
+		if (!r || runtime.delivery == DELIVERY_RTSIG)
+			break;
+		snprintf(why, size, "%s", detail);
+		runtime.delivery = DELIVERY_RTSIG;
+		runtime.signal = SIGRTMAX - 5;
+	}
+	if (r)
+		snprintf(why, size, "%s", detail);
+	return r;
+}
+
+static void give_up(const char *why)
+{
+	if (runtime.store.header) {
+		struct cdp_header *h = runtime.store.header;
+
+		snprintf(h->note, sizeof(h->note), "%s", why);
+		__atomic_store_n(&h->state, CDP_STOPPED, __ATOMIC_RELEASE);
+	}
+	set_active(0);
+	runtime.sampling = false;
+	say(why);
+}
+
+static void start(void)
+{
+	char error[512] = "", why[256] = "";
+	bool go = false;
+	int dir, r;
+
+	runtime.pid = sys_call0(SYS_getpid);
+	runtime.seed = random_seed();
+	runtime.clock_fd = -1;
+	if (config_read(&runtime.config, environ, why, sizeof(why))) {
+		snprintf(error, sizeof(error), "not profiled: %s", why);
+		say(error);
+		return;
+	}
+	runtime.period_ns = 1000000000ull / runtime.config.freq;
+	runtime.start_mono = now_ns();
+	find_library();
+	dir = open_directory();
+	if (dir == -ECHILD)
+		return;
+	if (dir < 0) {
+		snprintf(error, sizeof(error),
+			 "not profiled: cannot make the directory %.200s: %s "
+			 "(COMDET_OUT=DIR puts it elsewhere)",
+			 runtime.config.out, strerror(-dir));
+		say(error);
+		return;
+	}
+	r = open_store(dir, error, sizeof(error));
+	close(dir);
+	if (r) {
+		say(error);
+		return;
+	}
+	announce_run();
+	handler_init();
+	watch_init();
+	runtime.memory.read = memread;
+	dl_iterate_phdr(is_go_note, &go);
+	runtime.waits_for_thread = go;
+	describe_process(runtime.store.header);
+	if (set_up_comm() || threads_init() || maps_init()) {
+		give_up("not profiled: no memory");
+		return;
+	}
+	if (runtime.config.sample_log &&
+	    sample_log_open(runtime.config.sample_log))
+		say("COMDET_SAMPLE_LOG cannot be written");
+	set_active(1);
+	r = start_clock(why, sizeof(why));
+	if (r) {
+		snprintf(error, sizeof(error), "not profiled: %.400s", why);
+		give_up(error);
+		return;
+	}
+	describe_measurement(runtime.store.header, why);
+	runtime.sampling = !runtime.waits_for_thread;
+}
+
+/* Go: its handlers are in place by the time it makes its first thread. */
+void runtime_first_thread(void)
+{
+	char detail[200];
+
+	if (!runtime.waits_for_thread || !runtime_is_ours())
+		return;
+	signal_reclaim();
+	if (runtime.sampling)
+		return;
+	runtime.sampling = true;
+	if (clock_open(detail, sizeof(detail))) {
+		runtime.sampling = false;
+		runtime_stop("profiling stopped: the clock could not start");
+	}
+}
+
+__attribute__((constructor)) static void comdet_start(void)
+{
+	int saved_errno = errno;
+	long page = sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	/* Without a page that forks wipe we could not tell a child. */
+	if (p != MAP_FAILED && !madvise(p, page, MADV_WIPEONFORK)) {
+		active = p;
+		start();
+	}
+	errno = saved_errno;
+}
+
+static void finish(enum cdp_state state)
+{
+	struct cdp_header *h = runtime.store.header;
+
+	clock_pause();
+	maps_finish();
+	threads_finish();
+	describe_end(h, state);
+}
+
+__attribute__((destructor)) static void comdet_end(void)
+{
+	int saved_errno = errno;
+
+	if (runtime_is_ours()) {
+		set_active(0);
+		finish(CDP_ENDED);
+	}
+	errno = saved_errno;
+}
+
+void runtime_before_exit(void)
+{
+	if (runtime_is_ours()) {
+		set_active(0);
+		finish(CDP_ENDED);
+	}
+}
+
+void runtime_before_exec(void)
+{
+	if (!runtime_is_ours())
+		return;
+	clock_pause();
+	maps_finish();
+	describe_end(runtime.store.header, CDP_EXECED);
+}
+
+void runtime_exec_failed(void)
+{
+	if (!runtime_is_ours())
+		return;
+	__atomic_store_n(&runtime.store.header->state, CDP_RUNNING,
+			 __ATOMIC_RELEASE);
+	clock_resume();
+}
+
+void runtime_count_not_followed(void)
+{
+	if (runtime.store.header)
+		__atomic_fetch_add(&runtime.store.header->not_followed, 1,
+				   __ATOMIC_RELAXED);
+}
+
+/*
+ * perf's signals are raised in user mode only. A timer's may come in the
+ * kernel, where they make clone start over: a fork that takes longer than the
+ * timer's period would never end.
+ */
+static void block_timer(int how)
+{
+	uint64_t set = 1ull << (runtime.signal - 1);
+
+	if (runtime.sampling && runtime.delivery == DELIVERY_RTSIG)
+		sys_call4(SYS_rt_sigprocmask, how, &set, NULL, sizeof(set));
+}
+
+void runtime_before_fork(void)
+{
+	block_timer(SIG_BLOCK);
+}
+
+void runtime_after_fork_parent(void)
+{
+	block_timer(SIG_UNBLOCK);
+}
+
+void runtime_after_fork_child(void)
+{
+	if (!runtime.store.header || sys_call0(SYS_getpid) == runtime.pid)
+		return;
+	block_timer(SIG_UNBLOCK);
+	watch_after_fork();
+	clock_close();
+	store_release(&runtime.store);
+	runtime.store.header = NULL;
+	runtime.sampling = false;
+	if (runtime.config.children && active)
+		start();
+}
+
+EXPORT uint64_t comdet_committed(void);
+uint64_t comdet_committed(void)
+{
+	return runtime_active() ? threads_committed() : 0;
+}

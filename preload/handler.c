@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handler - the one signal handler
+ *
+ * Tells our signals from the application's, guards against re-entry, moves to
+ * the thread's own handler stack (the application's alternate stack may be
+ * small, and its threads' stacks smaller), and hands the interrupted context
+ * on. errno is kept; floating-point state is the kernel's to restore.
+ */
+#include <errno.h>
+#include <immintrin.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <ucontext.h>
+#include <asm/prctl.h>
+
+#include "runtime.h"
+#include "state.h"
+#include "sys.h"
+#include "watch.h"
+#include "signal_safe.h"
+
+enum {
+	FSGSBASE_BIT = 2, /* AT_HWCAP2 on x86-64 */
+	XSTATE_MAGIC = 0x46505853,
+	SW_RESERVED = 464, /* bytes into FXSAVE: the kernel's words */
+	XSAVE_HEADER = 512,
+	YMM_HIGH = 576,
+	YMM_COMPONENT = 4,
+};
+
+struct job {
+	struct thread *thread;
+	const ucontext_t *context;
+	struct watch_signal what;
+};
+
+static const int gpr_order[16] = {
+	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+	REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+};
+
+static bool have_fsgsbase;
+
+void handler_init(void)
+{
+	have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
+}
+
+static uint64_t segment_base(int get)
+{
+	uint64_t base = 0;
+
+	if (have_fsgsbase) {
+		if (get == ARCH_GET_FS)
+			__asm__("rdfsbase %0" : "=r"(base));
+		else
+			__asm__("rdgsbase %0" : "=r"(base));
+		return base;
+	}
+	sys_call2(SYS_arch_prctl, get, &base);
+	return base;
+}
+
+static void take_vector_state(const ucontext_t *uc, struct cpu_state *cpu)
+{
+	const char *fp = (const char *)uc->uc_mcontext.fpregs;
+	uint32_t magic;
+	uint64_t in_use;
+
+	cpu->fxsave = fp;
+	cpu->ymm_high = NULL;
+	if (!fp)
+		return;
+	memcpy(&magic, fp + SW_RESERVED, sizeof(magic));
+	if (magic != XSTATE_MAGIC)
+		return;
+	memcpy(&in_use, fp + XSAVE_HEADER, sizeof(in_use));
+	if (in_use & YMM_COMPONENT)
+		cpu->ymm_high = fp + YMM_HIGH;
+}
+
+static void take_state(const ucontext_t *uc, struct cpu_state *cpu)
+{
+	const greg_t *g = uc->uc_mcontext.gregs;
+
+	memset(cpu, 0, sizeof(*cpu));
+	for (int i = 0; i < 16; i++)
+		cpu->gpr[i] = g[gpr_order[i]];
+	cpu->rip = g[REG_RIP];
+	cpu->rflags = g[REG_EFL];
+	cpu->fs_base = segment_base(ARCH_GET_FS);
+	cpu->gs_base = segment_base(ARCH_GET_GS);
+	take_vector_state(uc, cpu);
+}
+
+static void work(void *arg)
+{
+	struct job *job = arg;
+	struct thread *t = job->thread;
+	struct cpu_state cpu;
+
+	take_state(job->context, &cpu);
+	t->core = sched_getcpu();
+	switch (job->what.event) {
+	case WATCH_CLOCK:
+		sample_interrupt(t, &cpu);
+		break;
+	case WATCH_DATA:
+		sample_data_trap(t, job->what.reg, &cpu);
+		break;
+	case WATCH_EXEC:
+		sample_exec_breakpoint(t, &cpu);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Call @fn(@arg) with the stack pointer at @top. */
+static void call_on_stack(char *top, void (*fn)(void *), void *arg)
+{
+	__asm__ volatile("movq %%rsp, %%rbx\n\t"
+			 "movq %[top], %%rsp\n\t"
+			 "callq *%[fn]\n\t"
+			 "movq %%rbx, %%rsp"
+			 : "+D"(arg)
+			 : [top] "r"(top), [fn] "r"(fn)
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10",
+			   "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+			   "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+			   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc",
+			   "memory");
+}
+
+static bool outside_the_time_asked_for(uint64_t now)
+{
+	const struct config *c = &runtime.config;
+
+	if (now < runtime.start_mono + c->delay_ns)
+		return true;
+	if (!c->duration_ns ||
+	    now < runtime.start_mono + c->delay_ns + c->duration_ns)
+		return false;
+	clock_pause();
+	return true;
+}
+
+static void handle(struct watch_signal what, const ucontext_t *uc)
+{
+	struct thread *t = thread_self();
+	struct job job = { .context = uc, .what = what };
+	uint64_t begin;
+
+	if (!runtime.sampling) { /* the self-test counts, nothing else */
+		if (t && what.event == WATCH_DATA)
+			t->record->traps++;
+		return;
+	}
+	if (!t)
+		t = thread_adopt();
+	if (!t) {
+		lose(NULL, LOSS_NO_THREAD);
+		return;
+	}
+	if (t->ending || t->in_handler || what.late) {
+		lose(t, t->ending   ? LOSS_EXITING
+			: what.late ? LOSS_BLOCKED
+				    : LOSS_REENTRANT);
+		return;
+	}
+	begin = now_ns();
+	if (what.event == WATCH_CLOCK && outside_the_time_asked_for(begin))
+		return;
+	t->in_handler = true;
+	t->clock_at = begin;
+	job.thread = t;
+	call_on_stack(t->stack_top, work, &job);
+	t->debt_ns += now_ns() - begin;
+	if (what.event == WATCH_CLOCK) {
+		t->debt_ns -= runtime.period_ns / HANDLER_SHARE;
+		if (t->debt_ns < 0)
+			t->debt_ns = 0;
+	}
+	t->in_handler = false;
+}
+
+void runtime_on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+	struct watch_signal what = watch_classify(sig, info);
+
+	if (what.event == WATCH_NOTHING)
+		signal_forward(sig, info, context);
+	else if (runtime_active())
+		handle(what, context);
+	errno = saved_errno;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample - from an interrupt or a trap to the engine, and from the engine to
+ * the file
+ *
+ * Runs in the handler, on the handler's own stack.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "backdecode.h"
+#include "runtime.h"
+#include "state.h"
+#include "sys.h"
+#include "watch.h"
+#include "signal_safe.h"
+
+/* COMDET_SAMPLE_LOG: every sample as 32 bytes, to check how they are chosen. */
+struct log_record {
+	uint64_t addr, ip;
+	uint32_t len, flags, kind, thread;
+};
+
+enum {
+	LOG_RECORDS = 1 << 20,
+	PAGE_MASK = 4095
+};
+
+static struct log_record *sample_log;
+static _Atomic uint32_t logged;
+
+int sample_log_open(const char *path)
+{
+	size_t bytes = LOG_RECORDS * sizeof(*sample_log);
+	long fd, p;
+
+	fd = sys_call4(SYS_openat, AT_FDCWD, path,
+		       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		       0600);
+	if (fd < 0)
+		return fd;
+	p = sys_call4(SYS_fallocate, fd, 0, 0, bytes);
+	if (!p)
+		p = sys_call6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED, fd, 0);
+	sys_call1(SYS_close, fd);
+	if (p < 0 && p > -4096)
+		return p;
+	sample_log = (struct log_record *)p;
+	return 0;
+}
+
+static void log_sample(struct thread *t, const struct choice *c)
+{
+	uint32_t i = atomic_fetch_add(&logged, 1);
+
+	if (i < LOG_RECORDS)
+		sample_log[i] = (struct log_record){
+			c->access.addr,  c->access.ip, c->access.len,
+			c->access.flags, c->kind,      t->record->id,
+		};
+}
+
+static void on_detection(void *ctx, const struct detection *d)
+{
+	struct thread *t = ctx;
+	uint64_t g = maps_note(d->detector.ip);
+
+	maps_note(d->publisher.ip);
+	if (pair_table_add(&runtime.store, &t->pairs, d, t->clock_at, g)) {
+		lose(t, LOSS_STORE_FULL);
+		return;
+	}
+	core_table_add(&runtime.store, &t->cores, d);
+	thread_mark_referenced(d->publisher_thread);
+	store_add(&t->record->detections, 1);
+}
+
+static void on_loss(void *ctx, enum loss_cause cause)
+{
+	lose(ctx, cause);
+}
+
+const struct comm_sink sample_sink = {
+	.detected = on_detection,
+	.lost = on_loss,
+};
+
+static void deliver(struct thread *t, const struct choice *c)
+{
+	if (c->stalled_unknown)
+		lose(t, LOSS_NOT_STALLED);
+	if (c->what != CHOSEN) {
+		lose(t, c->cause);
+		return;
+	}
+	store_add(&t->record->samples[c->kind], 1);
+	if (c->kind == SAMPLE_UNIFORM) {
+		if (c->access.flags & ACCESS_LOAD)
+			store_add(&t->record->loads, 1);
+		if (c->access.flags & ACCESS_STORE)
+			store_add(&t->record->stores, 1);
+	}
+	if (sample_log)
+		log_sample(t, c);
+	comm_sample(&runtime.comm, &t->comm, &c->access, t->clock_at, t->core);
+}
+
+static struct memory memory_at(const struct cpu_state *cpu)
+{
+	struct memory m = runtime.memory;
+
+	/* The page that is being executed is mapped; decode.h. */
+	m.direct_low = cpu->rip & ~(uint64_t)PAGE_MASK;
+	m.direct_high = m.direct_low + PAGE_MASK + 1;
+	return m;
+}
+
+static void settle(struct thread *t, struct choice *c)
+{
+	if (c->what == CHOSEN_BREAKPOINT) {
+		if (!watch_exec(t, c->breakpoint_ip)) {
+			t->exec_ip = c->breakpoint_ip;
+			return;
+		}
+		lose(t, LOSS_NO_REGISTER);
+		choose_abandon(&t->choose, c);
+	}
+	deliver(t, c);
+}
+
+void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
+{
+	struct memory m = memory_at(cpu);
+	struct choice c;
+
+	store_add(&t->record->interrupts, 1);
+	store_set(&runtime.store.header->last_mono, t->clock_at);
+	thread_refresh(t);
+	if (t->exec_ip) { /* the breakpoint was not reached in time */
+		watch_exec_off(t);
+		t->exec_ip = 0;
+		lose(t, LOSS_BREAKPOINT_MISSED);
+		choose_abandon(&t->choose, &c);
+		if (c.what == CHOSEN)
+			deliver(t, &c);
+	}
+	if (t->debt_ns > (int64_t)runtime.period_ns) {
+		lose(t, LOSS_BUDGET);
+		return;
+	}
+	choose_start(&t->choose, cpu, &m, &c);
+	settle(t, &c);
+}
+
+void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
+{
+	struct memory m = memory_at(cpu);
+	struct choice c;
+
+	store_add(&t->record->exec_traps, 1);
+	if (!t->exec_ip || t->exec_ip != cpu->rip) {
+		watch_exec_off(t);
+		lose(t, LOSS_TRAP_STALE);
+		return;
+	}
+	watch_exec_off(t);
+	t->exec_ip = 0;
+	choose_resume(&t->choose, cpu, &m, &c);
+	settle(t, &c);
+}
+
+void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
+{
+	struct memory m = memory_at(cpu);
+	struct access a;
+	bool known = false;
+
+	store_add(&t->record->traps, 1);
+	if (reg < (int)t->comm.armed) {
+		const struct watch_range *w = &t->comm.ranges[reg];
+
+		known = !backdecode_trapped(cpu, &m, w->addr, w->len, false,
+					    &a);
+	}
+	if (!known)
+		a.ip = cpu->rip;
+	comm_trap(&runtime.comm, &t->comm, reg, known ? &a : NULL, t->clock_at,
+		  t->core);
+}

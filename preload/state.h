@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state - what the profiled process knows: one struct runtime, one struct
+ * thread for each of its threads
+ *
+ * struct runtime is written by the constructor and constant while sampling
+ * works; what changes later is atomic or guarded by threads_lock. A struct
+ * thread belongs to its thread: only that thread and its own handler touch it.
+ */
+#ifndef COMDET_STATE_H
+#define COMDET_STATE_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/comm.h"
+#include "src/store.h"
+#include "choose.h"
+#include "config.h"
+#include "interp.h"
+
+enum {
+	THREAD_STACK_BYTES = 16 * 1024, /* the handler's own */
+	THREAD_IDS_MAX = 1 << 20,
+	HANDLER_SHARE = 8, /* at most 1/8 of a thread's time in the handler */
+};
+
+/* How samples and traps reach us. */
+enum delivery {
+	DELIVERY_SIGTRAP, /* perf_events, synchronous */
+	DELIVERY_RTSIG,   /* POSIX timers; perf_events through F_SETSIG */
+};
+
+struct lease; /* watch.c: four debug registers of one thread */
+
+struct thread {
+	struct cdp_thread *record; /* in the file */
+	struct comm_thread comm;
+	struct choose choose;
+	struct pair_table pairs;
+	struct core_table cores;
+	struct rng rng;
+	struct lease *lease;
+	void *(*start)(void *);
+	uint64_t clock_at; /* now of the sample being handled */
+	uint64_t exec_ip;  /* execution breakpoint armed there, 0: none */
+	int64_t debt_ns;   /* handler time beyond its share */
+	uint64_t samples_seen;
+	int timer; /* POSIX timer id, -1: none */
+	pid_t tid;
+	uint32_t core;
+	bool in_handler;
+	bool ending;
+	bool app_blocks; /* the creator's view of the mask, to inherit */
+	/* On their own pages, touched only by threads that are sampled. */
+	char *stack_top;
+};
+
+struct runtime {
+	struct config config;
+	struct store store;
+	struct comm comm;
+	struct memory memory; /* template: read through process_vm_readv */
+	enum delivery delivery;
+	int signal;
+	pid_t pid;
+	uint64_t seed;
+	uint64_t start_mono;
+	uint64_t period_ns;
+	uint32_t registers;    /* usable, at most four */
+	bool sampling;         /* the clock is open */
+	bool waits_for_thread; /* Go: starts at the first thread creation */
+	bool stopped_midway;   /* duration over */
+	int clock_fd;
+	uint64_t clock_id; /* PERF_EVENT_IOC_ID of clock_fd */
+	char library[PATH_MAX];
+	char out[PATH_MAX];
+	char run_id[40];
+};
+
+extern struct runtime runtime;
+
+/* The thread's own record; NULL before it has one and after its end. */
+struct thread *thread_self(void);
+/* The same, made on the spot for threads that no hook saw. Any context. */
+struct thread *thread_adopt(void);
+/* Set-up of the main thread. */
+int threads_init(void);
+/* The id was seen in a detection: its row must stay. Any context. */
+void thread_mark_referenced(uint32_t id);
+/* At the end of the process: ended threads merged, rows closed. */
+void threads_finish(void);
+/* Name and CPU time into the row. Any context, the thread itself. */
+void thread_refresh(struct thread *t);
+/* Detections committed to the file by all threads. Any context. */
+uint64_t threads_committed(void);
+
+/* A loss of thread @t, or of nobody we know (NULL). Any context. */
+void lose(struct thread *t, enum loss_cause cause);
+
+/* CLOCK_MONOTONIC, ns. Any context. */
+uint64_t now_ns(void);
+
+/* clock.c */
+int clock_open(char *reason, size_t size);
+void clock_close(void);
+void clock_pause(void);
+void clock_resume(void);
+void clock_thread_begin(struct thread *t);
+void clock_thread_end(struct thread *t);
+
+/* sample.c: on the handler's stack. */
+void sample_interrupt(struct thread *t, const struct cpu_state *cpu);
+void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu);
+void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu);
+extern const struct comm_sink sample_sink;
+int sample_log_open(const char *path);
+
+/* handler.c: before the first signal. */
+void handler_init(void);
+
+/* comdet.c: a thread is about to be created. */
+void runtime_first_thread(void);
+
+/* maps.c */
+int maps_init(void);
+/* Make sure that code at @ip is described. Any context. */
+uint64_t maps_note(uint64_t ip);
+void maps_finish(void);
+
+/* Stop profiling for good and say so once; the program goes on. */
+void runtime_stop(const char *why);
+
+#endif

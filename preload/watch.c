@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch - debug registers of the calling thread, through perf_events
+ *
+ * A lease is four breakpoint events of one thread: all but the last form a
+ * group, whose leader is enabled last and disabled first, so that changing
+ * its siblings costs no interrupt; the last one stands alone, because it also
+ * serves as the execution breakpoint. With fewer registers in use the group
+ * shrinks, down to the single one.
+ *
+ * A lease's word holds who has it and whether it is in use this moment:
+ *
+ *   owner:  HELD by me -> BUSY by me -> HELD by me       (arm, disarm)
+ *   thief:  HELD by another, long unused -> BUSY by me, closes, opens its own
+ *
+ * Each arrow is one compare-and-swap, so the owner finds out by failing.
+ * Nobody waits. A descriptor is closed only after the kernel confirmed that it
+ * is still our event: an application may have closed it and reused the number.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
+#include "runtime.h"
+#include "state.h"
+#include "sys.h"
+#include "watch.h"
+#include "signal_safe.h"
+
+enum {
+	LEASES_MAX = 64,
+	FDS_BELOW = 1024, /* a high number would cost the kernel a big table */
+	STEAL_NS = 20 * 1000 * 1000,
+	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
+	LATE_FLAG = 1,      /* TRAP_PERF_FLAG_ASYNC */
+};
+
+enum {
+	LEASE_FREE,
+	LEASE_HELD,
+	LEASE_BUSY
+};
+
+struct lease {
+	_Atomic uint64_t word; /* owner's tid << 2 | LEASE_* */
+	_Atomic uint64_t last_use;
+	int fd[COMM_REGISTERS_MAX];
+	uint64_t id[COMM_REGISTERS_MAX];
+	bool on[COMM_REGISTERS_MAX]; /* enabled, siblings by themselves */
+	bool exec;                   /* the last one is a breakpoint */
+};
+
+static struct lease leases[LEASES_MAX];
+static uint32_t lease_count;
+static int fd_base;
+static uint64_t parked __attribute__((aligned(64))); /* never accessed */
+
+#define COOKIE_MAGIC 0xC0DE7EC700000000ull
+
+static uint64_t cookie(enum watch_event event, int reg)
+{
+	return COOKIE_MAGIC | (uint64_t)event << 8 | (uint64_t)reg;
+}
+
+uint64_t watch_clock_cookie(void)
+{
+	return cookie(WATCH_CLOCK, 0);
+}
+
+static struct perf_event_attr attributes(uint32_t type, uint64_t addr,
+					 uint32_t len, uint64_t data)
+{
+	struct perf_event_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.size = sizeof(a);
+	a.type = PERF_TYPE_BREAKPOINT;
+	a.bp_type = type;
+	a.bp_addr = addr;
+	a.bp_len = len;
+	a.sample_period = 1;
+	a.sample_type = PERF_SAMPLE_IP;
+	a.exclude_kernel = 1; /* system calls on watched memory do not trap */
+	a.exclude_hv = 1;
+	if (runtime.delivery == DELIVERY_SIGTRAP) {
+		a.sigtrap = 1;
+		a.remove_on_exec = 1; /* demanded by sigtrap */
+		a.sig_data = data;
+	} else {
+		a.wakeup_events = 1;
+	}
+	return a;
+}
+
+static long event_open(struct perf_event_attr *a, int group)
+{
+	return sys_call6(SYS_perf_event_open, (long)a, 0, -1, group,
+			 PERF_FLAG_FD_CLOEXEC, 0);
+}
+
+static bool fd_is(int fd, uint64_t id)
+{
+	uint64_t now = 0;
+
+	return !sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &now) && now == id;
+}
+
+static void close_registers(struct lease *l)
+{
+	for (int i = 0; i < COMM_REGISTERS_MAX; i++) {
+		if (l->fd[i] >= 0 && fd_is(l->fd[i], l->id[i]))
+			sys_call1(SYS_close, l->fd[i]);
+		l->fd[i] = -1;
+		l->on[i] = false;
+	}
+	l->exec = false;
+}
+
+static int by_signal(int fd)
+{
+	struct f_owner_ex owner = { F_OWNER_TID, (pid_t)sys_call0(SYS_gettid) };
+	long r = sys_call3(SYS_fcntl, fd, F_SETSIG, runtime.signal);
+
+	if (!r)
+		r = sys_call3(SYS_fcntl, fd, F_SETOWN_EX, &owner);
+	if (!r)
+		r = sys_call3(SYS_fcntl, fd, F_SETFL, O_ASYNC);
+	return r;
+}
+
+/* Open the lease's registers for the calling thread, all disabled. */
+static int open_registers(struct lease *l)
+{
+	int n = runtime.registers;
+
+	for (int i = 0; i < n; i++) {
+		struct perf_event_attr a = attributes(
+			HW_BREAKPOINT_RW, (uint64_t)(uintptr_t)&parked, 8,
+			cookie(WATCH_DATA, i));
+		int group = i && i < n - 1 ? l->fd[0] : -1;
+		long low, high, r = 0;
+
+		a.disabled = 1;
+		low = event_open(&a, group);
+		if (low < 0) {
+			close_registers(l);
+			return low;
+		}
+		high = sys_call3(SYS_fcntl, low, F_DUPFD_CLOEXEC, fd_base);
+		if (high >= 0)
+			sys_call1(SYS_close, low);
+		else
+			high = low;
+		l->fd[i] = high;
+		r = sys_call3(SYS_ioctl, high, PERF_EVENT_IOC_ID, &l->id[i]);
+		if (!r && runtime.delivery == DELIVERY_RTSIG)
+			r = by_signal(high);
+		if (r) {
+			close_registers(l);
+			return r;
+		}
+	}
+	return 0;
+}
+
+static bool move(struct lease *l, uint64_t from, uint64_t to)
+{
+	/*
+	 * (A) acquires what (B) released: the descriptors that the former
+	 * holder opened or closed are seen by the next one.
+	 */
+	return atomic_compare_exchange_strong_explicit(&l->word, &from, to,
+						       memory_order_acquire,
+						       memory_order_relaxed);
+}
+
+static uint64_t word(const struct thread *t, uint64_t state)
+{
+	return (uint64_t)(uint32_t)t->tid << 2 | state;
+}
+
+static void give_back(struct lease *l, const struct thread *t, uint64_t state)
+{
+	/* (B) pairs with (A). */
+	atomic_store_explicit(&l->word,
+			      state == LEASE_FREE ? LEASE_FREE : word(t, state),
+			      memory_order_release);
+}
+
+static bool take_own(struct thread *t)
+{
+	return t->lease &&
+	       move(t->lease, word(t, LEASE_HELD), word(t, LEASE_BUSY));
+}
+
+/* A lease for @t, in use; NULL if there is none to have. */
+static struct lease *take_any(struct thread *t)
+{
+	struct lease *found = NULL;
+	uint64_t now = t->clock_at, seen = 0;
+
+	for (uint32_t i = 0; i < lease_count && !found; i++)
+		if (move(&leases[i], LEASE_FREE, word(t, LEASE_BUSY)))
+			found = &leases[i];
+	for (uint32_t i = 0; i < lease_count && !found; i++) {
+		uint64_t used = atomic_load_explicit(&leases[i].last_use,
+						     memory_order_relaxed);
+
+		seen = atomic_load_explicit(&leases[i].word,
+					    memory_order_relaxed);
+		if ((seen & 3) == LEASE_HELD && now > used + STEAL_NS &&
+		    move(&leases[i], seen, word(t, LEASE_BUSY)))
+			found = &leases[i];
+	}
+	if (!found)
+		return NULL;
+	close_registers(found);
+	if (open_registers(found)) {
+		give_back(found, t, LEASE_FREE);
+		return NULL;
+	}
+	t->lease = found;
+	return found;
+}
+
+static struct lease *take(struct thread *t)
+{
+	if (take_own(t))
+		return t->lease;
+	t->lease = NULL;
+	return take_any(t);
+}
+
+static int enable(struct lease *l, int i, uint32_t type, uint64_t addr,
+		  uint32_t len, uint64_t data)
+{
+	struct perf_event_attr a = attributes(type, addr, len, data);
+	long r = sys_call3(SYS_ioctl, l->fd[i],
+			   PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a);
+
+	l->on[i] = !r;
+	return r;
+}
+
+static void disable(struct lease *l, int i)
+{
+	if (l->on[i])
+		sys_call3(SYS_ioctl, l->fd[i], PERF_EVENT_IOC_DISABLE, 0);
+	l->on[i] = false;
+}
+
+static int watch_arm(void *ctx, const struct watch_range *range, int n)
+{
+	struct thread *t = ctx;
+	struct lease *l = take(t);
+	int last = (int)runtime.registers - 1, armed = 0, r = 0;
+
+	if (!l)
+		return -EBUSY;
+	if (n > last + 1)
+		n = last + 1;
+	atomic_store_explicit(&l->last_use, t->clock_at, memory_order_relaxed);
+	if (last > 0)
+		disable(l, 0);
+	for (int i = 1; i < last; i++) {
+		if (i < n)
+			r = r ? r
+			      : enable(l, i, HW_BREAKPOINT_RW, range[i].addr,
+				       range[i].len, cookie(WATCH_DATA, i));
+		else
+			disable(l, i);
+	}
+	if (!r && last > 0)
+		r = enable(l, 0, HW_BREAKPOINT_RW, range[0].addr, range[0].len,
+			   cookie(WATCH_DATA, 0));
+	if (!r)
+		armed = n < last ? n : last;
+	if (!r && !l->exec) {
+		if (n == last + 1) {
+			r = enable(l, last, HW_BREAKPOINT_RW, range[last].addr,
+				   range[last].len, cookie(WATCH_DATA, last));
+			armed += !r;
+		} else {
+			disable(l, last);
+		}
+	}
+	if (armed)
+		store_add(&t->record->arms, 1);
+	if (!armed) /* perhaps the application closed them: open anew */
+		close_registers(l);
+	give_back(l, t, armed ? LEASE_HELD : LEASE_FREE);
+	return armed ? armed : r ? r : -EBUSY;
+}
+
+static void watch_disarm(void *ctx)
+{
+	struct thread *t = ctx;
+	int last = (int)runtime.registers - 1;
+
+	if (!take_own(t)) {
+		t->lease = NULL;
+		return;
+	}
+	disable(t->lease, 0);
+	if (last > 0 && !t->lease->exec)
+		disable(t->lease, last);
+	give_back(t->lease, t, LEASE_HELD);
+}
+
+const struct comm_watch watch_ops = {
+	.arm = watch_arm,
+	.disarm = watch_disarm,
+};
+
+int watch_exec(struct thread *t, uint64_t ip)
+{
+	struct lease *l;
+	int last = (int)runtime.registers - 1, r;
+
+	if (last < 0)
+		return -EBUSY;
+	l = take(t);
+	if (!l)
+		return -EBUSY;
+	atomic_store_explicit(&l->last_use, t->clock_at, memory_order_relaxed);
+	/* The engine's last range loses its register. */
+	if (l->on[last] && !l->exec && t->comm.armed > (uint32_t)last)
+		t->comm.armed = last;
+	r = enable(l, last, HW_BREAKPOINT_X, ip, sizeof(long),
+		   cookie(WATCH_EXEC, last));
+	l->exec = !r;
+	give_back(l, t, LEASE_HELD);
+	return r;
+}
+
+void watch_exec_off(struct thread *t)
+{
+	if (!take_own(t)) {
+		t->lease = NULL;
+		return;
+	}
+	if (t->lease->exec)
+		disable(t->lease, (int)runtime.registers - 1);
+	t->lease->exec = false;
+	give_back(t->lease, t, LEASE_HELD);
+}
+
+void watch_thread_end(struct thread *t)
+{
+	if (take_own(t)) {
+		close_registers(t->lease);
+		give_back(t->lease, t, LEASE_FREE);
+	}
+	t->lease = NULL;
+}
+
+void watch_after_fork(void)
+{
+	for (uint32_t i = 0; i < lease_count; i++) {
+		close_registers(&leases[i]);
+		atomic_store(&leases[i].word, LEASE_FREE);
+	}
+}
+
+/* Bytes of the kernel's siginfo that our libc has no names for. */
+static uint64_t perf_data(const siginfo_t *info)
+{
+	uint64_t v;
+
+	memcpy(&v, (const char *)info + 24, sizeof(v));
+	return v;
+}
+
+static uint32_t perf_flags(const siginfo_t *info)
+{
+	uint32_t v;
+
+	memcpy(&v, (const char *)info + 36, sizeof(v));
+	return v;
+}
+
+static struct watch_signal classify_fd(int fd)
+{
+	struct watch_signal s = { WATCH_NOTHING, 0, false };
+	struct thread *t = thread_self();
+	struct lease *l = t ? t->lease : NULL;
+	int last = (int)runtime.registers - 1;
+
+	for (int i = 0; l && i <= last; i++) {
+		if (l->fd[i] != fd)
+			continue;
+		s.event = l->exec && i == last ? WATCH_EXEC : WATCH_DATA;
+		s.reg = i;
+	}
+	if (!s.event && fd >= fd_base) { /* of a lease that was lost */
+		s.event = WATCH_DATA;
+		s.late = true;
+	}
+	return s;
+}
+
+struct watch_signal watch_classify(int sig, const siginfo_t *info)
+{
+	struct watch_signal s = { WATCH_NOTHING, 0, false };
+	uint64_t data;
+
+	if (runtime.delivery == DELIVERY_RTSIG) {
+		if (info->si_code == SI_TIMER &&
+		    info->si_value.sival_ptr == (void *)&runtime)
+			s.event = WATCH_CLOCK;
+		else if (info->si_code > 0 && info->si_code <= 6)
+			return classify_fd(info->si_fd);
+		return s;
+	}
+	if (info->si_code != TRAP_PERF_CODE)
+		return s;
+	data = perf_data(info);
+	if ((data & 0xFFFFFFFF00000000ull) != COOKIE_MAGIC)
+		return s;
+	s.event = (data >> 8) & 0xFF;
+	s.reg = data & 0xFF;
+	s.late = perf_flags(info) & LATE_FLAG;
+	return s;
+}
+
+void watch_init(void)
+{
+	struct rlimit limit = { 1024, 1024 };
+	long soft;
+
+	sys_call2(SYS_getrlimit, RLIMIT_NOFILE, &limit);
+	soft = limit.rlim_cur > 1 << 20 ? 1 << 20 : (long)limit.rlim_cur;
+	lease_count = soft / 32 > LEASES_MAX ? LEASES_MAX : soft / 32;
+	if (!lease_count)
+		lease_count = 1;
+	fd_base = (soft < FDS_BELOW ? soft : FDS_BELOW) -
+		  (int)lease_count * COMM_REGISTERS_MAX - 8;
+	if (fd_base < 10)
+		fd_base = 10;
+	for (uint32_t i = 0; i < lease_count; i++)
+		for (int j = 0; j < COMM_REGISTERS_MAX; j++)
+			leases[i].fd[j] = -1;
+}

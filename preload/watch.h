@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch - debug registers of the calling thread, through perf_events
+ *
+ * A thread that arms needs four breakpoint events of its own: four
+ * descriptors. They are leased: a bounded pool of leases serves all threads,
+ * a thread that has not armed for a while loses its lease to one that wants
+ * to. So thousands of threads never exhaust the descriptors.
+ *
+ * Context: handler of the thread, except where it says set-up.
+ */
+#ifndef COMDET_WATCH_H
+#define COMDET_WATCH_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/comm.h"
+
+struct thread;
+
+enum watch_event {
+	WATCH_NOTHING, /* not one of ours */
+	WATCH_CLOCK,
+	WATCH_DATA, /* register number 0 to 3 */
+	WATCH_EXEC,
+	WATCH_SELFTEST,
+};
+
+/* What siginfo tells in one of our signals. */
+struct watch_signal {
+	enum watch_event event;
+	int reg;
+	bool late; /* delivered after the fact: the signal was blocked */
+};
+
+/* The arms and disarms that the engine calls; ctx is the struct thread. */
+extern const struct comm_watch watch_ops;
+
+/*
+ * Try the registers by triggering one. Returns how many work (0 to 4); with
+ * fewer than four the reason is in @reason, in words for people.
+ * Context: set-up, the handler being installed.
+ */
+int watch_selftest(char *reason, size_t size);
+
+/* Size the pool. Context: set-up. */
+void watch_init(void);
+
+/* An execution breakpoint at @ip for the thread. Returns 0 or -errno. */
+int watch_exec(struct thread *t, uint64_t ip);
+void watch_exec_off(struct thread *t);
+
+/* Close what the thread has. */
+void watch_thread_end(struct thread *t);
+
+/* In a forked child: close the inherited descriptors. Context: set-up. */
+void watch_after_fork(void);
+
+/* What the signal is about. Any context. */
+struct watch_signal watch_classify(int sig, const siginfo_t *info);
+
+/* The signal data of the clock's event. */
+uint64_t watch_clock_cookie(void);
+
+#endif
