@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * help_ratio - run a command alternately without and with the preload
+ *
+ *	help_ratio PAIRS NAME COMMAND [ARGUMENT]...
+ *
+ * Each pair runs the command twice; which way comes first changes from pair
+ * to pair, so that a slow drift of the machine hits both alike. The "with"
+ * runs get the variables of $RATIO_WITH (NAME=VALUE words, separated by
+ * spaces), the others are run as they are. The command's stdout goes to
+ * /dev/null.
+ *
+ * Prints a line of CSV for each run:
+ *	NAME,PAIR,with|without,FIRST,WALL_S,USER_S,SYSTEM_S,MAXRSS_KIB
+ * A command that does not end with status 0 ends everything with status 1.
+ *
+ * Wall time is from fork to wait4; it includes exec and dynamic linking both
+ * ways, as a user would see it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct run {
+	double wall, user, system; /* s */
+	long maxrss;               /* KiB */
+};
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static double seconds(struct timeval tv)
+{
+	return (double)tv.tv_sec + (double)tv.tv_usec / 1e6;
+}
+
+/* Put the variables of $RATIO_WITH into the environment. */
+static void set_with(void)
+{
+	char *words = getenv("RATIO_WITH"), *word, *save;
+
+	if (!words || !(words = strdup(words)))
+		return;
+	for (word = strtok_r(words, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save))
+		putenv(word);
+}
+
+__attribute__((noreturn)) static void child(bool with, char **argv)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	if (null >= 0)
+		dup2(null, STDOUT_FILENO);
+	if (with)
+		set_with();
+	unsetenv("RATIO_WITH");
+	execvp(argv[0], argv);
+	fprintf(stderr, "help_ratio: cannot run %s: %s\n", argv[0],
+		strerror(errno));
+	_exit(127);
+}
+
+/* Returns 0, or -1 after saying on stderr what was wrong. */
+static int run_once(bool with, char **argv, struct run *r)
+{
+	double start = now();
+	struct rusage usage;
+	int status;
+	pid_t pid = fork();
+
+	if (pid < 0) {
+		perror("help_ratio: fork");
+		return -1;
+	}
+	if (!pid)
+		child(with, argv);
+	while (wait4(pid, &status, 0, &usage) < 0)
+		if (errno != EINTR)
+			return -1;
+	r->wall = now() - start;
+	r->user = seconds(usage.ru_utime);
+	r->system = seconds(usage.ru_stime);
+	r->maxrss = usage.ru_maxrss;
+	if (status) {
+		fprintf(stderr, "help_ratio: %s %s the preload: status 0x%x\n",
+			argv[0], with ? "with" : "without",
+			(unsigned int)status);
+		return -1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	long pairs, pair, i;
+
+	if (argc < 4 || (pairs = atol(argv[1])) < 1) {
+		fprintf(stderr, "usage: help_ratio PAIRS NAME COMMAND...\n");
+		return 2;
+	}
+	for (pair = 0; pair < pairs; pair++) {
+		for (i = 0; i < 2; i++) {
+			bool with = (pair + i) % 2;
+			struct run r;
+
+			if (run_once(with, argv + 3, &r))
+				return 1;
+			printf("%s,%ld,%s,%ld,%.4f,%.4f,%.4f,%ld\n", argv[2],
+			       pair, with ? "with" : "without", i, r.wall,
+			       r.user, r.system, r.maxrss);
+			fflush(stdout);
+		}
+	}
+	return 0;
+}
