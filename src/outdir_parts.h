@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outdir_parts - what outdir.c and outdir_old.c know of each other
+ */
+#ifndef COMDET_OUTDIR_PARTS_H
+#define COMDET_OUTDIR_PARTS_H
+
+enum {
+	OUTDIR_TEMP_BYTES = 32
+};
+
+/* Rename within @dirfd; -EEXIST rather than replace anything. */
+long outdir_rename_new(int dirfd, const char *from, const char *to);
+
+/* A random ".comdet-XXXXXXXXXXXXXXXX" into OUTDIR_TEMP_BYTES bytes. */
+void outdir_temp_name(char *name);
+
+/* Returns 0 if @dir carries our marker, else -EBADMSG or -errno. */
+int outdir_read_marker(int dir, char *run_id);
+
+/*
+ * Move the earlier run @name to @old, replacing an earlier run there.
+ * Returns 0; -ENOENT or -EAGAIN if the name has changed hands meanwhile; any
+ * other -errno if one of the two is to be left alone.
+ */
+long outdir_move_aside(int parent, const char *name, const char *old);
+
+#endif
