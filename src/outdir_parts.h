@@ -5,9 +5,24 @@
 #ifndef COMDET_OUTDIR_PARTS_H
 #define COMDET_OUTDIR_PARTS_H
 
+#include <fcntl.h>
+
+#include "rawcall.h"
+
 enum {
 	OUTDIR_TEMP_BYTES = 32
 };
+
+static inline long outdir_open_dir(int dirfd, const char *name, int more)
+{
+	return rawcall4(SYS_openat, dirfd, name,
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC | more, 0);
+}
+
+static inline void outdir_close(int fd)
+{
+	rawcall1(SYS_close, fd);
+}
 
 /* Rename within @dirfd; -EEXIST rather than replace anything. */
 long outdir_rename_new(int dirfd, const char *from, const char *to);
