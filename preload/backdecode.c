@@ -12,7 +12,6 @@
  * before unless the address is a branch target; branches to it are looked for
  * among the neighbours, and any found makes the answer unclear.
  */
-#include <Zydis/Mnemonic.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -25,8 +24,13 @@ enum {
 	BACK_BYTES = 64,
 	VOTERS = 32, /* start offsets, the farthest ones */
 	VOTES_PERCENT = 75,
-	AHEAD_INSTRUCTIONS = 32, /* searched for a branch back */
+	SHORT_BRANCH = 130, /* reach of a branch of two bytes */
+	LONG_BRANCH = 2048, /* bytes searched on either side for others */
+	SCAN_BYTES = 64,
 };
+
+/* What a function that may be called through a pointer begins with. */
+static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
 /* The code before an address. */
 struct code {
@@ -120,25 +124,53 @@ static uint32_t elect(const struct code *c, bool *targeted)
 	return best;
 }
 
-/* Does the code from @ip on jump back to @ip before it leaves? */
-static bool loops(const struct memory *mem, uint64_t ip)
+/* Does one of the instructions from @ip on branch to @ip? */
+static bool targeted_ahead(const struct memory *mem, uint64_t ip)
 {
 	struct insn scratch;
 	const struct insn *insn;
 	uint64_t p = ip;
 	int err;
 
-	for (int i = 0; i < AHEAD_INSTRUCTIONS; i++) {
+	while (p - ip < SHORT_BRANCH) {
 		insn = decode_at(mem, p, &scratch, &err);
 		if (!insn)
 			return false;
 		if ((insn->flow == FLOW_COND || insn->flow == FLOW_JUMP) &&
 		    insn->imm == ip)
 			return true;
-		if (insn->flow == FLOW_JUMP || insn->flow == FLOW_RET ||
-		    insn->flow == FLOW_SYSTEM)
-			return false;
 		p += insn->len;
+	}
+	return false;
+}
+
+/* Do the bytes from @p hold a long branch to @ip, at any offset? */
+static bool targeted_in(const struct memory *mem, uint64_t ip, uint64_t p)
+{
+	uint8_t b[SCAN_BYTES];
+	int32_t distance;
+
+	if (mem->read(mem->ctx, p, b, SCAN_BYTES))
+		return false;
+	for (uint32_t i = 2; i + 4 <= SCAN_BYTES; i++) {
+		memcpy(&distance, b + i, 4);
+		if (p + i + 4 + (uint64_t)(int64_t)distance == ip &&
+		    (b[i - 1] == 0xe9 ||
+		     (b[i - 2] == 0x0f && (b[i - 1] & 0xf0) == 0x80)))
+			return true;
+	}
+	return false;
+}
+
+/* A long branch to @ip from further away; four bytes hardly match by chance. */
+static bool targeted_from_afar(const struct memory *mem, uint64_t ip)
+{
+	uint64_t step = SCAN_BYTES - 6; /* the longest form of them */
+
+	for (uint64_t d = 0; d < LONG_BRANCH; d += step) {
+		if (targeted_in(mem, ip, ip + d) ||
+		    targeted_in(mem, ip, ip - d - SCAN_BYTES))
+			return true;
 	}
 	return false;
 }
@@ -154,7 +186,7 @@ static uint64_t code_check(const struct code *c)
 	return h >> 53;
 }
 
-/* elect and loops, remembered. */
+/* elect and the search for branches, remembered. */
 static uint32_t find_previous(const struct memory *mem, const struct code *c,
 			      bool *targeted)
 {
@@ -169,8 +201,9 @@ static uint32_t find_previous(const struct memory *mem, const struct code *c,
 		return word & 15;
 	}
 	length = elect(c, targeted);
-	if (!*targeted)
-		*targeted = loops(mem, c->ip);
+	if (length && !*targeted)
+		*targeted = targeted_ahead(mem, c->ip) ||
+			    targeted_from_afar(mem, c->ip);
 	atomic_store_explicit(entry, tag | (*targeted ? 16 : 0) | length,
 			      memory_order_relaxed);
 	return length;
@@ -258,21 +291,18 @@ static bool rewind_registers(const struct insn *insn, struct cpu_state *cpu)
 			cpu->gpr[GPR_RCX]++;
 		return !(insn->flags & INSN_ADDRESS32);
 	}
-	if (insn->stack_bytes) {
-		const struct mem_operand *m = &insn->mem[insn->mems - 1];
+	for (int i = 0; i < insn->mems; i++) {
+		const struct mem_operand *m = &insn->mem[i];
 
-		for (int i = 0; i < insn->mems; i++) {
-			if (insn->mem[i].kind == MEM_STACK_PUSH ||
-			    insn->mem[i].kind == MEM_STACK_POP)
-				m = &insn->mem[i];
-		}
+		if (m->kind != MEM_STACK_PUSH && m->kind != MEM_STACK_POP)
+			continue;
 		/* After leave, enter and pop rsp it is not known where. */
 		if (m->base != GPR_RSP || writes_register(insn, GPR_RSP))
 			return false;
 		if (m->kind == MEM_STACK_PUSH)
-			cpu->gpr[GPR_RSP] += insn->stack_bytes;
+			cpu->gpr[GPR_RSP] += m->bytes;
 		else
-			cpu->gpr[GPR_RSP] -= insn->stack_bytes;
+			cpu->gpr[GPR_RSP] -= m->bytes;
 		rest.gpr_written &= (uint16_t) ~(1u << GPR_RSP);
 	}
 	return !writes_own_address(&rest);
@@ -303,7 +333,7 @@ int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
 	int n, err, best = -1;
 
 	next = decode_at(mem, cpu->rip, &insn, &err);
-	if (!next || next->mnemonic == ZYDIS_MNEMONIC_ENDBR64 ||
+	if (!next || !memcmp(next->bytes, endbr64, sizeof(endbr64)) ||
 	    next->flags & (INSN_REP | INSN_REPNE))
 		return -EAGAIN;
 	read_code(mem, cpu->rip, &code);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -33,10 +32,10 @@ enum {
 static int read_memory(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	struct tracee *t = ctx;
+	struct iovec here = { buf, n }, there = { (void *)addr, n };
+	ssize_t got = process_vm_readv(t->pid, &here, 1, &there, 1, 0);
 
-	if (pread(t->mem_fd, buf, n, (off_t)addr) != (ssize_t)n)
-		return -EFAULT;
-	return 0;
+	return got == (ssize_t)n ? 0 : -EFAULT;
 }
 
 /* One component of the uncompacted XSAVE area: zeros if initial, or NULL. */
@@ -99,11 +98,10 @@ static int wait_stop(struct tracee *t, int *event)
 int tracee_start(struct tracee *t, char **argv, bool want_output)
 {
 	int go[2], out[2] = { -1, -1 }, event, err;
-	char path[64];
 
 	memset(t, 0, sizeof(*t));
 	t->mem = (struct memory){ .read = read_memory, .ctx = t };
-	t->mem_fd = t->out_fd = -1;
+	t->out_fd = -1;
 	if (pipe2(go, O_CLOEXEC) || (want_output && pipe2(out, O_CLOEXEC)))
 		return -errno;
 	t->pid = fork();
@@ -135,18 +133,25 @@ int tracee_start(struct tracee *t, char **argv, bool want_output)
 		if (event != PTRACE_EVENT_EXEC)
 			ptrace(PTRACE_CONT, t->pid, NULL, 0);
 	} while (event != PTRACE_EVENT_EXEC);
-	snprintf(path, sizeof(path), "/proc/%d/mem", t->pid);
-	t->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
-	return t->mem_fd < 0 ? -errno : 0;
+	return 0;
+}
+
+int tracee_run(struct tracee *t)
+{
+	if (!t->running && ptrace(PTRACE_CONT, t->pid, NULL, (long)t->signal))
+		return -ESRCH;
+	t->signal = 0;
+	t->running = true;
+	return 0;
 }
 
 int tracee_interrupt(struct tracee *t, unsigned us)
 {
-	int sig, event;
+	int sig, event, err = tracee_run(t);
 
-	if (ptrace(PTRACE_CONT, t->pid, NULL, (long)t->signal))
-		return -ESRCH;
-	t->signal = 0;
+	if (err)
+		return err;
+	t->running = false;
 	usleep(us);
 	ptrace(PTRACE_INTERRUPT, t->pid, NULL, 0);
 	for (;;) {
@@ -186,8 +191,6 @@ void tracee_release(struct tracee *t)
 		kill(t->pid, SIGKILL);
 		waitpid(t->pid, NULL, __WALL);
 	}
-	if (t->mem_fd >= 0)
-		close(t->mem_fd);
 	if (t->out_fd >= 0)
 		close(t->out_fd);
 }
