@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_bias - sampled against true mix of accesses, on loops of known mix
+#
+# The uniform half of the samples of each of ten loops: total variation
+# distance from the mix that the loop has by construction at most 3 %, on at
+# least 3,000 samples; execution breakpoints and watchpoints at most 0.3 a
+# sample on average over the loops.
+
+. "$(dirname "$0")/e2e.sh"
+mix=$B/microbench/mix
+loops=$("$mix" --list | awk '{ print $1 }')
+[ "$(echo "$loops" | wc -l)" -ge 10 ] || fail "fewer than ten loops"
+
+for loop in $loops; do
+	COMDET_SAMPLE_LOG=$WORK/$loop.log COMDET_FREQ=2000 \
+		preload "$WORK/out" "$mix" "$loop" \
+		--seconds "${SECONDS_EACH:-5}" >"$WORK/$loop.txt" ||
+		fail "$loop ended with status $?"
+	"$TOOL" report "$WORK/out" --json >"$WORK/$loop.json" ||
+		fail "$loop: no report"
+done
+
+python3 - "$WORK" $loops <<'EOF'
+import json, struct, sys
+
+work, loops = sys.argv[1], sys.argv[2:]
+bad = []
+traps = samples = 0
+print(f"{'loop':12} {'samples':>8} {'distance':>8} {'stores':>7} {'traps':>6}")
+for loop in loops:
+    regions = []
+    for line in open(f"{work}/{loop}.txt"):
+        w = line.split()
+        if w and w[0] == "region":
+            regions.append((w[1], int(w[2], 0), int(w[3], 0), float(w[4]),
+                            float(w[5])))
+    log = open(f"{work}/{loop}.log", "rb").read()
+    hits = {r[0]: 0 for r in regions}
+    stores = {r[0]: 0 for r in regions}
+    n = other = 0
+    for off in range(0, len(log), 32):
+        addr, ip, length, flags, kind, thread = struct.unpack_from(
+            "<QQIIII", log, off)
+        if not length:
+            break
+        if kind != 0:
+            continue
+        for name, start, size, share, store in regions:
+            if start <= addr < start + size:
+                hits[name] += 1
+                stores[name] += bool(flags & 2)
+                n += 1
+                break
+        else:
+            other += 1
+    # Outside the loop: start-up and the loop's rare bookkeeping.
+    total = n + other
+    tv = (sum(abs(hits[r[0]] / max(total, 1) - r[3]) for r in regions) +
+          other / max(total, 1)) / 2
+    st = max((abs(stores[r[0]] / hits[r[0]] - r[4]) for r in regions
+              if hits[r[0]] > 200), default=0)
+    report = json.load(open(f"{work}/{loop}.json"))
+    t = sum(x["exec_traps"] + x["traps"] for x in report["threads"])
+    s = sum(x["samples"]["uniform"] + x["samples"]["stalled"]
+            for x in report["threads"])
+    traps += t
+    samples += s
+    print(f"{loop:12} {total:8} {100 * tv:7.2f}% {100 * st:6.2f}% "
+          f"{t / max(s, 1):6.3f}")
+    if total < 3000:
+        bad.append(f"{loop}: {total} samples are fewer than 3,000")
+    if tv > 0.03:
+        bad.append(f"{loop}: distance {100 * tv:.2f} % is above 3 %")
+if traps > 0.3 * samples:
+    bad.append(f"{traps / samples:.2f} traps a sample are above 0.3")
+for text in bad:
+    print("FAIL:", text)
+sys.exit(bool(bad))
+EOF
+status=$?
+[ $status = 0 ] || exit 1
+echo "ten loops within 3 % of their true mix"

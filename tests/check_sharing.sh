@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_sharing - the plain cases of true, false and no sharing, end to end
+#
+# Two threads that store to words of one line give false sharing, to one word
+# true sharing, 128 bytes apart nothing; one thread alone and threads that
+# only read share nothing. RUNS runs of each, every one must be right.
+
+. "$(dirname "$0")/e2e.sh"
+RUNS=${RUNS:-10}
+SECONDS_EACH=${SECONDS_EACH:-3}
+words=$B/microbench/words
+
+run()
+{
+	preload "$WORK/out" "$words" --seconds "$SECONDS_EACH" "$@" \
+		>/dev/null || fail "words $* ended with status $?"
+	json "$WORK/out" "$WORK/r.json"
+}
+
+found=
+for i in $(seq "$RUNS"); do
+	for width in 8 4; do
+		run --distance "$width" --width "$width"
+		holds "$WORK/r.json" 'est("total") >= 300' \
+			"run $i, words of $width bytes on one line"
+		holds "$WORK/r.json" \
+			'est("false_sharing") >= 0.95 * est("total")' \
+			"run $i, words of $width bytes on one line"
+	done
+	found="$found $(ask "$WORK/r.json" 'est("total")')"
+
+	run --distance 0 --width 8
+	holds "$WORK/r.json" 'est("total") >= 300' "run $i, one word"
+	holds "$WORK/r.json" 'est("true_sharing") >= 0.95 * est("total")' \
+		"run $i, one word"
+
+	run --distance 128 --width 8
+	holds "$WORK/r.json" 'est("total") <= 1' "run $i, 128 bytes apart"
+	run --distance 0 --read-only
+	holds "$WORK/r.json" 'est("total") == 0' "run $i, threads that read"
+	run --threads 1
+	holds "$WORK/r.json" 'est("total") == 0' "run $i, one thread"
+done
+echo "$RUNS runs of 6 cases right; false sharing detections a run:$found"

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/*
+ * help_committer - share a line for ever and say what the library committed
+ *
+ * Two threads store to words of one line; the main thread asks libcomdet.so
+ * how many detections are committed to the file and writes every new number
+ * to standard output. Made to be killed.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Alignas(64) volatile uint64_t words[8];
+
+static void *store(void *arg)
+{
+	volatile uint64_t *word = arg;
+
+	for (;;)
+		++*word;
+	return NULL;
+}
+
+int main(void)
+{
+	uint64_t (*committed)(void) =
+		(uint64_t(*)(void))dlsym(RTLD_DEFAULT, "comdet_committed");
+	struct timespec pause = { 0, 1000000 };
+	uint64_t last = 0, now;
+	pthread_t thread;
+
+	if (!committed) {
+		fprintf(stderr, "help_committer: libcomdet.so is missing\n");
+		return 1;
+	}
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&thread, NULL, store, (void *)&words[i]))
+			return 1;
+	for (;;) {
+		now = committed();
+		if (now != last)
+			dprintf(STDOUT_FILENO, "%lu\n", (unsigned long)now);
+		last = now;
+		nanosleep(&pause, NULL);
+	}
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/*
+ * help_deny - run a program with system calls denied
+ *
+ *	help_deny CALL[,CALL...] ERRNO PROGRAM [ARGUMENTS]
+ *
+ * CALL is perf_event_open, timer_create or process_vm_readv; ERRNO is EPERM
+ * or ENOSYS. The filter is of the kind that containers install.
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name;
+	int number;
+} calls[] = {
+	{ "perf_event_open", SYS_perf_event_open },
+	{ "timer_create", SYS_timer_create },
+	{ "process_vm_readv", SYS_process_vm_readv },
+};
+
+static int deny(int number, int error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+int main(int argc, char **argv)
+{
+	char *name;
+	int error;
+
+	if (argc < 4)
+		return 1;
+	error = strcmp(argv[2], "ENOSYS") ? EPERM : ENOSYS;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return 1;
+	for (name = strtok(argv[1], ","); name; name = strtok(NULL, ","))
+		for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+			if (!strcmp(name, calls[i].name) &&
+			    deny(calls[i].number, error))
+				return 1;
+	execvp(argv[3], argv + 3);
+	perror(argv[3]);
+	return 127;
+}
