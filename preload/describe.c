@@ -141,7 +141,9 @@ void describe_measurement(struct cdp_header *h, const char *why)
 	h->line_bytes = c->line_bytes;
 	snprintf(h->source, sizeof(h->source), "clock");
 	snprintf(h->source_reason, sizeof(h->source_reason), "%s%s%.150s",
-		 sync ? "perf task-clock" : "POSIX timers of each thread",
+		 sync ? "perf task-clock with synchronous signals; this build "
+			"has no hardware sources"
+		      : "POSIX timers of each thread",
 		 *why ? ": " : "", why);
 	snprintf(h->delivery, sizeof(h->delivery), "%s",
 		 sync ? "sigtrap" : "rtsig");

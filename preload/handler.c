@@ -152,7 +152,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
 	struct job job = { .context = uc, .what = what };
-	uint64_t begin;
+	uint64_t begin, spent;
 
 	if (!runtime.sampling) { /* the self-test counts, nothing else */
 		if (t && what.event == WATCH_DATA)
@@ -178,7 +178,9 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	t->clock_at = begin;
 	job.thread = t;
 	call_on_stack(t->stack_top, work, &job);
-	t->debt_ns += now_ns() - begin;
+	/* Wall time: one preemption must not count as a slow handler. */
+	spent = now_ns() - begin;
+	t->debt_ns += spent < runtime.period_ns ? spent : runtime.period_ns;
 	if (what.event == WATCH_CLOCK) {
 		t->debt_ns -= runtime.period_ns / HANDLER_SHARE;
 		if (t->debt_ns < 0)
