@@ -226,7 +226,8 @@ static bool map_fits(const struct cdp_map *m)
 static bool core_fits(const struct cdp_core *c)
 {
 	return c->publisher_core < CDP_CORES_MAX &&
-	       c->detector_core < CDP_CORES_MAX;
+	       c->detector_core < CDP_CORES_MAX &&
+	       (c->count[SHARING_TRUE] || c->count[SHARING_FALSE]);
 }
 
 static bool record_fits(enum cdp_section section, const void *record)
