@@ -162,7 +162,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	if (!t)
 		t = thread_adopt();
 	if (!t) {
-		lose(NULL, LOSS_NO_THREAD);
+		lose(NULL, thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
 		return;
 	}
 	if (t->ending || t->in_handler || what.late) {

@@ -87,6 +87,8 @@ extern struct runtime runtime;
 struct thread *thread_self(void);
 /* The same, made on the spot for threads that no hook saw. Any context. */
 struct thread *thread_adopt(void);
+/* Its record is closed; what still comes is nobody's. */
+bool thread_has_ended(void);
 /* Set-up of the main thread. */
 int threads_init(void);
 /* The id was seen in a detection: its row must stay. Any context. */

@@ -86,6 +86,11 @@ struct thread *thread_self(void)
 	return self;
 }
 
+bool thread_has_ended(void)
+{
+	return gone;
+}
+
 void lose(struct thread *t, enum loss_cause cause)
 {
 	if (t && t->record)
@@ -401,11 +406,34 @@ void runtime_thread_discard(struct thread *t)
 	unmap_thread((char *)t);
 }
 
+/* A sample came before the start routine did: that record is not needed. */
+static void drop_adopted(void)
+{
+	struct thread *t = self;
+
+	gone = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	self = NULL;
+	clock_thread_end(t);
+	watch_thread_end(t);
+	pair_table_release(&t->pairs);
+	if (t->record->detections) {
+		close_row(t, now_ns());
+		unmap_thread((char *)t);
+	} else {
+		runtime_thread_discard(t);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	gone = false;
+}
+
 void runtime_thread_begin(struct thread *t)
 {
 	if (!t)
 		return;
 	signal_set_app_blocks(t->app_blocks);
+	if (self)
+		drop_adopted();
 	begin(t);
 }
 
