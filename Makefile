@@ -42,7 +42,8 @@ SCRIPTS := $(wildcard tests/check_*.sh)
 PURE := decode decode_forms interp interp_int interp_flow interp_string \
 	interp_sse interp_avx choose backdecode
 PURE_OBJ = $(patsubst preload/%.c,$(O)/preload/%.o,$(filter \
-	$(PURE:%=preload/%.c) $(wildcard preload/decode*.c preload/interp*.c), \
+	$(PURE:%=preload/%.c) $(wildcard preload/decode*.c preload/interp*.c \
+	preload/backdecode*.c), \
 	$(PRELOAD)))
 
 SRC_OBJ := $(SRC:%.c=$(O)/%.o)
@@ -86,6 +87,12 @@ $(B)/tests/test_%: $(O)/tests/test_%.o $(SRC_OBJ) $(PURE_OBJ) $(ANALYSIS_LIB_OBJ
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_TEST) \
 		$(LIBS_PRELOAD) $(LIBS_ANALYSIS)
+
+# These two drive the interpreter over programs under ptrace.
+$(B)/tests/help_stepper $(B)/tests/help_bias: $(B)/tests/%: $(O)/tests/%.o \
+		$(O)/tests/tracee.o $(O)/tests/true_accesses.o $(PURE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ -lZydis -lm
 
 $(B)/tests/help_%: tests/help_%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)

@@ -16,40 +16,31 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "backdecode.h"
-#include "decode.h"
+#include "backdecode_internal.h"
 #include "signal_safe.h"
 
 enum {
-	BACK_BYTES = 64,
 	VOTERS = 32, /* start offsets, the farthest ones */
 	VOTES_PERCENT = 75,
 	SHORT_BRANCH = 130, /* reach of a branch of two bytes */
-	LONG_BRANCH = 2048, /* bytes searched on either side for others */
+	BRANCH_MIN = 1024,  /* bytes searched on either side for others */
+	PAGE_BYTES = 4096,
 	SCAN_BYTES = 64,
+	KNOWN_ENTRIES = 4096,
 };
 
 /* What a function that may be called through a pointer begins with. */
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
-/* The code before an address. */
-struct code {
-	uint64_t ip;
-	uint32_t have; /* readable bytes before ip */
-	uint8_t bytes[BACK_BYTES];
-};
 
 /*
  * What was found out about an address: [63:16] address, [15:5] check of the
  * bytes before it, [4] branch target, [3:0] length. Two addresses that share
  * an entry take it from each other; one atomic word is always whole.
  */
-enum {
-	KNOWN_ENTRIES = 1024
-};
 static _Atomic uint64_t known[KNOWN_ENTRIES];
 
-static void read_code(const struct memory *mem, uint64_t ip, struct code *c)
+void backdecode_read(const struct memory *mem, uint64_t ip,
+		     struct code_before *c)
 {
 	uint64_t in_page = ip & 4095;
 
@@ -63,8 +54,7 @@ static void read_code(const struct memory *mem, uint64_t ip, struct code *c)
 		c->have = 0;
 }
 
-/* The instruction that starts @back bytes before the address. */
-static int decode_back(const struct code *c, uint32_t back, struct insn *insn)
+int backdecode_at(const struct code_before *c, uint32_t back, struct insn *insn)
 {
 	return decode_bytes(c->bytes + BACK_BYTES - back, back, c->ip - back,
 			    insn);
@@ -74,7 +64,7 @@ static int decode_back(const struct code *c, uint32_t back, struct insn *insn)
  * The length of the instruction that ends at the address, 0 if unclear.
  * *@targeted: one of the instructions before it branches to the address.
  */
-static uint32_t elect(const struct code *c, bool *targeted)
+static uint32_t elect(const struct code_before *c, bool *targeted)
 {
 	uint8_t length[BACK_BYTES + 1] = { 0 }; /* by bytes back */
 	uint8_t last[BACK_BYTES + 1] = { 0 };   /* of the chain, 0: no vote */
@@ -86,7 +76,7 @@ static uint32_t elect(const struct code *c, bool *targeted)
 	*targeted = false;
 	/* From near to far, so that each chain finds its rest done. */
 	for (uint32_t back = 1; back <= c->have; back++) {
-		if (decode_back(c, back, &insn) || insn.len > back)
+		if (backdecode_at(c, back, &insn) || insn.len > back)
 			continue;
 		length[back] = insn.len;
 		if (insn.flow == FLOW_SYSTEM)
@@ -144,14 +134,28 @@ static bool targeted_ahead(const struct memory *mem, uint64_t ip)
 	return false;
 }
 
-/* Do the bytes from @p hold a long branch to @ip, at any offset? */
+/*
+ * Do the bytes from @p hold a branch to @ip, at any offset? A long one hardly
+ * matches by chance; a short one does so once in a thousand bytes.
+ */
 static bool targeted_in(const struct memory *mem, uint64_t ip, uint64_t p)
 {
-	uint8_t b[SCAN_BYTES];
+	uint8_t copy[SCAN_BYTES];
+	const uint8_t *b = copy;
+	uint64_t back = ip - p; /* short branches from before only */
 	int32_t distance;
 
-	if (mem->read(mem->ctx, p, b, SCAN_BYTES))
+	if (p >= mem->direct_low && p + SCAN_BYTES <= mem->direct_high)
+		b = (const uint8_t *)(uintptr_t)p;
+	else if (mem->read(mem->ctx, p, copy, SCAN_BYTES))
 		return false;
+	for (uint32_t i = 1;
+	     i < SCAN_BYTES && back <= SHORT_BRANCH && i + BACK_BYTES <= back;
+	     i++) {
+		if (((b[i - 1] & 0xf0) == 0x70 || b[i - 1] == 0xeb) &&
+		    i + 1u + b[i] == back)
+			return true;
+	}
 	for (uint32_t i = 2; i + 4 <= SCAN_BYTES; i++) {
 		memcpy(&distance, b + i, 4);
 		if (p + i + 4 + (uint64_t)(int64_t)distance == ip &&
@@ -162,20 +166,28 @@ static bool targeted_in(const struct memory *mem, uint64_t ip, uint64_t p)
 	return false;
 }
 
-/* A long branch to @ip from further away; four bytes hardly match by chance. */
+/* As far as the page, which costs little to read, or a little further. */
 static bool targeted_from_afar(const struct memory *mem, uint64_t ip)
 {
-	uint64_t step = SCAN_BYTES - 6; /* the longest form of them */
+	uint64_t step = SCAN_BYTES - 6; /* the longest form of a branch */
+	uint64_t before = ip & (PAGE_BYTES - 1), after = PAGE_BYTES - before;
 
-	for (uint64_t d = 0; d < LONG_BRANCH; d += step) {
-		if (targeted_in(mem, ip, ip + d) ||
-		    targeted_in(mem, ip, ip - d - SCAN_BYTES))
+	if (before < BRANCH_MIN)
+		before = BRANCH_MIN;
+	if (after < BRANCH_MIN)
+		after = BRANCH_MIN;
+	for (uint64_t d = SCAN_BYTES; d <= after; d += step) {
+		if (targeted_in(mem, ip, ip + d - SCAN_BYTES))
+			return true;
+	}
+	for (uint64_t d = SCAN_BYTES; d <= before; d += step) {
+		if (targeted_in(mem, ip, ip - d))
 			return true;
 	}
 	return false;
 }
 
-static uint64_t code_check(const struct code *c)
+static uint64_t code_check(const struct code_before *c)
 {
 	uint64_t h = c->have, word;
 
@@ -186,9 +198,8 @@ static uint64_t code_check(const struct code *c)
 	return h >> 53;
 }
 
-/* elect and the search for branches, remembered. */
-static uint32_t find_previous(const struct memory *mem, const struct code *c,
-			      bool *targeted)
+uint32_t backdecode_previous(const struct memory *mem,
+			     const struct code_before *c, bool *targeted)
 {
 	uint64_t tag = c->ip << 16 | code_check(c) << 5;
 	_Atomic uint64_t *entry = &known[c->ip * 0x9E3779B97F4A7C15ull >> 32 &
@@ -250,28 +261,6 @@ static bool explicit_access(const struct insn *insn)
 	return false;
 }
 
-/* Where the call @insn, executed with @cpu, goes; false if not known. */
-static bool call_target(const struct insn *insn, const struct cpu_state *cpu,
-			const struct memory *mem, uint64_t *target)
-{
-	const struct operand *op = &insn->op[0];
-	uint64_t addr;
-
-	switch (insn->operands ? op->kind : OPERAND_NONE) {
-	case OPERAND_IMM:
-		*target = insn->imm;
-		return true;
-	case OPERAND_GPR:
-		*target = cpu->gpr[op->reg];
-		return true;
-	case OPERAND_MEM:
-		return !decode_address(insn, &insn->mem[op->reg], cpu, &addr) &&
-		       !mem->read(mem->ctx, addr, target, sizeof(*target));
-	default:
-		return false;
-	}
-}
-
 /*
  * Registers as they were before @insn, as far as its addresses need them,
  * from those after it. False if they cannot be known.
@@ -308,9 +297,8 @@ static bool rewind_registers(const struct insn *insn, struct cpu_state *cpu)
 	return !writes_own_address(&rest);
 }
 
-/* The accesses of @insn, which was executed just before @cpu; 0 if unknown. */
-static int accesses_before(const struct insn *insn, const struct cpu_state *cpu,
-			   struct access *out)
+int backdecode_accesses(const struct insn *insn, const struct cpu_state *cpu,
+			struct access *out)
 {
 	struct cpu_state before = *cpu;
 	int n;
@@ -327,7 +315,7 @@ int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
 	struct access all[DECODE_ACCESSES_MAX];
 	const struct insn *next;
 	struct insn insn;
-	struct code code;
+	struct code_before code;
 	bool targeted;
 	uint32_t length;
 	int n, err, best = -1;
@@ -336,14 +324,14 @@ int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
 	if (!next || !memcmp(next->bytes, endbr64, sizeof(endbr64)) ||
 	    next->flags & (INSN_REP | INSN_REPNE))
 		return -EAGAIN;
-	read_code(mem, cpu->rip, &code);
-	length = find_previous(mem, &code, &targeted);
-	if (!length || targeted || decode_back(&code, length, &insn) ||
+	backdecode_read(mem, cpu->rip, &code);
+	length = backdecode_previous(mem, &code, &targeted);
+	if (!length || targeted || backdecode_at(&code, length, &insn) ||
 	    insn.flow == FLOW_JUMP || insn.flow == FLOW_RET)
 		return -EAGAIN;
 	if (insn.flow != FLOW_NEXT)
 		return -ENOENT;
-	n = accesses_before(&insn, cpu, all);
+	n = backdecode_accesses(&insn, cpu, all);
 	for (int i = 0; i < n; i++) {
 		if (all[i].flags & ACCESS_IMPLICIT)
 			continue;
@@ -354,140 +342,5 @@ int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
 	if (best < 0)
 		return explicit_access(&insn) ? -EAGAIN : -ENOENT;
 	*a = all[best];
-	return 0;
-}
-
-/* What is watched, and what explains the trap so far. */
-struct search {
-	uint64_t addr;
-	uint32_t len;
-	bool stores_only;
-	uint32_t found; /* distinct explanations */
-	struct access access;
-};
-
-static void explain(struct search *s, const struct access *a)
-{
-	struct access watched = { .addr = s->addr, .len = s->len };
-
-	if (!access_overlaps(a, &watched) ||
-	    (s->stores_only && !(a->flags & ACCESS_STORE)))
-		return;
-	if (s->found && s->access.addr == a->addr && s->access.len == a->len &&
-	    s->access.flags == a->flags)
-		return;
-	if (!s->found++)
-		s->access = *a;
-}
-
-/* @insn, whose last bytes precede the program counter or which goes on. */
-static void try_instruction(struct search *s, const struct insn *insn,
-			    const struct cpu_state *cpu)
-{
-	struct access all[DECODE_ACCESSES_MAX];
-	int n = accesses_before(insn, cpu, all);
-
-	for (int i = 0; i < n; i++)
-		explain(s, &all[i]);
-}
-
-/* Arrived by a call: its return address is on top of the stack. */
-static void try_call(struct search *s, const struct cpu_state *cpu,
-		     const struct memory *mem)
-{
-	struct access all[DECODE_ACCESSES_MAX];
-	struct cpu_state before = *cpu;
-	struct insn insn;
-	struct code code;
-	uint64_t back, target;
-	int n;
-
-	if (mem->read(mem->ctx, cpu->gpr[GPR_RSP], &back, sizeof(back)))
-		return;
-	read_code(mem, back, &code);
-	before.gpr[GPR_RSP] += sizeof(back);
-	for (uint32_t length = 2; length <= 8 && length <= code.have;
-	     length++) {
-		if (decode_back(&code, length, &insn) || insn.len != length ||
-		    insn.flow != FLOW_CALL)
-			continue;
-		if (!call_target(&insn, &before, mem, &target) ||
-		    target != cpu->rip)
-			continue;
-		n = decode_accesses(&insn, &before, all);
-		for (int i = 0; i < n; i++)
-			explain(s, &all[i]);
-	}
-}
-
-/*
- * Arrived by a return: the word below the stack pointer holds the program
- * counter, and a call precedes it. That call's address stands for the
- * unknown one of the return.
- */
-static void try_return(struct search *s, const struct cpu_state *cpu,
-		       const struct memory *mem, const struct code *code)
-{
-	struct access a = { .addr = cpu->gpr[GPR_RSP] - 8,
-			    .len = 8,
-			    .flags = ACCESS_LOAD | ACCESS_IMPLICIT };
-	struct insn insn;
-	uint64_t word;
-
-	if (s->stores_only ||
-	    mem->read(mem->ctx, a.addr, &word, sizeof(word)) ||
-	    word != cpu->rip)
-		return;
-	for (uint32_t length = 2; length <= 8 && length <= code->have;
-	     length++) {
-		if (decode_back(code, length, &insn) || insn.len != length ||
-		    insn.flow != FLOW_CALL)
-			continue;
-		a.ip = insn.ip;
-		explain(s, &a);
-		return;
-	}
-}
-
-int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,
-		       uint64_t addr, uint32_t len, bool stores_only,
-		       struct access *a)
-{
-	struct search s = { .addr = addr,
-			    .len = len,
-			    .stores_only = stores_only };
-	const struct insn *next;
-	struct insn insn;
-	struct code code;
-	bool targeted;
-	uint32_t length;
-	int err;
-
-	read_code(mem, cpu->rip, &code);
-	length = find_previous(mem, &code, &targeted);
-	/* The clear winner of the vote explains it: done. */
-	if (length && !decode_back(&code, length, &insn) &&
-	    insn.flow == FLOW_NEXT)
-		try_instruction(&s, &insn, cpu);
-	if (s.found == 1) {
-		*a = s.access;
-		return 0;
-	}
-	next = decode_at(mem, cpu->rip, &insn, &err);
-	if (next && next->flags & (INSN_REP | INSN_REPNE))
-		try_instruction(&s, next, cpu);
-	try_call(&s, cpu, mem);
-	try_return(&s, cpu, mem, &code);
-	if (!s.found && !length) {
-		for (uint32_t l = 1; l <= INSN_BYTES_MAX && l <= code.have;
-		     l++) {
-			if (!decode_back(&code, l, &insn) && insn.len == l &&
-			    insn.flow == FLOW_NEXT)
-				try_instruction(&s, &insn, cpu);
-		}
-	}
-	if (s.found != 1)
-		return -EAGAIN;
-	*a = s.access;
 	return 0;
 }
