@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/*
+ * record - run a program under libcomdet.so and say where its profile is
+ *
+ * Looks first whether the program can load the library at all, makes the
+ * output directory (so that an unwritable place is an early error), starts the
+ * program and waits. Its exit status is ours.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "analysis/command.h"
+#include "analysis/elf_inspect.h"
+#include "analysis/profile.h"
+#include "analysis/record.h"
+#include "analysis/util.h"
+#include "src/outdir.h"
+
+static void library_dir(char *dir, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", dir, size - 1);
+	char *slash;
+
+	if (n < 0)
+		die("cannot find where reusetrack is: %s; is /proc mounted?",
+		    strerror(errno));
+	dir[n] = '\0';
+	slash = strrchr(dir, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+static char *find_library(void)
+{
+	static const char *const places[] = {
+		"",
+		"/../lib",
+		"/../lib/reusetrack",
+		"/../lib64",
+		"/../lib/x86_64-linux-gnu",
+	};
+	const char *asked = getenv("COMDET_LIB");
+	char dir[PATH_MAX], *path = NULL;
+
+	if (asked && *asked) {
+		path = realpath(asked, NULL);
+		if (!path || access(path, R_OK))
+			die("cannot read COMDET_LIB=%s: %s", safe_text(asked),
+			    strerror(errno));
+	}
+	if (!path)
+		library_dir(dir, sizeof(dir));
+	for (size_t i = 0; !path && i < sizeof(places) / sizeof(*places); i++) {
+		char *try = xasprintf("%s%s/libcomdet.so", dir, places[i]);
+
+		path = realpath(try, NULL);
+		free(try);
+	}
+	if (!path)
+		die("cannot find libcomdet.so beside reusetrack in %s nor in "
+		    "../lib; set COMDET_LIB to its path",
+		    safe_text(dir));
+	if (strpbrk(path, " \t\n:"))
+		die("the path %s has a blank or a colon, which LD_PRELOAD "
+		    "cannot carry; copy libcomdet.so elsewhere and set "
+		    "COMDET_LIB",
+		    safe_text(path));
+	return path;
+}
+
+static void new_run_id(char *id, size_t size)
+{
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		die("cannot get random bytes: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof(bytes) && 2 * i + 2 < size; i++)
+		sprintf(id + 2 * i, "%02x", bytes[i]);
+}
+
+static const char *mend_out(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EROFS:
+	case EPERM:
+		return "; choose a directory that you may write with -o";
+	case ENOSPC:
+	case EDQUOT:
+		return "; make room, or write elsewhere with -o";
+	case ENOENT:
+		return "; make the directory above it first";
+	case EEXIST:
+		return "; remove some of the earlier ones";
+	default:
+		return "; choose another one with -o";
+	}
+}
+
+/* Remove the directory if there is nothing but our marker in it. */
+static bool remove_if_empty(int dirfd, const char *path)
+{
+	DIR *dir = fdopendir(dup(dirfd));
+	struct dirent *e;
+	bool empty = true;
+
+	if (!dir)
+		return false;
+	while ((e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    strcmp(e->d_name, OUTDIR_MARKER))
+			empty = false;
+	closedir(dir);
+	return empty && !unlinkat(dirfd, OUTDIR_MARKER, 0) && !rmdir(path);
+}
+
+/* @path as the user would type it here. */
+static const char *short_path(const char *path)
+{
+	char cwd[PATH_MAX];
+	size_t n;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return safe_text(path);
+	n = strlen(cwd);
+	if (!strncmp(path, cwd, n) && path[n] == '/' && path[n + 1])
+		path += n + 1;
+	return safe_text(path);
+}
+
+static void say_result(const struct profile *p, const char *out)
+{
+	const struct process *first = &p->process[0];
+	uint64_t samples = 0, detections = 0;
+
+	for (size_t i = 0; i < p->threads; i++)
+		for (int k = 0; k < SAMPLE_KINDS; k++)
+			samples = sat_add(samples, p->thread[i].samples[k]);
+	for (size_t i = 0; i < p->pairs; i++)
+		detections = sat_add(detections, p->pair[i].count);
+	warn("source %s: %s", safe_text(first->header.source),
+	     first->header.source_reason[0]
+		     ? safe_text(first->header.source_reason)
+		     : "no reason was recorded");
+	for (size_t i = 0; i < p->processes; i++)
+		if (p->process[i].header.note[0])
+			warn("note: %s", safe_text(p->process[i].header.note));
+	warn("%s samples, %s detections in %s; next: reusetrack report %s",
+	     count_text(samples), count_text(detections), short_path(out),
+	     short_path(out));
+	if (profile_not_followed(p))
+		warn("%s programs that it started were not profiled; "
+		     "--children includes them",
+		     count_text(profile_not_followed(p)));
+}
+
+static void finish_record(const struct run *r, int dirfd)
+{
+	struct profile p;
+	int err = profile_load(&p, r->out);
+
+	if (!err && p.processes) {
+		say_result(&p, r->out);
+	} else if (err) {
+		warn("cannot read what was recorded in %s: %s",
+		     short_path(r->out), strerror(-err));
+	} else if (p.bad_files) {
+		warn("what was recorded in %s cannot be read: %s: %s",
+		     short_path(r->out), safe_text(p.bad[0].name),
+		     p.bad[0].why);
+	} else {
+		bool gone = remove_if_empty(dirfd, r->out);
+
+		warn("nothing was recorded: libcomdet.so did not start in the "
+		     "program (a line above says why), or the program cleared "
+		     "LD_PRELOAD; try reusetrack doctor");
+		if (!gone)
+			warn("what there is, is in %s", short_path(r->out));
+	}
+	profile_release(&p);
+}
+
+static int run_record(int argc, char **argv)
+{
+	char run_id[40] = "", path[PATH_MAX];
+	struct program program;
+	struct run r = { .out = path, .run_id = run_id };
+	const char *wanted;
+	char **shell;
+	int first, dirfd, status;
+
+	die_status = RECORD_FAILED;
+	first = record_options(argc, argv);
+	program_inspect(&program, argv[first]);
+	if (program.kind == PROGRAM_NOT_FOUND)
+		die_as(RECORD_NOT_FOUND, "%s", program.why);
+	if (program.kind == PROGRAM_CANNOT_RUN)
+		die_as(RECORD_CANNOT_RUN, "%s", program.why);
+	if (program.kind == PROGRAM_NO_PRELOAD)
+		die("cannot profile this program: %s", program.why);
+	r.library = find_library();
+	r.path = program.path;
+	r.argv = argv + first;
+	if (program.shell) {
+		shell = xcalloc(argc - first + 2, sizeof(*shell));
+		shell[0] = "/bin/sh";
+		memcpy(shell + 1, argv + first,
+		       (argc - first) * sizeof(*shell));
+		shell[1] = program.path;
+		r.path = shell[0];
+		r.argv = shell;
+	}
+	new_run_id(run_id, sizeof(run_id));
+	wanted = getenv("COMDET_OUT");
+	if (!wanted || !*wanted)
+		wanted = "out";
+	dirfd = outdir_create(wanted, run_id, path, sizeof(path));
+	if (dirfd < 0)
+		die("cannot make the output directory %s: %s%s",
+		    safe_text(wanted), strerror(-dirfd), mend_out(-dirfd));
+	status = run_program(&r);
+	if (r.exec_error) {
+		remove_if_empty(dirfd, path);
+		die_as(r.exec_error == ENOENT ? RECORD_NOT_FOUND
+					      : RECORD_CANNOT_RUN,
+		       "cannot run %s: %s", safe_text(r.path),
+		       strerror(r.exec_error));
+	}
+	finish_record(&r, dirfd);
+	close(dirfd);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "run a program and profile it",
+	.usage =
+		"usage: reusetrack record [OPTION...] [--] PROGRAM "
+		"[ARGUMENT...]\n\n"
+		"Runs PROGRAM, unmodified, and writes its profile to the "
+		"directory out.\n"
+		"The exit status is the program's (128 + signal if one ended "
+		"it), or 125 for a\n"
+		"failure of record, 126 if PROGRAM cannot be run, 127 if it "
+		"is not found.\n\n"
+		"  -o, --output DIR    where to write; default out "
+		"(COMDET_OUT)\n"
+		"  -F, --freq HZ       samples a second of CPU time, 1 to "
+		"20000 (COMDET_FREQ)\n"
+		"      --children      also profile the programs that it "
+		"starts (COMDET_CHILDREN=1)\n"
+		"      --registers N   debug registers to use, 0 to 4; default "
+		"4 (COMDET_REGISTERS)\n"
+		"      --delay S       wait S seconds before sampling "
+		"(COMDET_DELAY)\n"
+		"      --duration S    sample for S seconds (COMDET_DURATION)\n"
+		"  -m, --mode comm     what to measure (COMDET_MODE)\n"
+		"  -s, --source NAME   auto or clock (COMDET_SOURCE)\n"
+		"      --algorithm comdetective  (COMDET_ALGORITHM)\n"
+		"      --watch hw      (COMDET_WATCH)\n\n"
+		"Of another build: -p, --topology, --exact, and further modes "
+		"and sources.\n",
+	.run = run_record,
+};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * report - say what a profile found
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/command.h"
+#include "analysis/report.h"
+#include "analysis/util.h"
+
+enum {
+	TOP_DEFAULT = 10,
+	TOP_MAX = 1000000
+};
+
+struct options {
+	bool json, symbols;
+	enum colour_mode colour;
+	size_t top;
+	int64_t thread;
+	const char *output;
+};
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "top", required_argument, NULL, 'n' },
+	{ "thread", required_argument, NULL, 't' },
+	{ "color", required_argument, NULL, 'c' },
+	{ "no-symbols", no_argument, NULL, 'S' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static uint64_t parse_number(const char *name, const char *s, uint64_t low,
+			     uint64_t high)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(s, &end, 10);
+	if (errno || end == s || *end || *s == '-' || n < low || n > high)
+		die("report: %s must be a whole number from %llu to %llu, not "
+		    "'%s'",
+		    name, (unsigned long long)low, (unsigned long long)high,
+		    safe_text(s));
+	return n;
+}
+
+static void parse_options(int argc, char **argv, struct options *o)
+{
+	int letter, mode;
+
+	*o = (struct options){ .symbols = true,
+			       .colour = COLOUR_AUTO,
+			       .top = TOP_DEFAULT,
+			       .thread = -1 };
+	opterr = 0;
+	optind = 1;
+	while ((letter = getopt_long(argc, argv, ":jn:t:o:h", long_options,
+				     NULL)) != -1) {
+		switch (letter) {
+		case 'j':
+			o->json = true;
+			break;
+		case 'n':
+			o->top = parse_number("--top", optarg, 1, TOP_MAX);
+			break;
+		case 't':
+			o->thread = (int64_t)parse_number("--thread", optarg, 0,
+							  UINT32_MAX);
+			break;
+		case 'c':
+			mode = colour_parse(optarg);
+			if (mode < 0)
+				die("report: --color is auto, always or never, "
+				    "not '%s'",
+				    safe_text(optarg));
+			o->colour = mode;
+			break;
+		case 'S':
+			o->symbols = false;
+			break;
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'h':
+			fputs(cmd_report.usage, stdout);
+			exit(fflush(stdout) ? 1 : 0);
+		case ':':
+			die("report: the option '%s' needs a value",
+			    safe_text(argv[optind - 1]));
+		default:
+			die("report has no option '%s'; see reusetrack report "
+			    "--help",
+			    safe_text(argv[optind - 1]));
+		}
+	}
+	if (argc - optind > 1)
+		die("report takes one directory, and here are %d; see "
+		    "reusetrack report --help",
+		    argc - optind);
+}
+
+static void load(struct profile *p, const char *path)
+{
+	int err = profile_load(p, path);
+
+	if (err == -ENOENT)
+		die("cannot open %s: %s; record a program first: reusetrack "
+		    "record -- ./program",
+		    safe_text(path), strerror(-err));
+	if (err == -EBADMSG || err == -ENOTDIR)
+		die("%s is not an output directory (it has no .comdet marker); "
+		    "give the directory that record named",
+		    safe_text(path));
+	if (err)
+		die("cannot open %s: %s; do you own it?", safe_text(path),
+		    strerror(-err));
+	for (size_t i = 0; i < p->bad_files; i++)
+		warn("%s: %s; it is left out", safe_text(p->bad[i].name),
+		     p->bad[i].why);
+	if (!p->processes && p->bad_files) {
+		profile_release(p);
+		exit(1);
+	}
+	if (!p->processes)
+		die("%s has no profile in it: the program has not started yet, "
+		    "or ran unprofiled; try reusetrack doctor",
+		    safe_text(path));
+}
+
+static FILE *open_output(const char *path)
+{
+	FILE *f = path ? fopen(path, "we") : stdout;
+
+	if (!f)
+		die("cannot write %s: %s", safe_text(path), strerror(errno));
+	return f;
+}
+
+static int run_report(int argc, char **argv)
+{
+	struct report r = { 0 };
+	struct profile p;
+	struct options o;
+	int status;
+
+	parse_options(argc, argv, &o);
+	load(&p, optind < argc ? argv[optind] : "out");
+	if (o.thread >= (int64_t)p.threads)
+		die("report: there is no thread %lld; the ids go from 0 to "
+		    "%zu",
+		    (long long)o.thread, p.threads - 1);
+	status = p.bad_files ? 1 : 0;
+	r.profile = &p;
+	r.symbols = symbols_new(o.symbols);
+	r.top = o.top;
+	r.thread = o.thread;
+	r.out = open_output(o.output);
+	r.colour = colour_wanted(o.colour, r.out);
+	tally_init(&r.tally, &p, r.symbols, o.thread);
+	if (o.json)
+		status |= report_json(&r) ? 1 : 0;
+	else
+		report_text(&r);
+	if (o.output && fclose(r.out))
+		die("cannot write %s: %s", safe_text(o.output),
+		    strerror(errno));
+	tally_release(&r.tally);
+	symbols_free(r.symbols);
+	profile_release(&p);
+	return status;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "say who shared cache lines with whom, and where",
+	.usage = "usage: reusetrack report [OPTION...] [DIR]\n\n"
+		 "Prints what was found in the output directory DIR, default "
+		 "out. The program\n"
+		 "may still be running. The exit status is 1 if a file could "
+		 "not be read.\n\n"
+		 "      --json          one JSON object instead of text\n"
+		 "  -n, --top N         rows of each table at most; default "
+		 "10\n"
+		 "  -t, --thread ID     only sharing that thread ID took part "
+		 "in\n"
+		 "  -o, --output FILE   write to FILE\n"
+		 "      --no-symbols    modules and offsets, no names\n"
+		 "      --color WHEN    auto, always or never\n",
+	.run = run_report,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module - one ELF file and what its symbols and DWARF say, through libdwfl
+ */
+#ifndef REUSETRACK_MODULE_H
+#define REUSETRACK_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum module_state {
+	MODULE_GOOD,
+	MODULE_GONE,    /* cannot be opened; error says why */
+	MODULE_CHANGED, /* another build-id */
+	MODULE_NOT_ELF,
+};
+
+struct module;
+
+/*
+ * Open @path and compare its build-id with @id (@id_bytes, 0: unknown, then it
+ * is believed). Never fails: the state tells.
+ */
+struct module *module_open(const char *path, const uint8_t *id,
+			   size_t id_bytes);
+void module_close(struct module *m);
+enum module_state module_state(const struct module *m);
+int module_error(const struct module *m);
+
+/*
+ * The address, as the file's program headers count, of what was mapped from
+ * @file_offset. Where two segments share a page, @exec chooses.
+ */
+bool module_vaddr(const struct module *m, uint64_t file_offset, bool exec,
+		  uint64_t *vaddr);
+
+/*
+ * Function, source file and line of the instruction at @vaddr; inlined
+ * functions are named rather than what they were inlined into. The function's
+ * name is malloc'ed; @file lives as long as the module. NULL, 0 if unknown.
+ */
+void module_code(struct module *m, uint64_t vaddr, char **function,
+		 const char **file, int *line);
+
+/* The variable that contains @vaddr: a malloc'ed name, or NULL. */
+char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,
+		      uint64_t *size);
+
+/* A malloc'ed copy of @name, readable if it is a mangled C++ name. */
+char *demangle(const char *name);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile_rows - from thread ids in files to rows, and rows merged
+ */
+#ifndef REUSETRACK_PROFILE_ROWS_H
+#define REUSETRACK_PROFILE_ROWS_H
+
+#include "analysis/profile.h"
+
+/*
+ * The threads from row @first_thread and the pairs from @first_pair on are
+ * process @process. Turn the thread ids in its pairs into rows; an id that no
+ * row has gets one.
+ */
+void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
+		   size_t first_pair);
+
+/* Processes by time of start, threads by process and id. */
+void rows_order(struct profile *p);
+
+/*
+ * Merge ended threads of one process that have the same name and start
+ * routine. Counts add up; pairs follow their threads.
+ */
+void rows_merge(struct profile *p);
+
+#endif

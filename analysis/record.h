@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record - the parts of the verb that starts a program under the preload
+ */
+#ifndef REUSETRACK_RECORD_H
+#define REUSETRACK_RECORD_H
+
+#include <sys/types.h>
+
+enum {
+	RECORD_FAILED = 125,
+	RECORD_CANNOT_RUN = 126,
+	RECORD_NOT_FOUND = 127
+};
+
+/*
+ * Read the options of record and put each into the environment as its twin;
+ * check the twins that the user set. Dies with one line if a value is bad or
+ * not available in this build. Returns the index of the program in @argv.
+ */
+int record_options(int argc, char **argv);
+
+struct run {
+	pid_t pid;
+	const char *path;    /* to exec */
+	char **argv;         /* as the program is to see it */
+	const char *library; /* absolute path of libcomdet.so */
+	const char *run_id;
+	const char *out; /* absolute */
+	/* When the program could not be executed, errno of that; else 0. */
+	int exec_error;
+};
+
+/*
+ * Start the program, pass signals on to it, stop when it stops for job
+ * control, and wait for its end. Returns its exit status, or 128 + the signal
+ * that ended it.
+ */
+int run_program(struct run *r);
+
+#endif

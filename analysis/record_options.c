@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+/*
+ * record_options - the options of record and their twins in the environment
+ *
+ * An option is written into its environment variable and from then on only
+ * the variable counts, so that an option and its twin cannot disagree.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/command.h"
+#include "analysis/record.h"
+#include "analysis/util.h"
+
+enum {
+	FREQ_MAX_HZ = 20000,
+	SECONDS_MAX = 10 * 1000 * 1000
+};
+
+struct option_twin {
+	const char *name; /* as the user knows it */
+	const char *twin;
+	int letter; /* what getopt_long returns */
+	/* Dies unless @value is good; @name is the option or the twin. */
+	void (*check)(const char *name, const char *value);
+	const char *fixed; /* the value of an option without an argument */
+};
+
+static void check_list(const char *name, const char *value, const char *have,
+		       const char *const *later, const char *advice)
+{
+	const char *p = value;
+
+	do {
+		size_t n = strcspn(p, ",");
+		bool known = n == strlen(have) && !strncmp(p, have, n);
+
+		for (int i = 0; !known && later[i]; i++)
+			if (n == strlen(later[i]) && !strncmp(p, later[i], n))
+				die("%s %s is not available in this build; %s",
+				    name, later[i], advice);
+		if (!known)
+			die("%s: there is no '%s'; %s", name, safe_text(value),
+			    advice);
+		p += n;
+	} while (*p++ == ',');
+}
+
+static void check_mode(const char *name, const char *value)
+{
+	static const char *const later[] = { "reuse", "shared", "global",
+					     "profile", NULL };
+
+	check_list(name, value, "comm", later, "use comm");
+}
+
+static void check_source(const char *name, const char *value)
+{
+	static const char *const later[] = { "pebs", "ibs",    "instr",
+					     "emu",  "import", NULL };
+
+	if (strcmp(value, "auto"))
+		check_list(name, value, "clock", later, "use auto or clock");
+}
+
+static void check_algorithm(const char *name, const char *value)
+{
+	if (strcmp(value, "comdetective"))
+		die("%s: there is no '%s'; use comdetective", name,
+		    safe_text(value));
+}
+
+static void check_watch(const char *name, const char *value)
+{
+	static const char *const later[] = { "sw", NULL };
+
+	check_list(name, value, "hw", later, "use hw");
+}
+
+static void check_whole(const char *name, const char *value, long low,
+			long high)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (end == value || *end || errno || n < low || n > high)
+		die("%s must be a whole number from %ld to %ld, not '%s'", name,
+		    low, high, safe_text(value));
+}
+
+static void check_freq(const char *name, const char *value)
+{
+	check_whole(name, value, 1, FREQ_MAX_HZ);
+}
+
+static void check_registers(const char *name, const char *value)
+{
+	check_whole(name, value, 0, 4);
+}
+
+static void check_switch(const char *name, const char *value)
+{
+	check_whole(name, value, 0, 1);
+}
+
+static void check_seconds(const char *name, const char *value)
+{
+	char *end;
+	double s = strtod(value, &end);
+
+	if (end == value || *end || !(s >= 0 && s <= SECONDS_MAX))
+		die("%s must be seconds, 0 or more, not '%s'", name,
+		    safe_text(value));
+}
+
+static void check_out(const char *name, const char *value)
+{
+	if (strlen(value) >= PATH_MAX - 64)
+		die("%s: the name of the directory is too long", name);
+	if (strchr(value, '\n'))
+		die("%s: the name of the directory has a line break", name);
+}
+
+static void refuse_period(const char *name, const char *value)
+{
+	die("%s needs a source that counts accesses, and this build has clock "
+	    "alone; set the rate with -F HZ",
+	    name);
+}
+
+static void refuse_topology(const char *name, const char *value)
+{
+	die("%s needs the source emu, which is not available in this build",
+	    name);
+}
+
+static void refuse_exact(const char *name, const char *value)
+{
+	if (strcmp(value, "0"))
+		die("%s needs the source emu or instr, which are not available "
+		    "in this build",
+		    name);
+}
+
+static const struct option_twin twins[] = {
+	{ "-m", "COMDET_MODE", 'm', check_mode, NULL },
+	{ "-s", "COMDET_SOURCE", 's', check_source, NULL },
+	{ "-p", "COMDET_PERIOD", 'p', refuse_period, NULL },
+	{ "-F", "COMDET_FREQ", 'F', check_freq, NULL },
+	{ "-o", "COMDET_OUT", 'o', check_out, NULL },
+	{ "--algorithm", "COMDET_ALGORITHM", 'A', check_algorithm, NULL },
+	{ "--children", "COMDET_CHILDREN", 'C', check_switch, "1" },
+	{ "--registers", "COMDET_REGISTERS", 'R', check_registers, NULL },
+	{ "--topology", "COMDET_TOPOLOGY", 'T', refuse_topology, NULL },
+	{ "--watch", "COMDET_WATCH", 'W', check_watch, NULL },
+	{ "--exact", "COMDET_EXACT", 'X', refuse_exact, "1" },
+	{ "--delay", "COMDET_DELAY", 'D', check_seconds, NULL },
+	{ "--duration", "COMDET_DURATION", 'U', check_seconds, NULL },
+};
+enum {
+	TWINS = sizeof(twins) / sizeof(twins[0])
+};
+
+static const struct option long_options[] = {
+	{ "mode", required_argument, NULL, 'm' },
+	{ "source", required_argument, NULL, 's' },
+	{ "period", required_argument, NULL, 'p' },
+	{ "freq", required_argument, NULL, 'F' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "algorithm", required_argument, NULL, 'A' },
+	{ "children", no_argument, NULL, 'C' },
+	{ "registers", required_argument, NULL, 'R' },
+	{ "topology", required_argument, NULL, 'T' },
+	{ "watch", required_argument, NULL, 'W' },
+	{ "exact", no_argument, NULL, 'X' },
+	{ "delay", required_argument, NULL, 'D' },
+	{ "duration", required_argument, NULL, 'U' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void take_option(int letter, const char *value)
+{
+	for (int i = 0; i < TWINS; i++) {
+		const struct option_twin *t = &twins[i];
+
+		if (t->letter != letter)
+			continue;
+		if (t->fixed)
+			value = t->fixed;
+		if (!*value)
+			die("%s needs a value", t->name);
+		t->check(t->name, value);
+		if (setenv(t->twin, value, 1))
+			die("cannot set %s: %s", t->twin, strerror(errno));
+		return;
+	}
+}
+
+static void check_environment(void)
+{
+	for (int i = 0; i < TWINS; i++) {
+		const char *value = getenv(twins[i].twin);
+
+		if (value && *value)
+			twins[i].check(twins[i].twin, value);
+	}
+}
+
+int record_options(int argc, char **argv)
+{
+	int letter;
+
+	opterr = 0;
+	optind = 1;
+	/* "+": what follows the program's name is the program's. */
+	while ((letter = getopt_long(argc, argv, "+:m:s:p:F:o:h", long_options,
+				     NULL)) != -1) {
+		switch (letter) {
+		case 'h':
+			fputs(cmd_record.usage, stdout);
+			exit(fflush(stdout) ? RECORD_FAILED : 0);
+		case '?':
+			die("record has no option '%s'; see reusetrack record "
+			    "--help",
+			    safe_text(argv[optind - 1]));
+		case ':':
+			die("record: the option '%s' needs a value",
+			    safe_text(argv[optind - 1]));
+		default:
+			take_option(letter, optarg);
+		}
+	}
+	check_environment();
+	if (optind == argc)
+		die("record: which program? For example: reusetrack record -- "
+		    "./program its arguments");
+	return optind;
+}

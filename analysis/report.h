@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report - what the forms of the report share
+ */
+#ifndef REUSETRACK_REPORT_H
+#define REUSETRACK_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analysis/profile.h"
+#include "analysis/symbols.h"
+#include "analysis/tally.h"
+
+struct report {
+	const struct profile *profile;
+	struct symbols *symbols;
+	struct tally tally;
+	FILE *out;
+	size_t top;     /* rows of a table at most */
+	int64_t thread; /* row asked for, -1: all */
+	bool colour;
+};
+
+void report_text(struct report *r);
+/* 0, or -1 when nothing could be made. */
+int report_json(struct report *r);
+
+/* Parts of the text. */
+void report_answer(struct report *r);  /* report_answer.c */
+void report_threads(struct report *r); /* report_text.c */
+void report_matrix(struct report *r);  /* report_matrix.c */
+void report_lines(struct report *r);   /* report_lines.c */
+void report_sites(struct report *r);
+void report_how(struct report *r); /* report_how.c */
+void report_loss(struct report *r);
+
+enum paint {
+	PAINT_HEAD,
+	PAINT_HOT,
+	PAINT_WARM,
+	PAINT_DIM,
+	PAINT_OFF
+};
+/* The escape sequence, or "" without colour. */
+const char *paint(const struct report *r, enum paint p);
+void report_heading(struct report *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* "foo.c:41", "foo.c" or "a.out+0x1139"; of safe_text's kind. */
+const char *place_text(const struct place *p);
+
+/* Seconds of running after which the answer would be sure; 0: it is. */
+uint64_t report_seconds_needed(const struct profile *p);
+uint64_t report_samples(const struct profile *p);
+uint64_t report_threads_sampled(const struct profile *p);
+
+#endif

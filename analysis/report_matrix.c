@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/*
+ * report_matrix - which threads share with which
+ *
+ * Up to 12 threads a matrix of numbers, up to 64 a picture with one character
+ * a cell, and always the list of the pairs with most detections.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report.h"
+#include "analysis/util.h"
+#include "src/interval.h"
+
+enum {
+	NUMBERS_MAX = 12,
+	PICTURE_MAX = 64
+};
+
+static const char shades[] = ".:-=+*#%@";
+
+/* At most 5 columns: 12345, 123k, 12M. */
+static const char *short_count(uint64_t n, char *buf, size_t size)
+{
+	static const char units[] = "kMGTPE";
+	double x = (double)n;
+	int u = -1;
+
+	if (n < 100000) {
+		snprintf(buf, size, "%llu", (unsigned long long)n);
+		return buf;
+	}
+	while (x >= 1000 && u < 5) {
+		x /= 1000;
+		u++;
+	}
+	snprintf(buf, size, "%.0f%c", x, units[u]);
+	return buf;
+}
+
+static const struct cell *find_cell(const struct tally *t, uint32_t a,
+				    uint32_t b)
+{
+	size_t low = 0, high = t->cells;
+	uint32_t x = a < b ? a : b, y = a < b ? b : a;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		const struct cell *c = &t->cell[mid];
+
+		if (c->a < x || (c->a == x && c->b < y))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < t->cells && t->cell[low].a == x && t->cell[low].b == y)
+		return &t->cell[low];
+	return NULL;
+}
+
+static const char *cell_paint(const struct report *r, uint64_t n, uint64_t max)
+{
+	if (!n)
+		return paint(r, PAINT_DIM);
+	if (n >= max / 2 + max % 2)
+		return paint(r, PAINT_HOT);
+	if (n >= max / 5)
+		return paint(r, PAINT_WARM);
+	return "";
+}
+
+static void print_numbers(struct report *r, const uint32_t *row, size_t n,
+			  uint64_t max)
+{
+	char buf[16];
+
+	fprintf(r->out, "%s     ", paint(r, PAINT_DIM));
+	for (size_t j = 0; j < n; j++)
+		fprintf(r->out, " %5u", row[j]);
+	fprintf(r->out, "%s\n", paint(r, PAINT_OFF));
+	for (size_t i = 0; i < n; i++) {
+		fprintf(r->out, "%5u", row[i]);
+		for (size_t j = 0; j < n; j++) {
+			const struct cell *c =
+				find_cell(&r->tally, row[i], row[j]);
+			uint64_t all = c ? tally_total(c->kind) : 0;
+
+			fprintf(r->out, "%s %5s%s", cell_paint(r, all, max),
+				all ? short_count(all, buf, sizeof(buf)) : ".",
+				r->colour ? paint(r, PAINT_OFF) : "");
+		}
+		fputc('\n', r->out);
+	}
+}
+
+static void print_picture(struct report *r, const uint32_t *row, size_t n,
+			  uint64_t max)
+{
+	size_t levels = sizeof(shades) - 1;
+
+	for (size_t i = 0; i < n; i++) {
+		fprintf(r->out, "%6u |", row[i]);
+		for (size_t j = 0; j < n; j++) {
+			const struct cell *c =
+				find_cell(&r->tally, row[i], row[j]);
+			double all = c ? tally_total(c->kind) : 0;
+			size_t shade = all / ((double)max + 1) * levels;
+
+			fprintf(r->out, "%s%c%s", cell_paint(r, all, max),
+				all > 0 ? shades[shade] : ' ',
+				r->colour ? paint(r, PAINT_OFF) : "");
+		}
+		fputs("|\n", r->out);
+	}
+	fprintf(r->out,
+		"  Columns as rows. ' ' none, '.' few, '@' up to %s "
+		"detections.\n",
+		count_text(max));
+}
+
+static int compare_weight(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+	uint64_t n = tally_total(x->kind), m = tally_total(y->kind);
+
+	if (n != m)
+		return n > m ? -1 : 1;
+	return x->a != y->a ? (x->a > y->a) - (x->a < y->a)
+			    : (x->b > y->b) - (x->b < y->b);
+}
+
+static void print_pairs(struct report *r)
+{
+	const struct tally *t = &r->tally;
+	struct cell *cell = xcalloc(t->cells, sizeof(*cell));
+	uint64_t total = tally_total(t->kind);
+
+	memcpy(cell, t->cell, t->cells * sizeof(*cell));
+	qsort(cell, t->cells, sizeof(*cell), compare_weight);
+	report_heading(r, "Pairs of threads");
+	fprintf(r->out, "%s  %5s %5s %11s %19s %7s %7s %9s %9s%s\n",
+		paint(r, PAINT_DIM), "a", "b", "detections", "95 % interval",
+		"of all", "false", "a then b", "b then a", paint(r, PAINT_OFF));
+	for (size_t i = 0; i < t->cells && i < r->top; i++) {
+		uint64_t all = tally_total(cell[i].kind);
+		struct interval v = interval_count(all);
+		char range[64];
+
+		snprintf(range, sizeof(range), "%.0f to %.0f", v.low, v.high);
+		fprintf(r->out, "  %5u %5u %11s %19s %7s %7s %9s %9s\n",
+			cell[i].a, cell[i].b, count_text(all), range,
+			percent_text(all, total),
+			percent_text(cell[i].kind[SHARING_FALSE], all),
+			count_text(cell[i].a_to_b), count_text(cell[i].b_to_a));
+	}
+	if (t->cells > r->top)
+		fprintf(r->out, "  ... and %s more pairs\n",
+			count_text(t->cells - r->top));
+	fputs("  a then b: stored by a, then met by b.", r->out);
+	if (r->profile->merged)
+		fputs(" a = b: among the threads of one row.", r->out);
+	fputc('\n', r->out);
+	free(cell);
+}
+
+void report_matrix(struct report *r)
+{
+	const struct tally *t = &r->tally;
+	bool *used = xcalloc(r->profile->threads, sizeof(*used));
+	uint32_t *row = xcalloc(r->profile->threads, sizeof(*row));
+	uint64_t max = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->cells; i++) {
+		uint64_t all = tally_total(t->cell[i].kind);
+
+		used[t->cell[i].a] = used[t->cell[i].b] = true;
+		if (all > max)
+			max = all;
+	}
+	for (size_t i = 0; i < r->profile->threads; i++)
+		if (used[i])
+			row[n++] = i;
+	if (n > 2 && n <= PICTURE_MAX)
+		report_heading(
+			r, "Communication matrix (detections by thread id)");
+	if (n > 2 && n <= NUMBERS_MAX)
+		print_numbers(r, row, n, max);
+	else if (n > 2 && n <= PICTURE_MAX)
+		print_picture(r, row, n, max);
+	print_pairs(r);
+	free(used);
+	free(row);
+}
