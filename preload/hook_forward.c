@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hook_forward - do with a signal what would have happened without us
+ *
+ * Runs in our handler, where the claimed signal is blocked in the kernel. A
+ * signal that the application has blocked goes back to the kernel: it is
+ * queued again, and this thread's mask gets the bit that the kernel should
+ * have had. If it was sent to the process, the kernel then finds the next
+ * thread that takes it, which may do the same, until one wants it or all have
+ * it blocked. While the bit is set the thread is not sampled; that ends when
+ * the application unblocks the signal or waits for it.
+ *
+ * A deadly signal is queued for this thread with the default action in place,
+ * and the handler returns: the kernel ends the process at the very instruction
+ * it interrupted, with the status and the core of the signal itself.
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "hooks.h"
+#include "sys.h"
+#include "watch.h"
+#include "signal_safe.h"
+
+enum {
+	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
+	TAKE_TRIES = 64,
+	/*
+	 * si_code SI_USER is the kernel's to give, except for the main thread
+	 * to its own process. Another thread queues the signal with this code,
+	 * which is turned back before the application sees it.
+	 */
+	REQUEUED = -0x5d00,
+};
+
+bool signal_is_our_own(const siginfo_t *info)
+{
+	return watch_classify(signal_claimed(), info).event != WATCH_NOTHING;
+}
+
+void signal_restore_code(siginfo_t *info)
+{
+	if (info->si_code == REQUEUED)
+		info->si_code = SI_USER;
+}
+
+static int take_one(siginfo_t *info)
+{
+	struct timespec now = { 0, 0 };
+	uint64_t set = signal_bit(signal_claimed());
+
+	return sys_call4(SYS_rt_sigtimedwait, &set, info, &now,
+			 KERNEL_MASK_BYTES);
+}
+
+bool signal_take_pending(siginfo_t *info)
+{
+	for (int i = 0; i < TAKE_TRIES; i++) {
+		if (take_one(info) != signal_claimed())
+			return false;
+		if (!signal_is_our_own(info)) {
+			signal_restore_code(info);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void queue(const siginfo_t *info)
+{
+	pid_t pid = sys_call0(SYS_getpid), tid = sys_call0(SYS_gettid);
+	siginfo_t copy = *info;
+	int sig = signal_claimed();
+	long r;
+
+	if (info->si_code == SI_TKILL) {
+		r = sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, sig, &copy);
+	} else {
+		if (info->si_code == SI_USER && pid != tid)
+			copy.si_code = REQUEUED;
+		r = sys_call3(SYS_rt_sigqueueinfo, pid, sig, &copy);
+	}
+	if (r == -EPERM)
+		sys_call2(SYS_kill, pid, sig);
+}
+
+/*
+ * A signal below 32 is queued once for a thread: one of ours that waits there
+ * would swallow it.
+ */
+void signal_requeue(const siginfo_t *info)
+{
+	siginfo_t other;
+	bool more = signal_take_pending(&other);
+
+	queue(info);
+	if (more)
+		queue(&other);
+}
+
+/* The kernel raised it for an instruction: int3, a single step. */
+static bool is_forced(int sig, const siginfo_t *info)
+{
+	return sig == SIGTRAP && info->si_code > 0 &&
+	       info->si_code != TRAP_PERF_CODE;
+}
+
+static void die(int sig, siginfo_t *info, ucontext_t *uc)
+{
+	signal_default_for_good();
+	set_kernel_mask(&uc->uc_sigmask,
+			kernel_mask(&uc->uc_sigmask) & ~signal_bit(sig));
+	sys_call4(SYS_rt_tgsigqueueinfo, sys_call0(SYS_getpid),
+		  sys_call0(SYS_gettid), sig, info);
+}
+
+static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
+{
+	if (signal_claim_is_ours()) {
+		signal_thread.held = true;
+		signal_thread.again = true;
+		signalfd_let_through();
+	}
+	signal_requeue(info);
+	set_kernel_mask(&uc->uc_sigmask,
+			kernel_mask(&uc->uc_sigmask) | signal_bit(sig));
+}
+
+/*
+ * The kernel's mask now is the one at the interrupted instruction, or the one
+ * that a waiting call had put in place, and @sig.
+ */
+static void call_handler(int sig, siginfo_t *info, void *context,
+			 const struct wish *w)
+{
+	void (*handler)(int, siginfo_t *, void *) =
+		(void (*)(int, siginfo_t *, void *))(uintptr_t)w->handler;
+
+	kernel_mask_change(SIG_BLOCK, w->mask);
+	if (w->flags & SA_NODEFER && !(w->mask & signal_bit(sig)))
+		kernel_mask_change(SIG_UNBLOCK, signal_bit(sig));
+	/* A handler of one argument finds the others in registers too. */
+	handler(sig, info, context);
+}
+
+void signal_forward(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	struct wish w;
+	uint64_t ticket;
+
+	signal_restore_code(info);
+	/*
+	 * If the bit is set in the mask to return to, the signal came through
+	 * a mask that sigsuspend or the like had put in place for the while.
+	 */
+	if (signal_blocks_get() &&
+	    !(kernel_mask(&uc->uc_sigmask) & signal_bit(sig))) {
+		if (is_forced(sig, info))
+			die(sig, info, uc);
+		else
+			hold(sig, info, uc);
+		return;
+	}
+	ticket = wish_read(&w);
+	if (w.handler == (void *)(uintptr_t)SIG_IGN) {
+		if (is_forced(sig, info))
+			die(sig, info, uc);
+		return;
+	}
+	if (w.handler == (void *)(uintptr_t)SIG_DFL) {
+		die(sig, info, uc);
+		return;
+	}
+	if (w.flags & (int)SA_RESETHAND)
+		wish_reset(ticket);
+	call_handler(sig, info, context, &w);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * help_hook_signal - what a program can see of SIGTRAP, one case an argument
+ *
+ * Each case prints what it observes and nothing that differs from run to run.
+ * check_hooks.sh compares output and exit status with and without the preload.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* Deprecated functions are hooked too. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+static _Atomic int handled;
+static siginfo_t last;
+static pthread_t handled_by;
+
+/* Work in user mode, long enough for samples to arrive. */
+static void burn(int ms)
+{
+	struct timespec t;
+	int64_t end = 0, now;
+	volatile uint64_t x = 0;
+
+	do {
+		for (int i = 0; i < 20000; i++)
+			x += i;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = t.tv_sec * 1000000000LL + t.tv_nsec;
+		if (!end)
+			end = now + ms * 1000000LL;
+	} while (now < end);
+}
+
+static void on_trap(int sig)
+{
+	handled++;
+}
+
+static void on_trap_info(int sig, siginfo_t *info, void *context)
+{
+	handled++;
+	last = *info;
+	handled_by = pthread_self();
+}
+
+static void set(void (*handler)(int, siginfo_t *, void *), int flags)
+{
+	struct sigaction a;
+
+	memset(&a, 0, sizeof(a));
+	a.sa_sigaction = handler;
+	a.sa_flags = SA_SIGINFO | flags;
+	sigaction(SIGTRAP, &a, NULL);
+}
+
+static uint64_t bits(const sigset_t *set)
+{
+	uint64_t m;
+
+	memcpy(&m, set, sizeof(m));
+	return m;
+}
+
+static sigset_t only(int sig)
+{
+	sigset_t s;
+
+	sigemptyset(&s);
+	sigaddset(&s, sig);
+	return s;
+}
+
+static void block(int how)
+{
+	sigset_t s = only(SIGTRAP);
+
+	pthread_sigmask(how, &s, NULL);
+}
+
+static bool blocked(void)
+{
+	sigset_t s;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &s);
+	return sigismember(&s, SIGTRAP);
+}
+
+static const char *name_of(void *handler)
+{
+	return handler == (void *)(uintptr_t)SIG_DFL        ? "default"
+	       : handler == (void *)(uintptr_t)SIG_IGN      ? "ignore"
+	       : handler == (void *)(uintptr_t)SIG_ERR      ? "error"
+	       : handler == (void *)(uintptr_t)on_trap      ? "on_trap"
+	       : handler == (void *)(uintptr_t)on_trap_info ? "on_trap_info"
+	       : handler == (void *)(uintptr_t)SIG_HOLD     ? "hold"
+							    : "foreign";
+}
+
+static void show_action(const char *when, const struct sigaction *a)
+{
+	printf("%s: %s flags %x mask %llx restorer %s\n", when,
+	       name_of((void *)(uintptr_t)a->sa_handler), a->sa_flags,
+	       (unsigned long long)bits(&a->sa_mask),
+	       a->sa_restorer ? "set" : "not set");
+}
+
+static void show_current(const char *when)
+{
+	struct sigaction a;
+
+	memset(&a, 0, sizeof(a));
+	printf("%d ", sigaction(SIGTRAP, NULL, &a));
+	show_action(when, &a);
+}
+
+static void query(void)
+{
+	struct sigaction a, old;
+
+	show_current("at start");
+	memset(&a, 0, sizeof(a));
+	memset(&old, 0, sizeof(old));
+	a.sa_sigaction = on_trap_info;
+	a.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+	sigfillset(&a.sa_mask);
+	printf("%d ", sigaction(SIGTRAP, &a, &old));
+	show_action("before", &old);
+	show_current("after sigaction");
+	printf("signal %s\n",
+	       name_of((void *)(uintptr_t)signal(SIGTRAP, on_trap)));
+	show_current("after signal");
+	siginterrupt(SIGTRAP, 1);
+	show_current("after siginterrupt 1");
+	signal(SIGTRAP, on_trap);
+	show_current("after signal again");
+	siginterrupt(SIGTRAP, 0);
+	show_current("after siginterrupt 0");
+	printf("sysv_signal %s\n",
+	       name_of((void *)(uintptr_t)sysv_signal(SIGTRAP, SIG_IGN)));
+	show_current("after sysv_signal");
+	printf("signal SIG_ERR %s\n",
+	       name_of((void *)(uintptr_t)signal(SIGTRAP, SIG_ERR)));
+	printf("%d %d\n", sigaction(0, NULL, &a), errno);
+	printf("%d %d\n", sigaction(SIGKILL, &a, NULL), errno);
+	printf("%d %d\n", sigaction(65, NULL, &a), errno);
+	printf("%d\n", sigaction(SIGTRAP, &old, NULL));
+	show_current("at end");
+	a.sa_handler = SIG_DFL;
+	a.sa_flags = 0x40000 | SA_RESTART;
+	sigaction(SIGTRAP, &a, NULL);
+	show_current("an unknown flag");
+}
+
+static void xsi(void)
+{
+	printf("sigset %s\n",
+	       name_of((void *)(uintptr_t)sigset(SIGTRAP, on_trap)));
+	show_current("after sigset");
+	printf("hold %s\n",
+	       name_of((void *)(uintptr_t)sigset(SIGTRAP, SIG_HOLD)));
+	printf("blocked %d\n", blocked());
+	printf("hold again %s\n",
+	       name_of((void *)(uintptr_t)sigset(SIGTRAP, SIG_HOLD)));
+	raise(SIGTRAP);
+	printf("handled %d\n", handled);
+	printf("sigset %s\n",
+	       name_of((void *)(uintptr_t)sigset(SIGTRAP, on_trap)));
+	printf("handled %d blocked %d\n", handled, blocked());
+	sighold(SIGTRAP);
+	raise(SIGTRAP);
+	printf("held %d\n", handled);
+	sigrelse(SIGTRAP);
+	printf("released %d\n", handled);
+	sighold(SIGTRAP);
+	raise(SIGTRAP);
+	printf("pause %d errno %d handled %d blocked %d\n", sigpause(SIGTRAP),
+	       errno, handled, blocked());
+	printf("sigblock %x\n", sigblock(1 << (SIGUSR1 - 1)));
+	printf("sigsetmask %x\n", sigsetmask(1 << (SIGTRAP - 1)));
+	printf("sigsetmask %x\n", sigsetmask(0));
+	sigignore(SIGTRAP);
+	show_current("ignored");
+	raise(SIGTRAP);
+	printf("handled %d\n", handled);
+}
+
+static void int3(void)
+{
+	__asm__ volatile("int3");
+}
+
+static void int3_default(void)
+{
+	burn(5);
+	printf("before\n");
+	fflush(stdout);
+	int3();
+	printf("not reached\n");
+}
+
+static void int3_ignored(void)
+{
+	signal(SIGTRAP, SIG_IGN);
+	raise(SIGTRAP);
+	int3_default();
+}
+
+static void int3_blocked(void)
+{
+	set(on_trap_info, 0);
+	block(SIG_BLOCK);
+	int3_default();
+}
+
+static void int3_handled(void)
+{
+	set(on_trap_info, 0);
+	for (int i = 0; i < 1000; i++)
+		int3();
+	printf("handled %d code %d\n", handled, last.si_code);
+	burn(5);
+	printf("handled %d\n", handled);
+}
+
+static void single_step_handled(void)
+{
+	set(on_trap_info, 0);
+	__asm__ volatile("pushfq; orl $0x100, (%%rsp); popfq; nop; nop;"
+			 "pushfq; andl $~0x100, (%%rsp); popfq" ::
+				 : "memory", "cc");
+	printf("steps %d code %d\n", handled, last.si_code);
+}
+
+static void raise_default(void)
+{
+	burn(5);
+	raise(SIGTRAP);
+	printf("not reached\n");
+}
+
+static void raise_handled(void)
+{
+	set(on_trap_info, 0);
+	burn(3);
+	for (int i = 0; i < 1000; i++)
+		raise(SIGTRAP);
+	printf("handled %d code %d own %d\n", handled, last.si_code,
+	       last.si_pid == getpid());
+}
+
+static void resethand(void)
+{
+	set(on_trap_info, (int)SA_RESETHAND);
+	raise(SIGTRAP);
+	printf("handled %d\n", handled);
+	show_current("after");
+	fflush(stdout);
+	raise(SIGTRAP);
+	printf("not reached\n");
+}
+
+static int depth, deepest;
+
+static void nest(int sig, siginfo_t *info, void *context)
+{
+	handled++;
+	if (++depth > deepest)
+		deepest = depth;
+	if (handled < 4)
+		raise(SIGTRAP);
+	burn(2);
+	depth--;
+}
+
+static void nested(void)
+{
+	set(nest, SA_NODEFER);
+	raise(SIGTRAP);
+	printf("nodefer: handled %d deepest %d\n", handled, deepest);
+	handled = deepest = 0;
+	set(nest, 0);
+	raise(SIGTRAP);
+	printf("deferred: handled %d deepest %d\n", handled, deepest);
+}
+
+static int order[8], order_n;
+
+static void first(int sig, siginfo_t *info, void *context)
+{
+	sigset_t now;
+
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	printf("mask in handler %llx\n", (unsigned long long)bits(&now));
+	raise(SIGUSR1);
+	order[order_n++] = sig;
+}
+
+static void second(int sig)
+{
+	order[order_n++] = sig + 100 * depth;
+}
+
+static void handler_mask(void)
+{
+	struct sigaction a;
+	sigset_t now;
+
+	signal(SIGUSR1, second);
+	memset(&a, 0, sizeof(a));
+	a.sa_sigaction = first;
+	a.sa_flags = SA_SIGINFO;
+	a.sa_mask = only(SIGUSR1);
+	sigaction(SIGTRAP, &a, NULL);
+	raise(SIGTRAP);
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	printf("order %d %d mask %llx\n", order[0], order[1],
+	       (unsigned long long)bits(&now));
+	/* And the other way round: SIGTRAP waits for SIGUSR1's handler. */
+	order_n = 0;
+	a.sa_mask = only(SIGTRAP);
+	signal(SIGTRAP, second);
+	memset(&a, 0, sizeof(a));
+	a.sa_sigaction = nest;
+	a.sa_flags = SA_SIGINFO;
+	a.sa_mask = only(SIGTRAP);
+	sigaction(SIGUSR1, &a, NULL);
+	sigaction(SIGUSR1, NULL, &a);
+	printf("mask kept %llx\n", (unsigned long long)bits(&a.sa_mask));
+	handled = 2;
+	raise(SIGUSR1);
+	printf("handled %d after %d\n", handled, order[0]);
+}
+
+static sigjmp_buf env;
+
+static void jump(int sig, siginfo_t *info, void *context)
+{
+	siglongjmp(env, 1);
+}
+
+static void jump_out(void)
+{
+	volatile int jumps = 0;
+
+	set(jump, 0);
+	if (sigsetjmp(env, 1))
+		jumps++;
+	printf("jumps %d blocked %d\n", jumps, blocked());
+	burn(1);
+	if (jumps < 3)
+		raise(SIGTRAP);
+	if (jumps < 6)
+		int3();
+	block(SIG_BLOCK);
+	printf("blocked %d\n", blocked());
+}
+
+static void *alternate;
+
+static void where(int sig, siginfo_t *info, void *context)
+{
+	char here;
+
+	printf("signal %d on the alternate stack %d\n", sig,
+	       &here > (char *)alternate && &here < (char *)alternate + 65536);
+}
+
+static void altstack(void)
+{
+	stack_t s = { .ss_size = 65536 }, old;
+	struct sigaction a;
+
+	alternate = s.ss_sp = malloc(s.ss_size);
+	printf("%d\n", sigaltstack(NULL, &old));
+	printf("flags %d size %zu\n", old.ss_flags, old.ss_size);
+	printf("%d\n", sigaltstack(&s, NULL));
+	sigaltstack(NULL, &old);
+	printf("ours %d size %zu\n", old.ss_sp == alternate, old.ss_size);
+	set(where, SA_ONSTACK);
+	raise(SIGTRAP);
+	burn(5);
+	memset(&a, 0, sizeof(a));
+	a.sa_sigaction = where;
+	a.sa_flags = SA_SIGINFO;
+	sigaction(SIGUSR1, &a, NULL);
+	raise(SIGUSR1);
+}
+
+static void errno_after(int sig, siginfo_t *info, void *context)
+{
+	errno = 77;
+}
+
+static void keeps_errno(void)
+{
+	errno = 5;
+	burn(10);
+	printf("errno %d\n", errno);
+	set(errno_after, 0);
+	raise(SIGTRAP);
+	printf("errno %d\n", errno);
+}
+
+static void change_context(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	sigaddset(&uc->uc_sigmask, SIGUSR2);
+	uc->uc_mcontext.gregs[REG_RAX] = 4711;
+}
+
+static void context_is_the_real_one(void)
+{
+	long value = 0;
+	sigset_t now;
+
+	set(change_context, 0);
+	__asm__ volatile("int3" : "+a"(value));
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	printf("rax %ld mask %llx\n", value, (unsigned long long)bits(&now));
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "query", query },
+	{ "xsi", xsi },
+	{ "int3_default", int3_default },
+	{ "int3_ignored", int3_ignored },
+	{ "int3_blocked", int3_blocked },
+	{ "int3_handled", int3_handled },
+	{ "single_step_handled", single_step_handled },
+	{ "raise_default", raise_default },
+	{ "raise_handled", raise_handled },
+	{ "resethand", resethand },
+	{ "nested", nested },
+	{ "handler_mask", handler_mask },
+	{ "jump_out", jump_out },
+	{ "altstack", altstack },
+	{ "keeps_errno", keeps_errno },
+	{ "context_is_the_real_one", context_is_the_real_one },
+};
+
+int main(int argc, char **argv)
+{
+	struct rlimit no_core = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (argc < 2)
+			puts(cases[i].name);
+		else if (!strcmp(argv[1], cases[i].name)) {
+			cases[i].run();
+			return 0;
+		}
+	}
+	return argc < 2 ? 0 : 1;
+}
