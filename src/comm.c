@@ -18,6 +18,21 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/*
+ * Recent is what was published expiry ticks ago or after the thread's sample
+ * before this one, whichever is longer ago: a thread that runs seldom samples
+ * seldom, and would find everything expired.
+ */
+static void set_window(const struct comm *c, struct comm_thread *t,
+		       uint64_t now)
+{
+	uint64_t gap = t->sampled ? distance(now, t->sampled_at) : 0;
+
+	t->window = gap > c->expiry ? gap - 1 : c->expiry;
+	t->sampled = true;
+	t->sampled_at = now;
+}
+
 static bool is_recent(const struct comm_thread *t, const struct board_entry *e,
 		      uint64_t now)
 {
@@ -239,11 +254,7 @@ void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
 
 	if (!line)
 		return;
-	t->window = c->expiry;
-	if (t->sampled && distance(now, t->sampled_at) > c->expiry)
-		t->window = distance(now, t->sampled_at);
-	t->sampled = true;
-	t->sampled_at = now;
+	set_window(c, t, now);
 
 	found = board_read(c->board, line, &e);
 	if (found < 0)
