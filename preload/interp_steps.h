@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interp_steps - one function for each kind of instruction
+ */
+#ifndef COMDET_INTERP_STEPS_H
+#define COMDET_INTERP_STEPS_H
+
+#include "interp_state.h"
+
+/* interp_bits.c */
+step_fn step_shift;
+step_fn step_rotate;
+step_fn step_rotate_carry;
+step_fn step_shift_double;
+step_fn step_bit_test;
+step_fn step_bit_scan;
+step_fn step_zero_count;
+step_fn step_popcnt;
+step_fn step_bmi_quiet;
+step_fn step_bmi_three;
+step_fn step_bmi_lowest;
+
+/* interp_flow.c */
+step_fn step_jump;
+step_fn step_jcc;
+step_fn step_loop;
+step_fn step_call;
+step_fn step_ret;
+step_fn step_push;
+step_fn step_pop;
+step_fn step_pushf;
+step_fn step_popf;
+step_fn step_enter;
+step_fn step_leave;
+step_fn step_lahf;
+step_fn step_sahf;
+step_fn step_flag;
+
+/* interp_int.c */
+step_fn step_nop;
+step_fn step_mov;
+step_fn step_movsx;
+step_fn step_lea;
+step_fn step_movbe;
+step_fn step_bswap;
+step_fn step_add;
+step_fn step_sub;
+step_fn step_logic;
+step_fn step_incdec;
+step_fn step_neg;
+step_fn step_not;
+step_fn step_xchg;
+step_fn step_cmpxchg;
+step_fn step_cmpxchg_pair;
+step_fn step_cmov;
+step_fn step_setcc;
+step_fn step_widen;
+step_fn step_spread;
+step_fn step_xlat;
+step_fn step_adx;
+step_fn step_rdbase;
+
+/* interp_mul.c */
+step_fn step_mul;
+step_fn step_imul;
+step_fn step_mulx;
+step_fn step_div;
+step_fn step_crc32;
+
+/* interp_string.c */
+step_fn step_string_move;
+step_fn step_string_compare;
+
+#endif
