@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * module - one ELF file and what its symbols and DWARF say, through libdwfl
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * report_answer - the first paragraph: what was found, in plain words
  */
@@ -128,12 +128,16 @@ static void answer_found(struct report *r)
 	char writers[1800] = "", where[2600] = "", *text;
 
 	if (l) {
+		struct object whole = l->object;
+
+		if (whole.kind == OBJECT_STATIC)
+			whole.offset = 0;
 		name_writers(r, l, writers, sizeof(writers));
 		snprintf(where, sizeof(where),
 			 " %s of the %s sharing is on one line (%s)%s.",
 			 percent_text(l->kind[kind], t->kind[kind]),
 			 kind == SHARING_FALSE ? "false" : "true",
-			 object_text(&l->object), writers);
+			 object_text(&whole), writers);
 	}
 	text = xasprintf("%s of the cache-line sharing detected between "
 			 "threads is false sharing (95 %% interval %.0f to "

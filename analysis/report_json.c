@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * report_json - the report for programs, schema 1 (docs/report-json.md)
  *

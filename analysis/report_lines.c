@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * report_lines - the cache lines and the instructions that share
  *
@@ -146,12 +146,14 @@ static void name_variables(struct report *r, const struct line_tally *l,
 	for (size_t i = 0; i < 2 * l->pairs && i < 256; i++) {
 		const struct pair_row *p =
 			&t->profile->pair[t->by_line[l->first + i / 2]];
+		uint64_t addr = i % 2 ? p->detector_addr : p->publisher_addr;
 		struct object o;
 		size_t k;
 
-		symbols_object(r->symbols, s,
-			       i % 2 ? p->detector_addr : p->publisher_addr,
-			       p->map_generation, &o);
+		/* An access over the line's end begins in another variable. */
+		if (addr < l->line || addr - l->line >= s->header.line_bytes)
+			continue;
+		symbols_object(r->symbols, s, addr, p->map_generation, &o);
 		for (k = 0; k < n && seen[k] != o.start; k++)
 			;
 		if (k < n || o.kind != OBJECT_STATIC)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * report_matrix - which threads share with which
  *
@@ -138,7 +138,7 @@ static void print_pairs(struct report *r)
 	memcpy(cell, t->cell, t->cells * sizeof(*cell));
 	qsort(cell, t->cells, sizeof(*cell), compare_weight);
 	report_heading(r, "Pairs of threads");
-	fprintf(r->out, "%s  %5s %5s %11s %19s %7s %7s %9s %9s%s\n",
+	fprintf(r->out, "%s  %5s %5s %10s %15s %7s %7s %9s %9s%s\n",
 		paint(r, PAINT_DIM), "a", "b", "detections", "95 % interval",
 		"of all", "false", "a then b", "b then a", paint(r, PAINT_OFF));
 	for (size_t i = 0; i < t->cells && i < r->top; i++) {
@@ -147,7 +147,7 @@ static void print_pairs(struct report *r)
 		char range[64];
 
 		snprintf(range, sizeof(range), "%.0f to %.0f", v.low, v.high);
-		fprintf(r->out, "  %5u %5u %11s %19s %7s %7s %9s %9s\n",
+		fprintf(r->out, "  %5u %5u %10s %15s %7s %7s %9s %9s\n",
 			cell[i].a, cell[i].b, count_text(all), range,
 			percent_text(all, total),
 			percent_text(cell[i].kind[SHARING_FALSE], all),

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * report_text - the report for people: its frame and the table of threads
  *
@@ -84,7 +84,7 @@ static void print_thread(struct report *r, size_t i, uint64_t total)
 		snprintf(tid, sizeof(tid), "%s", "-");
 	else
 		snprintf(tid, sizeof(tid), "%u", t->tid);
-	fprintf(r->out, "  %4zu %8s  %s%*s %7s %9s %9s %9s %8s %7s\n", i, tid,
+	fprintf(r->out, "  %4zu %7s  %s%*s %5s %8s %8s %8s %7s %7s\n", i, tid,
 		name,
 		(int)(text_columns(name) < 15 ? 15 - text_columns(name) : 0),
 		"", count_text(t->count), duration_text(t->cpu_ns),
@@ -135,10 +135,10 @@ void report_threads(struct report *r)
 	for (size_t i = 0; i < n; i++)
 		show[picked[i]] = true;
 	report_heading(r, "Threads");
-	fprintf(r->out, "%s%44s %19s %19s%s\n", paint(r, PAINT_DIM), "",
-		"samples of accesses", "watch-  part in", paint(r, PAINT_OFF));
-	fprintf(r->out, "%s  %4s %8s  %-15s %7s %9s %9s %9s %8s %7s%s\n",
-		paint(r, PAINT_DIM), "id", "tid", "name", "threads", "CPU time",
+	fprintf(r->out, "%s%46s %17s %7s %7s%s\n", paint(r, PAINT_DIM), "",
+		"sampled accesses", "watch", "part in", paint(r, PAINT_OFF));
+	fprintf(r->out, "%s  %4s %7s  %-15s %5s %8s %8s %8s %7s %7s%s\n",
+		paint(r, PAINT_DIM), "id", "tid", "name", "count", "CPU time",
 		"uniform", "stalled", "traps", "sharing", paint(r, PAINT_OFF));
 	for (size_t i = 0; i < p->threads; i++)
 		if (show[i])

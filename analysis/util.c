@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * util - messages, colour, numbers and untrusted text, for all verbs
  */
@@ -165,9 +165,8 @@ const char *duration_text(uint64_t ns)
 		snprintf(out, TEXT_BYTES, "%.0f ms", s * 1e3);
 	else if (s < 99.95)
 		snprintf(out, TEXT_BYTES, "%.1f s", s);
-	else if (s < 7200)
-		snprintf(out, TEXT_BYTES, "%.0f min %d s",
-			 (double)(int)(s / 60), (int)s % 60);
+	else if (s < 9999.5)
+		snprintf(out, TEXT_BYTES, "%.0f s", s);
 	else
 		snprintf(out, TEXT_BYTES, "%.1f h", s / 3600);
 	return out;

@@ -52,7 +52,7 @@ bool colour_wanted(enum colour_mode mode, FILE *f);
 
 /*
  * Small texts, valid until the function was called another 16 times.
- * 1234567 is "1,234,567"; durations are "412 ms", "1.5 s", "2 min 5 s";
+ * 1234567 is "1,234,567"; durations are "412 ms", "1.5 s", "210 s", "3.2 h";
  * percent() is "72 %", "0.4 %" or "<0.1 %" and never 0 or 100 by rounding.
  */
 const char *count_text(uint64_t n);
