@@ -176,11 +176,11 @@ static bool targeted_from_afar(const struct memory *mem, uint64_t ip)
 		before = BRANCH_MIN;
 	if (after < BRANCH_MIN)
 		after = BRANCH_MIN;
-	for (uint64_t d = SCAN_BYTES; d <= after; d += step) {
+	for (uint64_t d = SCAN_BYTES; d < after + step; d += step) {
 		if (targeted_in(mem, ip, ip + d - SCAN_BYTES))
 			return true;
 	}
-	for (uint64_t d = SCAN_BYTES; d <= before; d += step) {
+	for (uint64_t d = SCAN_BYTES; d < before + step; d += step) {
 		if (targeted_in(mem, ip, ip - d))
 			return true;
 	}
