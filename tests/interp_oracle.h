@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interp_oracle - the processor itself as the interpreter's oracle
+ *
+ * A snippet of machine code is interpreted and then run for real from the
+ * same registers, flags and memory. What the interpreter claims to know must
+ * be what the processor made: every register, every flag, every byte of
+ * memory. Included by the tests of the interpreter; each has its own copy.
+ *
+ * Snippets are written with SNIPPET("assembler text"), Intel syntax. In them
+ * rsi, rdi, rbx, r12 and rbp point into a 4 KiB arena of random bytes, rsp
+ * into its upper part, r13 is 0 to 63; the other registers are random, and
+ * often zero, one, or at the edge of a width.
+ */
+#ifndef COMDET_TESTS_INTERP_ORACLE_H
+#define COMDET_TESTS_INTERP_ORACLE_H
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "preload/interp_state.h"
+
+#define SNIPPET(text)                                                          \
+	__asm__(".pushsection snippets,\"aw\"\n\t.quad 1f, 2f, 3f\n\t"         \
+		".popsection\n\t.pushsection .rodata\n\t"                      \
+		".intel_syntax noprefix\n1:\t" text "\n2:\n\t.att_syntax\n"    \
+		"3:\t.asciz \"" text "\"\n\t.popsection")
+
+struct snippet {
+	const uint8_t *begin, *end;
+	const char *text;
+};
+
+extern const struct snippet __start_snippets[], __stop_snippets[];
+
+enum {
+	ARENA_BYTES = 4096,
+	STACK_OFFSET = 3072, /* rsp at the start */
+	CODE_BYTES = 4096,
+	AVX512_STATE = 1,
+};
+
+/* The whole user-visible state, as oracle_call loads and saves it. */
+struct oracle_state {
+	uint64_t gpr[16];
+	uint64_t rflags;
+	uint64_t own_rsp;
+	uint64_t target;
+	uint64_t mxcsr, own_mxcsr;
+	uint64_t mask[8];
+	uint8_t vec[32][64];
+} __attribute__((aligned(64)));
+
+extern struct oracle_state oracle;
+struct oracle_state oracle;
+extern uint64_t oracle_avx512;
+uint64_t oracle_avx512;
+void oracle_call(void);
+extern const char oracle_exit[];
+
+#define EACH16(X)                                                              \
+	X(0)                                                                   \
+	X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)   \
+		X(14) X(15)
+#define EACH8(X)    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define LOAD_XMM(n) "movups oracle+232+64*" #n "(%rip), %xmm" #n "\n\t"
+#define SAVE_XMM(n) "movups %xmm" #n ", oracle+232+64*" #n "(%rip)\n\t"
+#define LOAD_ZMM(n) "vmovups oracle+232+64*" #n "(%rip), %zmm" #n "\n\t"
+#define SAVE_ZMM(n) "vmovups %zmm" #n ", oracle+232+64*" #n "(%rip)\n\t"
+#define LOAD_K(n)   "kmovq oracle+168+8*" #n "(%rip), %k" #n "\n\t"
+#define SAVE_K(n)   "kmovq %k" #n ", oracle+168+8*" #n "(%rip)\n\t"
+#define EACH_HIGH16(X)                                                         \
+	X(16)                                                                  \
+	X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27)      \
+		X(28) X(29) X(30) X(31)
+
+_Static_assert(offsetof(struct oracle_state, mask) == 168, "in the assembler");
+_Static_assert(offsetof(struct oracle_state, vec) == 232, "in the assembler");
+
+__asm__(".text\n"
+	".globl oracle_call, oracle_exit\n"
+	"oracle_call:\n\t"
+	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n\t"
+	"mov %rsp, oracle+136(%rip)\n\t"
+	"stmxcsr oracle+160(%rip)\n\t"
+	"ldmxcsr oracle+152(%rip)\n\t"
+	"cmpq $0, oracle_avx512(%rip)\n\t"
+	"je 1f\n\t" EACH16(LOAD_ZMM) EACH_HIGH16(LOAD_ZMM)
+		EACH8(LOAD_K) "jmp 2f\n1:\t" EACH16(
+			LOAD_XMM) "2:\tpushq oracle+128(%rip)\n\t"
+				  "popfq\n\t"
+				  "mov oracle+0(%rip), %rax; mov "
+				  "oracle+8(%rip), %rcx\n\t"
+				  "mov oracle+16(%rip), %rdx; mov "
+				  "oracle+24(%rip), %rbx\n\t"
+				  "mov oracle+32(%rip), %rsp; mov "
+				  "oracle+40(%rip), %rbp\n\t"
+				  "mov oracle+48(%rip), %rsi; mov "
+				  "oracle+56(%rip), %rdi\n\t"
+				  "mov oracle+64(%rip), %r8; mov "
+				  "oracle+72(%rip), %r9\n\t"
+				  "mov oracle+80(%rip), %r10; mov "
+				  "oracle+88(%rip), %r11\n\t"
+				  "mov oracle+96(%rip), %r12; mov "
+				  "oracle+104(%rip), %r13\n\t"
+				  "mov oracle+112(%rip), %r14; mov "
+				  "oracle+120(%rip), %r15\n\t"
+				  "jmp *oracle+144(%rip)\n"
+				  "oracle_exit:\n\t"
+				  "mov %rax, oracle+0(%rip); mov %rcx, "
+				  "oracle+8(%rip)\n\t"
+				  "mov %rdx, oracle+16(%rip); mov %rbx, "
+				  "oracle+24(%rip)\n\t"
+				  "mov %rsp, oracle+32(%rip); mov %rbp, "
+				  "oracle+40(%rip)\n\t"
+				  "mov %rsi, oracle+48(%rip); mov %rdi, "
+				  "oracle+56(%rip)\n\t"
+				  "mov %r8, oracle+64(%rip); mov %r9, "
+				  "oracle+72(%rip)\n\t"
+				  "mov %r10, oracle+80(%rip); mov %r11, "
+				  "oracle+88(%rip)\n\t"
+				  "mov %r12, oracle+96(%rip); mov %r13, "
+				  "oracle+104(%rip)\n\t"
+				  "mov %r14, oracle+112(%rip); mov %r15, "
+				  "oracle+120(%rip)\n\t"
+				  "mov oracle+136(%rip), %rsp\n\t"
+				  "pushfq\n\t"
+				  "popq oracle+128(%rip)\n\t"
+				  "cld\n\t"
+				  "cmpq $0, oracle_avx512(%rip)\n\t"
+				  "je 1f\n\t" EACH16(SAVE_ZMM) EACH_HIGH16(
+					  SAVE_ZMM)
+					  EACH8(SAVE_K) "vzeroupper\n\t"
+							"jmp 2f\n1:\t" EACH16(
+								SAVE_XMM) "2:"
+									  "\tst"
+									  "mxcs"
+									  "r "
+									  "orac"
+									  "le+"
+									  "152("
+									  "%rip"
+									  ")\n"
+									  "\t"
+									  "ldmx"
+									  "csr "
+									  "orac"
+									  "le+"
+									  "160("
+									  "%rip"
+									  ")\n"
+									  "\t"
+									  "emms"
+									  "\n\t"
+									  "pop "
+									  "%r15"
+									  "; "
+									  "pop "
+									  "%r14"
+									  "; "
+									  "pop "
+									  "%r13"
+									  "; "
+									  "pop "
+									  "%r12"
+									  "; "
+									  "pop "
+									  "%rbp"
+									  "; "
+									  "pop "
+									  "%rbx"
+									  "\n\t"
+									  "ret"
+									  "\n");
+
+static uint8_t *oracle_arena, *oracle_code;
+static uint8_t oracle_before[ARENA_BYTES];
+static struct interp oracle_interp __attribute__((aligned(64)));
+static bool oracle_faulted;
+static uint64_t oracle_seed = 1;
+
+static uint64_t oracle_random(void)
+{
+	oracle_seed ^= oracle_seed << 13;
+	oracle_seed ^= oracle_seed >> 7;
+	oracle_seed ^= oracle_seed << 17;
+	return oracle_seed * 0x2545f4914f6cdd1du;
+}
+
+static void oracle_on_fault(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	oracle_faulted = true;
+	uc->uc_mcontext.gregs[REG_RIP] = (greg_t)oracle_exit;
+}
+
+static void oracle_set_up(void)
+{
+	struct sigaction sa = { .sa_sigaction = oracle_on_fault,
+				.sa_flags = SA_SIGINFO | SA_ONSTACK };
+	static uint8_t stack[65536];
+	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
+
+	oracle_avx512 = __builtin_cpu_supports("avx512f") &&
+			__builtin_cpu_supports("avx512bw") &&
+			__builtin_cpu_supports("avx512vl") &&
+			__builtin_cpu_supports("avx512dq");
+	oracle_arena =
+		mmap((void *)0x10000000, ARENA_BYTES, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	oracle_code = mmap((void *)0x20000000, CODE_BYTES,
+			   PROT_READ | PROT_WRITE | PROT_EXEC,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert(oracle_arena != MAP_FAILED && oracle_code != MAP_FAILED);
+	sigaltstack(&ss, NULL);
+	sigaction(SIGFPE, &sa, NULL);
+	sigaction(SIGILL, &sa, NULL);
+	sigaction(SIGSEGV, &sa, NULL);
+	sigaction(SIGTRAP, &sa, NULL);
+}
+
+static int oracle_read(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	const struct {
+		uint64_t base, bytes;
+	} maps[] = { { (uint64_t)oracle_arena, ARENA_BYTES },
+		     { (uint64_t)oracle_code, CODE_BYTES } };
+
+	for (int i = 0; i < 2; i++)
+		if (addr >= maps[i].base &&
+		    addr + n <= maps[i].base + maps[i].bytes) {
+			memcpy(buf, (const void *)addr, n);
+			return 0;
+		}
+	return -EFAULT;
+}
+
+static uint64_t edge_value(void)
+{
+	static const uint64_t edges[] = {
+		0,          1,          2,          0x7f,   0x80,
+		0xff,       0x7fff,     0x8000,     0xffff, 0x7fffffff,
+		0x80000000, 0xffffffff, 1ull << 63, ~0ull,  ~0ull >> 1,
+		8,          31,         32,         33,     63,
+		64,         ~0ull - 1
+	};
+	uint64_t r = oracle_random();
+
+	switch (r >> 60) {
+	case 0 ... 5:
+		return edges[(r >> 20) % (sizeof(edges) / sizeof(edges[0]))];
+	case 6 ... 8:
+		return r & 0xff;
+	case 9 ... 10:
+		return (uint32_t)r;
+	default:
+		return oracle_random();
+	}
+}
+
+/* Floating-point numbers of all kinds, so that NaNs and denormals are met. */
+static uint32_t edge_float(void)
+{
+	static const uint32_t edges[] = {
+		0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000,
+		0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 1,
+		0x007fffff, 0x4f000000, 0xcf000000, 0x3f000000, 0x40490fdb,
+		0x4b000001, 0x5f000000, 0x00800000, 0x7f7fffff, 0x3fffffff
+	};
+	uint64_t r = oracle_random();
+
+	if (r >> 62 == 0)
+		return (uint32_t)r;
+	if (r >> 62 == 1)
+		return 0x3f800000 + (uint32_t)(r & 0x1ffffff);
+	return edges[(r >> 8) % (sizeof(edges) / sizeof(edges[0]))];
+}
+
+static uint64_t edge_double(void)
+{
+	union {
+		double d;
+		uint64_t q;
+	} u;
+	uint32_t f = edge_float();
+	float single;
+
+	memcpy(&single, &f, sizeof(single));
+	u.d = single;
+	if (oracle_random() >> 62 == 0)
+		u.q += oracle_random() >> 50;
+	return oracle_random() >> 61 == 0 ? oracle_random() : u.q;
+}
+
+static void random_vector(uint8_t *v)
+{
+	uint64_t kind = oracle_random() % 5, q;
+	uint32_t w;
+
+	for (int i = 0; i < 64; i += 8) {
+		q = oracle_random();
+		if (kind == 1)
+			q = edge_double();
+		else if (kind == 2)
+			q &= 0x0101010101010101;
+		else if (kind == 3)
+			q = (q & 3) * 0x0101010101010101;
+		memcpy(v + i, &q, 8);
+	}
+	for (int i = 0; kind == 4 && i < 64; i += 4) {
+		w = edge_float();
+		memcpy(v + i, &w, 4);
+	}
+}
+
+static void random_state(void)
+{
+	static const int pointers[] = { 3, 5, 6, 7, 12 };
+	uint64_t q;
+
+	for (int i = 0; i < 16; i++)
+		oracle.gpr[i] = edge_value();
+	for (int i = 0; i < 5; i++)
+		oracle.gpr[pointers[i]] =
+			(uint64_t)oracle_arena + 512 + oracle_random() % 1536;
+	if (oracle_random() & 1) /* aligned, for movaps and its kin */
+		for (int i = 0; i < 5; i++)
+			oracle.gpr[pointers[i]] &= -64ull;
+	oracle.gpr[4] = (uint64_t)oracle_arena + STACK_OFFSET;
+	oracle.gpr[13] = oracle_random() % 64;
+	oracle.rflags = 0x202 | (oracle_random() & 0x8d5);
+	oracle.mxcsr = 0x1f80 | (oracle_random() & 0xe040);
+	for (int i = 0; i < 32; i++)
+		random_vector(oracle.vec[i]);
+	for (int i = 0; i < 8; i++) {
+		q = oracle_random();
+		oracle.mask[i] = i & 1 ? q : q & oracle_random() & 0xff;
+	}
+	for (int i = 0; i < ARENA_BYTES; i += 64)
+		random_vector(oracle_arena + i);
+}
+
+/* The same state in the forms that struct cpu_state points to. */
+static struct cpu_state oracle_cpu(void)
+{
+	static uint8_t fxsave[512], ymm[16][16], zmm[16][32];
+	struct cpu_state cpu = { .rip = (uint64_t)oracle_code,
+				 .rflags = oracle.rflags,
+				 .fxsave = fxsave };
+	uint32_t mxcsr = oracle.mxcsr;
+
+	memcpy(cpu.gpr, oracle.gpr, sizeof(cpu.gpr));
+	memcpy(fxsave + 24, &mxcsr, 4);
+	for (int i = 0; i < 16; i++) {
+		memcpy(fxsave + 160 + 16 * i, oracle.vec[i], 16);
+		memcpy(ymm[i], oracle.vec[i] + 16, 16);
+		memcpy(zmm[i], oracle.vec[i] + 32, 32);
+	}
+	if (oracle_avx512) {
+		cpu.ymm_high = ymm;
+		cpu.zmm_high = zmm;
+		cpu.hi16_zmm = oracle.vec[16];
+		cpu.opmask = oracle.mask;
+	}
+	return cpu;
+}
+
+struct oracle_tally {
+	unsigned cases, known, unknown; /* values compared and not */
+	unsigned ended_early;
+};
+
+static void hex(const char *name, const void *p, unsigned n)
+{
+	printf("  %s ", name);
+	for (unsigned i = n; i-- > 0;)
+		printf("%02x", ((const uint8_t *)p)[i]);
+	printf("\n");
+}
+
+static bool compare_registers(const struct interp *in, const char *text,
+			      struct oracle_tally *t)
+{
+	uint32_t unknown = in->undefined;
+	bool ok = true;
+
+	for (int i = 0; i < 16; i++) {
+		if (in->gpr_taint[i]) {
+			t->unknown++;
+			continue;
+		}
+		t->known++;
+		if (in->cpu.gpr[i] != oracle.gpr[i]) {
+			printf("  gpr %d: %lx, in truth %lx\n", i,
+			       in->cpu.gpr[i], oracle.gpr[i]);
+			ok = false;
+		}
+	}
+	if (in->carry_taint)
+		unknown |= FLAG_CF;
+	if (in->status_taint)
+		unknown |= FLAGS_STATUS;
+	if ((in->cpu.rflags ^ oracle.rflags) & ~unknown & 0xcd5) {
+		printf("  flags: %lx, in truth %lx, unknown %x\n",
+		       in->cpu.rflags & 0xcd5, oracle.rflags & 0xcd5, unknown);
+		ok = false;
+	}
+	return ok;
+}
+
+static bool compare_vectors(struct interp *in, struct oracle_tally *t)
+{
+	unsigned n = oracle_avx512 ? 32 : 16, lanes = oracle_avx512 ? 4 : 1;
+	bool ok = true;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!(in->vec_loaded >> i & 1))
+			continue;
+		for (unsigned l = 0; l < lanes; l++) {
+			if (in->vec_taint[i][l]) {
+				t->unknown++;
+				continue;
+			}
+			t->known++;
+			if (!memcmp(&in->vec[i][l], oracle.vec[i] + 16 * l, 16))
+				continue;
+			printf("  vector %u lane %u\n", i, l);
+			hex("have ", &in->vec[i][l], 16);
+			hex("truth", oracle.vec[i] + 16 * l, 16);
+			ok = false;
+		}
+	}
+	for (unsigned i = 0; oracle_avx512 && i < 8; i++) {
+		if (!(in->mask_loaded >> i & 1))
+			continue;
+		if (in->mask_taint[i]) {
+			t->unknown++;
+			continue;
+		}
+		t->known++;
+		if (in->mask[i] != oracle.mask[i]) {
+			printf("  k%u: %lx, in truth %lx\n", i, in->mask[i],
+			       oracle.mask[i]);
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+/* Every byte that changed was stored, with the value that was predicted. */
+static bool compare_memory(const struct interp *in, struct oracle_tally *t)
+{
+	static uint8_t unsure[ARENA_BYTES], covered[ARENA_BYTES];
+	uint64_t base = (uint64_t)oracle_arena;
+	bool ok = true;
+
+	memset(unsure, 0, sizeof(unsure));
+	memset(covered, 0, sizeof(covered));
+	for (uint32_t i = 0; i < in->stores; i++) {
+		const struct store *s = &in->store[i];
+
+		for (uint32_t b = 0; b < s->len; b++) {
+			uint64_t at = s->addr + b - base;
+
+			if (at >= ARENA_BYTES)
+				continue;
+			unsure[at] = s->taint != 0;
+			if (s->len <= STORE_BYTES)
+				oracle_before[at] = s->bytes[b];
+		}
+	}
+	for (uint32_t i = 0; i < in->count; i++)
+		for (uint32_t b = 0; b < in->access[i].len; b++)
+			if (in->access[i].flags & ACCESS_STORE &&
+			    in->access[i].addr + b - base < ARENA_BYTES)
+				covered[in->access[i].addr + b - base] = 1;
+	for (unsigned i = 0; i < ARENA_BYTES; i++) {
+		if (unsure[i]) {
+			t->unknown++;
+		} else if (oracle_before[i] != oracle_arena[i]) {
+			printf("  byte %x: %02x, in truth %02x%s\n", i,
+			       oracle_before[i], oracle_arena[i],
+			       covered[i] ? "" : ", no access");
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+/*
+ * One snippet from one random state. Returns false, having said why, if the
+ * interpreter claimed something that is not so.
+ */
+static bool oracle_case(const struct snippet *s, struct oracle_tally *t)
+{
+	static const uint8_t leave_code[] = { 0xff, 0x25, 0, 0, 0, 0 };
+	struct interp *in = &oracle_interp;
+	struct memory mem = { .read = oracle_read };
+	size_t n = s->end - s->begin;
+	const void *exit_at = oracle_exit;
+	uint64_t seed = oracle_seed;
+	struct cpu_state cpu;
+	enum interp_end end;
+	bool ok = true;
+
+	random_state();
+	cpu = oracle_cpu();
+	memcpy(oracle_code, s->begin, n);
+	memset(oracle_code + n, 0xcc, 16);
+	interp_begin(in, &cpu, &mem);
+	in->start_ip = 0; /* a loop in a snippet does not close the window */
+	in->demanded = ~TAINT_UNKNOWN;
+	end = interp_run(in, 0);
+	memcpy(oracle_code + n, leave_code, sizeof(leave_code));
+	memcpy(oracle_code + n + sizeof(leave_code), &exit_at, 8);
+	memcpy(oracle_before, oracle_arena, ARENA_BYTES);
+	oracle.target = (uint64_t)oracle_code;
+	oracle_faulted = false;
+	oracle_call();
+	t->cases++;
+	if (oracle_faulted) {
+		if (end == INTERP_SYSCALL &&
+		    in->cpu.rip != (uint64_t)oracle_code + n)
+			return true;
+		printf("%s: faulted, seed %lx\n", s->text, seed);
+		return false;
+	}
+	if (in->cpu.rip != (uint64_t)oracle_code + n) {
+		t->ended_early++;
+		if (end == INTERP_SYSCALL)
+			ok = false;
+	} else {
+		ok = compare_registers(in, s->text, t);
+		ok &= compare_vectors(in, t);
+		ok &= compare_memory(in, t);
+	}
+	if (!ok)
+		printf("%s: end %d at +%lx, seed %lx\n", s->text, end,
+		       in->cpu.rip - (uint64_t)oracle_code, seed);
+	return ok;
+}
+
+/* All snippets of this program, each @times; @may_not_know allows unknowns. */
+static void oracle_all(unsigned times, struct oracle_tally *total)
+{
+	unsigned bad = 0;
+
+	for (const struct snippet *s = __start_snippets; s < __stop_snippets;
+	     s++) {
+		for (unsigned i = 0; i < times; i++) {
+			if (!oracle_case(s, total)) {
+				bad++;
+				break;
+			}
+		}
+	}
+	printf("%u cases, %u values agree, %u unknown, %u ended early\n",
+	       total->cases, total->known, total->unknown, total->ended_early);
+	ck_assert_uint_eq(bad, 0);
+}
+
+#endif
