@@ -68,13 +68,10 @@ static bool grow(struct store_index *x)
 		.slots = x->slots ? x->slots * 2 : FIRST_SLOTS,
 		.used = x->used,
 	};
-	long map = rawcall6(SYS_mmap, 0, wider.slots * sizeof(*wider.slot),
-			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
 
-	if (map < 0 && map > -CDP_PAGE_BYTES)
+	wider.slot = map_slots(wider.slots * sizeof(*wider.slot));
+	if (wider.slot == MAP_FAILED)
 		return false;
-	wider.slot = (uint64_t *)map;
 	for (uint32_t i = 0; i < x->slots; i++)
 		if (x->slot[i])
 			insert(&wider, x->slot[i]);
@@ -102,6 +99,6 @@ void store_index_insert(const struct store *s, struct store_index *x,
 void store_index_release(struct store_index *x)
 {
 	if (x->slots)
-		rawcall2(SYS_munmap, x->slot, x->slots * sizeof(*x->slot));
+		unmap_slots(x->slot, x->slots * sizeof(*x->slot));
 	memset(x, 0, sizeof(*x));
 }
