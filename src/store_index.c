@@ -18,6 +18,33 @@ enum {
 	FIRST_SLOTS = 512
 }; /* one page of memory */
 
+/* ThreadSanitizer must see that memory changes hands through the kernel. */
+#ifdef __SANITIZE_THREAD__
+static void *map_slots(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void unmap_slots(void *slot, size_t bytes)
+{
+	munmap(slot, bytes);
+}
+#else
+static void *map_slots(size_t bytes)
+{
+	long map = rawcall6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return map < 0 && map > -CDP_PAGE_BYTES ? MAP_FAILED : (void *)map;
+}
+
+static void unmap_slots(void *slot, size_t bytes)
+{
+	rawcall2(SYS_munmap, slot, bytes);
+}
+#endif
+
 static uint32_t hash_words(const void *key, size_t words)
 {
 	const char *p = key;
