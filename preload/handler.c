@@ -7,6 +7,7 @@
  * small, and its threads' stacks smaller), and hands the interrupted context
  * on. errno is kept; floating-point state is the kernel's to restore.
  */
+#include <elf.h>
 #include <errno.h>
 #include <immintrin.h>
 #include <sched.h>
@@ -44,9 +45,27 @@ static const int gpr_order[16] = {
 
 static bool have_fsgsbase;
 
+static void find_vdso(void)
+{
+	uint64_t base = getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *eh = (const void *)(uintptr_t)base;
+	const Elf64_Phdr *ph;
+
+	if (!base)
+		return;
+	ph = (const void *)(uintptr_t)(base + eh->e_phoff);
+	for (int i = 0; i < eh->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD &&
+		    base + ph[i].p_offset + ph[i].p_memsz > runtime.vdso_high)
+			runtime.vdso_high =
+				base + ph[i].p_offset + ph[i].p_memsz;
+	runtime.vdso_low = base;
+}
+
 void handler_init(void)
 {
 	have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
+	find_vdso();
 }
 
 static uint64_t segment_base(int get)
@@ -180,6 +199,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	call_on_stack(t->stack_top, work, &job);
 	/* Wall time: one preemption must not count as a slow handler. */
 	spent = now_ns() - begin;
+	store_add(&t->record->handler_ns, spent);
 	t->debt_ns += spent < runtime.period_ns ? spent : runtime.period_ns;
 	if (what.event == WATCH_CLOCK) {
 		t->debt_ns -= runtime.period_ns / HANDLER_SHARE;

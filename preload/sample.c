@@ -119,9 +119,21 @@ static struct memory memory_at(const struct cpu_state *cpu)
 	return m;
 }
 
+/*
+ * The kernel's own code in our address space. Its data cannot be read, so
+ * paths end there; a breakpoint would be met by our handler, which asks for
+ * the time too.
+ */
+static bool in_vdso(uint64_t ip)
+{
+	return ip >= runtime.vdso_low && ip < runtime.vdso_high;
+}
+
 static void settle(struct thread *t, struct choice *c)
 {
-	if (c->what == CHOSEN_BREAKPOINT) {
+	if (c->what == CHOSEN_BREAKPOINT && in_vdso(c->breakpoint_ip)) {
+		choose_abandon(&t->choose, c);
+	} else if (c->what == CHOSEN_BREAKPOINT) {
 		if (!watch_exec(t, c->breakpoint_ip)) {
 			t->exec_ip = c->breakpoint_ip;
 			return;

@@ -75,6 +75,7 @@ struct runtime {
 	bool waits_for_thread; /* Go: starts at the first thread creation */
 	bool stopped_midway;   /* duration over */
 	int clock_fd;
+	uint64_t vdso_low, vdso_high; /* the kernel's code, 0: none */
 	uint64_t clock_id; /* PERF_EVENT_IOC_ID of clock_fd */
 	char library[PATH_MAX];
 	char out[PATH_MAX];

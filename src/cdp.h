@@ -144,7 +144,8 @@ struct cdp_thread {
 	uint64_t arms;
 	uint64_t detections;
 	uint64_t loss[CDP_LOSS_MAX];
-	uint64_t spare[15];
+	uint64_t handler_ns; /* wall time in our handler, preemption included */
+	uint64_t spare[14];
 };
 _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 
