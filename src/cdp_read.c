@@ -21,7 +21,7 @@
 #include "cdp_read.h"
 
 enum {
-	COPIES = 8 /* of a page, until two agree */
+	COPIES = 8, /* of a page, until two agree */
 };
 
 static int read_at(int fd, void *buf, size_t bytes, uint64_t offset)

@@ -21,7 +21,7 @@
 #include "rawcall.h"
 
 enum {
-	TRIES = 16 /* of emptying a directory */
+	TRIES = 16, /* of emptying a directory */
 };
 
 struct kernel_dirent {

@@ -15,8 +15,8 @@
 #include "rawcall.h"
 
 enum {
-	FIRST_SLOTS = 512
-}; /* one page of memory */
+	FIRST_SLOTS = 512, /* one page of memory */
+};
 
 /* ThreadSanitizer must see that memory changes hands through the kernel. */
 #ifdef __SANITIZE_THREAD__
