@@ -231,7 +231,7 @@ static int set_up_comm(void)
 	c->chunk_bytes = 8;
 	c->board = board_init(mem, slots, c->line_bytes);
 	c->sink = &sample_sink;
-	c->expiry = 4 * runtime.period_ns;
+	c->expiry = 2 * runtime.period_ns;
 	c->watch_expiry = runtime.period_ns;
 	c->arm_one_in = 3;
 	return 0;
