@@ -31,7 +31,7 @@ enum {
 	CONFIRMATIONS = 3,
 	CONFIRMED_MAX = 255,
 	MEASURE_ANEW = 8,      /* one in so many */
-	BREAKPOINT_CREDIT = 4, /* samples that earn one breakpoint */
+	BREAKPOINT_CREDIT = 2, /* samples that earn one breakpoint */
 	CREDIT_MAX = 4 * BREAKPOINT_CREDIT,
 };
 
@@ -99,7 +99,7 @@ static bool take_breakpoint(struct choose *c, bool empty, struct choice *out)
 	uint64_t ip = interp_ip(c->interp);
 
 	if (!c->breakpoints || c->breakpoints_used >= CHOOSE_BREAKPOINTS_MAX ||
-	    (!empty && c->credit < BREAKPOINT_CREDIT))
+	    (!empty && (c->wanted_stalled || c->credit < BREAKPOINT_CREDIT)))
 		return false;
 	if (ip == c->start && !c->breakpoints_used)
 		return false; /* the thread is there, and it did not help */
