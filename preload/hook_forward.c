@@ -15,6 +15,7 @@
  * it interrupted, with the status and the core of the signal itself.
  */
 #include <errno.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -75,7 +76,7 @@ static void queue(const siginfo_t *info)
 	int sig = signal_claimed();
 	long r;
 
-	if (info->si_code == SI_TKILL) {
+	if (info->si_code == SI_TKILL && !__libc_single_threaded) {
 		r = sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, sig, &copy);
 	} else {
 		if (info->si_code == SI_USER && pid != tid)
@@ -88,7 +89,9 @@ static void queue(const siginfo_t *info)
 
 /*
  * A signal below 32 is queued once for a thread: one of ours that waits there
- * would swallow it.
+ * would swallow it. It may still come in the few instructions between the two
+ * calls below. The process's own queue has none of ours, and serves where
+ * there is one thread.
  */
 void signal_requeue(const siginfo_t *info)
 {
@@ -120,7 +123,6 @@ static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 {
 	if (signal_claim_is_ours()) {
 		signal_thread.held = true;
-		signal_thread.again = true;
 		signalfd_let_through();
 	}
 	signal_requeue(info);

@@ -479,3 +479,16 @@ void signal_after_spawn(const struct signal_exec *undo)
 		install_current();
 	unblock_after_program(undo);
 }
+
+/* A thread that blocks the signal has it blocked from its first instruction. */
+void signal_before_thread(struct signal_exec *undo)
+{
+	undo->blocked = undo->ignored = false;
+	if (signal_claimed())
+		block_for_program(undo);
+}
+
+void signal_after_thread(const struct signal_exec *undo)
+{
+	unblock_after_program(undo);
+}

@@ -29,12 +29,18 @@ static bool unblocks(const sigset_t *mask)
 	       !signal_is_in(mask) && signal_claim_is_ours();
 }
 
-/* The call came back for a signal that was held. */
+/*
+ * The call came back, but the application's signal still waits: it was held
+ * before the mask was in place, or one of ours got through instead.
+ */
 static bool again(int result)
 {
-	if (result != -1 || errno != EINTR || !signal_thread.again)
+	siginfo_t info;
+
+	if (result != -1 || errno != EINTR || !signal_thread.held ||
+	    !signal_take_pending(&info))
 		return false;
-	signal_thread.again = false;
+	signal_requeue(&info);
 	return true;
 }
 
@@ -54,7 +60,6 @@ static void resume_sampling(void)
 		if (!unblocks(mask)) {                                         \
 			result_ = (call);                                      \
 		} else {                                                       \
-			signal_thread.again = false;                           \
 			do                                                     \
 				result_ = (call);                              \
 			while (again(result_));                                \

@@ -155,6 +155,7 @@ static int run_c11(void *arg)
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*routine)(void *), void *argument)
 {
+	struct signal_exec undo;
 	int saved_errno = errno, r;
 	struct start *s = prepare(attributes, routine, argument);
 
@@ -163,7 +164,9 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		return REAL(pthread_create)(thread, attributes, routine,
 					    argument);
 	s->routine.posix = routine;
+	signal_before_thread(&undo);
 	r = REAL(pthread_create)(thread, attributes, run_posix, s);
+	signal_after_thread(&undo);
 	if (r)
 		discard(s);
 	return r;
@@ -171,6 +174,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 {
+	struct signal_exec undo;
 	int saved_errno = errno, r;
 	struct start *s =
 		prepare(NULL, (void *(*)(void *))(uintptr_t)routine, argument);
@@ -179,7 +183,9 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 	if (!s)
 		return REAL(thrd_create)(thread, routine, argument);
 	s->routine.c11 = routine;
+	signal_before_thread(&undo);
 	r = REAL(thrd_create)(thread, run_c11, s);
+	signal_after_thread(&undo);
 	if (r != thrd_success)
 		discard(s);
 	return r;

@@ -131,7 +131,6 @@ uint64_t kernel_mask_change(int how, uint64_t mask);
 struct signal_thread {
 	bool blocks; /* blocked for the application, not in the kernel */
 	bool held;   /* a signal of the application's waits: now in both */
-	bool again;  /* set with held: the call under way starts again */
 	/* The same for a vfork child that lives in this thread's memory. */
 	pid_t child;
 	bool child_blocks;
@@ -230,9 +229,14 @@ struct signal_exec {
 void signal_before_exec(struct signal_exec *undo);
 void signal_exec_failed(const struct signal_exec *undo);
 
-/* The same around a call that starts a program while this one goes on. */
+/*
+ * The same around a call that starts a program while this one goes on, and
+ * the mask alone around one that starts a thread.
+ */
 void signal_before_spawn(struct signal_exec *undo);
 void signal_after_spawn(const struct signal_exec *undo);
+void signal_before_thread(struct signal_exec *undo);
+void signal_after_thread(const struct signal_exec *undo);
 
 /*
  * A new thread starts, for which the application has the signal blocked if

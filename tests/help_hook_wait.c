@@ -177,8 +177,10 @@ static void fillset(void)
 	printf("%d\n", sigprocmask(SIG_SETMASK, &old, &back));
 	memcpy(&b, &back, sizeof(b));
 	printf("%llx %llx\n", (unsigned long long)a, (unsigned long long)b);
-	printf("in place %d\n", pthread_sigmask(SIG_BLOCK, &all, &all));
-	memcpy(&a, &all, sizeof(a));
+	back = all;
+	printf("%d ", pthread_sigmask(SIG_BLOCK, &all, &back));
+	printf("%d ", pthread_sigmask(SIG_BLOCK, &all, &back));
+	memcpy(&a, &back, sizeof(a));
 	printf("%llx blocked %d\n", (unsigned long long)a, blocked());
 	printf("%d %d\n", sigprocmask(99, &old, NULL), errno);
 	printf("%d blocked %d\n", pthread_sigmask(99, &old, NULL), blocked());
@@ -351,11 +353,35 @@ static void no_interruption(void)
 	printf("interruptions %d handled %d\n", bad, handled);
 }
 
+static _Atomic int reader_id;
+
+/* Until the thread sleeps in its system call. */
+static void wait_until_asleep(void)
+{
+	struct timespec t = { 0, 20 * 1000 * 1000 };
+	char path[64], state = 0;
+
+	do {
+		FILE *f;
+
+		nanosleep(&t, NULL);
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat",
+			 reader_id);
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		if (f)
+			fclose(f);
+	} while (state != 'S');
+}
+
 static void *read_pipe(void *arg)
 {
 	char c;
-	int r = read(*(int *)arg, &c, 1);
+	int r;
 
+	reader_id = gettid();
+	r = read(*(int *)arg, &c, 1);
 	printf("read %d errno %d\n", r, r < 0 ? errno : 0);
 	return NULL;
 }
@@ -371,8 +397,9 @@ static void restart(void)
 		if (pipe(fd))
 			exit(1);
 		set(SIGTRAP, i ? SA_RESTART : 0);
+		reader_id = 0;
 		pthread_create(&reader, NULL, read_pipe, &fd[0]);
-		nanosleep(&t, NULL);
+		wait_until_asleep();
 		pthread_kill(reader, SIGTRAP);
 		nanosleep(&t, NULL);
 		if (write(fd[1], "x", 1) != 1)
