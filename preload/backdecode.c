@@ -4,7 +4,7 @@
  *
  * Instruction lengths synchronize: decoding from almost any byte runs into
  * the true boundaries after a few instructions. So every byte from which the
- * 32 to 64 bytes before an address can be decoded up to it votes for the
+ * 48 to 64 bytes before an address can be decoded up to it votes for the
  * length of the last instruction, and a clear majority wins. A chain that
  * meets what compiled code does not contain has no vote.
  *
@@ -20,13 +20,13 @@
 #include "signal_safe.h"
 
 enum {
-	VOTERS = 32, /* start offsets, the farthest ones */
+	VOTERS = 16, /* start offsets, the farthest ones */
 	VOTES_PERCENT = 75,
 	SHORT_BRANCH = 130, /* reach of a branch of two bytes */
 	BRANCH_MIN = 1024,  /* bytes searched on either side for others */
 	PAGE_BYTES = 4096,
 	SCAN_BYTES = 64,
-	KNOWN_ENTRIES = 4096,
+	KNOWN_ENTRIES = 8192,
 };
 
 /* What a function that may be called through a pointer begins with. */
@@ -60,40 +60,71 @@ int backdecode_at(const struct code_before *c, uint32_t back, struct insn *insn)
 			    insn);
 }
 
+/* What was found out about the instruction at each byte before an address. */
+struct chains {
+	uint8_t length[BACK_BYTES + 1]; /* by bytes back */
+	uint8_t last[BACK_BYTES + 1];   /* of the chain; UNTRIED, or no vote */
+	bool branches[BACK_BYTES + 1];  /* to the address */
+};
+
+enum {
+	NO_VOTE,
+	UNTRIED = 0xff
+};
+
+/* Follow the chain from @back bytes before up to the address. */
+static uint8_t follow(const struct code_before *c, uint32_t back,
+		      struct chains *t)
+{
+	uint32_t b = back, next;
+	uint8_t last = NO_VOTE;
+	struct insn insn;
+
+	while (t->last[b] == UNTRIED) {
+		t->last[b] = NO_VOTE;
+		if (backdecode_at(c, b, &insn) || insn.len > b)
+			break;
+		t->length[b] = insn.len;
+		if (insn.flow == FLOW_SYSTEM)
+			break;
+		t->branches[b] =
+			(insn.flow == FLOW_COND || insn.flow == FLOW_JUMP) &&
+			insn.imm == c->ip;
+		if (insn.len == b) {
+			t->last[b] = insn.len;
+			break;
+		}
+		b -= insn.len;
+	}
+	last = t->last[b];
+	/* Once more, to tell all of the chain. */
+	for (; back != b; back = next) {
+		next = back - t->length[back];
+		t->last[back] = last;
+	}
+	return last;
+}
+
 /*
  * The length of the instruction that ends at the address, 0 if unclear.
  * *@targeted: one of the instructions before it branches to the address.
  */
 static uint32_t elect(const struct code_before *c, bool *targeted)
 {
-	uint8_t length[BACK_BYTES + 1] = { 0 }; /* by bytes back */
-	uint8_t last[BACK_BYTES + 1] = { 0 };   /* of the chain, 0: no vote */
-	bool jumps[BACK_BYTES + 1] = { false };
 	uint32_t votes[INSN_BYTES_MAX + 1] = { 0 };
-	uint32_t total = 0, best = 0;
-	struct insn insn;
+	uint32_t total = 0, best = 0, start[INSN_BYTES_MAX + 1] = { 0 };
+	struct chains t = { 0 };
 
 	*targeted = false;
-	/* From near to far, so that each chain finds its rest done. */
-	for (uint32_t back = 1; back <= c->have; back++) {
-		if (backdecode_at(c, back, &insn) || insn.len > back)
-			continue;
-		length[back] = insn.len;
-		if (insn.flow == FLOW_SYSTEM)
-			continue;
-		if (insn.len == back)
-			last[back] = insn.len;
-		else
-			last[back] = last[back - insn.len];
-		jumps[back] =
-			(insn.flow == FLOW_COND || insn.flow == FLOW_JUMP) &&
-			insn.imm == c->ip;
-	}
+	memset(t.last, UNTRIED, sizeof(t.last));
 	for (uint32_t back = c->have; back > 0 && back + VOTERS > c->have;
 	     back--) {
-		if (!last[back])
+		uint8_t last = follow(c, back, &t);
+
+		if (!last)
 			continue;
-		votes[last[back]]++;
+		if (!votes[last]++)
+			start[last] = back;
 		total++;
 	}
 	for (uint32_t i = 1; i <= INSN_BYTES_MAX; i++) {
@@ -102,15 +133,8 @@ static uint32_t elect(const struct code_before *c, bool *targeted)
 	}
 	if (!best || votes[best] * 100 < total * VOTES_PERCENT)
 		return 0;
-	for (uint32_t back = c->have; back > 0; back--) {
-		if (last[back] != best)
-			continue;
-		for (uint32_t b = back; b > 0; b -= length[b]) {
-			if (jumps[b])
-				*targeted = true;
-		}
-		break;
-	}
+	for (uint32_t b = start[best]; b > 0; b -= t.length[b])
+		*targeted |= t.branches[b];
 	return best;
 }
 

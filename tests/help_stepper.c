@@ -30,6 +30,7 @@ enum {
 	STEPS_MAX = 4000, /* in a window, string iterations count each */
 	WAIT_US_MAX = 2000,
 	DETAILS_MAX = 8, /* divergences printed */
+	BARREN_MAX = 20, /* runs in a row that end before the first stop */
 	BLOCKERS = 256,
 	BLOCKERS_SHOWN = 6,
 	ENDS = INTERP_UNKNOWN_PATH + 1,
@@ -328,14 +329,13 @@ static int walk(unsigned long steps)
 
 static void print_score(const char *name, const struct score *s)
 {
-	unsigned long answers = s->right + s->wrong;
+	double all = s->asked ? (double)s->asked : 1;
 
 	printf("%s: asked %lu, right %.1f %%, unknown %.1f %%, none %.1f %%, "
-	       "wrong %lu (%.3f %% of answers)\n",
-	       name, s->asked, s->asked ? 100.0 * s->right / s->asked : 0,
-	       s->asked ? 100.0 * s->unknown / s->asked : 0,
-	       s->asked ? 100.0 * s->none / s->asked : 0, s->wrong,
-	       answers ? 100.0 * s->wrong / answers : 0);
+	       "wrong %lu of %lu answers\n",
+	       name, s->asked, 100 * (double)s->right / all,
+	       100 * (double)s->unknown / all, 100 * (double)s->none / all,
+	       s->wrong, s->right + s->wrong);
 }
 
 static int by_count(const void *a, const void *b)
@@ -370,7 +370,7 @@ static void print_sum(void)
 int main(int argc, char **argv)
 {
 	unsigned long accesses = 10000, windows = 1000000, seed = 1, before;
-	unsigned long steps = 0;
+	unsigned long steps = 0, barren = 0;
 	int opt, err;
 
 	while ((opt = getopt(argc, argv, "+n:w:s:k:")) != -1) {
@@ -414,8 +414,9 @@ int main(int argc, char **argv)
 				err = walk(steps);
 		}
 		tracee_release(&tracee);
+		barren = sum.windows > before ? 0 : barren + 1;
 	} while (sum.accesses < accesses && sum.windows < windows &&
-		 sum.windows > before);
+		 barren < BARREN_MAX);
 	print_sum();
 	return sum.divergences || sum.decoder;
 }
