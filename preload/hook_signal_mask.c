@@ -31,27 +31,29 @@ uint64_t signal_mask_view(uint64_t mask)
  */
 static uint64_t translate(int how, uint64_t set)
 {
+	struct signal_thread *t = &signal_thread;
 	uint64_t bit = signal_bit(signal_claimed());
 
 	switch (how) {
 	case SIG_BLOCK:
-		if (!(set & bit))
-			return set;
-		signal_blocks_set(true);
+		t->blocks = true;
 		return set & ~bit;
 	case SIG_UNBLOCK:
-		if (set & bit) {
-			signal_blocks_set(false);
-			signal_thread.held = false;
-		}
+		t->blocks = t->held = false;
 		return set;
 	case SIG_SETMASK:
-		signal_blocks_set(set & bit);
-		signal_thread.held = false;
+		t->blocks = set & bit;
+		t->held = false;
 		return set & ~bit;
 	default:
 		return set;
 	}
+}
+
+/* Does it say anything of the claimed signal that is not so already? */
+static bool concerns_us(int how, const sigset_t *set, bool blocked)
+{
+	return set && (signal_is_in(set) || (how == SIG_SETMASK && blocked));
 }
 
 /* Change by @fn, which reports errors in its own way. */
@@ -64,14 +66,16 @@ static int change(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 	if (!signal_claimed() || (!set && !old))
 		return fn(how, set, old);
 	blocked = signal_blocks_get();
-	if (set && signal_claim_is_ours()) {
-		copy = *set;
-		set_kernel_mask(&copy, translate(how, kernel_mask(set)));
-		set = &copy;
-	} else if (set && (how == SIG_SETMASK ||
-			   (how == SIG_UNBLOCK && signal_is_in(set)))) {
-		/* A vfork child's mask is the kernel's alone from here on. */
-		signal_blocks_set(false);
+	if (concerns_us(how, set, blocked)) {
+		if (signal_claim_is_ours()) {
+			copy = *set;
+			set_kernel_mask(&copy,
+					translate(how, kernel_mask(set)));
+			set = &copy;
+		} else if (how != SIG_BLOCK) {
+			/* A vfork child's mask is the kernel's alone now. */
+			signal_blocks_set(false);
+		}
 	}
 	r = fn(how, set, old);
 	if (!r && old && blocked)

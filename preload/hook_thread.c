@@ -152,6 +152,7 @@ static int run_c11(void *arg)
 	return s.routine.c11(s.argument);
 }
 
+/* Without @s the thread is not profiled, its mask must still be right. */
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*routine)(void *), void *argument)
 {
@@ -160,14 +161,15 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	struct start *s = prepare(attributes, routine, argument);
 
 	errno = saved_errno;
-	if (!s)
-		return REAL(pthread_create)(thread, attributes, routine,
-					    argument);
-	s->routine.posix = routine;
 	signal_before_thread(&undo);
-	r = REAL(pthread_create)(thread, attributes, run_posix, s);
+	if (s) {
+		s->routine.posix = routine;
+		r = REAL(pthread_create)(thread, attributes, run_posix, s);
+	} else {
+		r = REAL(pthread_create)(thread, attributes, routine, argument);
+	}
 	signal_after_thread(&undo);
-	if (r)
+	if (s && r)
 		discard(s);
 	return r;
 }
@@ -180,13 +182,15 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 		prepare(NULL, (void *(*)(void *))(uintptr_t)routine, argument);
 
 	errno = saved_errno;
-	if (!s)
-		return REAL(thrd_create)(thread, routine, argument);
-	s->routine.c11 = routine;
 	signal_before_thread(&undo);
-	r = REAL(thrd_create)(thread, run_c11, s);
+	if (s) {
+		s->routine.c11 = routine;
+		r = REAL(thrd_create)(thread, run_c11, s);
+	} else {
+		r = REAL(thrd_create)(thread, routine, argument);
+	}
 	signal_after_thread(&undo);
-	if (r != thrd_success)
+	if (s && r != thrd_success)
 		discard(s);
 	return r;
 }

@@ -185,6 +185,17 @@ static void vforks(void)
 	}
 }
 
+static void one_child(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = vfork();
+	if (!pid)
+		run(1);
+	result(pid);
+}
+
 static void under_forks(void)
 {
 	pid_t pid;
@@ -492,6 +503,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
+	{ "one_child", one_child },
 	{ "plain", plain },
 	{ "with_blocked", with_blocked },
 	{ "with_ignored", with_ignored },

@@ -433,6 +433,84 @@ static void context_is_the_real_one(void)
 	printf("rax %ld mask %llx\n", value, (unsigned long long)bits(&now));
 }
 
+static _Atomic int mixed, done;
+
+static void handler_a(int sig)
+{
+	sigset_t now;
+
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	if (!sigismember(&now, SIGUSR1) || sigismember(&now, SIGUSR2))
+		mixed++;
+	handled++;
+}
+
+static void handler_b(int sig)
+{
+	sigset_t now;
+
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	if (sigismember(&now, SIGUSR1) || !sigismember(&now, SIGUSR2))
+		mixed++;
+	handled++;
+}
+
+static bool is_a_or_b(const struct sigaction *a)
+{
+	bool one = sigismember(&a->sa_mask, SIGUSR1);
+	bool two = sigismember(&a->sa_mask, SIGUSR2);
+
+	if (a->sa_handler == handler_a)
+		return one && !two && a->sa_flags & SA_RESTART;
+	return a->sa_handler == handler_b && two && !one &&
+	       !(a->sa_flags & SA_RESTART);
+}
+
+static void set_a_or_b(bool is_a)
+{
+	struct sigaction a, old;
+
+	memset(&a, 0, sizeof(a));
+	a.sa_handler = is_a ? handler_a : handler_b;
+	a.sa_mask = only(is_a ? SIGUSR1 : SIGUSR2);
+	a.sa_flags = is_a ? SA_RESTART : 0;
+	sigaction(SIGTRAP, &a, &old);
+	if (done && !is_a_or_b(&old))
+		mixed++;
+	sigaction(SIGTRAP, NULL, &old);
+	if (!is_a_or_b(&old))
+		mixed++;
+}
+
+static void *set_often(void *arg)
+{
+	for (int i = 0; i < 20000; i++)
+		set_a_or_b(i & 1);
+	return NULL;
+}
+
+static void *raise_often(void *arg)
+{
+	for (int i = 0; i < 5000; i++)
+		raise(SIGTRAP);
+	return NULL;
+}
+
+/* Actions are set, read and carried out by many at once: each is whole. */
+static void actions_never_mix(void)
+{
+	pthread_t t[4];
+
+	set_a_or_b(true);
+	done = 1;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, i % 2 ? set_often : raise_often,
+			       NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	printf("handled %d mixed %d\n", handled, mixed);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -452,6 +530,7 @@ static const struct {
 	{ "jump_out", jump_out },
 	{ "altstack", altstack },
 	{ "keeps_errno", keeps_errno },
+	{ "actions_never_mix", actions_never_mix },
 	{ "context_is_the_real_one", context_is_the_real_one },
 };
 
