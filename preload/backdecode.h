@@ -19,7 +19,8 @@
  * The access that a thread interrupted at @cpu has just completed, if the
  * instruction before cpu->rip has an explicit memory operand and did not
  * overwrite the registers that its address is made of.
- * Returns 0; -ENOENT if there is none; -EAGAIN if it cannot be told.
+ * Returns 0; -ENOENT if there is none; -EAGAIN if it cannot be told, as at
+ * the target of a branch.
  */
 int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
 		       struct access *a);
@@ -28,6 +29,10 @@ int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
  * The access that hit a data watchpoint on @len bytes at @addr; cpu->rip is
  * the next instruction. Considers calls, returns and string instructions too.
  * @stores_only: the watchpoint fires for stores alone.
+ *
+ * A load that overwrote its own address, mov rax, [rax], is told if only one
+ * of the addresses that touch the watched bytes holds the value loaded. A
+ * return's own address is lost: a->ip is that of the call it returned from.
  * Returns 0, or -EAGAIN when several or no instructions would explain it.
  */
 int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,

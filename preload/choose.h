@@ -6,10 +6,17 @@
  * access that the interrupted thread waited for: the instruction before the
  * interrupted one, found by decoding backwards. The others are chosen
  * uniformly in a window of upcoming accesses (interp.h). The length of a
- * complete window is remembered per instruction, so that next time the index
- * is drawn first and interpretation stops there; one in eight is measured
- * anew. Where the path is blocked by a value we cannot compute, an execution
- * breakpoint on the blocking instruction lets the program go there by itself.
+ * complete window is remembered per instruction once it has proved constant,
+ * so that next time the index is drawn first and interpretation stops there;
+ * one in eight is measured anew. Where the path is blocked by a value we
+ * cannot compute, and was not there before, an execution breakpoint on the
+ * blocking instruction lets the program go there by itself. Breakpoints are
+ * rationed to one for two samples, except where there is nothing else.
+ *
+ * Where the stalled access is unknown, the stand-in is the next access made
+ * at the same place of the loop, or any upcoming one. It is still tagged as
+ * stalled: where this happens depends on the code, so among the uniform ones
+ * it would give some code twice the weight of other code.
  *
  * Context: handler of the thread that owns the struct choose.
  */
@@ -40,7 +47,7 @@ struct choice {
 	enum sample_kind kind;
 	uint64_t breakpoint_ip;
 	enum loss_cause cause;
-	bool stalled_unknown; /* wanted the stalled one; took another */
+	bool stalled_unknown; /* a stand-in, see above */
 };
 
 struct choose {
