@@ -73,20 +73,13 @@ static uint64_t last_byte(const struct access *a)
 	return last < a->addr ? UINT64_MAX : last;
 }
 
-static bool bytes_overlap(const struct access *a, uint64_t first, uint64_t last)
+/*
+ * Of two accesses to one line the common bytes, if any, are on that line even
+ * where both leave it: three intervals that meet in pairs have a common point.
+ */
+static bool overlap(const struct access *a, const struct access *b)
 {
-	return a->addr <= last && first <= last_byte(a);
-}
-
-/* Do the two touch a common byte of @line? What they do elsewhere is not. */
-static bool overlap_on_line(const struct comm *c, uint64_t line,
-			    const struct access *a, const struct access *b)
-{
-	uint64_t first = a->addr > line ? a->addr : line;
-	uint64_t end = line + c->line_bytes - 1;
-	uint64_t last = last_byte(a);
-
-	return bytes_overlap(b, first, last < end ? last : end);
+	return a->addr <= last_byte(b) && b->addr <= last_byte(a);
 }
 
 /*
@@ -122,9 +115,7 @@ static void detected(const struct comm *c, struct comm_thread *t,
 		.detector_thread = t->id,
 		.publisher_core = e->core,
 		.detector_core = core,
-		.sharing = overlap_on_line(c, e->line, &e->store, a)
-				   ? SHARING_TRUE
-				   : SHARING_FALSE,
+		.sharing = overlap(&e->store, a) ? SHARING_TRUE : SHARING_FALSE,
 		.by = by,
 		.periods_q8 = periods_q8,
 	};
@@ -278,23 +269,20 @@ void comm_trap(struct comm *c, struct comm_thread *t, int reg,
 	       const struct access *a, uint64_t now, uint32_t core)
 {
 	struct access watched = { 0 };
-	struct watch_range w;
 	uint32_t periods_q8;
 
-	if (reg < 0 || (uint32_t)reg >= t->armed) {
+	if ((uint32_t)reg >= t->armed) {
 		lost(c, t, LOSS_TRAP_STALE);
 		return;
 	}
-	w = t->ranges[reg];
-	periods_q8 = 256 * c->line_bytes / (t->armed * w.len);
+	watched.addr = t->ranges[reg].addr;
+	watched.len = t->ranges[reg].len;
+	periods_q8 = 256 * c->line_bytes / (t->armed * watched.len);
 	disarm(c, t);
 
-	/* An access that misses the watched bytes is not the one that trapped.
-	 */
-	if (!a || !bytes_overlap(a, w.addr, w.addr + w.len - 1)) {
+	/* What misses the watched bytes is not the access that trapped. */
+	if (!a || !overlap(a, &watched)) {
 		lost(c, t, LOSS_TRAP_INEXACT);
-		watched.addr = w.addr;
-		watched.len = w.len;
 		a = &watched;
 	}
 	detected(c, t, &t->target, a, DETECTED_BY_TRAP, core, periods_q8);

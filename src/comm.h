@@ -12,9 +12,12 @@
  * What comes out is a map: how the sharing divides among threads, lines and
  * kinds. It is not a count of cache line transfers.
  *
- * Expiry, the same on every source: an entry is recent for expiry ticks after
- * it was published; a watchpoint is old watch_expiry ticks after it was armed.
- * Ticks are what the source counts in: ns for clock, accesses for instr, emu.
+ * Expiry, the same on every source: an entry is recent for a thread if it was
+ * published no more than expiry ticks ago, or after the thread's previous
+ * sample. A watchpoint is old watch_expiry ticks after it was armed. Ticks are
+ * what the source counts in: ns for clock, accesses for instr, emu. Clocks of
+ * two cores may disagree by less than expiry. docs/algorithm.md argues for
+ * this and all other rules.
  *
  * The engine knows no operating system. It arms and disarms through
  * struct comm_watch and hands detections to struct comm_sink.
@@ -87,7 +90,7 @@ struct comm {
 	struct board *board;
 	const struct comm_watch *watch; /* NULL: the board alone */
 	const struct comm_sink *sink;
-	uint64_t expiry;       /* ticks; see above */
+	uint64_t expiry;       /* ticks; see above; two periods do well */
 	uint64_t watch_expiry; /* ticks */
 	uint32_t line_bytes;   /* power of two */
 	uint32_t chunk_bytes;  /* what one register watches; a power of two */
@@ -114,13 +117,21 @@ struct comm_thread {
 	struct board_entry target; /* what the armed line was published as */
 };
 
-/* @ctx is the caller's thread; @seed a run's seed. Context: any. */
+/*
+ * @ctx is the caller's thread; @seed a run's seed. @id may be that of a thread
+ * that has ended if its last entry has expired for everybody since: until then
+ * the two would be taken for one.
+ *
+ * Context: any.
+ */
 void comm_thread_init(struct comm_thread *t, uint32_t id, void *ctx,
 		      uint64_t seed);
 
 /*
  * A sample of thread @t: access @a at time @now on core @core. Detects, arms
- * and publishes as Algorithm 1 says.
+ * and publishes as Algorithm 1 says. An access to several lines is taken for
+ * an access to one of them, each with equal probability: one sample gives at
+ * most one detection.
  *
  * Context: handler of the thread. Does not allocate, lock or wait.
  */
@@ -129,8 +140,12 @@ void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
 
 /*
  * Register number @reg of thread @t trapped. @a is the access that trapped if
- * it is known, else NULL: then the watched bytes stand for it. Disarms all.
- * A trap of a register that is not armed is counted as LOSS_TRAP_STALE.
+ * it is known, else NULL: then the watched bytes stand for it, with ip 0 and
+ * flags 0, as they do for an access that does not touch them, and
+ * LOSS_TRAP_INEXACT is counted. Disarms all. A trap of a register that is not
+ * armed is counted as LOSS_TRAP_STALE.
+ *
+ * Context: handler of the thread.
  */
 void comm_trap(struct comm *c, struct comm_thread *t, int reg,
 	       const struct access *a, uint64_t now, uint32_t core);

@@ -228,31 +228,6 @@ START_TEST(an_access_across_two_lines_is_about_one_of_them)
 }
 END_TEST
 
-START_TEST(bytes_shared_on_the_next_line_do_not_make_this_one_true)
-{
-	/* Both straddle; on the first line they touch 56..59 and 60..63. */
-	struct access a = { here + 60, 0, 40, ACCESS_STORE };
-	struct access b = { here + 50, 0, 8, ACCESS_STORE };
-	uint64_t published = 0;
-
-	for (uint64_t seed = 0; published != here; seed++) {
-		struct board_entry e;
-
-		board_init(w.comm.board, SLOTS, LINE);
-		comm_thread_init(&w.hand[0].comm, 0, &w.hand[0], seed);
-		comm_sample(&w.comm, &w.hand[0].comm, &a, 10, 0);
-		if (board_read(w.comm.board, here, &e) == 1)
-			published = e.line;
-	}
-	comm_sample(&w.comm, &w.hand[1].comm, &b, 20, 0);
-	ck_assert_uint_eq(w.detections, 1);
-	ck_assert_int_eq(w.last.sharing, SHARING_FALSE);
-	b.addr = here + 56; /* 56..63 */
-	comm_sample(&w.comm, &w.hand[2].comm, &b, 20, 0);
-	ck_assert_int_eq(w.last.sharing, SHARING_TRUE);
-}
-END_TEST
-
 START_TEST(an_access_of_many_lines_is_about_each_equally_often)
 {
 	enum {
@@ -407,8 +382,6 @@ int main(void)
 	tcase_add_test(t, another_line_overwrites_a_recent_entry);
 	tcase_add_test(t, a_busy_slot_costs_one_sample_and_is_counted);
 	tcase_add_test(t, an_access_across_two_lines_is_about_one_of_them);
-	tcase_add_test(t,
-		       bytes_shared_on_the_next_line_do_not_make_this_one_true);
 	tcase_add_test(t, an_access_of_many_lines_is_about_each_equally_often);
 	tcase_add_test(t, odd_addresses_do_no_harm);
 	tcase_add_loop_test(

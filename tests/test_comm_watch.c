@@ -352,6 +352,24 @@ START_TEST(what_a_trap_detected_is_neither_met_nor_watched_again)
 }
 END_TEST
 
+START_TEST(a_trap_does_not_make_a_later_entry_of_the_slot_new_again)
+{
+	uint64_t rival = here;
+	struct access a;
+
+	do {
+		rival += LINE;
+	} while (board_slot(w.comm.board, rival) !=
+		 board_slot(w.comm.board, here));
+	arm_on(here, 1000);
+	store(2, rival, 1010);
+	ck_assert_uint_eq(load(1, rival, 1011), 1);
+	a = touch(0, 8);
+	ck_assert_uint_eq(trap(1, 0, &a, 1012), 1);
+	ck_assert_uint_eq(load(1, rival, 1013), 0);
+}
+END_TEST
+
 START_TEST(a_sample_that_meets_the_watched_line_ends_the_watch)
 {
 	uint64_t unwatched = here;
@@ -459,6 +477,8 @@ int main(void)
 		t, a_trap_stands_for_line_bytes_by_those_really_watched, 1, 5);
 	tcase_add_test(t,
 		       what_a_trap_detected_is_neither_met_nor_watched_again);
+	tcase_add_test(
+		t, a_trap_does_not_make_a_later_entry_of_the_slot_new_again);
 	tcase_add_test(t, a_sample_that_meets_the_watched_line_ends_the_watch);
 	tcase_add_loop_test(
 		t, a_failure_to_arm_is_counted_and_leaves_nothing_armed, 0, 2);
