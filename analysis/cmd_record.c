@@ -155,7 +155,7 @@ static void say_result(const struct profile *p, const char *out)
 	     count_text(samples), count_text(detections), short_path(out),
 	     short_path(out));
 	if (profile_not_followed(p))
-		warn("%s programs that it started were not profiled; "
+		warn("programs that it started and that were not profiled: %s; "
 		     "--children includes them",
 		     count_text(profile_not_followed(p)));
 }

@@ -1,0 +1,191 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_record - record is invisible but for its lines on stderr
+#
+# Exit status, arguments, output, environment, signals and job control of a
+# program are the same under record; its failures have statuses of their own;
+# and the output directory is where it says.
+
+. "$(dirname "$0")/e2e.sh"
+cd "$WORK" || exit 1
+
+# status WANTED COMMAND... - under record; stdout and stderr into files
+status()
+{
+	local wanted=$1 got
+
+	shift
+	"$TOOL" record "$@" >stdout 2>stderr
+	got=$?
+	[ $got = "$wanted" ] ||
+		fail "record $*: status $got, not $wanted: $(cat stderr)"
+}
+
+says()
+{
+	grep -Eq -- "$1" stderr || fail "stderr does not say '$1': $(cat stderr)"
+}
+
+# Exit statuses: the program's, a signal's, record's own.
+status 0 -- true
+status 7 -- sh -c 'exit 7'
+status 137 -- sh -c 'kill -9 $$'
+status 139 -- sh -c 'kill -SEGV $$'
+status 127 -- ./no-such-program
+says '^reusetrack: cannot find'
+status 126 -- /etc/passwd
+status 126 -- ./
+status 125 --registers 7 -- true
+printf 'exit 9\n' >text && chmod +x text
+status 9 -- ./text
+printf '#!/bin/sh\nexit 8\n' >script && chmod +x script
+status 8 -- ./script
+[ -d out ] && [ -d out.old ] || fail "no out and out.old after several runs"
+
+# Arguments and output arrive as they are; our lines go to stderr alone.
+status 0 -- printf '%s|' 'a b' '' '--' $'new\nline' '*' '-F'
+printf '%s|' 'a b' '' '--' $'new\nline' '*' '-F' | cmp -s - stdout ||
+	fail "arguments changed: $(cat stdout)"
+[ "$(grep -vc '^reusetrack: ' stderr)" = 0 ] || fail "stderr: $(cat stderr)"
+says '^reusetrack: source clock: .'
+says 'samples, .* detections in out; next: reusetrack report out$'
+
+# What it says is there.
+"$TOOL" report out >/dev/null || fail "report out: status $?"
+
+# Standard input and the current directory are the program's.
+echo hello | "$TOOL" record -- cat >stdout 2>stderr
+[ "$(cat stdout)" = hello ] || fail "standard input was lost"
+status 0 -- pwd -P
+[ "$(cat stdout)" = "$(pwd -P)" ] || fail "the directory changed"
+
+# The user's own preloads stay.
+status 0 -- sh -c 'exit 0'
+LD_PRELOAD=libm.so.6 "$TOOL" record -- grep -c libm.so /proc/self/maps \
+	>stdout 2>stderr || fail "the user's own LD_PRELOAD was lost"
+
+# Where the output goes.
+mkdir other
+echo precious >other/file
+status 0 -o other -- true
+[ "$(cat other/file)" = precious ] || fail "a foreign directory was touched"
+says 'in other\.1; next: reusetrack report other\.1$'
+status 125 -o /proc/nothing -- touch ran
+[ ! -e ran ] || fail "the program ran although there was no output directory"
+says '^reusetrack: cannot make the output directory /proc/nothing: '
+COMDET_OUT=twin status 0 -- true
+[ -d twin ] || fail "COMDET_OUT was not taken"
+
+# Nothing recorded: said, and nothing left behind.
+lib=$(ldconfig -p | sed -n 's/.*libm\.so\.6 .*x86-64.* => //p' | head -1)
+if [ -n "$lib" ]; then
+	COMDET_LIB=$lib status 3 -o none -- sh -c 'exit 3'
+	says 'nothing was recorded'
+	[ ! -e none ] || fail "an empty output directory stayed"
+fi
+mkdir 'with blank'
+cp "$LIB" 'with blank/libcomdet.so'
+COMDET_LIB="with blank/libcomdet.so" status 125 -- true
+says 'a blank or a colon'
+COMDET_LIB=/no/such/lib status 125 -- true
+says 'COMDET_LIB=/no/such/lib'
+
+# A program that is started and not profiled is hinted at.
+status 0 -- sh -c '/bin/true; /bin/true; exit 0'
+says 'not profiled: [12]; --children includes them'
+status 0 --children -- sh -c '/bin/true; /bin/true; exit 0'
+[ "$(find out -name '*.cdp' | wc -l)" = 3 ] ||
+	fail "--children: $(ls out) instead of three files"
+
+# A static program is refused with a reason.
+if echo 'int main(void) { return 0; }' |
+	gcc -static -x c -o static - 2>/dev/null; then
+	status 125 -- ./static
+	says 'statically linked'
+fi
+
+# Signals, once each, and job control, on a terminal of our own.
+python3 - "$TOOL" <<'PYTHON' || exit 1
+import os, pty, re, select, signal, subprocess, sys, time
+
+tool = sys.argv[1]
+counter = r'''
+import os, signal, sys, time
+seen = []
+for s in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP):
+    signal.signal(s, lambda n, f: seen.append(n))
+print("ready", flush=True)
+end = time.time() + float(sys.argv[1])
+while time.time() < end:
+    time.sleep(0.05)
+print("seen", sorted(seen), flush=True)
+'''
+
+def fail(text):
+    print("FAIL:", text)
+    sys.exit(1)
+
+# Sent to record alone: passed on, once.
+p = subprocess.Popen([tool, "record", "--", sys.executable, "-c", counter,
+                      "1.5"], stdout=subprocess.PIPE,
+                     stderr=subprocess.DEVNULL, text=True)
+if p.stdout.readline() != "ready\n":
+    fail("the program did not start")
+for s in (signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP, signal.SIGINT):
+    p.send_signal(s)
+    time.sleep(0.1)
+said = p.stdout.read()
+if "seen [1, 2, 10, 15]" not in said or p.wait() != 0:
+    fail(f"signals sent to record: {said!r}, status {p.returncode}")
+
+# The default action ends the program; record says so with 128 + signal.
+p = subprocess.Popen([tool, "record", "--", "sleep", "60"],
+                     stderr=subprocess.DEVNULL)
+time.sleep(0.5)
+p.send_signal(signal.SIGTERM)
+if p.wait(20) != 128 + signal.SIGTERM:
+    fail(f"a program ended by SIGTERM: status {p.returncode}")
+
+def expect(fd, pattern, what, seconds=20):
+    text, end = "", time.time() + seconds
+    while time.time() < end:
+        if select.select([fd], [], [], 0.1)[0]:
+            try:
+                text += os.read(fd, 4096).decode(errors="replace")
+            except OSError:
+                break
+        if re.search(pattern, text):
+            return text
+    fail(f"{what}: no {pattern!r} in {text!r}")
+
+# From the terminal: the group gets it, so the program gets it once.
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(tool, [tool, "record", "--", sys.executable, "-c", counter, "1.5"])
+expect(fd, "ready", "under a terminal")
+os.write(fd, b"\x03")
+expect(fd, r"seen \[2\]", "Ctrl-C on the terminal")
+os.waitpid(pid, 0)
+
+# Job control: Ctrl-Z stops both, fg continues both.
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ["PS1"] = "prompt> "
+    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+expect(fd, "prompt> ", "the shell")
+os.write(fd,
+         f"{tool} record -- sh -c 'echo up; sleep 2; echo woke; exit 5'\n"
+         .encode())
+expect(fd, r"[\r\n]up", "the program in the shell")
+time.sleep(0.5)  # a shell that is just starting sleep cannot be stopped
+os.write(fd, b"\x1a")
+expect(fd, "Stopped", "Ctrl-Z")
+os.write(fd, b"fg\n")
+expect(fd, "woke", "fg")
+os.write(fd, b"echo status=$?\n")
+expect(fd, "status=5", "the status after fg")
+os.write(fd, b"exit\n")
+os.waitpid(pid, 0)
+PYTHON
+echo "exit statuses, arguments, output, signals and job control pass through"
