@@ -333,8 +333,15 @@ static void start(void)
 	dl_iterate_phdr(is_go_note, &go);
 	runtime.waits_for_thread = go;
 	describe_process(runtime.store.header);
-	if (set_up_comm() || threads_init() || maps_init()) {
-		give_up("not profiled: no memory");
+	r = set_up_comm();
+	if (!r)
+		r = threads_init();
+	if (!r)
+		r = maps_init();
+	if (r) {
+		snprintf(error, sizeof(error), "not profiled: %s (%.200s)",
+			 strerror(-r), runtime.out);
+		give_up(error);
 		return;
 	}
 	if (runtime.config.sample_log &&

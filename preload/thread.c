@@ -338,8 +338,8 @@ int threads_init(void)
 	atomic_flag_clear(&rows_lock);
 	gone = false;
 	t = new_thread(NULL, true);
-	if (!t)
-		return -ENOMEM;
+	if (!t) /* the row, in practice: a page of memory there is */
+		return -ENOSPC;
 	begin(t);
 	return 0;
 }

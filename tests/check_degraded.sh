@@ -15,6 +15,12 @@ run="$words --distance 8 --width 8 --iterations 300000000 --seed 1"
 
 $run >"$WORK/plain" 2>&1 || fail "words without the library: status $?"
 
+# constant FILE - without what differs from run to run
+constant()
+{
+	sed -E 's/0x[0-9a-f]+/ADDRESS/g; s/tid [0-9]+/TID/g' "$1"
+}
+
 # under PREFIX... - run words with a prefix command inside the preload
 under()
 {
@@ -22,9 +28,8 @@ under()
 	COMDET_OUT=${OUT:-$WORK/out} "$@" env LD_PRELOAD="$LIB" $run \
 		>"$WORK/stdout" 2>"$WORK/stderr" ||
 		fail "$*: status $?: $(cat "$WORK/stderr")"
-	# Addresses differ from run to run.
-	sed -E 's/0x[0-9a-f]+/ADDRESS/g' "$WORK/plain" >"$WORK/a"
-	sed -E 's/0x[0-9a-f]+/ADDRESS/g' "$WORK/stdout" >"$WORK/b"
+	constant "$WORK/plain" >"$WORK/a"
+	constant "$WORK/stdout" >"$WORK/b"
 	cmp -s "$WORK/a" "$WORK/b" || fail "$*: the output changed"
 }
 
@@ -94,6 +99,7 @@ one_line "no timers either" "timer"
 OUT=/proc/out under
 one_line "an out/ that cannot be made" "COMDET_OUT="
 
+trap 'umount "$WORK/full" 2>/dev/null; rm -rf "$WORK"' EXIT
 if [ "$(id -u)" = 0 ] && mkdir "$WORK/full" &&
 	mount -t tmpfs -o size=8k tmpfs "$WORK/full" 2>/dev/null; then
 	OUT=$WORK/full/out under

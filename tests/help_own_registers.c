@@ -27,13 +27,13 @@ static int take_registers(pid_t pid)
 			   offsetof(struct user, u_debugreg[i]), 4096 + 8 * i))
 			return -1;
 	}
-	return ptrace(PTRACE_POKEUSER, pid, offsetof(struct user, u_debugreg[7]),
-		      control);
+	return ptrace(PTRACE_POKEUSER, pid,
+		      offsetof(struct user, u_debugreg[7]), control);
 }
 
 int main(int argc, char **argv)
 {
-	int status, taken = 0;
+	int status, first = 1;
 	pid_t pid = fork();
 
 	if (argc < 2 || pid < 0)
@@ -51,14 +51,17 @@ int main(int argc, char **argv)
 			return WEXITSTATUS(status);
 		if (WIFSIGNALED(status))
 			return 128 + WTERMSIG(status);
-		if (WIFSTOPPED(status) && !taken) { /* the trap of execve */
+		/* The trap of the first execve, then the event of each. */
+		if (first ||
+		    status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {
+			first = 0;
+			ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC);
 			if (take_registers(pid)) {
 				perror("help_own_registers");
 				kill(pid, SIGKILL);
 				return 1;
 			}
-			taken = 1;
-		} else if (WIFSTOPPED(status)) {
+		} else {
 			sig = WSTOPSIG(status);
 		}
 		ptrace(PTRACE_CONT, pid, 0, sig);
