@@ -163,14 +163,13 @@ static void check_system(struct diagnosis *d)
 	if (!uname(&u))
 		sscanf(u.release, "%d.%d", &major, &minor);
 	f = new_finding(d->check, &d->checks, "kernel",
-			major > 5 || (major == 5 && minor >= 13));
+			major > 5 || (major == 5 && minor >= 19));
 	WRITE(f->reason,
-	      "Linux %.100s; 5.13 brought synchronous signals, 5.19 their "
-	      "blocked form",
+	      "Linux %.100s; from 5.19 on samples come as synchronous signals, "
+	      "before that from timers",
 	      u.release);
 	if (!f->good)
-		WRITE(f->advice, "use Linux 5.13 or later for watchpoints "
-				 "that trap at once");
+		WRITE(f->advice, "use Linux 5.19 or later");
 	f = new_finding(d->check, &d->checks, "perf_event_paranoid",
 			d->paranoid > -100 && d->paranoid <= 2);
 	if (d->paranoid == -100) {
@@ -227,11 +226,17 @@ static void check_delivery(struct diagnosis *d)
 	}
 }
 
+/* As the preload library decides: both, or timers and queued signals. */
+static bool synchronous(const struct diagnosis *d)
+{
+	return d->sigtrap.end == PROBE_WORKS && d->blocked.end == PROBE_WORKS;
+}
+
 static void check_registers(struct diagnosis *d)
 {
 	struct finding *f = &d->registers;
 	struct probe count, fires, wide;
-	bool rtsig = d->sigtrap.end != PROBE_WORKS;
+	bool rtsig = !synchronous(d);
 
 	f->name = "debug_registers";
 	probe_registers(&count);

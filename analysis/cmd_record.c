@@ -144,10 +144,11 @@ static void say_result(const struct profile *p, const char *out)
 			samples = sat_add(samples, p->thread[i].samples[k]);
 	for (size_t i = 0; i < p->pairs; i++)
 		detections = sat_add(detections, p->pair[i].count);
-	warn("source %s: %s", safe_text(first->header.source),
-	     first->header.source_reason[0]
-		     ? safe_text(first->header.source_reason)
-		     : "no reason was recorded");
+	if (first->header.source[0])
+		warn("source %s: %s", safe_text(first->header.source),
+		     first->header.source_reason[0]
+			     ? safe_text(first->header.source_reason)
+			     : "no reason was recorded");
 	for (size_t i = 0; i < p->processes; i++)
 		if (p->process[i].header.note[0])
 			warn("note: %s", safe_text(p->process[i].header.note));

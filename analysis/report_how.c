@@ -113,7 +113,8 @@ void report_how(struct report *r)
 	report_heading(r, "How this was measured");
 	item(r, "program", "%s",
 	     safe_text(h->command[0] ? h->command : h->exe));
-	item(r, "source", "%s%s%s", safe_text(h->source),
+	item(r, "source", "%s%s%s",
+	     h->source[0] ? safe_text(h->source) : "none was opened",
 	     h->source_reason[0] ? ": " : "", safe_text(h->source_reason));
 	if (h->delivery[0])
 		item(r, "delivery", "%s", safe_text(h->delivery));
