@@ -39,26 +39,16 @@ static bool is_recent(const struct comm_thread *t, const struct board_entry *e,
 	return distance(now, e->time) <= t->window;
 }
 
-/* The thesis's t_prev, one for each slot (or for a few). */
-static uint64_t *seen_of(const struct comm *c, struct comm_thread *t,
-			 const struct board_entry *e)
+/* Or older than what we have detected since: one time a thread is enough. */
+static bool is_seen(const struct comm_thread *t, const struct board_entry *e)
 {
-	return &t->seen[board_slot(c->board, e->line) % COMM_SEEN];
+	return e->time < t->seen_before;
 }
 
-static bool is_seen(const struct comm *c, struct comm_thread *t,
-		    const struct board_entry *e)
+static void mark_seen(struct comm_thread *t, const struct board_entry *e)
 {
-	return e->time < *seen_of(c, t, e);
-}
-
-static void mark_seen(const struct comm *c, struct comm_thread *t,
-		      const struct board_entry *e)
-{
-	uint64_t *seen = seen_of(c, t, e);
-
-	if (*seen <= e->time)
-		*seen = e->time + 1;
+	if (!is_seen(t, e))
+		t->seen_before = e->time + 1;
 }
 
 static bool is_store(const struct access *a)
@@ -120,7 +110,7 @@ static void detected(const struct comm *c, struct comm_thread *t,
 		.periods_q8 = periods_q8,
 	};
 
-	mark_seen(c, t, e);
+	mark_seen(t, e);
 	c->sink->detected(t->ctx, &d);
 }
 
@@ -148,7 +138,7 @@ static bool choose_target(const struct comm *c, struct comm_thread *t,
 	for (uint32_t i = 0; i < slots; i++) {
 		if (board_read_slot(c->board, i, &e) != 1 ||
 		    e.thread == t->id || !is_recent(t, &e, now) ||
-		    is_seen(c, t, &e))
+		    is_seen(t, &e))
 			continue;
 		if (rng_below(&t->rng, ++candidates) == 0)
 			*target = e;
@@ -252,7 +242,7 @@ void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
 		lost(c, t, LOSS_BOARD_BUSY);
 	known = found > 0 && is_recent(t, &e, now);
 
-	if (known && e.thread != t->id && !is_seen(c, t, &e)) {
+	if (known && e.thread != t->id && !is_seen(t, &e)) {
 		/* The thread has touched what it was waiting to touch. */
 		if (t->armed && t->target.line == line)
 			disarm(c, t);

@@ -34,8 +34,7 @@
 #include "rng.h"
 
 enum {
-	COMM_REGISTERS_MAX = 4,
-	COMM_SEEN = 128
+	COMM_REGISTERS_MAX = 4
 };
 
 /* One armed register: @len bytes at @addr, 1, 2, 4, 8 (or a line). */
@@ -107,10 +106,11 @@ struct comm_thread {
 	uint64_t sampled_at; /* ticks, the last time */
 	uint64_t window;     /* ticks an entry is recent for this thread now */
 	/*
-	 * For each slot of the board, modulo COMM_SEEN: 1 + the time of the
-	 * last entry we detected against, 0 if none.
+	 * The thesis's t_prev: one more than the time of the latest entry that
+	 * this thread detected against, 0 if none. What was published before
+	 * counts as detected too.
 	 */
-	uint64_t seen[COMM_SEEN];
+	uint64_t seen_before;
 	uint64_t armed_at; /* ticks */
 	uint32_t armed;    /* registers armed, 0: none */
 	struct watch_range ranges[COMM_REGISTERS_MAX];

@@ -148,12 +148,14 @@ START_TEST(a_publication_at_time_zero_is_one_too)
 }
 END_TEST
 
-START_TEST(detecting_one_line_does_not_hide_older_entries_of_others)
+START_TEST(what_is_older_than_the_last_detected_counts_as_detected)
 {
 	store(0, here, 10);
 	store(0, there, 20);
 	ck_assert_uint_eq(load(1, there, 30), 1);
-	ck_assert_uint_eq(load(1, here, 40), 1);
+	ck_assert_uint_eq(load(1, here, 40), 0);
+	ck_assert_uint_eq(load(2, here, 40), 1);
+	ck_assert_uint_eq(load(2, there, 40), 1);
 }
 END_TEST
 
@@ -272,19 +274,17 @@ START_TEST(odd_addresses_do_no_harm)
 }
 END_TEST
 
-/*
- * The same in the plainest way: a list of entries, no board, no hashing, and
- * every publication with a number by which a thread knows it again.
- */
+/* The same in the plainest way: a list of entries, no board, no hashing. */
 enum {
 	REF_LINES = 40
 };
 static struct {
-	uint64_t time, number;
+	uint64_t time;
+	bool used;
 	uint32_t thread;
 	struct access store;
 } ref_entry[REF_LINES];
-static uint64_t ref_seen[THREADS][REF_LINES], ref_last[THREADS], ref_number;
+static uint64_t ref_prev[THREADS], ref_last[THREADS];
 
 /* Returns the publisher met by @a, or -1. */
 static int ref_sample(uint32_t thread, int line, const struct access *a,
@@ -297,16 +297,16 @@ static int ref_sample(uint32_t thread, int line, const struct access *a,
 	if (ref_last[thread] && now - ref_last[thread] > window)
 		window = now - ref_last[thread] - 1;
 	ref_last[thread] = now;
-	recent = ref_entry[line].number && age <= window;
+	recent = ref_entry[line].used && age <= window;
 	if (recent && ref_entry[line].thread != thread &&
-	    ref_seen[thread][line] != ref_entry[line].number) {
-		ref_seen[thread][line] = ref_entry[line].number;
+	    ref_entry[line].time > ref_prev[thread]) {
+		ref_prev[thread] = ref_entry[line].time;
 		*is_true = access_overlaps(a, &ref_entry[line].store);
 		met = ref_entry[line].thread;
 	}
 	if (!recent && (a->flags & ACCESS_STORE)) {
 		ref_entry[line].time = now;
-		ref_entry[line].number = ++ref_number;
+		ref_entry[line].used = true;
 		ref_entry[line].thread = thread;
 		ref_entry[line].store = *a;
 	}
@@ -375,8 +375,8 @@ int main(void)
 	tcase_add_test(t, an_entry_from_far_ahead_is_replaced);
 	tcase_add_test(t, a_publication_is_detected_once_by_each_thread);
 	tcase_add_test(t, a_publication_at_time_zero_is_one_too);
-	tcase_add_test(
-		t, detecting_one_line_does_not_hide_older_entries_of_others);
+	tcase_add_test(t,
+		       what_is_older_than_the_last_detected_counts_as_detected);
 	tcase_add_test(t, a_recent_entry_is_not_overwritten);
 	tcase_add_test(t, an_expired_entry_is_overwritten);
 	tcase_add_test(t, another_line_overwrites_a_recent_entry);
