@@ -190,6 +190,10 @@ int decode_accesses(const struct insn *insn, const struct cpu_state *cpu,
 int decode_address(const struct insn *insn, const struct mem_operand *m,
 		   const struct cpu_state *cpu, uint64_t *addr);
 
+/* The one access to memory operand @m at @address (not masked, not VSIB). */
+void decode_operand(const struct insn *insn, const struct mem_operand *m,
+		    uint64_t address, struct access *out);
+
 /*
  * decode_accesses for MEM_MASKED and MEM_VSIB, for callers that have the
  * vector registers at hand: @select has a bit for each selected element,

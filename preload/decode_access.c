@@ -117,6 +117,12 @@ static void set_access(struct access *a, const struct insn *insn,
 		a->flags |= ACCESS_IMPLICIT;
 }
 
+void decode_operand(const struct insn *insn, const struct mem_operand *m,
+		    uint64_t address, struct access *out)
+{
+	set_access(out, insn, m, address, m->bytes);
+}
+
 static uint64_t low_bits(unsigned n)
 {
 	return n >= 64 ? ~0ull : (1ull << n) - 1;

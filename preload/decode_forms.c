@@ -212,8 +212,10 @@ static void convert_mask(const ZydisDecodedInstruction *z,
 	if (!memory || !out->mems)
 		return;
 	out->element_bytes = memory->element_size / 8;
-	if (z->avx.broadcast.mode == ZYDIS_BROADCAST_MODE_INVALID &&
-	    memory->element_count == 1)
+	if (memory->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+		out->mask_elements = memory->element_count;
+	else if (z->avx.broadcast.mode == ZYDIS_BROADCAST_MODE_INVALID &&
+		 memory->element_count == 1)
 		out->mask_elements = 1;
 	if (!out->write_mask || out->mem[0].kind != MEM_PLAIN)
 		return;

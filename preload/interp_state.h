@@ -226,7 +226,16 @@ void vec_read(struct interp *in, const struct insn *insn, int i, struct vec *v);
  */
 enum step vec_write(struct interp *in, const struct insn *insn, int i,
 		    const struct vec *v, unsigned bytes);
+/* Store @v to memory operand @mem: what its accesses cover. */
+enum step vec_store(struct interp *in, const struct insn *insn, int mem,
+		    const struct vec *v, unsigned bytes);
 void vec_begin(struct interp *in);
+/* False if @insn rounds in a way that the stubs do not. */
+bool float_exact(const struct interp *in, const struct insn *insn);
+bool is_fma(const struct insn *insn);
+/* Write @bits to mask operand 0, under the write mask. */
+enum step mask_result(struct interp *in, const struct insn *insn, uint64_t bits,
+		      uint64_t taint);
 
 /* ---- instructions -------------------------------------------------------- */
 

@@ -20,6 +20,13 @@ step_fn step_bmi_quiet;
 step_fn step_bmi_three;
 step_fn step_bmi_lowest;
 
+/* interp_convert.c */
+step_fn step_from_integer;
+step_fn step_to_integer;
+step_fn step_float_compare;
+step_fn step_float_predicate;
+step_fn step_round;
+
 /* interp_flow.c */
 step_fn step_jump;
 step_fn step_jcc;
@@ -35,6 +42,9 @@ step_fn step_leave;
 step_fn step_lahf;
 step_fn step_sahf;
 step_fn step_flag;
+
+/* interp_fma.c */
+step_fn step_fma;
 
 /* interp_int.c */
 step_fn step_nop;
@@ -60,12 +70,66 @@ step_fn step_xlat;
 step_fn step_adx;
 step_fn step_rdbase;
 
+/* interp_lane.c */
+step_fn step_lane;
+step_fn step_lane_float;
+step_fn step_scalar;
+step_fn step_unary;
+step_fn step_unary_float;
+step_fn step_lane_shift;
+step_fn step_lane_widen;
+step_fn step_lane_narrow;
+step_fn step_lane_shift_each;
+
+/* interp_mask.c */
+step_fn step_kmov;
+step_fn step_klogic;
+step_fn step_kshift;
+step_fn step_kunpck;
+step_fn step_kortest;
+step_fn step_ktest;
+step_fn step_mask_compare;
+step_fn step_vec_to_mask;
+step_fn step_mask_to_vec;
+
+/* interp_move.c */
+step_fn step_vec_move;
+step_fn step_vec_low;
+step_fn step_vec_scalar_move;
+step_fn step_vec_half;
+step_fn step_vec_extract;
+step_fn step_vec_insert;
+step_fn step_vec_signs;
+step_fn step_vec_test;
+step_fn step_vec_zero;
+step_fn step_vec_masked;
+step_fn step_vec_maskmov_bytes;
+step_fn step_ldmxcsr;
+
 /* interp_mul.c */
 step_fn step_mul;
 step_fn step_imul;
 step_fn step_mulx;
 step_fn step_div;
 step_fn step_crc32;
+
+/* interp_permute.c */
+step_fn step_broadcast;
+step_fn step_extract_lanes;
+step_fn step_insert_lanes;
+step_fn step_permute_halves;
+step_fn step_shuffle_lanes;
+step_fn step_permute;
+step_fn step_permute_two;
+step_fn step_align_elements;
+step_fn step_blend_mask;
+
+/* interp_shuffle.c */
+step_fn step_shuffle_one;
+step_fn step_shuffle_two;
+step_fn step_shift_bytes;
+step_fn step_blend_variable;
+step_fn step_ternary;
 
 /* interp_string.c */
 step_fn step_string_move;

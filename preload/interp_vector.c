@@ -190,9 +190,6 @@ static void write_masked(struct interp *in, const struct insn *insn,
 	union lane *to = vec_lanes(in, reg);
 	bool zeroing = insn->flags & INSN_ZEROING;
 
-	/* A scalar's upper bytes are not under the mask. */
-	if (insn->mask_elements == 1)
-		chosen = k & 1 ? ~0ull : ~element_mask(insn->element_bytes);
 	for (unsigned i = 0; i * LANE_BYTES < bytes; i++) {
 		uint64_t taint = v->taint[i] | k_taint;
 		uint16_t take = chosen >> (i * LANE_BYTES);
@@ -208,12 +205,11 @@ static void write_masked(struct interp *in, const struct insn *insn,
 	}
 }
 
-static enum step write_memory(struct interp *in, const struct insn *insn,
-			      const struct operand *op, const struct vec *v,
-			      unsigned bytes)
+enum step vec_store(struct interp *in, const struct insn *insn, int mem,
+		    const struct vec *v, unsigned bytes)
 {
 	const uint8_t *from = v->lane[0].b;
-	uint64_t base = in->address[op->reg];
+	uint64_t base = in->address[mem];
 	uint64_t taint = 0;
 
 	for (unsigned i = 0; i * LANE_BYTES < bytes; i++)
@@ -237,7 +233,7 @@ enum step vec_write(struct interp *in, const struct insn *insn, int i,
 	union lane *to;
 
 	if (op->kind == OPERAND_MEM)
-		return write_memory(in, insn, op, v, bytes);
+		return vec_store(in, insn, op->reg, v, bytes);
 	if (op->kind != OPERAND_VEC)
 		return step_unknown(in, insn);
 	to = vec_lanes(in, op->reg);
