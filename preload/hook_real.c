@@ -47,6 +47,14 @@ __attribute__((constructor(101))) static void resolve_all(void)
 	REAL(sigwait);
 	REAL(sigtimedwait);
 	REAL(signalfd);
+	REAL(__sigsetjmp);
+	REAL(siglongjmp);
+	REAL(longjmp);
+	REAL(_longjmp);
+	REAL(__longjmp_chk);
+	REAL(getcontext);
+	REAL(setcontext);
+	REAL(swapcontext);
 	REAL(_Fork);
 	REAL(posix_spawn);
 	REAL(posix_spawnp);

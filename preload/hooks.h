@@ -15,6 +15,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -26,6 +27,7 @@
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <threads.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "runtime.h"
@@ -39,6 +41,7 @@ typedef int siginterrupt_fn(int sig, int on);
 typedef int ppoll_chk_fn(struct pollfd *fds, nfds_t n,
 			 const struct timespec *timeout, const sigset_t *mask,
 			 size_t fds_bytes);
+typedef void jump_fn(struct __jmp_buf_tag *env, int value);
 typedef int sigsuspend_fn(const sigset_t *mask);
 
 struct real_functions {
@@ -64,6 +67,12 @@ struct real_functions {
 	__typeof__(&sigtimedwait) sigtimedwait;
 	/* hook_signalfd.c */
 	__typeof__(&signalfd) signalfd;
+	/* hook_jump.c */
+	int (*__sigsetjmp)(struct __jmp_buf_tag *env, int save_mask);
+	jump_fn *siglongjmp, *longjmp, *_longjmp, *__longjmp_chk;
+	__typeof__(&getcontext) getcontext;
+	__typeof__(&setcontext) setcontext;
+	__typeof__(&swapcontext) swapcontext;
 	/* hook_process.c, hook_spawn.c, hook_exec.c, hook_exit.c */
 	pid_t (*_Fork)(void);
 	__typeof__(&posix_spawn) posix_spawn, posix_spawnp;

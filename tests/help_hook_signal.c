@@ -368,6 +368,74 @@ static void jump_out(void)
 	printf("blocked %d\n", blocked());
 }
 
+/* A jump restores the mask that was saved, if one was. */
+static void jump_restores_mask(void)
+{
+	sigjmp_buf at;
+	volatile int round = 0;
+
+	set(on_trap_info, 0);
+	for (volatile int was = 0; was < 2; was++)
+		for (volatile int save = 0; save < 2; save++) {
+			round = 0;
+			block(was ? SIG_BLOCK : SIG_UNBLOCK);
+			if (sigsetjmp(at, save))
+				round++;
+			printf("was %d save %d round %d blocked %d\n", was,
+			       save, round, blocked());
+			if (round)
+				continue;
+			block(was ? SIG_UNBLOCK : SIG_BLOCK);
+			raise(SIGTRAP);
+			if (was)
+				longjmp(at, 1);
+			else
+				siglongjmp(at, 1);
+		}
+	block(SIG_UNBLOCK);
+	printf("handled %d\n", handled);
+}
+
+static ucontext_t contexts[2];
+static char context_stack[65536];
+
+static void coroutine(void)
+{
+	for (int i = 0; i < 3; i++) {
+		printf("inside %d blocked %d\n", i, blocked());
+		raise(SIGTRAP);
+		block(i % 2 ? SIG_BLOCK : SIG_UNBLOCK);
+		burn(1);
+		printf("handled %d\n", handled);
+		swapcontext(&contexts[1], &contexts[0]);
+	}
+}
+
+/* Each context has a mask of its own. */
+static void contexts_have_masks(void)
+{
+	volatile int rounds = 0;
+
+	set(on_trap_info, 0);
+	block(SIG_BLOCK);
+	getcontext(&contexts[1]);
+	contexts[1].uc_stack.ss_sp = context_stack;
+	contexts[1].uc_stack.ss_size = sizeof(context_stack);
+	contexts[1].uc_link = &contexts[0];
+	makecontext(&contexts[1], coroutine, 0);
+	block(SIG_UNBLOCK);
+	for (int i = 0; i < 4; i++) {
+		swapcontext(&contexts[0], &contexts[1]);
+		printf("outside %d blocked %d handled %d\n", i, blocked(),
+		       handled);
+	}
+	getcontext(&contexts[0]);
+	printf("round %d blocked %d\n", rounds, blocked());
+	block(SIG_BLOCK);
+	if (rounds++ < 2)
+		setcontext(&contexts[0]);
+}
+
 static void *alternate;
 
 static void where(int sig, siginfo_t *info, void *context)
@@ -528,6 +596,8 @@ static const struct {
 	{ "nested", nested },
 	{ "handler_mask", handler_mask },
 	{ "jump_out", jump_out },
+	{ "jump_restores_mask", jump_restores_mask },
+	{ "contexts_have_masks", contexts_have_masks },
 	{ "altstack", altstack },
 	{ "keeps_errno", keeps_errno },
 	{ "actions_never_mix", actions_never_mix },
