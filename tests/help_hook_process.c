@@ -11,36 +11,17 @@
 #include <pty.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "hooks/cases.h"
 
 extern char **environ;
 
 static const char *self;
-
-static void burn(int ms)
-{
-	struct timespec t;
-	int64_t end = 0, now;
-	volatile uint64_t x = 0;
-
-	do {
-		for (int i = 0; i < 20000; i++)
-			x += i;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-		now = t.tv_sec * 1000000000LL + t.tv_nsec;
-		if (!end)
-			end = now + ms * 1000000LL;
-	} while (now < end);
-}
 
 /* The kernel's own view, not one that a hook might paint. */
 static void show_kernel(void)
@@ -499,10 +480,7 @@ static void leave_quickly(void)
 	quick_exit(13);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct hook_case cases[] = {
 	{ "one_child", one_child },
 	{ "plain", plain },
 	{ "with_blocked", with_blocked },
@@ -523,21 +501,10 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	struct rlimit no_core = { 0, 0 };
-
 	self = argv[0];
-	setrlimit(RLIMIT_CORE, &no_core);
 	if (argc > 1 && !strcmp(argv[1], "show"))
 		return show(argc, argv);
 	if (argc > 1 && !strcmp(argv[1], "see"))
 		return see();
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (argc < 2)
-			puts(cases[i].name);
-		else if (!strcmp(argv[1], cases[i].name)) {
-			cases[i].run();
-			return 0;
-		}
-	}
-	return argc < 2 ? 0 : 1;
+	return run_case(cases, sizeof(cases) / sizeof(cases[0]), argv[1]);
 }

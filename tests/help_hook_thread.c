@@ -14,30 +14,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <threads.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "hooks/cases.h"
+
 static _Atomic int count;
-
-static void burn(int ms)
-{
-	struct timespec t;
-	int64_t end = 0, now;
-	volatile uint64_t x = 0;
-
-	do {
-		for (int i = 0; i < 20000; i++)
-			x += i;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-		now = t.tv_sec * 1000000000LL + t.tv_nsec;
-		if (!end)
-			end = now + ms * 1000000LL;
-	} while (now < end);
-}
 
 static void *give_back(void *arg)
 {
@@ -371,10 +354,7 @@ static void forks_among_threads(void)
 	printf("threads %d\n", count);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct hook_case cases[] = {
 	{ "values", values },
 	{ "short_threads", short_threads },
 	{ "detached_threads", detached_threads },
@@ -391,16 +371,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	struct rlimit no_core = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &no_core);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (argc < 2)
-			puts(cases[i].name);
-		else if (!strcmp(argv[1], cases[i].name)) {
-			cases[i].run();
-			return 0;
-		}
-	}
-	return argc < 2 ? 0 : 1;
+	return run_case(cases, sizeof(cases) / sizeof(cases[0]), argv[1]);
 }

@@ -16,35 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "hooks/cases.h"
+
 static _Atomic int handled;
 static siginfo_t last;
 static _Atomic(pthread_t) handled_by;
 static _Atomic bool stop;
-
-static int64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
-/* Work in user mode, long enough for samples to arrive. */
-static void burn(int ms)
-{
-	int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
-	volatile uint64_t x = 0;
-
-	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
-		for (int i = 0; i < 20000; i++)
-			x += i;
-}
 
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
@@ -249,10 +231,10 @@ static void sigwait_timeout(void)
 		if (r != -1 || errno != EAGAIN)
 			printf("got %d code %d\n", r, info.si_code);
 	}
-	begin = now(CLOCK_MONOTONIC);
+	begin = now_on(CLOCK_MONOTONIC);
 	r = sigtimedwait(&s, NULL, &t);
 	printf("%d errno %d in time %d\n", r, errno,
-	       now(CLOCK_MONOTONIC) - begin >= 60 * 1000000);
+	       now_on(CLOCK_MONOTONIC) - begin >= 60 * 1000000);
 	kill(getpid(), SIGTRAP);
 	printf("%d", sigtimedwait(&s, &info, &none));
 	printf(" code %d own %d\n", info.si_code, info.si_pid == getpid());
@@ -516,10 +498,7 @@ static void inherited(void)
 	show("creator");
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct hook_case cases[] = {
 	{ "blocked_kill", blocked_kill },
 	{ "blocked_raise", blocked_raise },
 	{ "blocked_default", blocked_default },
@@ -537,16 +516,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	struct rlimit no_core = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &no_core);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (argc < 2)
-			puts(cases[i].name);
-		else if (!strcmp(argv[1], cases[i].name)) {
-			cases[i].run();
-			return 0;
-		}
-	}
-	return argc < 2 ? 0 : 1;
+	return run_case(cases, sizeof(cases) / sizeof(cases[0]), argv[1]);
 }
