@@ -22,7 +22,8 @@ enum {
 	SOURCES_MAX = 8,
 	CHECKS_MAX = 16,
 	WORDS = 400,
-	FULL_REGISTERS = 4
+	FULL_REGISTERS = 4,
+	NAME_COLUMNS = 19
 };
 
 struct finding {
@@ -43,7 +44,7 @@ struct diagnosis {
 	int paranoid; /* -100: unknown */
 	bool seccomp;
 	char hypervisor[16]; /* empty: none */
-	struct probe sigtrap, blocked, rtsig, timer, vm_read;
+	struct probe sigtrap, blocked, timer, vm_read;
 };
 
 static struct finding *new_finding(struct finding *list, int *n,
@@ -182,9 +183,13 @@ static void check_system(struct diagnosis *d)
 			WRITE(f->advice, "sudo sysctl "
 					 "kernel.perf_event_paranoid=2");
 	}
-	f = new_finding(d->check, &d->checks, "seccomp", !d->seccomp);
+	f = new_finding(d->check, &d->checks, "seccomp",
+			!d->seccomp || d->sigtrap.end == PROBE_WORKS);
 	WRITE(f->reason, "%s",
-	      d->seccomp ? "a filter is in force" : "no filter");
+	      !d->seccomp ? "no filter"
+	      : f->good   ? "a filter is in force, and allows what is needed"
+			  : "a filter is in force, and may be what forbids "
+			    "perf_event_open");
 	f = new_finding(d->check, &d->checks, "virtual_machine", true);
 	if (d->hypervisor[0])
 		WRITE(f->reason, "yes (%s)", safe_text(d->hypervisor));
@@ -196,12 +201,10 @@ static void check_delivery(struct diagnosis *d)
 {
 	struct finding *f;
 
-	probe_sigtrap(&d->sigtrap);
 	f = new_finding(d->check, &d->checks, "sigtrap_clock", false);
 	explain_probe(d, &d->sigtrap,
 		      "a task-clock sample came as a synchronous SIGTRAP", f);
 
-	probe_sigtrap_blocked(&d->blocked);
 	f = new_finding(d->check, &d->checks, "sigtrap_blocked", false);
 	explain_probe(d, &d->blocked,
 		      "a program that blocks SIGTRAP survives sampling", f);
@@ -209,12 +212,10 @@ static void check_delivery(struct diagnosis *d)
 		WRITE(f->advice, "none needed: queued signals are used "
 				 "instead; Linux 5.19 mends it");
 
-	probe_timer(&d->timer);
 	f = new_finding(d->check, &d->checks, "posix_timer", false);
 	explain_probe(d, &d->timer,
 		      "a timer on a thread's CPU time delivered a signal", f);
 
-	probe_vm_read(&d->vm_read);
 	f = new_finding(d->check, &d->checks, "process_vm_readv", false);
 	explain_probe(d, &d->vm_read, "a process may read its own memory so",
 		      f);
@@ -348,6 +349,10 @@ static void diagnose(struct diagnosis *d)
 	find_paranoid(d);
 	find_seccomp(d);
 	find_hypervisor(d);
+	probe_sigtrap(&d->sigtrap);
+	probe_sigtrap_blocked(&d->blocked);
+	probe_timer(&d->timer);
+	probe_vm_read(&d->vm_read);
 	check_system(d);
 	check_delivery(d);
 	check_registers(d);
@@ -358,16 +363,19 @@ static void diagnose(struct diagnosis *d)
 static void print_finding(const struct finding *f, bool colour,
 			  const char *good, const char *bad)
 {
-	char line[2 * WORDS + 16];
+	const char *verdict = f->good ? good : bad;
+	size_t column = NAME_COLUMNS + strlen(verdict) + 4;
 
-	printf("  %-20s %s%s%s  ", f->name,
+	printf("  %-*s %s%s%s ", NAME_COLUMNS, f->name,
 	       !colour   ? ""
 	       : f->good ? "\033[32m"
 			 : "\033[31m",
-	       f->good ? good : bad, colour ? "\033[0m" : "");
-	snprintf(line, sizeof(line), "%s%s%s", f->reason,
-		 f->advice[0] ? ". " : "", f->advice);
-	print_wrapped(stdout, line, 23 + strlen(f->good ? good : bad) + 2, 30);
+	       verdict, colour ? "\033[0m" : "");
+	print_wrapped(stdout, f->reason, column, column);
+	if (!f->advice[0])
+		return;
+	printf("%*s-> ", (int)column, "");
+	print_wrapped(stdout, f->advice, column + 3, column + 3);
 }
 
 static void print_text(const struct diagnosis *d, bool colour)
@@ -378,7 +386,7 @@ static void print_text(const struct diagnosis *d, bool colour)
 	puts("\nDebug registers (watchpoints)");
 	print_finding(&d->registers, colour, "usable", "no    ");
 	if (d->registers.good)
-		printf("  %-20s %s\n", "one for 64 bytes",
+		printf("  %-*s %s\n", NAME_COLUMNS, "one for 64 bytes",
 		       d->range_64 ? "yes" : "no, 8 bytes at most");
 	puts("\nWhat was tried and looked at");
 	for (int i = 0; i < d->checks; i++)

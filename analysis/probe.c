@@ -184,19 +184,6 @@ static void try_sigtrap_blocked(struct probe *p, int unused, bool unused_too)
 	p->end = PROBE_WORKS;
 }
 
-static void try_rtsig(struct probe *p, int unused, bool unused_too)
-{
-	struct perf_event_attr attr = clock_attr();
-	int fd = open_event(&attr);
-
-	if (fd < 0 || ask_rtsig(fd) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		refused(p);
-		return;
-	}
-	spin_until_seen();
-	judge(p);
-}
-
 static void try_timer(struct probe *p, int unused, bool unused_too)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID,
@@ -317,11 +304,6 @@ void probe_sigtrap(struct probe *p)
 void probe_sigtrap_blocked(struct probe *p)
 {
 	run_apart(p, try_sigtrap_blocked, 0, false);
-}
-
-void probe_rtsig(struct probe *p)
-{
-	run_apart(p, try_rtsig, 0, false);
 }
 
 void probe_timer(struct probe *p)

@@ -28,8 +28,6 @@ struct probe {
 void probe_sigtrap(struct probe *p);
 /* The same while the thread has SIGTRAP blocked: kills before Linux 5.19. */
 void probe_sigtrap_blocked(struct probe *p);
-/* A task-clock sample as a queued real-time signal. */
-void probe_rtsig(struct probe *p);
 /* A signal of a POSIX timer on this thread's CPU clock. */
 void probe_timer(struct probe *p);
 /* process_vm_readv on itself; of an unmapped address it must fail. */

@@ -18,6 +18,7 @@ enum {
 	SURE_SAMPLES = 5000,
 	FEW_DETECTIONS = 30,
 	SITES_NAMED = 3,
+	NAME_COLUMNS = 60,
 };
 
 uint64_t report_samples(const struct profile *p)
@@ -88,7 +89,8 @@ static void name_writers(const struct report *r, const struct line_tally *l,
 
 			if (site[k] == NO_SITE || !(flags[k] & ACCESS_STORE))
 				continue;
-			place = place_text(&t->site[site[k]].place);
+			place = cut_text(place_text(&t->site[site[k]].place),
+					 NAME_COLUMNS);
 			for (size_t j = 0; j < n; j++)
 				known |= !strcmp(seen[j], place);
 			if (!known)
@@ -137,7 +139,7 @@ static void answer_found(struct report *r)
 			 " %s of the %s sharing is on one line (%s)%s.",
 			 percent_text(l->kind[kind], t->kind[kind]),
 			 kind == SHARING_FALSE ? "false" : "true",
-			 object_text(&whole), writers);
+			 cut_text(object_text(&whole), NAME_COLUMNS), writers);
 	}
 	text = xasprintf("%s of the cache-line sharing detected between "
 			 "threads is false sharing (95 %% interval %.0f to "

@@ -161,6 +161,7 @@ static json_t *json_threads(const struct profile *p)
 			put(o, "stores", integer(t->stores));
 			put(o, "traps", integer(t->traps));
 			put(o, "arms", integer(t->arms));
+			put(o, "exec_traps", integer(t->exec_traps));
 		} else {
 			json_decref(samples);
 			put(o, "unknown", json_true());
@@ -379,7 +380,7 @@ int report_json(struct report *r)
 		free(bad);
 	}
 	put(o, "problems", problems);
-	err = json_dumpf(o, r->out, JSON_INDENT(2));
+	err = json_dumpf(o, r->out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	json_decref(o);
 	fputc('\n', r->out);
 	return err;

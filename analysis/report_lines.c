@@ -16,7 +16,12 @@ enum {
 	MAP_COLUMNS = 64,
 	MAP_ROWS = 8,
 	LABEL_MAX = 8,
-	VARIABLES = 4
+	VARIABLES = 4,
+	VARIABLE_COLUMNS = 60,
+	LINE_COLUMNS = 80,
+	PLACE_AT = 31, /* column where a source line's place begins */
+	PLACE_COLUMNS = 24,
+	FUNCTION_COLUMNS = LINE_COLUMNS - PLACE_AT - PLACE_COLUMNS - 1,
 };
 
 struct byte_row {
@@ -165,7 +170,8 @@ static void name_variables(struct report *r, const struct line_tally *l,
 		seen[n++] = o.start;
 		o.offset = 0;
 		used += snprintf(out + used, size - used, "%s%s",
-				 n > 1 ? ", " : "", object_text(&o));
+				 n > 1 ? ", " : "",
+				 cut_text(object_text(&o), VARIABLE_COLUMNS));
 		if (used >= size)
 			return;
 	}
@@ -307,6 +313,34 @@ static struct source_line *source_lines(const struct tally *t, size_t *n)
 	return s;
 }
 
+static const char *access_text(uint32_t flags)
+{
+	static const char *const words[] = { "?", "load", "store", "both" };
+
+	return words[flags & (ACCESS_LOAD | ACCESS_STORE)];
+}
+
+static void print_source(struct report *r, const struct source_line *s)
+{
+	const struct place *p = &s->first->place;
+	const char *function = p->function ? safe_text(p->function) : "?";
+	const char *place = place_text(p);
+	bool fits = text_columns(place) <= PLACE_COLUMNS &&
+		    text_columns(function) <= FUNCTION_COLUMNS;
+
+	fprintf(r->out, "  %9s %9s  %-7s %s",
+		count_text(s->kind[SHARING_FALSE]),
+		count_text(s->kind[SHARING_TRUE]), access_text(s->flags),
+		cut_text(place, LINE_COLUMNS - PLACE_AT));
+	if (fits)
+		fprintf(r->out, "%*s %s\n",
+			(int)(PLACE_COLUMNS - text_columns(place)), "",
+			function);
+	else
+		fprintf(r->out, "\n%*s%s\n", PLACE_AT, "",
+			cut_text(function, LINE_COLUMNS - PLACE_AT));
+}
+
 void report_sites(struct report *r)
 {
 	size_t n;
@@ -321,20 +355,8 @@ void report_sites(struct report *r)
 	fprintf(r->out, "%s  %9s %9s  %-7s %-24s %s%s\n", paint(r, PAINT_DIM),
 		"false", "true", "access", "location", "function",
 		paint(r, PAINT_OFF));
-	for (size_t i = 0; i < n && i < r->top; i++) {
-		const struct place *p = &s[i].first->place;
-		int kind = s[i].flags & 3;
-
-		fprintf(r->out, "  %9s %9s  %-7s %-24s %s\n",
-			count_text(s[i].kind[SHARING_FALSE]),
-			count_text(s[i].kind[SHARING_TRUE]),
-			kind == 3              ? "both"
-			: kind == ACCESS_STORE ? "store"
-			: kind == ACCESS_LOAD  ? "load"
-					       : "?",
-			place_text(p),
-			p->function ? safe_text(p->function) : "?");
-	}
+	for (size_t i = 0; i < n && i < r->top; i++)
+		print_source(r, &s[i]);
 	if (n > r->top)
 		fprintf(r->out, "  ... and %s more\n", count_text(n - r->top));
 	fputs("  A detection counts at the store and at the access that met "

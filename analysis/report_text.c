@@ -12,6 +12,10 @@
 #include "analysis/report.h"
 #include "analysis/util.h"
 
+enum {
+	NAME_COLUMNS = 15
+};
+
 const char *paint(const struct report *r, enum paint p)
 {
 	if (!r->colour)
@@ -76,7 +80,7 @@ static void print_processes(struct report *r)
 static void print_thread(struct report *r, size_t i, uint64_t total)
 {
 	const struct thread_row *t = &r->profile->thread[i];
-	const char *name = safe_text(t->name);
+	const char *name = cut_text(safe_text(t->name), NAME_COLUMNS);
 	uint64_t with = r->tally.thread_detections[i];
 	char tid[16];
 
@@ -85,9 +89,8 @@ static void print_thread(struct report *r, size_t i, uint64_t total)
 	else
 		snprintf(tid, sizeof(tid), "%u", t->tid);
 	fprintf(r->out, "  %4zu %7s  %s%*s %5s %8s %8s %8s %7s %7s\n", i, tid,
-		name,
-		(int)(text_columns(name) < 15 ? 15 - text_columns(name) : 0),
-		"", count_text(t->count), duration_text(t->cpu_ns),
+		name, (int)(NAME_COLUMNS - text_columns(name)), "",
+		count_text(t->count), duration_text(t->cpu_ns),
 		count_text(t->samples[SAMPLE_UNIFORM]),
 		count_text(t->samples[SAMPLE_STALLED]), count_text(t->traps),
 		total ? percent_text(with, total) : "-");

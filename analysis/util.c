@@ -277,6 +277,23 @@ size_t text_columns(const char *s)
 	return n;
 }
 
+const char *cut_text(const char *s, size_t columns)
+{
+	char *out = next_text();
+	size_t bytes = 0, seen = 0;
+
+	if (text_columns(s) <= columns)
+		return s;
+	while (s[bytes] && seen + 3 < columns) {
+		do {
+			bytes++;
+		} while (((unsigned char)s[bytes] & 0xc0) == 0x80);
+		seen++;
+	}
+	snprintf(out, TEXT_BYTES, "%.*s...", (int)bytes, s);
+	return out;
+}
+
 void print_wrapped(FILE *f, const char *s, size_t at, size_t indent)
 {
 	bool first = true;

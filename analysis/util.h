@@ -69,6 +69,9 @@ const char *safe_text(const char *s);
 /* A malloc'ed copy in which every byte that is not UTF-8 became U+FFFD. */
 char *utf8_text(const char *s);
 
+/* @s, a result of safe_text, in at most @columns, ending in "..." if cut. */
+const char *cut_text(const char *s, size_t columns);
+
 /* Columns that @s, a result of safe_text, takes. */
 size_t text_columns(const char *s);
 
