@@ -13,7 +13,7 @@
 
 enum {
 	TEXT_BYTES = 1 << 20,
-	BLOCK_BYTES = 64,
+	BLOCK_BYTES = 16,
 	BLOCKS_BETWEEN_LOOKS = 1024, /* at the clock */
 };
 

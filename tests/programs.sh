@@ -139,7 +139,7 @@ check_program()
 	local at=$dir/$name what
 
 	mkdir -p "$at/data"
-	detail=
+	detail= sampled=-
 	if ! (cd "$at/data" && DATA=$at/data && prepare) >"$at/prepare.log" 2>&1; then
 		verdict="FAIL: its input cannot be made"
 		detail=$(cat "$at/prepare.log")

@@ -18,8 +18,8 @@ cat one two
 count 300000
 sleep 100 &
 sleep 0.2
-kill %%
-wait %%
+child=$!; kill %%
+wait $child
 echo "killed: $?"
 (trap 'echo "subshell has term"; exit 9' TERM; sleep 0.3; kill -TERM $BASHPID) &
 wait $!
