@@ -6,7 +6,8 @@
 # The uniform half of the samples of each of ten loops: total variation
 # distance from the mix that the loop has by construction at most 3 %, on at
 # least 3,000 samples; execution breakpoints and watchpoints at most 0.3 a
-# sample on average over the loops.
+# sample on average over the loops. An eleventh loop, whose body is longer than
+# a window can be, is shown and not held to the limit.
 
 . "$(dirname "$0")/e2e.sh"
 mix=$B/microbench/mix
@@ -16,7 +17,7 @@ loops=$("$mix" --list | awk '{ print $1 }')
 for loop in $loops; do
 	COMDET_SAMPLE_LOG=$WORK/$loop.log COMDET_FREQ=2000 \
 		preload "$WORK/out" "$mix" "$loop" \
-		--seconds "${SECONDS_EACH:-5}" >"$WORK/$loop.txt" ||
+		--seconds "${SECONDS_EACH:-6}" >"$WORK/$loop.txt" ||
 		fail "$loop ended with status $?"
 	"$TOOL" report "$WORK/out" --json >"$WORK/$loop.json" ||
 		fail "$loop: no report"
@@ -30,12 +31,15 @@ bad = []
 traps = samples = 0
 print(f"{'loop':12} {'samples':>8} {'distance':>8} {'stores':>7} {'traps':>6}")
 for loop in loops:
-    regions = []
+    regions, where = [], []
     for line in open(f"{work}/{loop}.txt"):
         w = line.split()
         if w and w[0] == "region":
             regions.append((w[1], int(w[2], 0), int(w[3], 0), float(w[4]),
                             float(w[5])))
+            where.append((w[1], int(w[2], 0), int(w[3], 0)))
+        if w and w[0] == "also":
+            where.append((w[1], int(w[2], 0), int(w[3], 0)))
     log = open(f"{work}/{loop}.log", "rb").read()
     hits = {r[0]: 0 for r in regions}
     stores = {r[0]: 0 for r in regions}
@@ -47,7 +51,7 @@ for loop in loops:
             break
         if kind != 0:
             continue
-        for name, start, size, share, store in regions:
+        for name, start, size in where:
             if start <= addr < start + size:
                 hits[name] += 1
                 stores[name] += bool(flags & 2)
@@ -69,6 +73,8 @@ for loop in loops:
     samples += s
     print(f"{loop:12} {total:8} {100 * tv:7.2f}% {100 * st:6.2f}% "
           f"{t / max(s, 1):6.3f}")
+    if loop == "huge-body":  # longer than a window can be: a known limit
+        continue
     if total < 3000:
         bad.append(f"{loop}: {total} samples are fewer than 3,000")
     if tv > 0.03:
