@@ -25,6 +25,16 @@ uint64_t signal_mask_view(uint64_t mask)
 }
 
 /*
+ * The kernel has it blocked and not for our sake: a handler runs whose mask
+ * has it. It stays the kernel's, which restores the mask when the handler
+ * returns and would not restore our flag.
+ */
+static bool is_real(const struct signal_thread *t, uint64_t bit)
+{
+	return !t->held && kernel_mask_change(SIG_BLOCK, 0) & bit;
+}
+
+/*
  * What the kernel is to be told, for the application's @set. Ours changes
  * first where it takes a signal away, so that one that comes in between is
  * held; where it gives one back the kernel's change releases it.
@@ -34,6 +44,8 @@ static uint64_t translate(int how, uint64_t set)
 	struct signal_thread *t = &signal_thread;
 	uint64_t bit = signal_bit(signal_claimed());
 
+	if (how != SIG_UNBLOCK && set & bit && is_real(t, bit))
+		return set;
 	switch (how) {
 	case SIG_BLOCK:
 		t->blocks = true;

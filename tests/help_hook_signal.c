@@ -199,6 +199,43 @@ static void handler_mask(void)
 	printf("handled %d after %d\n", handled, order[0]);
 }
 
+static void masks_inside(int sig)
+{
+	sigset_t all, old, now;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	raise(SIGTRAP);
+	sigprocmask(SIG_SETMASK, &old, &now);
+	printf("inside %d %d\n", sigismember(&old, SIGTRAP),
+	       sigismember(&now, SIGTRAP));
+}
+
+/* A handler changes its mask and restores it, or leaves that to its return. */
+static void handler_saves_mask(void)
+{
+	struct sigaction a;
+	sigset_t now;
+
+	set(on_trap_info, 0);
+	memset(&a, 0, sizeof(a));
+	a.sa_handler = masks_inside;
+	for (int i = 0; i < 6; i++) {
+		if (i % 2)
+			sigfillset(&a.sa_mask);
+		else
+			sigemptyset(&a.sa_mask);
+		sigaction(SIGUSR1, &a, NULL);
+		raise(SIGUSR1);
+		sigprocmask(SIG_BLOCK, NULL, &now);
+		printf("after %d handled %d\n", sigismember(&now, SIGTRAP),
+		       handled);
+		raise(SIGTRAP);
+		printf("handled %d\n", handled);
+	}
+}
+
 static void *alternate;
 
 static void where(int sig, siginfo_t *info, void *context)
@@ -274,6 +311,7 @@ static const struct hook_case cases[] = {
 	{ "raise_handled", raise_handled },
 	{ "nested", nested },
 	{ "handler_mask", handler_mask },
+	{ "handler_saves_mask", handler_saves_mask },
 	{ "altstack", altstack },
 	{ "keeps_errno", keeps_errno },
 	{ "context_is_the_real_one", context_is_the_real_one },
