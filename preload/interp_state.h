@@ -133,7 +133,7 @@ struct interp {
 	struct access access[WINDOW_ACCESSES_MAX + DECODE_ACCESSES_MAX];
 	uint64_t visited_ip[WINDOW_INSTRUCTIONS_MAX];
 	uint8_t visited_count[WINDOW_INSTRUCTIONS_MAX];
-};
+} __attribute__((aligned(64)));
 
 typedef enum step step_fn(struct interp *in, const struct insn *insn);
 

@@ -181,7 +181,7 @@ __asm__(".text\n"
 
 static uint8_t *oracle_arena, *oracle_code;
 static uint8_t oracle_before[ARENA_BYTES];
-static struct interp oracle_interp __attribute__((aligned(64)));
+static struct interp oracle_interp;
 static bool oracle_faulted;
 static uint64_t oracle_seed = 1;
 
