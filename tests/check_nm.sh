@@ -3,14 +3,16 @@
 #
 # check_nm - what runs in a signal handler calls nothing but what it may
 #
-# The objects of all files that include signal_safe.h are looked at. A symbol
-# that one of them leaves undefined must be defined in another of them, or
-# stand in nm_allow.txt with the reason why it is safe. An entry that nobody
+# Looked at are the objects of all files that include signal_safe.h, and those
+# of the engine that have set-up code beside what a handler calls ($mixed). A
+# symbol that one of them leaves undefined must be defined in another of them,
+# or stand in nm_allow.txt with the reason why it is safe. An entry that nobody
 # uses is an error too: the list says no more than is true.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/.." && pwd)}
 B=${B:-$TOP/build}
 allow=$TOP/tests/nm_allow.txt
+mixed='src/board.c src/comm.c src/pair_table.c src/store_index.c src/store.c'
 
 undefined()
 {
@@ -61,9 +63,15 @@ while read -r file; do
 		exit 1
 	fi
 	objects+=("$object")
-done < <(cd "$TOP" && grep -lE '^#include .*signal_safe\.h"' src/*.c preload/*.c)
-if [ ${#objects[@]} = 0 ]; then
-	echo "no file includes signal_safe.h"
+done < <(
+	cd "$TOP" || exit 1
+	{
+		grep -lE '^#include .*signal_safe\.h"' src/*.c preload/*.c
+		printf '%s\n' $mixed
+	} | sort -u
+)
+if [ ${#objects[@]} -lt 20 ]; then
+	echo "only ${#objects[@]} files found that run in a handler"
 	exit 1
 fi
 
