@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -188,43 +189,73 @@ static const char *die_name(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-/* The innermost function around @vaddr, inlined or not; NULL if unknown. */
-static const char *function_of_dwarf(struct module *m, uint64_t vaddr)
+/* Where the inlined function @die was called, into @f. */
+static void call_site(Dwarf_Die *cu, Dwarf_Die *die, struct frame *f)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	Dwarf_Word n;
+	size_t count;
+
+	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &n))
+		f->line = n <= INT_MAX ? (int)n : 0;
+	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &n) &&
+	    !dwarf_getsrcfiles(cu, &files, &count) && n < count)
+		f->file = dwarf_filesrc(files, n, NULL, NULL);
+}
+
+/* Names, and the places of calls, from the nested scopes of @vaddr. */
+static int frames_of_dwarf(struct module *m, uint64_t vaddr,
+			   struct frame *frame)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *cu = dwfl_module_addrdie(m->mod, vaddr, &bias);
-	Dwarf_Die *scopes = NULL;
-	const char *name = NULL;
-	int n;
+	Dwarf_Die *lexical = NULL, *scope = NULL;
+	int n, frames = 0;
 
-	if (!cu)
-		return NULL;
-	n = dwarf_getscopes(cu, vaddr - bias, &scopes);
-	for (int i = 0; i < n && !name; i++) {
-		int tag = dwarf_tag(&scopes[i]);
+	if (!cu || dwarf_getscopes(cu, vaddr - bias, &lexical) <= 0)
+		return 0;
+	/* Of the first scope, the nesting in code and not in the source. */
+	n = dwarf_getscopes_die(&lexical[0], &scope);
+	for (int i = 0; i < n && frames < FRAMES_MAX; i++) {
+		int tag = dwarf_tag(&scope[i]);
+		const char *name;
 
-		if (tag == DW_TAG_subprogram ||
-		    tag == DW_TAG_inlined_subroutine)
-			name = die_name(&scopes[i]);
+		if (tag != DW_TAG_subprogram &&
+		    tag != DW_TAG_inlined_subroutine)
+			continue;
+		name = die_name(&scope[i]);
+		frame[frames++].function = name ? demangle(name) : NULL;
+		if (tag == DW_TAG_subprogram)
+			break;
+		if (frames < FRAMES_MAX)
+			call_site(cu, &scope[i], &frame[frames]);
 	}
-	free(scopes);
-	return name;
+	free(lexical);
+	free(scope);
+	return frames;
 }
 
-void module_code(struct module *m, uint64_t vaddr, char **function,
-		 const char **file, int *line)
+int module_code(struct module *m, uint64_t vaddr,
+		struct frame frame[FRAMES_MAX])
 {
-	const char *name = function_of_dwarf(m, vaddr);
 	Dwfl_Line *l = dwfl_module_getsrc(m->mod, vaddr);
-	GElf_Off offset;
-	GElf_Sym sym;
+	int frames;
 
-	if (!name)
-		name = dwfl_module_addrinfo(m->mod, vaddr, &offset, &sym, NULL,
-					    NULL, NULL);
-	*function = name ? demangle(name) : NULL;
-	*line = 0;
-	*file = l ? dwfl_lineinfo(l, NULL, line, NULL, NULL, NULL) : NULL;
+	memset(frame, 0, FRAMES_MAX * sizeof(*frame));
+	if (l)
+		frame[0].file = dwfl_lineinfo(l, NULL, &frame[0].line, NULL,
+					      NULL, NULL);
+	frames = frames_of_dwarf(m, vaddr, frame);
+	if (!frame[0].function) {
+		GElf_Off offset;
+		GElf_Sym sym;
+		const char *name = dwfl_module_addrinfo(m->mod, vaddr, &offset,
+							&sym, NULL, NULL, NULL);
+
+		frame[0].function = name ? demangle(name) : NULL;
+	}
+	return frames ? frames : 1;
 }
 
 char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,

@@ -35,13 +35,24 @@ int module_error(const struct module *m);
 bool module_vaddr(const struct module *m, uint64_t file_offset, bool exec,
 		  uint64_t *vaddr);
 
+/* One of the functions that an instruction is in, by inlining. */
+struct frame {
+	char *function;   /* malloc'ed; NULL: unknown */
+	const char *file; /* lives as long as the module; NULL: unknown */
+	int line;         /* 0: unknown */
+};
+
+enum {
+	FRAMES_MAX = 16
+};
+
 /*
- * Function, source file and line of the instruction at @vaddr; inlined
- * functions are named rather than what they were inlined into. The function's
- * name is malloc'ed; @file lives as long as the module. NULL, 0 if unknown.
+ * The frames of the instruction at @vaddr, innermost first: the function that
+ * it was written in, then those that this was inlined into, each with the
+ * line of the call. At least one is filled in; returns how many.
  */
-void module_code(struct module *m, uint64_t vaddr, char **function,
-		 const char **file, int *line);
+int module_code(struct module *m, uint64_t vaddr,
+		struct frame frame[FRAMES_MAX]);
 
 /* The variable that contains @vaddr: a malloc'ed name, or NULL. */
 char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,

@@ -170,13 +170,46 @@ const char *symbols_problem(const struct symbols *s, size_t i)
 	return NULL;
 }
 
+static bool is_system_header(const char *file)
+{
+	static const char *const places[] = { "/usr/include/", "/usr/lib/",
+					      "/rustc/" };
+
+	for (size_t i = 0; file && i < sizeof(places) / sizeof(*places); i++)
+		if (!strncmp(file, places[i], strlen(places[i])))
+			return true;
+	return false;
+}
+
+static void name_place(struct symbols *s, struct module *module, uint64_t vaddr,
+		       struct place *out)
+{
+	struct frame frame[FRAMES_MAX];
+	int n = module_code(module, vaddr, frame), shown = 0;
+
+	while (shown < n && is_system_header(frame[shown].file))
+		shown++;
+	if (shown == n)
+		shown = 0;
+	if (shown) {
+		out->inner_function = keep(s, frame[0].function);
+		out->inner_file = frame[0].file;
+		out->inner_line = frame[0].line;
+	}
+	out->function = keep(s, frame[shown].function);
+	out->file = frame[shown].file;
+	out->line = frame[shown].line;
+	for (int i = shown ? 1 : 0; i < n; i++)
+		if (i != shown)
+			free(frame[i].function);
+}
+
 void symbols_place(struct symbols *s, const struct process *process,
 		   uint64_t ip, uint64_t generation, struct place *out)
 {
 	const struct cdp_map *m = process_map(process, ip, generation);
 	const struct cdp_map *first;
 	struct module *module;
-	char *function;
 	uint64_t vaddr;
 
 	*out = (struct place){ .module = "?", .offset = ip };
@@ -190,8 +223,7 @@ void symbols_place(struct symbols *s, const struct process *process,
 	if (!module ||
 	    !module_vaddr(module, ip - m->start + m->file_offset, true, &vaddr))
 		return;
-	module_code(module, vaddr, &function, &out->file, &out->line);
-	out->function = keep(s, function);
+	name_place(s, module, vaddr, out);
 }
 
 static enum object_kind kind_of_map(const struct cdp_map *m)

@@ -28,13 +28,20 @@ enum object_kind {
 	OBJECT_UNNAMED, /* memory from mmap: heaps and threads' stacks */
 };
 
-/* An instruction. Strings live as long as the struct symbols. */
+/*
+ * An instruction. Strings live as long as the struct symbols. Function, file
+ * and line are the innermost that are not of a system header: what the user
+ * wrote rather than what the library inlined there.
+ */
 struct place {
 	const char *module;   /* path, "[vdso]", or "?" */
 	uint64_t offset;      /* from where the module was loaded */
 	const char *function; /* NULL: unknown */
 	const char *file;     /* as the compiler was given it; NULL: unknown */
 	int line;             /* 0: unknown */
+	/* Of the instruction itself if that is another place, else NULL, 0. */
+	const char *inner_function, *inner_file;
+	int inner_line;
 };
 
 struct object {
