@@ -229,15 +229,16 @@ demo: deps all
 	@$(B)/reusetrack report $(B)/demo.out
 
 PREFIX ?= /usr/local
-MAN1 := $(wildcard docs/man/*.1 docs/*.1)
+MAN := $(wildcard docs/man/*.[1-8])
 .PHONY: install
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
-		$(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(B)/reusetrack $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/libcomdet.so $(DESTDIR)$(PREFIX)/lib
-	$(if $(MAN1),install -m 644 $(MAN1) \
-		$(DESTDIR)$(PREFIX)/share/man/man1)
+	for m in $(MAN); do \
+		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} \
+			|| exit 1; \
+	done
 
 .PHONY: format-check
 format-check:
