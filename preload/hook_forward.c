@@ -176,7 +176,11 @@ void signal_forward(int sig, siginfo_t *info, void *context)
 		die(sig, info, uc);
 		return;
 	}
-	if (w.flags & (int)SA_RESETHAND)
-		wish_reset(ticket);
+	if (w.flags & (int)SA_RESETHAND) {
+		if (signal_claim_is_ours())
+			wish_reset(ticket);
+		else
+			signal_default_for_good();
+	}
 	call_handler(sig, info, context, &w);
 }

@@ -3,20 +3,10 @@
  * hook_signal - one signal for two: the application's wish and our handler
  *
  * From signal_claim() on the kernel's action for the claimed signal is ours.
- * The application's is a wish, kept here and carried out by signal_forward().
+ * The application's is a wish (hook_wish.c), carried out by signal_forward().
  * Everything else stays the kernel's: a signal of the application's that must
  * wait is blocked and queued in the kernel, so that sigpending, sigwait,
  * signalfd and exec see what they would see without us.
- *
- * A wish is published by exchanging a ticket, the number of the slot it was
- * written to; handlers and threads may call sigaction at any time.
- *
- *            set           read
- *   set      last one wins reader retries
- *   read     reader retries independent
- *
- * A slot is used again after SLOTS further changes. A reader that is overtaken
- * by so many sees it by the ticket in the slot and starts again.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -27,8 +17,6 @@
 #include "signal_safe.h"
 
 enum {
-	SLOTS = 64,
-	READ_TRIES = 64,
 	RESTORER = 0x04000000, /* SA_RESTORER: set by libc, seen in sa_flags */
 	TAGBITS = 0x00000800,  /* SA_EXPOSE_TAGBITS */
 	/* The kernel drops all others. */
@@ -36,18 +24,9 @@ enum {
 		      SA_RESTART | SA_NODEFER | RESTORER | TAGBITS,
 };
 
-struct slot {
-	_Atomic uint64_t ticket; /* 0 while it is written */
-	_Atomic(void *) handler, restorer;
-	_Atomic uint64_t mask;
-	_Atomic int flags;
-};
-
 __thread struct signal_thread signal_thread
 	__attribute__((tls_model("initial-exec")));
 
-static struct slot slots[SLOTS];
-static _Atomic uint64_t tickets, current;
 static _Atomic int claimed;
 static _Atomic pid_t claimer;
 static _Atomic bool dying;
@@ -80,52 +59,6 @@ bool signal_is_in(const sigset_t *set)
 	int sig = signal_claimed();
 
 	return sig && set && kernel_mask(set) & signal_bit(sig);
-}
-
-static uint64_t write_slot(const struct wish *w)
-{
-	uint64_t ticket = atomic_fetch_add(&tickets, 1) + 1;
-	struct slot *s = &slots[ticket % SLOTS];
-
-	atomic_store_explicit(&s->ticket, 0, memory_order_relaxed);
-	/* (W1) before the fields change; pairs with (W4) in read_slot. */
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&s->handler, w->handler, memory_order_relaxed);
-	atomic_store_explicit(&s->restorer, w->restorer, memory_order_relaxed);
-	atomic_store_explicit(&s->mask, w->mask, memory_order_relaxed);
-	atomic_store_explicit(&s->flags, w->flags, memory_order_relaxed);
-	/* (W2) after the fields; pairs with (W3) in read_slot. */
-	atomic_store_explicit(&s->ticket, ticket, memory_order_release);
-	return ticket;
-}
-
-static bool read_slot(uint64_t ticket, struct wish *w)
-{
-	struct slot *s = &slots[ticket % SLOTS];
-
-	/* (W3) pairs with (W2): the fields are at least this ticket's. */
-	if (atomic_load_explicit(&s->ticket, memory_order_acquire) != ticket)
-		return false;
-	w->handler = atomic_load_explicit(&s->handler, memory_order_relaxed);
-	w->restorer = atomic_load_explicit(&s->restorer, memory_order_relaxed);
-	w->mask = atomic_load_explicit(&s->mask, memory_order_relaxed);
-	w->flags = atomic_load_explicit(&s->flags, memory_order_relaxed);
-	/* (W4) pairs with (W1): and not a later one's. */
-	atomic_thread_fence(memory_order_acquire);
-	return atomic_load_explicit(&s->ticket, memory_order_relaxed) == ticket;
-}
-
-uint64_t wish_read(struct wish *w)
-{
-	for (int i = 0; i < READ_TRIES; i++) {
-		uint64_t ticket =
-			atomic_load_explicit(&current, memory_order_acquire);
-
-		if (ticket && read_slot(ticket, w))
-			return ticket;
-	}
-	memset(w, 0, sizeof(*w)); /* SIG_DFL */
-	return 0;
 }
 
 static bool same_handler(const void *handler, __sighandler_t which)
@@ -206,21 +139,6 @@ static void wish_to(struct sigaction *act, const struct wish *w)
 	act->sa_flags = w->flags;
 }
 
-void wish_reset(uint64_t ticket)
-{
-	struct wish w;
-
-	if (!signal_claim_is_ours()) {
-		install_plain(SIG_DFL);
-		return;
-	}
-	if (!ticket || !read_slot(ticket, &w))
-		return;
-	w.handler = (void *)(uintptr_t)SIG_DFL;
-	/* If it fails somebody has set another action, which stays. */
-	atomic_compare_exchange_strong(&current, &ticket, write_slot(&w));
-}
-
 /* The mask and action of a vfork child are its own: no wish, no claim. */
 static int child_wish(const struct sigaction *act, struct sigaction *old)
 {
@@ -251,7 +169,6 @@ static void discard_pending(void)
 int signal_wish(const struct sigaction *act, struct sigaction *old)
 {
 	struct wish w, before;
-	uint64_t ticket;
 	int flags;
 
 	if (!signal_claim_is_ours())
@@ -264,9 +181,10 @@ int signal_wish(const struct sigaction *act, struct sigaction *old)
 	wish_from(&w, act);
 	w.flags = (w.flags & (KNOWN_FLAGS | (int)SA_RESETHAND)) | RESTORER;
 	w.restorer = libc_restorer;
-	ticket = atomic_exchange(&current, write_slot(&w));
-	if (!read_slot(ticket, &before))
-		memset(&before, 0, sizeof(before));
+	if (!wish_publish(&w, &before)) {
+		errno = ENOMEM;
+		return -1;
+	}
 	flags = wanted_flags(&w);
 	if (flags != atomic_load_explicit(&kernel_flags, memory_order_relaxed))
 		install(flags);
@@ -289,7 +207,7 @@ int signal_claim(int sig)
 {
 	struct signal_thread *t = &signal_thread;
 	struct sigaction old;
-	struct wish w;
+	struct wish w, before;
 	uint64_t mask;
 	int r;
 
@@ -297,7 +215,8 @@ int signal_claim(int sig)
 		return -errno;
 	if (!is_ours(&old)) {
 		wish_from(&w, &old);
-		atomic_store(&current, write_slot(&w));
+		if (!wish_publish(&w, &before))
+			return -EAGAIN;
 	}
 	atomic_store(&claimer, (pid_t)sys_call0(SYS_getpid));
 	atomic_store(&claimed, sig);
@@ -319,7 +238,7 @@ int signal_claim(int sig)
 int signal_reclaim(void)
 {
 	struct sigaction now;
-	struct wish w;
+	struct wish w, before;
 
 	if (!signal_claim_is_ours() || atomic_load(&dying) ||
 	    atomic_load(&ignoring))
@@ -327,7 +246,8 @@ int signal_reclaim(void)
 	if (REAL(sigaction)(signal_claimed(), NULL, &now) || is_ours(&now))
 		return 0;
 	wish_from(&w, &now);
-	atomic_store(&current, write_slot(&w));
+	if (!wish_publish(&w, &before))
+		return 0;
 	install(wanted_flags(&w));
 	return 1;
 }

@@ -187,7 +187,7 @@ uint64_t signal_mask_view(uint64_t mask);
 /* pthread_sigmask for the application; returns its mask before. Any context. */
 uint64_t signal_mask_change(int how, uint64_t mask);
 
-/* Handing on: hook_forward.c */
+/* The application's action: hook_wish.c. All of it in any context. */
 
 /* An action of the application's: handler, flags, mask of 64 signals. */
 struct wish {
@@ -199,9 +199,14 @@ struct wish {
 
 /* The application's action now; a ticket by which wish_reset knows it. */
 uint64_t wish_read(struct wish *wish);
+/* Publish @w; @before gets the wish it replaces. False if there is no slot. */
+bool wish_publish(const struct wish *w, struct wish *before);
 /* SA_RESETHAND: to the default, unless the action has changed since. */
 void wish_reset(uint64_t ticket);
-/* The process is about to die of the signal. */
+
+/* Handing on: hook_forward.c */
+
+/* The kernel's default action: a vfork child's, or we are about to die. */
 void signal_default_for_good(void);
 
 /* Is @info a sample or a trap of ours? */
