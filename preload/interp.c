@@ -181,6 +181,19 @@ static enum step find_accesses(struct interp *in, const struct insn *insn)
 	return STEP_NEXT;
 }
 
+static const struct insn *fetch_insn(struct interp *in, uint64_t ip, int *error)
+{
+	struct insn *memo = &in->memo[ip / 2 % MEMO_INSNS];
+	const struct insn *insn;
+
+	if (memo->ip == ip && memo->len)
+		return memo;
+	insn = decode_at(&in->code_mem, ip, memo, error);
+	if (!insn)
+		memo->len = 0;
+	return insn;
+}
+
 static enum step one_step(struct interp *in)
 {
 	const struct insn *insn;
@@ -188,7 +201,7 @@ static enum step one_step(struct interp *in)
 	int error = 0;
 	enum step s;
 
-	insn = decode_at(&in->code_mem, ip, &in->insn, &error);
+	insn = fetch_insn(in, ip, &error);
 	if (!insn)
 		return error == -EFAULT ? STEP_UNREADABLE : STEP_UNDECODED;
 	if (stored_to(in, ip, insn->len))

@@ -129,6 +129,8 @@ void memory_begin(struct interp *in)
 		in->data_line[i].tag = 0;
 	for (int i = 0; i < CODE_LINES; i++)
 		in->code_line[i].tag = 0;
+	for (int i = 0; i < MEMO_INSNS; i++)
+		in->memo[i].len = 0;
 }
 
 bool stored_to(const struct interp *in, uint64_t addr, unsigned n)

@@ -45,7 +45,8 @@ enum {
 	LINE_BYTES = 64,
 	DATA_LINES = 8,
 	CODE_LINES = 4,
-	STORES_MAX = 128,
+	STORES_MAX = 112,
+	MEMO_INSNS = 32,
 	STORE_BYTES = 16, /* of one entry whose value is kept */
 	LANE_BYTES = 16,
 	LANES = 4,
@@ -117,7 +118,11 @@ struct interp {
 	uint64_t demanded; /* classes of loads to read at once */
 	uint64_t next_ip;
 	uint64_t address[INSN_MEMS_MAX];
-	struct insn insn;
+	/*
+	 * Instructions whose bytes were compared in this window, by address:
+	 * a loop finds them here from its second round on.
+	 */
+	struct insn memo[MEMO_INSNS];
 
 	/* The window. */
 	uint64_t start_ip;

@@ -139,6 +139,52 @@ static void replicate(struct vec *v, unsigned n, unsigned bytes)
 		v->taint[i] = v->taint[0];
 }
 
+/*
+ * Copies of fixed size: one lane for scalars, which are most, else all, even
+ * if not all have a meaning. The C library's memcpy would use wider registers
+ * than the stubs do, and switching between them is slow on some processors.
+ */
+static void copy_lanes(union lane *to, uint64_t *to_taint,
+		       const union lane *from, const uint64_t *from_taint,
+		       unsigned lanes)
+{
+	to[0] = from[0];
+	to_taint[0] = from_taint[0];
+	if (lanes == 1)
+		return;
+	to[1] = from[1];
+	to_taint[1] = from_taint[1];
+	if (lanes == 2)
+		return;
+	to[2] = from[2];
+	to[3] = from[3];
+	to_taint[2] = from_taint[2];
+	to_taint[3] = from_taint[3];
+}
+
+static void zero_lanes(union lane *v, uint64_t *taint, unsigned from)
+{
+	static const union lane zero;
+
+	switch (from) {
+	case 0:
+		v[0] = zero;
+		taint[0] = 0;
+		/* fallthrough */
+	case 1:
+		v[1] = zero;
+		taint[1] = 0;
+		/* fallthrough */
+	case 2:
+		v[2] = zero;
+		taint[2] = 0;
+		/* fallthrough */
+	case 3:
+		v[3] = zero;
+		taint[3] = 0;
+	}
+}
+
 void vec_read(struct interp *in, const struct insn *insn, int i, struct vec *v)
 {
 	const struct operand *op = &insn->op[i];
@@ -148,16 +194,17 @@ void vec_read(struct interp *in, const struct insn *insn, int i, struct vec *v)
 	if (!lanes)
 		lanes = 1;
 	if (op->kind == OPERAND_VEC) {
-		memcpy(v->lane, vec_lanes(in, op->reg), lanes * LANE_BYTES);
-		memcpy(v->taint, in->vec_taint[op->reg],
-		       lanes * sizeof(v->taint[0]));
+		const union lane *from = vec_lanes(in, op->reg);
+
+		copy_lanes(v->lane, v->taint, from, in->vec_taint[op->reg],
+			   lanes);
 		return;
 	}
-	memset(v->lane, 0, lanes * LANE_BYTES);
+	zero_lanes(v->lane, v->taint, 0);
 	if (op->kind == OPERAND_MEM && op->bytes)
 		taint = load_bytes(in, insn, in->address[op->reg], v->lane,
 				   op->bytes, false);
-	for (unsigned l = 0; l < LANES; l++)
+	for (unsigned l = 0; l < lanes; l++)
 		v->taint[l] = taint;
 	if (op->kind == OPERAND_MEM && insn->flags & INSN_BROADCAST)
 		replicate(v, op->bytes, lanes * LANE_BYTES);
@@ -240,14 +287,10 @@ enum step vec_write(struct interp *in, const struct insn *insn, int i,
 	if (insn->write_mask) {
 		write_masked(in, insn, op->reg, v, bytes);
 	} else {
-		memcpy(to, v->lane, lanes * LANE_BYTES);
-		memcpy(in->vec_taint[op->reg], v->taint,
-		       lanes * sizeof(v->taint[0]));
+		copy_lanes(to, in->vec_taint[op->reg], v->lane, v->taint,
+			   lanes);
 	}
-	if (insn->flags & INSN_VEX) {
-		memset(to + lanes, 0, (LANES - lanes) * LANE_BYTES);
-		memset(in->vec_taint[op->reg] + lanes, 0,
-		       (LANES - lanes) * sizeof(v->taint[0]));
-	}
+	if (insn->flags & INSN_VEX)
+		zero_lanes(to, in->vec_taint[op->reg], lanes);
 	return STEP_NEXT;
 }
