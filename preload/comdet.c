@@ -191,7 +191,9 @@ static enum delivery choose_delivery(char *why, size_t size)
 static int open_directory(void)
 {
 	const struct config *c = &runtime.config;
+	char run_id[OUTDIR_RUN_ID_BYTES];
 	pid_t root = 0;
+	int dir;
 
 	if (!c->run || !parse_run(c->run, &root)) {
 		snprintf(runtime.run_id, sizeof(runtime.run_id), "%016llx",
@@ -201,7 +203,12 @@ static int open_directory(void)
 	}
 	if (root != runtime.pid && !c->children)
 		return -ECHILD;
-	return outdir_open(runtime.out, NULL);
+	dir = outdir_open(runtime.out, run_id);
+	if (dir >= 0 && strcmp(run_id, runtime.run_id)) {
+		close(dir); /* another run has taken the place meanwhile */
+		return -ESTALE;
+	}
+	return dir;
 }
 
 static int open_store(int dir, char *error, size_t size)

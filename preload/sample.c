@@ -150,7 +150,7 @@ void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
 	struct choice c;
 
 	store_add(&t->record->interrupts, 1);
-	store_set(&runtime.store.header->last_mono, t->clock_at);
+	store_touch(&runtime.store, t->clock_at);
 	thread_refresh(t);
 	if (t->exec_ip) { /* the breakpoint was not reached in time */
 		watch_exec_off(t);

@@ -6,7 +6,7 @@
  * recycled through a few slots that are exchanged atomically. Rows of threads
  * that ended without a trace in any detection are merged by name and start
  * routine, a while after the end, when nobody can meet their entries on the
- * board any more; their numbers are then used again. So ten thousand short
+ * board any more; their rows are then used again. So ten thousand short
  * threads cost a handful of rows.
  *
  * rows_lock guards the rows' bookkeeping. It is taken in normal context;
@@ -196,35 +196,35 @@ static void merge_ended(uint64_t now, bool all)
 	}
 }
 
+/* Numbers are never used again: a late trap may still name an old one. */
 static struct cdp_thread *new_row(void *(*start)(void *), uint64_t now)
 {
-	bool fresh;
 	struct cdp_thread *r;
 	uint32_t id;
+	bool fresh;
 
 	merge_ended(now, false);
 	fresh = !free_count;
+	id = atomic_load(&ids);
+	if (id >= THREAD_IDS_MAX)
+		return NULL;
+	r = fresh ? store_record(&runtime.store, &rows)
+		  : free_row[free_count - 1];
+	if (!r)
+		return NULL;
 	if (!fresh) {
-		r = free_row[--free_count];
-		id = r->id;
+		free_count--;
 		memset((char *)r + offsetof(struct cdp_thread, count), 0,
 		       sizeof(*r) - offsetof(struct cdp_thread, count));
-	} else {
-		id = atomic_load(&ids);
-		if (id >= THREAD_IDS_MAX)
-			return NULL;
-		r = store_record(&runtime.store, &rows);
-		if (!r)
-			return NULL;
-		atomic_store(&ids, id + 1);
 	}
+	atomic_store(&ids, id + 1);
 	r->id = id;
 	r->tid = 0;
 	r->count = 1;
 	r->start_routine = (uint64_t)(uintptr_t)start;
 	r->start_mono = now;
 	by_id[id] = r;
-	__atomic_store_n(&r->state, CDP_THREAD_LIVE, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->state, CDP_THREAD_LIVE, __ATOMIC_RELEASE);
 	if (fresh)
 		store_commit(&rows);
 	return r;
@@ -367,7 +367,7 @@ uint64_t threads_committed(void)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (by_id[i])
+		if (by_id[i] && by_id[i]->id == i)
 			sum += __atomic_load_n(&by_id[i]->detections,
 					       __ATOMIC_RELAXED);
 	return sum;
@@ -417,6 +417,7 @@ static void drop_adopted(void)
 	clock_thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
+	core_table_release(&t->cores);
 	if (t->record->detections) {
 		close_row(t, now_ns());
 		unmap_thread((char *)t);
@@ -450,6 +451,7 @@ void runtime_thread_end(void)
 	clock_thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
+	core_table_release(&t->cores);
 	close_row(t, now);
 	gone = true;
 	self = NULL;
