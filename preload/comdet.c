@@ -70,7 +70,7 @@ static void say(const char *text)
 		return; /* nobody to tell */
 }
 
-static void set_active(int value)
+void runtime_set_active(bool value)
 {
 	atomic_store(active, value);
 }
@@ -81,7 +81,7 @@ void runtime_stop(const char *why)
 
 	if (!runtime_active())
 		return;
-	set_active(0);
+	runtime_set_active(false);
 	clock_pause();
 	snprintf(h->note, sizeof(h->note), "%s", why);
 	__atomic_store_n(&h->state, CDP_STOPPED, __ATOMIC_RELEASE);
@@ -294,12 +294,12 @@ static void give_up(const char *why)
 		snprintf(h->note, sizeof(h->note), "%s", why);
 		__atomic_store_n(&h->state, CDP_STOPPED, __ATOMIC_RELEASE);
 	}
-	set_active(0);
+	runtime_set_active(false);
 	runtime.sampling = false;
 	say(why);
 }
 
-static void start(void)
+void runtime_start(void)
 {
 	char error[512] = "", why[256] = "";
 	bool go = false;
@@ -354,7 +354,7 @@ static void start(void)
 	if (runtime.config.sample_log &&
 	    sample_log_open(runtime.config.sample_log))
 		say("COMDET_SAMPLE_LOG cannot be written");
-	set_active(1);
+	runtime_set_active(true);
 	r = start_clock(why, sizeof(why));
 	if (r) {
 		snprintf(error, sizeof(error), "not profiled: %.400s", why);
@@ -392,12 +392,12 @@ __attribute__((constructor)) static void comdet_start(void)
 	/* Without a page that forks wipe we could not tell a child. */
 	if (p != MAP_FAILED && !madvise(p, page, MADV_WIPEONFORK)) {
 		active = p;
-		start();
+		runtime_start();
 	}
 	errno = saved_errno;
 }
 
-static void finish(enum cdp_state state)
+void runtime_finish(enum cdp_state state)
 {
 	struct cdp_header *h = runtime.store.header;
 
@@ -412,80 +412,10 @@ __attribute__((destructor)) static void comdet_end(void)
 	int saved_errno = errno;
 
 	if (runtime_is_ours()) {
-		set_active(0);
-		finish(CDP_ENDED);
+		runtime_set_active(false);
+		runtime_finish(CDP_ENDED);
 	}
 	errno = saved_errno;
-}
-
-void runtime_before_exit(void)
-{
-	if (runtime_is_ours()) {
-		set_active(0);
-		finish(CDP_ENDED);
-	}
-}
-
-void runtime_before_exec(void)
-{
-	if (!runtime_is_ours())
-		return;
-	clock_pause();
-	maps_finish();
-	describe_end(runtime.store.header, CDP_EXECED);
-}
-
-void runtime_exec_failed(void)
-{
-	if (!runtime_is_ours())
-		return;
-	__atomic_store_n(&runtime.store.header->state, CDP_RUNNING,
-			 __ATOMIC_RELEASE);
-	clock_resume();
-}
-
-void runtime_count_not_followed(void)
-{
-	if (runtime.store.header)
-		__atomic_fetch_add(&runtime.store.header->not_followed, 1,
-				   __ATOMIC_RELAXED);
-}
-
-/*
- * perf's signals are raised in user mode only. A timer's may come in the
- * kernel, where they make clone start over: a fork that takes longer than the
- * timer's period would never end.
- */
-static void block_timer(int how)
-{
-	uint64_t set = 1ull << (runtime.signal - 1);
-
-	if (runtime.sampling && runtime.delivery == DELIVERY_RTSIG)
-		sys_call4(SYS_rt_sigprocmask, how, &set, NULL, sizeof(set));
-}
-
-void runtime_before_fork(void)
-{
-	block_timer(SIG_BLOCK);
-}
-
-void runtime_after_fork_parent(void)
-{
-	block_timer(SIG_UNBLOCK);
-}
-
-void runtime_after_fork_child(void)
-{
-	if (!runtime.store.header || sys_call0(SYS_getpid) == runtime.pid)
-		return;
-	block_timer(SIG_UNBLOCK);
-	watch_after_fork();
-	clock_close();
-	store_release(&runtime.store);
-	runtime.store.header = NULL;
-	runtime.sampling = false;
-	if (runtime.config.children && active)
-		start();
 }
 
 EXPORT uint64_t comdet_committed(void);

@@ -134,6 +134,11 @@ int maps_init(void);
 uint64_t maps_note(uint64_t ip);
 void maps_finish(void);
 
+/* comdet.c: the whole set-up, and the end. Context: set-up. */
+void runtime_start(void);
+void runtime_finish(enum cdp_state state);
+void runtime_set_active(bool value);
+
 /* Stop profiling for good and say so once; the program goes on. */
 void runtime_stop(const char *why);
 
