@@ -136,7 +136,7 @@ static const char *short_path(const char *path)
 
 static void say_result(const struct profile *p, const char *out)
 {
-	const struct process *first = &p->process[0];
+	const struct process *first = profile_main_process(p);
 	uint64_t samples = 0, detections = 0;
 
 	for (size_t i = 0; i < p->threads; i++)

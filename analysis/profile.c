@@ -371,6 +371,23 @@ void profile_release(struct profile *p)
 	memset(p, 0, sizeof(*p));
 }
 
+const struct process *profile_main_process(const struct profile *p)
+{
+	uint64_t *sum = xcalloc(p->processes, sizeof(*sum));
+	size_t best = 0;
+
+	for (size_t i = 0; i < p->threads; i++) {
+		const struct thread_row *t = &p->thread[i];
+
+		sum[t->process] = sat_add(sum[t->process], t->interrupts);
+	}
+	for (size_t i = 1; i < p->processes; i++)
+		if (sum[i] > sum[best])
+			best = i;
+	free(sum);
+	return &p->process[best];
+}
+
 bool profile_complete(const struct profile *p)
 {
 	for (size_t i = 0; i < p->processes; i++)

@@ -103,6 +103,12 @@ void profile_release(struct profile *p);
 /* The name of a state in plain words. */
 const char *process_state_text(enum process_state s);
 
+/*
+ * The process with most interrupts: what is said of how the run was measured
+ * is said of it. A wrapper that only execs another program has none.
+ */
+const struct process *profile_main_process(const struct profile *p);
+
 /* Sums over all processes. */
 bool profile_complete(const struct profile *p);
 uint64_t profile_not_followed(const struct profile *p);

@@ -107,12 +107,13 @@ static const char *by_text(const struct tally *t)
 void report_how(struct report *r)
 {
 	const struct profile *p = r->profile;
-	const struct cdp_header *h = &p->process[0].header;
+	const struct cdp_header *h = &profile_main_process(p)->header;
+	const struct cdp_header *root = &p->process[0].header;
 	uint64_t missed = profile_not_followed(p);
 
 	report_heading(r, "How this was measured");
 	item(r, "program", "%s",
-	     safe_text(h->command[0] ? h->command : h->exe));
+	     safe_text(root->command[0] ? root->command : root->exe));
 	item(r, "source", "%s%s%s",
 	     h->source[0] ? safe_text(h->source) : "none was opened",
 	     h->source_reason[0] ? ": " : "", safe_text(h->source_reason));
@@ -126,7 +127,7 @@ void report_how(struct report *r)
 	item(r, "detections", "%s", by_text(&r->tally));
 	item(r, "time", "%s, of CPU time %s", duration_text(profile_wall_ns(p)),
 	     duration_text(profile_cpu_ns(p)));
-	item_start(r, h);
+	item_start(r, root);
 	item(r, "machine", "%s; %s; %u processors; Linux %s",
 	     safe_text(h->host), safe_text(h->cpu), h->cores,
 	     safe_text(h->kernel));

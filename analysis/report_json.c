@@ -74,7 +74,7 @@ static json_t *json_modes(uint32_t modes)
 
 static json_t *json_run(const struct profile *p)
 {
-	const struct cdp_header *h = &p->process[0].header;
+	const struct cdp_header *h = &profile_main_process(p)->header;
 	json_t *o = json_object();
 
 	put_text(o, "id", h->run_id);
@@ -93,7 +93,7 @@ static json_t *json_run(const struct profile *p)
 	put(o, "complete", json_boolean(profile_complete(p)));
 	put(o, "wall_ns", integer(profile_wall_ns(p)));
 	put(o, "cpu_ns", integer(profile_cpu_ns(p)));
-	put(o, "start_real_ns", integer(h->start_real));
+	put(o, "start_real_ns", integer(p->process[0].header.start_real));
 	put_text(o, "host", h->host);
 	put_text(o, "kernel", h->kernel);
 	put_text(o, "cpu", h->cpu);
@@ -383,7 +383,7 @@ int report_json(struct report *r)
 	put(o, "loss", json_loss(p));
 	if (r->thread >= 0)
 		put(o, "only_thread", integer(r->thread));
-	if (p->process[0].header.modes & CDP_MODE_COMM || p->pairs)
+	if (profile_main_process(p)->header.modes & CDP_MODE_COMM || p->pairs)
 		put(o, "communication", json_communication(&r->tally));
 	for (size_t i = 0; (problem = symbols_problem(r->symbols, i)); i++)
 		append(problems, text(problem));

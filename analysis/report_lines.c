@@ -184,21 +184,26 @@ static void print_line(struct report *r, size_t i)
 	const struct tally *t = &r->tally;
 	const struct line_tally *l = &t->line[i];
 	struct byte_map m;
-	char names[1400], *text;
+	char names[1400], module[300] = "", *text;
 
 	build_map(t, l, &m);
 	name_variables(r, l, names, sizeof(names));
+	if (l->object.kind == OBJECT_STATIC)
+		snprintf(module, sizeof(module), " (%s)",
+			 cut_text(safe_text(base_name(l->object.module)),
+				  VARIABLE_COLUMNS));
 	text = xasprintf(
-		"0x%llx  %s false, %s true (%s of all); %s thread%s; "
-		"%s%s%s%s",
+		"0x%llx  %s false, %s true (%s of all); %s %s%s; "
+		"%s%s",
 		(unsigned long long)l->line, count_text(l->kind[SHARING_FALSE]),
 		count_text(l->kind[SHARING_TRUE]),
 		percent_text(tally_total(l->kind), tally_total(t->kind)),
-		count_text(m.rows), m.rows == 1 ? "" : "s",
-		names[0] ? names : object_text(&l->object),
-		l->object.module ? " (" : "",
-		l->object.module ? safe_text(base_name(l->object.module)) : "",
-		l->object.module ? ")" : "");
+		count_text(m.rows),
+		r->profile->merged ? "row of thread" : "thread",
+		m.rows == 1 && !r->profile->merged ? "" : "s",
+		names[0] ? names
+			 : cut_text(object_text(&l->object), VARIABLE_COLUMNS),
+		module);
 	fputs("  ", r->out);
 	print_wrapped(r->out, text, 2, 4);
 	print_map(r, &m);

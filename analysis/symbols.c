@@ -272,9 +272,14 @@ void symbols_object(struct symbols *s, const struct process *process,
 		out->offset = addr - first->start;
 	}
 	module = module_of(s, process, m);
-	if (!module || !module_vaddr(module, addr - m->start + m->file_offset,
-				     false, &vaddr))
+	if (!module)
 		return;
+	if (!module_vaddr(module, addr - m->start + m->file_offset, false,
+			  &vaddr)) {
+		/* Memory from mmap that lies behind the module's data. */
+		*out = (struct object){ .kind = OBJECT_UNNAMED, .start = addr };
+		return;
+	}
 	out->name = keep(s, module_variable(module, vaddr, &start, &out->size));
 	if (!out->name)
 		return;

@@ -238,7 +238,9 @@ START_TEST(text_for_people_fits_80_columns)
 
 	fake_begin(&fake);
 	for (int i = 0; i < n; i++) {
-		struct cdp_thread *t = fake_thread(&fake, "fifteen letters");
+		struct cdp_thread *t =
+			fake_thread(&fake, n % 2 ? "fifteen letters"
+						 : "\033\033\033\033\033");
 
 		t->tid = 4194303;
 		t->samples[0] = t->samples[1] = 999999;

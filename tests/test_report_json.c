@@ -431,6 +431,28 @@ START_TEST(threads_of_two_processes_stay_apart)
 }
 END_TEST
 
+START_TEST(a_wrapper_that_execs_does_not_speak_for_the_run)
+{
+	struct cdp_header *h = fake_begin(&fake);
+	json_t *j;
+
+	h->state = CDP_EXECED;
+	h->source[0] = '\0';
+	h->registers = 0;
+	fake_thread(&fake, "sh")->interrupts = 0;
+	h = fake_next(&fake, 4243);
+	h->start_mono = 1100000000;
+	fake_thread(&fake, "real");
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	ck_assert_str_eq(text_at(j, "run.source"), "clock");
+	ck_assert_int_eq(int_at(j, "run.registers"), 4);
+	ck_assert(json_is_true(at(j, "run.complete")));
+	ck_assert_str_eq(text_at(j, "processes.0.state"), "execed");
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(what_was_not_kept_apart_is_in_the_totals_alone)
 {
 	struct cdp_pair *p;
@@ -477,6 +499,7 @@ int main(void)
 	tcase_add_test(t, absurd_counts_saturate);
 	tcase_add_test(t, names_survive_json_whatever_they_hold);
 	tcase_add_test(t, threads_of_two_processes_stay_apart);
+	tcase_add_test(t, a_wrapper_that_execs_does_not_speak_for_the_run);
 	tcase_add_test(t, what_was_not_kept_apart_is_in_the_totals_alone);
 	suite_add_tcase(suite, t);
 	srunner_run_all(runner, CK_ENV);

@@ -5,6 +5,8 @@
  * The oracle is the compiler: where a function or a variable is, and on which
  * line it was written.
  */
+#include <sys/mman.h>
+
 #include "analysis/module.h"
 #include "analysis/profile.h"
 #include "fake_profile.h"
@@ -123,6 +125,33 @@ static void set_build_ids(const char *id)
 		}
 	}
 }
+
+/*
+ * An mmap that happens to lie right behind a module's data looks in the maps
+ * like its zero-filled end. The file's program headers tell.
+ */
+START_TEST(memory_behind_a_module_is_not_its_data)
+{
+	static char own[CDP_PATH_BYTES];
+	json_t *j;
+
+	ck_assert_int_gt(readlink("/proc/self/exe", own, sizeof(own) - 1), 0);
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	fake_map(&fake, 0x10000, 0x11000, 0, PROT_READ, own);
+	fake_map(&fake, 0x11000, 0x12000, 0x1000, PROT_READ | PROT_EXEC, own);
+	/* Far more than this program's data. */
+	fake_map(&fake, 0x10000000, 0x90000000, 0x2000, PROT_READ | PROT_WRITE,
+		 own);
+	pair_at(0x8fff0000);
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	ck_assert_str_eq(text_at(j, "communication.objects.0.kind"),
+			 "unnamed memory");
+	json_decref(j);
+}
+END_TEST
 
 START_TEST(a_file_that_changed_is_not_believed)
 {
@@ -269,6 +298,7 @@ int main(void)
 	tcase_add_loop_test(
 		t, a_variable_in_bss_and_data_has_a_name_and_an_offset, 0, 3);
 	tcase_add_loop_test(t, heap_and_stack_are_named_as_such, 0, 2);
+	tcase_add_test(t, memory_behind_a_module_is_not_its_data);
 	tcase_add_test(t, a_file_that_changed_is_not_believed);
 	tcase_add_test(t, no_symbols_gives_module_and_offset);
 	tcase_add_loop_test(t, a_module_path_may_be_anything, 0, 6);
