@@ -10,7 +10,8 @@
  *
  * The instruction found is the one before in memory. It is the one executed
  * before unless the address is a branch target; branches to it are looked for
- * among the neighbours, and any found makes the answer unclear.
+ * nearby, further away each time the address comes back, and any that is
+ * found makes the answer unclear.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -23,8 +24,8 @@ enum {
 	VOTERS = 16, /* start offsets, the farthest ones */
 	VOTES_PERCENT = 75,
 	SHORT_BRANCH = 130, /* reach of a branch of two bytes */
-	BRANCH_MIN = 1024,  /* bytes searched on either side for others */
-	PAGE_BYTES = 4096,
+	RING_BYTES = 1024,  /* on either side, searched at a time */
+	RINGS = 15,
 	SCAN_BYTES = 64,
 	KNOWN_ENTRIES = 8192,
 };
@@ -33,9 +34,10 @@ enum {
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
 /*
- * What was found out about an address: [63:16] address, [15:5] check of the
- * bytes before it, [4] branch target, [3:0] length. Two addresses that share
- * an entry take it from each other; one atomic word is always whole.
+ * What was found out about an address: [63:17] address, [16:9] check of the
+ * bytes before it, [8:5] rings searched for branches to it, [4] one was
+ * found, [3:0] length of the instruction before. Two addresses that share an
+ * entry take it from each other; one atomic word is always whole.
  */
 static _Atomic uint64_t known[KNOWN_ENTRIES];
 
@@ -72,6 +74,15 @@ enum {
 	UNTRIED = 0xff
 };
 
+/* ud2, syscall, int3, hlt: what compiled code has of that kind. */
+static bool compiled_system(const struct insn *insn)
+{
+	const uint8_t *b = insn->bytes;
+
+	return (b[0] == 0x0f && (b[1] == 0x0b || b[1] == 0x05)) ||
+	       b[0] == 0xcc || b[0] == 0xf4;
+}
+
 /* Follow the chain from @back bytes before up to the address. */
 static uint8_t follow(const struct code_before *c, uint32_t back,
 		      struct chains *t)
@@ -85,7 +96,7 @@ static uint8_t follow(const struct code_before *c, uint32_t back,
 		if (backdecode_at(c, b, &insn) || insn.len > b)
 			break;
 		t->length[b] = insn.len;
-		if (insn.flow == FLOW_SYSTEM)
+		if (insn.flow == FLOW_SYSTEM && !compiled_system(&insn))
 			break;
 		t->branches[b] =
 			(insn.flow == FLOW_COND || insn.flow == FLOW_JUMP) &&
@@ -190,22 +201,16 @@ static bool targeted_in(const struct memory *mem, uint64_t ip, uint64_t p)
 	return false;
 }
 
-/* As far as the page, which costs little to read, or a little further. */
-static bool targeted_from_afar(const struct memory *mem, uint64_t ip)
+/* Branches from further away, in ring number @ring around @ip. */
+static bool targeted_from_afar(const struct memory *mem, uint64_t ip,
+			       uint32_t ring)
 {
 	uint64_t step = SCAN_BYTES - 6; /* the longest form of a branch */
-	uint64_t before = ip & (PAGE_BYTES - 1), after = PAGE_BYTES - before;
+	uint64_t near = (uint64_t)ring * RING_BYTES;
 
-	if (before < BRANCH_MIN)
-		before = BRANCH_MIN;
-	if (after < BRANCH_MIN)
-		after = BRANCH_MIN;
-	for (uint64_t d = SCAN_BYTES; d < after + step; d += step) {
-		if (targeted_in(mem, ip, ip + d - SCAN_BYTES))
-			return true;
-	}
-	for (uint64_t d = SCAN_BYTES; d < before + step; d += step) {
-		if (targeted_in(mem, ip, ip - d))
+	for (uint64_t d = near; d < near + RING_BYTES; d += step) {
+		if (targeted_in(mem, ip, ip + d) ||
+		    targeted_in(mem, ip, ip - d - SCAN_BYTES))
 			return true;
 	}
 	return false;
@@ -219,27 +224,35 @@ static uint64_t code_check(const struct code_before *c)
 		memcpy(&word, c->bytes + i, 8);
 		h = (h ^ word) * 0x9E3779B97F4A7C15ull;
 	}
-	return h >> 53;
+	return h >> 56;
 }
 
 uint32_t backdecode_previous(const struct memory *mem,
 			     const struct code_before *c, bool *targeted)
 {
-	uint64_t tag = c->ip << 16 | code_check(c) << 5;
-	_Atomic uint64_t *entry = &known[c->ip * 0x9E3779B97F4A7C15ull >> 32 &
-					 (KNOWN_ENTRIES - 1)];
+	uint64_t tag = c->ip << 17 | code_check(c) << 9;
+	_Atomic uint64_t *entry =
+		&known[(c->ip * 0x9E3779B97F4A7C15ull >> 32) % KNOWN_ENTRIES];
 	uint64_t word = atomic_load_explicit(entry, memory_order_relaxed);
-	uint32_t length;
+	uint32_t length, ring;
 
-	if ((word & ~31ull) == tag) {
+	if (word >> 9 == tag >> 9) {
+		length = word & 15;
+		ring = word >> 5 & 15;
 		*targeted = word & 16;
-		return word & 15;
+	} else {
+		length = elect(c, targeted);
+		ring = 0;
+		if (length && !*targeted)
+			*targeted = targeted_ahead(mem, c->ip);
 	}
-	length = elect(c, targeted);
-	if (length && !*targeted)
-		*targeted = targeted_ahead(mem, c->ip) ||
-			    targeted_from_afar(mem, c->ip);
-	atomic_store_explicit(entry, tag | (*targeted ? 16 : 0) | length,
+	/* A little further each time the address comes back. */
+	if (length && !*targeted && ring < RINGS) {
+		*targeted = targeted_from_afar(mem, c->ip, ring);
+		ring++;
+	}
+	atomic_store_explicit(entry,
+			      tag | ring << 5 | (*targeted ? 16 : 0) | length,
 			      memory_order_relaxed);
 	return length;
 }

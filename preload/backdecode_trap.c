@@ -52,8 +52,11 @@ static void explain(struct search *s, const struct access *a)
 	    (s->stores_only && !(a->flags & ACCESS_STORE)))
 		return;
 	if (s->found && s->access.addr == a->addr && s->access.len == a->len &&
-	    s->access.flags == a->flags)
+	    s->access.flags == a->flags) {
+		/* The longer of two: a prefix belongs to what follows it. */
+		s->access.ip = a->ip;
 		return;
+	}
 	if (!s->found++)
 		s->access = *a;
 }
@@ -166,6 +169,8 @@ static void try_call(struct search *s, const struct cpu_state *cpu,
 		n = decode_accesses(&insn, &before, all);
 		for (int i = 0; i < n; i++)
 			explain(s, &all[i]);
+		/* A longer one has a prefix that belongs to what precedes. */
+		return;
 	}
 }
 

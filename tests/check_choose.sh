@@ -40,7 +40,7 @@ for loop in $loops; do
 			  v["traps/sample"] <= 0.5 && v["lost"] == 0) }')
 	set -- $verdict
 	traps="$traps $2"
-	worst=$(echo "$worst $1" | awk '{ print $1 > $2 ? $1 : $2 }')
+	worst=$(echo "$worst $1" | awk '{ print ($1 > $2) ? $1 : $2 }')
 	[ "$3" = 0 ] || { status=1; echo "$out"; }
 done
 mean=$(echo $traps | awk '{ for (i = 1; i <= NF; i++) s += $i; print s / NF }')
