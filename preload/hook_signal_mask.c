@@ -25,71 +25,100 @@ uint64_t signal_mask_view(uint64_t mask)
 }
 
 /*
- * The kernel has it blocked and not for our sake: a handler runs whose mask
- * has it. It stays the kernel's, which restores the mask when the handler
- * returns and would not restore our flag.
+ * The kernel has it blocked, in @mask, and not for our sake: a handler runs
+ * whose mask has it. It stays the kernel's, which restores the mask when the
+ * handler returns and would not restore our flag.
  */
-static bool is_real(const struct signal_thread *t, uint64_t bit)
+static bool is_real(uint64_t mask)
 {
-	return !t->held && kernel_mask_change(SIG_BLOCK, 0) & bit;
+	return mask & signal_bit(signal_claimed()) && !signal_thread.held;
+}
+
+/* Only the words that the kernel uses: the application may have no more. */
+static sigset_t set_without(const sigset_t *set)
+{
+	sigset_t without;
+
+	sigemptyset(&without);
+	set_kernel_mask(&without,
+			kernel_mask(set) & ~signal_bit(signal_claimed()));
+	return without;
+}
+
+/* Block @set, which has the signal. */
+static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
+{
+	sigset_t without = *set, before;
+	int r;
+
+	set_kernel_mask(&without,
+			kernel_mask(set) & ~signal_bit(signal_claimed()));
+	sigemptyset(&before);
+	r = fn(SIG_BLOCK, &without, &before);
+	if (r)
+		return r;
+	if (!is_real(kernel_mask(&before)))
+		signal_thread.blocks = true;
+	if (old)
+		set_kernel_mask(old, kernel_mask(&before));
+	return 0;
 }
 
 /*
- * What the kernel is to be told, for the application's @set. Ours changes
- * first where it takes a signal away, so that one that comes in between is
- * held; where it gives one back the kernel's change releases it.
+ * Unblock, or set a mask. The flag changes first: a signal that the kernel
+ * then releases finds it so.
  */
-static uint64_t translate(int how, uint64_t set)
+static int replace(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 {
 	struct signal_thread *t = &signal_thread;
-	uint64_t bit = signal_bit(signal_claimed());
+	bool blocks = how == SIG_SETMASK && signal_is_in(set);
+	sigset_t without;
 
-	if (how != SIG_UNBLOCK && set & bit && is_real(t, bit))
-		return set;
-	switch (how) {
-	case SIG_BLOCK:
-		t->blocks = true;
-		return set & ~bit;
-	case SIG_UNBLOCK:
-		t->blocks = t->held = false;
-		return set;
-	case SIG_SETMASK:
-		t->blocks = set & bit;
-		t->held = false;
-		return set & ~bit;
-	default:
-		return set;
-	}
+	if (blocks && is_real(kernel_mask_change(SIG_BLOCK, 0)))
+		return fn(how, set, old);
+	t->blocks = blocks;
+	t->held = false;
+	if (!blocks)
+		return fn(how, set, old);
+	without = set_without(set);
+	return fn(how, &without, old);
 }
 
-/* Does it say anything of the claimed signal that is not so already? */
-static bool concerns_us(int how, const sigset_t *set, bool blocked)
+/* A vfork child's mask is the kernel's alone once it has set it. */
+static int change_in_child(mask_fn fn, int how, const sigset_t *set,
+			   sigset_t *old)
 {
-	return set && (signal_is_in(set) || (how == SIG_SETMASK && blocked));
+	if (how == SIG_SETMASK || (how == SIG_UNBLOCK && signal_is_in(set)))
+		signal_blocks_set(false);
+	return fn(how, set, old);
+}
+
+static bool is_how(int how)
+{
+	return how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK;
 }
 
 /* Change by @fn, which reports errors in its own way. */
 static int change(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 {
-	bool blocked;
-	sigset_t copy;
+	struct signal_thread *t = &signal_thread;
+	bool flagged = t->blocks || t->child, ours, blocked;
 	int r;
 
-	if (!signal_claimed() || (!set && !old))
+	if (!signal_claimed() || !(flagged || signal_is_in(set)))
 		return fn(how, set, old);
-	blocked = signal_blocks_get();
-	if (concerns_us(how, set, blocked)) {
-		if (signal_claim_is_ours()) {
-			copy = *set;
-			set_kernel_mask(&copy,
-					translate(how, kernel_mask(set)));
-			set = &copy;
-		} else if (how != SIG_BLOCK) {
-			/* A vfork child's mask is the kernel's alone now. */
-			signal_blocks_set(false);
-		}
-	}
-	r = fn(how, set, old);
+	ours = signal_claim_is_ours();
+	blocked = ours ? t->blocks : signal_blocks_get();
+	if (!set || !is_how(how))
+		r = fn(how, set, old);
+	else if (!ours)
+		r = change_in_child(fn, how, set, old);
+	else if (how == SIG_BLOCK && signal_is_in(set))
+		r = block(fn, set, old);
+	else if (how == SIG_SETMASK || signal_is_in(set))
+		r = replace(fn, how, set, old);
+	else
+		r = fn(how, set, old);
 	if (!r && old && blocked)
 		set_kernel_mask(old, kernel_mask(old) |
 					     signal_bit(signal_claimed()));

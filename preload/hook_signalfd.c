@@ -80,7 +80,7 @@ EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 			forget(r);
 		return r;
 	}
-	without = *mask;
+	sigemptyset(&without);
 	set_kernel_mask(&without,
 			kernel_mask(mask) & ~signal_bit(signal_claimed()));
 	r = REAL(signalfd)(fd, &without, flags);
