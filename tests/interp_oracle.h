@@ -66,8 +66,9 @@ extern const char oracle_exit[];
 
 #define EACH16(X)                                                              \
 	X(0)                                                                   \
-	X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)   \
-		X(14) X(15)
+	X(1)                                                                   \
+	X(2)                                                                   \
+	X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #define EACH8(X)    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define LOAD_XMM(n) "movups oracle+232+64*" #n "(%rip), %xmm" #n "\n\t"
 #define SAVE_XMM(n) "movups %xmm" #n ", oracle+232+64*" #n "(%rip)\n\t"
@@ -77,8 +78,10 @@ extern const char oracle_exit[];
 #define SAVE_K(n)   "kmovq %k" #n ", oracle+168+8*" #n "(%rip)\n\t"
 #define EACH_HIGH16(X)                                                         \
 	X(16)                                                                  \
-	X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27)      \
-		X(28) X(29) X(30) X(31)
+	X(17)                                                                  \
+	X(18)                                                                  \
+	X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29)      \
+		X(30) X(31)
 
 _Static_assert(offsetof(struct oracle_state, mask) == 168, "in the assembler");
 _Static_assert(offsetof(struct oracle_state, vec) == 232, "in the assembler");
@@ -228,12 +231,13 @@ static void oracle_set_up(void)
 
 static int oracle_read(void *ctx, uint64_t addr, void *buf, size_t n)
 {
+	const bool *data = ctx;
 	const struct {
 		uint64_t base, bytes;
 	} maps[] = { { (uint64_t)oracle_arena, ARENA_BYTES },
 		     { (uint64_t)oracle_code, CODE_BYTES } };
 
-	for (int i = 0; i < 2; i++)
+	for (int i = *data ? 0 : 1; i < 2; i++)
 		if (addr >= maps[i].base &&
 		    addr + n <= maps[i].base + maps[i].bytes) {
 			memcpy(buf, (const void *)addr, n);
@@ -372,10 +376,61 @@ static struct cpu_state oracle_cpu(void)
 	return cpu;
 }
 
-struct oracle_tally {
-	unsigned cases, known, unknown; /* values compared and not */
-	unsigned ended_early;
+/*
+ * What the interpreter is given. What it then does not know must taint all
+ * that is made of it: a result wrongly called known is made of zeros.
+ */
+enum oracle_mode {
+	KNOWS_ALL,
+	READS_LAZILY, /* loads that no address or branch needs are left */
+	SEES_LITTLE,  /* registers, flags and memory are missing at random */
+	MODES
 };
+
+struct oracle_tally {
+	unsigned cases, known;
+	unsigned unknown, ended_early; /* of KNOWS_ALL */
+};
+
+static bool coin(void)
+{
+	return oracle_random() >> 63;
+}
+
+/* Take from @in what it knows of half of the registers that hold no address. */
+static void blind(struct interp *in)
+{
+	static const int plain[] = { 0, 1, 2, 8, 9, 10, 11, 14, 15 };
+
+	for (unsigned i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		if (coin())
+			continue;
+		in->cpu.gpr[plain[i]] = oracle_random();
+		in->gpr_taint[plain[i]] = TAINT_UNKNOWN;
+	}
+	if (coin()) {
+		in->carry_taint = TAINT_UNKNOWN;
+		in->cpu.rflags ^= FLAG_CF;
+	}
+	if (coin()) {
+		in->status_taint = TAINT_UNKNOWN;
+		in->cpu.rflags ^= FLAGS_STATUS;
+	}
+	for (unsigned i = 0; i < VECTORS; i++)
+		for (unsigned l = 0; l < LANES; l++) {
+			vec_lanes(in, i);
+			if (coin())
+				continue;
+			in->vec[i][l].q[0] = oracle_random();
+			in->vec[i][l].q[1] = oracle_random();
+			in->vec_taint[i][l] = TAINT_UNKNOWN;
+		}
+	for (unsigned i = 0; i < MASKS; i++) {
+		*mask_value(in, i) ^= coin() ? 0 : oracle_random();
+		if (in->mask[i] != oracle.mask[i])
+			in->mask_taint[i] = TAINT_UNKNOWN;
+	}
+}
 
 static void hex(const char *name, const void *p, unsigned n)
 {
@@ -407,6 +462,8 @@ static bool compare_registers(const struct interp *in, const char *text,
 		unknown |= FLAG_CF;
 	if (in->status_taint)
 		unknown |= FLAGS_STATUS;
+	if (in->direction_taint)
+		unknown |= FLAG_DF;
 	if ((in->cpu.rflags ^ oracle.rflags) & ~unknown & 0xcd5) {
 		printf("  flags: %lx, in truth %lx, unknown %x\n",
 		       in->cpu.rflags & 0xcd5, oracle.rflags & 0xcd5, unknown);
@@ -502,7 +559,10 @@ static bool oracle_case(const struct snippet *s, struct oracle_tally *t)
 {
 	static const uint8_t leave_code[] = { 0xff, 0x25, 0, 0, 0, 0 };
 	struct interp *in = &oracle_interp;
-	struct memory mem = { .read = oracle_read };
+	enum oracle_mode mode = oracle_random() % MODES;
+	bool data = mode != SEES_LITTLE || coin();
+	struct memory mem = { .read = oracle_read, .ctx = &data };
+	struct oracle_tally aside = { 0 };
 	size_t n = s->end - s->begin;
 	const void *exit_at = oracle_exit;
 	uint64_t seed = oracle_seed;
@@ -512,11 +572,18 @@ static bool oracle_case(const struct snippet *s, struct oracle_tally *t)
 
 	random_state();
 	cpu = oracle_cpu();
+	if (mode != KNOWS_ALL) {
+		aside = *t;
+		t = &aside;
+	}
 	memcpy(oracle_code, s->begin, n);
 	memset(oracle_code + n, 0xcc, 16);
 	interp_begin(in, &cpu, &mem);
 	in->start_ip = 0; /* a loop in a snippet does not close the window */
-	in->demanded = ~TAINT_UNKNOWN;
+	if (mode != READS_LAZILY)
+		in->demanded = ~TAINT_UNKNOWN;
+	if (mode == SEES_LITTLE)
+		blind(in);
 	end = interp_run(in, 0);
 	memcpy(oracle_code + n, leave_code, sizeof(leave_code));
 	memcpy(oracle_code + n + sizeof(leave_code), &exit_at, 8);
@@ -529,6 +596,8 @@ static bool oracle_case(const struct snippet *s, struct oracle_tally *t)
 		if (end == INTERP_SYSCALL &&
 		    in->cpu.rip != (uint64_t)oracle_code + n)
 			return true;
+		if (mode != KNOWS_ALL)
+			return true; /* a divisor that was not seen */
 		printf("%s: faulted, seed %lx\n", s->text, seed);
 		return false;
 	}
@@ -542,8 +611,8 @@ static bool oracle_case(const struct snippet *s, struct oracle_tally *t)
 		ok &= compare_memory(in, t);
 	}
 	if (!ok)
-		printf("%s: end %d at +%lx, seed %lx\n", s->text, end,
-		       in->cpu.rip - (uint64_t)oracle_code, seed);
+		printf("%s: mode %d, end %d at +%lx, seed %lx\n", s->text, mode,
+		       end, in->cpu.rip - (uint64_t)oracle_code, seed);
 	return ok;
 }
 
