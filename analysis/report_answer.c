@@ -11,9 +11,9 @@
 
 enum {
 	/*
-	 * With no detection in n samples, the chance that a sample meets
-	 * another thread is below 3/n (95 %): at 5,000 below 0.06 %, which
-	 * is under what a program that suffers from sharing shows by far.
+	 * With no detection in n samples, the chance that a sample detects
+	 * sharing is below 3/n (95 %): at 5,000 below 0.06 %. Programs that
+	 * suffer from sharing show 1 % and more.
 	 */
 	SURE_SAMPLES = 5000,
 	FEW_DETECTIONS = 30,
@@ -182,8 +182,7 @@ static char *nothing_found(const struct profile *p, uint64_t samples)
 	if (!seconds)
 		return xasprintf("No sharing between threads found in %s "
 				 "samples. With 95 %% confidence fewer than "
-				 "one sample in %s meets another thread's "
-				 "store.",
+				 "one sample in %s would detect any.",
 				 count_text(samples), count_text(samples / 3));
 	return xasprintf("No sharing between threads found in %s sample%s "
 			 "(%s). Run at least %s s for a sure answer.",

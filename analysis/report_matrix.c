@@ -129,19 +129,20 @@ static int compare_weight(const void *a, const void *b)
 			    : (x->b > y->b) - (x->b < y->b);
 }
 
-static void print_pairs(struct report *r)
+/* The cells of most weight, of threads or of processors. */
+static void print_pairs(struct report *r, const struct cell *cells, size_t n)
 {
-	const struct tally *t = &r->tally;
-	struct cell *cell = xcalloc(t->cells, sizeof(*cell));
-	uint64_t total = tally_total(t->kind);
+	struct cell *cell = xcalloc(n, sizeof(*cell));
+	uint64_t total = 0;
 
-	memcpy(cell, t->cell, t->cells * sizeof(*cell));
-	qsort(cell, t->cells, sizeof(*cell), compare_weight);
-	report_heading(r, "Pairs of threads");
+	memcpy(cell, cells, n * sizeof(*cell));
+	qsort(cell, n, sizeof(*cell), compare_weight);
+	for (size_t i = 0; i < n; i++)
+		total = sat_add(total, tally_total(cell[i].kind));
 	fprintf(r->out, "%s  %5s %5s %10s %15s %7s %7s %9s %9s%s\n",
 		paint(r, PAINT_DIM), "a", "b", "detections", "95 % interval",
 		"of all", "false", "a then b", "b then a", paint(r, PAINT_OFF));
-	for (size_t i = 0; i < t->cells && i < r->top; i++) {
+	for (size_t i = 0; i < n && i < r->top; i++) {
 		uint64_t all = tally_total(cell[i].kind);
 		struct interval v = interval_count(all);
 		char range[64];
@@ -153,14 +154,26 @@ static void print_pairs(struct report *r)
 			percent_text(cell[i].kind[SHARING_FALSE], all),
 			count_text(cell[i].a_to_b), count_text(cell[i].b_to_a));
 	}
-	if (t->cells > r->top)
+	if (n > r->top)
 		fprintf(r->out, "  ... and %s more pairs\n",
-			count_text(t->cells - r->top));
+			count_text(n - r->top));
+	free(cell);
+}
+
+static void report_pairs(struct report *r)
+{
+	const struct tally *t = &r->tally;
+
+	report_heading(r, "Pairs of threads");
+	print_pairs(r, t->cell, t->cells);
 	fputs("  a then b: stored by a, then met by b.", r->out);
 	if (r->profile->merged)
 		fputs(" a = b: among the threads of one row.", r->out);
 	fputc('\n', r->out);
-	free(cell);
+	if (t->cores < 2) /* nothing to tell apart */
+		return;
+	report_heading(r, "Pairs of processors (where those threads ran)");
+	print_pairs(r, t->core, t->cores);
 }
 
 void report_matrix(struct report *r)
@@ -188,7 +201,7 @@ void report_matrix(struct report *r)
 		print_numbers(r, row, n, max);
 	else if (n > 2 && n <= PICTURE_MAX)
 		print_picture(r, row, n, max);
-	print_pairs(r);
+	report_pairs(r);
 	free(used);
 	free(row);
 }
