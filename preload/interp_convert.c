@@ -185,7 +185,7 @@ enum step step_float_predicate(struct interp *in, const struct insn *insn)
 		return mask_result(in, insn, bits, a.taint[0]);
 	}
 	for (unsigned i = 0; i * size < bytes; i++)
-		memset(a.lane[0].b + i * size, bits >> i & 1 ? 0xff : 0, size);
+		memset(a.bytes + i * size, bits >> i & 1 ? 0xff : 0, size);
 	return vec_write(in, insn, 0, &a, scalar ? LANE_BYTES : bytes);
 }
 

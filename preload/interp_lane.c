@@ -243,7 +243,7 @@ enum step step_lane_widen(struct interp *in, const struct insn *insn)
 	vec_read(in, insn, 1, &from);
 	memset(&source, 0, sizeof(source));
 	for (unsigned i = 0; i * LANE_BYTES < bytes; i++) {
-		memcpy(&source, from.lane[0].b + i * part, part);
+		memcpy(&source, from.bytes + i * part, part);
 		fn(&to.lane[i], &source, &source);
 		to.taint[i] = from.taint[i * part / LANE_BYTES];
 	}

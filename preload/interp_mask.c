@@ -234,7 +234,7 @@ static uint64_t element(const struct vec *v, unsigned i, unsigned size)
 {
 	uint64_t x = 0;
 
-	memcpy(&x, v->lane[0].b + i * size, size);
+	memcpy(&x, v->bytes + i * size, size);
 	return x;
 }
 
@@ -314,7 +314,7 @@ enum step step_vec_to_mask(struct interp *in, const struct insn *insn)
 
 	vec_read(in, insn, 1, &v);
 	for (unsigned i = 0; i * size < bytes; i++)
-		r.v |= (uint64_t)(v.lane[0].b[(i + 1) * size - 1] >> 7) << i;
+		r.v |= (uint64_t)(v.bytes[(i + 1) * size - 1] >> 7) << i;
 	for (unsigned i = 0; i * LANE_BYTES < bytes; i++)
 		r.taint |= v.taint[i];
 	set_mask(in, insn->op[0].reg, r);
@@ -328,7 +328,7 @@ enum step step_mask_to_vec(struct interp *in, const struct insn *insn)
 	struct vec v;
 
 	for (unsigned i = 0; i * size < bytes; i++)
-		memset(v.lane[0].b + i * size, k.v >> i & 1 ? 0xff : 0, size);
+		memset(v.bytes + i * size, k.v >> i & 1 ? 0xff : 0, size);
 	for (unsigned i = 0; i < LANES; i++)
 		v.taint[i] = k.taint;
 	return vec_write(in, insn, 0, &v, bytes);

@@ -132,7 +132,7 @@ enum step step_vec_insert(struct interp *in, const struct insn *insn)
 	struct vec v;
 
 	vec_read(in, insn, insn->flags & INSN_VEX ? 1 : 0, &v);
-	memcpy(v.lane[0].b + i * size, &x.v, size);
+	memcpy(v.bytes + i * size, &x.v, size);
 	v.taint[0] |= x.taint;
 	return vec_write(in, insn, 0, &v, LANE_BYTES);
 }
@@ -152,7 +152,7 @@ enum step step_vec_signs(struct interp *in, const struct insn *insn)
 		size = 8;
 	vec_read(in, insn, 1, &v);
 	for (unsigned i = 0; i * size < bytes; i++)
-		r.v |= (uint64_t)(v.lane[0].b[(i + 1) * size - 1] >> 7) << i;
+		r.v |= (uint64_t)(v.bytes[(i + 1) * size - 1] >> 7) << i;
 	for (unsigned i = 0; i * LANE_BYTES < bytes; i++)
 		r.taint |= v.taint[i];
 	return write_operand(in, insn, 0, r);
@@ -221,7 +221,7 @@ enum step step_vec_masked(struct interp *in, const struct insn *insn)
 	select = decode_vector_mask(insn, mask.lane);
 	for (unsigned i = 0; i * size < bytes; i++)
 		if (!(select >> i & 1))
-			memset(v.lane[0].b + i * size, 0, size);
+			memset(v.bytes + i * size, 0, size);
 	return vec_write(in, insn, 0, &v, bytes);
 }
 

@@ -61,7 +61,7 @@ enum step step_broadcast(struct interp *in, const struct insn *insn)
 	}
 	taint_all(&v, size > LANE_BYTES ? v.taint[0] | v.taint[1] : v.taint[0]);
 	for (unsigned at = size; at < bytes; at += size)
-		memcpy(v.lane[0].b + at, v.lane[0].b, size);
+		memcpy(v.bytes + at, v.bytes, size);
 	return vec_write(in, insn, 0, &v, bytes);
 }
 
@@ -157,7 +157,7 @@ static uint64_t element(const struct vec *v, unsigned i, unsigned size)
 {
 	uint64_t x = 0;
 
-	memcpy(&x, v->lane[0].b + i * size, size);
+	memcpy(&x, v->bytes + i * size, size);
 	return x;
 }
 
@@ -205,8 +205,7 @@ enum step step_permute(struct interp *in, const struct insn *insn)
 			k = (i & ~1u) | (k >> 1 & 1);
 		else if (in_lane)
 			k = (i & ~3u) | (k & 3);
-		memcpy(to.lane[0].b + i * size, from.lane[0].b + k % n * size,
-		       size);
+		memcpy(to.bytes + i * size, from.bytes + k % n * size, size);
 	}
 	taint_all(&to, all_taints(&index, bytes) | all_taints(&from, bytes));
 	return vec_write(in, insn, 0, &to, bytes);
@@ -236,8 +235,7 @@ enum step step_permute_two(struct interp *in, const struct insn *insn)
 		uint64_t k = element(&index, i, size) % (2 * n);
 		const struct vec *from = k < n ? &table : &high;
 
-		memcpy(to.lane[0].b + i * size, from->lane[0].b + k % n * size,
-		       size);
+		memcpy(to.bytes + i * size, from->bytes + k % n * size, size);
 	}
 	taint_all(&to, all_taints(&index, bytes) | all_taints(&table, bytes) |
 			       all_taints(&high, bytes));
@@ -257,8 +255,8 @@ enum step step_align_elements(struct interp *in, const struct insn *insn)
 	for (unsigned i = 0; i < n; i++) {
 		const struct vec *from = i + by < n ? &low : &high;
 
-		memcpy(to.lane[0].b + i * size,
-		       from->lane[0].b + (i + by) % n * size, size);
+		memcpy(to.bytes + i * size, from->bytes + (i + by) % n * size,
+		       size);
 	}
 	taint_all(&to, all_taints(&high, bytes) | all_taints(&low, bytes));
 	return vec_write(in, insn, 0, &to, bytes);
@@ -279,10 +277,10 @@ enum step step_blend_mask(struct interp *in, const struct insn *insn)
 	vec_read(in, insn, 1, &a);
 	vec_read(in, insn, 2, &b);
 	for (unsigned i = 0; i < n; i++) {
-		uint8_t *to = a.lane[0].b + i * size;
+		uint8_t *to = a.bytes + i * size;
 
 		if (k >> i & 1)
-			memcpy(to, b.lane[0].b + i * size, size);
+			memcpy(to, b.bytes + i * size, size);
 		else if (insn->flags & INSN_ZEROING)
 			memset(to, 0, size);
 	}

@@ -184,9 +184,8 @@ enum step step_blend_variable(struct interp *in, const struct insn *insn)
 	vec_read(in, insn, first + 1, &b);
 	vec_read(in, insn, first + 2, &mask);
 	for (unsigned i = 0; i * size < bytes; i++)
-		if (mask.lane[0].b[(i + 1) * size - 1] & 0x80)
-			memcpy(a.lane[0].b + i * size, b.lane[0].b + i * size,
-			       size);
+		if (mask.bytes[(i + 1) * size - 1] & 0x80)
+			memcpy(a.bytes + i * size, b.bytes + i * size, size);
 	for (unsigned i = 0; i * LANE_BYTES < bytes; i++)
 		a.taint[i] |= b.taint[i] | mask.taint[i];
 	return vec_write(in, insn, 0, &a, bytes);

@@ -220,7 +220,10 @@ uint64_t *mask_value(struct interp *in, unsigned reg);
 
 /* A vector operand as an instruction reads it: from register or memory. */
 struct vec {
-	union lane lane[LANES];
+	union {
+		union lane lane[LANES];
+		uint8_t bytes[LANES * LANE_BYTES];
+	};
 	uint64_t taint[LANES];
 };
 

@@ -131,7 +131,7 @@ uint64_t *mask_value(struct interp *in, unsigned reg)
 /* Repeat the first @n bytes of @v all over @bytes. */
 static void replicate(struct vec *v, unsigned n, unsigned bytes)
 {
-	uint8_t *b = v->lane[0].b;
+	uint8_t *b = v->bytes;
 
 	for (unsigned at = n; at < bytes; at += n)
 		memcpy(b + at, b, n);
@@ -255,7 +255,7 @@ static void write_masked(struct interp *in, const struct insn *insn,
 enum step vec_store(struct interp *in, const struct insn *insn, int mem,
 		    const struct vec *v, unsigned bytes)
 {
-	const uint8_t *from = v->lane[0].b;
+	const uint8_t *from = v->bytes;
 	uint64_t base = in->address[mem];
 	uint64_t taint = 0;
 

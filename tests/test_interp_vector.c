@@ -483,6 +483,7 @@ SNIPPET("ktestb k1, k1");
 #define COMPARE(op)                                                            \
 	SNIPPET(op " k1, zmm2, zmm3");                                         \
 	SNIPPET(op " k1{k5}, ymm2, [rsi]");                                    \
+	SNIPPET(op " k1{k5}, zmm2, zmm9");                                     \
 	SNIPPET(op " k1, xmm2, xmm20")
 COMPARE("vpcmpeqb");
 COMPARE("vpcmpeqw");
@@ -551,7 +552,8 @@ int main(void)
 	SRunner *r = srunner_create(s);
 	int failed;
 
-	tcase_add_test(c, whatever_is_claimed_known_is_what_the_processor_makes);
+	tcase_add_test(c,
+		       whatever_is_claimed_known_is_what_the_processor_makes);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_NORMAL);
