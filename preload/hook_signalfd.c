@@ -51,9 +51,14 @@ static bool remember(int fd, uint64_t mask)
 	return false;
 }
 
-/* EINVAL from a descriptor that is no signalfd any more does no harm. */
+/*
+ * EINVAL from a descriptor that is no signalfd any more does no harm. Timers of
+ * all threads cannot be stopped from here: their signal stays left out.
+ */
 void signalfd_let_through(void)
 {
+	if (signal_claimed() != SIGTRAP)
+		return;
 	for (int i = 0; i < FDS_MAX; i++) {
 		int fd = atomic_load(&fds[i]) - 1;
 		uint64_t mask = atomic_load(&masks[i]);
