@@ -74,10 +74,21 @@ profiled()
 	fi
 }
 
+# The same in place of the calling shell, for "profiled_exec SERVER &": then $!
+# is the server.
+profiled_exec()
+{
+	if [ -n "$PRELOAD" ]; then
+		export LD_PRELOAD=$PRELOAD COMDET_OUT=$OUT
+		export COMDET_CHILDREN=$children
+	fi
+	exec "$@"
+}
+
 # run_once HOW PRELOAD - leaves $dir/NAME/HOW.{out,err,status}
 run_once()
 {
-	local how=$1 at=$dir/$name start
+	local how=$1 at=$dir/$name start group
 
 	mkdir "$at/$how"
 	start=$(date +%s%N)
@@ -85,10 +96,14 @@ run_once()
 		cd "$at/$how" || exit 99
 		export PRELOAD=$2 OUT=$at/$how.profile DATA=$at/data B TOP
 		export children
-		export -f profiled run
+		export -f profiled profiled_exec run
 		exec timeout -k 10 "$limit" bash -c run
-	) >"$at/$how.raw_out" 2>"$at/$how.raw_err" </dev/null
+	) >"$at/$how.raw_out" 2>"$at/$how.raw_err" </dev/null &
+	group=$!
+	wait $group
 	echo $? >"$at/$how.status"
+	# timeout leads a process group; nothing of it shall stay behind
+	kill -KILL -- -$group 2>/dev/null
 	took[$how]=$((($(date +%s%N) - start) / 100000000))
 	filter <"$at/$how.raw_out" >"$at/$how.out"
 	filter <"$at/$how.raw_err" >"$at/$how.err"

@@ -19,8 +19,13 @@ extern uint64_t goCallback(uint64_t);
 static void *compute(void *arg)
 {
 	uint64_t *slot = arg, x = *slot;
-	for (long i = 0; i < 400000000; i++)
+	uint32_t table[1024] = { 0 };
+	for (long i = 0; i < 500000000; i++) {
 		x = x * 6364136223846793005u + 1442695040888963407u;
+		table[x >> 54] += x >> 32;
+	}
+	for (int i = 0; i < 1024; i++)
+		x = x * 31 + table[i];
 	*slot = goCallback(x);
 	return 0;
 }
@@ -56,16 +61,20 @@ func goCallback(x C.uint64_t) C.uint64_t {
 	return x ^ 0x5555
 }
 
+// the primes between from and to, by a sieve
 func primes(from, to int) (n int) {
-	for k := from; k < to; k++ {
-		prime := k > 1
-		for d := 2; d*d <= k; d++ {
-			if k%d == 0 {
-				prime = false
-				break
-			}
+	composite := make([]bool, to-from)
+	for d := 2; d*d < to; d++ {
+		first := (from + d - 1) / d * d
+		if first < d*d {
+			first = d * d
 		}
-		if prime {
+		for k := first; k < to; k += d {
+			composite[k-from] = true
+		}
+	}
+	for k, is := range composite {
+		if !is && k+from > 1 {
 			n++
 		}
 	}
@@ -84,7 +93,7 @@ func main() {
 		wait.Add(1)
 		go func(i int) {
 			defer wait.Done()
-			counts[i] = primes(i*400000, (i+1)*400000)
+			counts[i] = primes(i*8000000, (i+1)*8000000)
 		}(i)
 	}
 	wait.Wait()

@@ -58,7 +58,7 @@ PYTHON
 }
 run()
 {
-	profiled memcached -u root -t 2 -s "$PWD/socket" -m 64 2>server.log &
+	profiled_exec memcached -u root -t 2 -s "$PWD/socket" -m 64 2>server.log &
 	server=$!
 	python3 "$DATA/client.py" "$PWD/socket"
 	kill -TERM $server

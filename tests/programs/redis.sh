@@ -7,7 +7,7 @@ version() { redis-server --version | grep -o 'v=[0-9.]*'; }
 filter() { sed -E 's/[0-9.]+ requests per second.*/N requests per second/; s/.*\r//'; }
 run()
 {
-	profiled redis-server --port 0 --unixsocket "$PWD/socket" --save '' \
+	profiled_exec redis-server --port 0 --unixsocket "$PWD/socket" --save '' \
 		--enable-debug-command local --io-threads 2 --io-threads-do-reads yes \
 		--daemonize no --dir "$PWD" >server.log 2>&1 &
 	server=$!
