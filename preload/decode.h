@@ -40,7 +40,7 @@ enum {
 
 enum operand_kind {
 	OPERAND_NONE,
-	OPERAND_GPR,   /* reg 0-15, or with INSN_HIGH8 see struct operand */
+	OPERAND_GPR,   /* reg 0-15 */
 	OPERAND_HIGH8, /* ah ch dh bh: reg 0-3 is the register it is part of */
 	OPERAND_VEC,   /* xmm, ymm, zmm: reg 0-31 */
 	OPERAND_MASK,  /* k0-k7 as a plain operand, not as a write mask */

@@ -276,6 +276,16 @@ static void convert_special(const ZydisDecodedInstruction *z, struct insn *out)
 	case ZYDIS_MNEMONIC_XRSTOR64:
 		m->rw = ACCESS_LOAD;
 		m->bytes = decode_xsave_bytes();
+		out->vec_written = ~0u;
+		out->mask_written = 0xff;
+		break;
+	case ZYDIS_MNEMONIC_FXRSTOR:
+	case ZYDIS_MNEMONIC_FXRSTOR64:
+		out->vec_written = 0xffff;
+		break;
+	case ZYDIS_MNEMONIC_VP2INTERSECTD:
+	case ZYDIS_MNEMONIC_VP2INTERSECTQ:
+		out->mask_written |= 3u << (out->op[0].reg & ~1u);
 		break;
 	case ZYDIS_MNEMONIC_CLZERO:
 		add_clzero(out);

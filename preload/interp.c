@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "interp_state.h"
+#include "interp_steps.h"
 
 #include "signal_safe.h"
 
@@ -215,7 +216,7 @@ static enum step one_step(struct interp *in)
 		return STEP_FULL;
 	in->next_ip = ip + insn->len;
 	if (insn->flags & INSN_X87)
-		s = step_unknown(in, insn);
+		s = step_x87(in, insn);
 	else
 		s = interp_handler(insn)(in, insn);
 	if (s != STEP_NEXT)

@@ -253,3 +253,40 @@ enum step step_round(struct interp *in, const struct insn *insn)
 	}
 	return vec_write(in, insn, 0, &a, bytes);
 }
+
+/*
+ * x87 and MMX: of their state only the control word is kept, which C code
+ * saves, changes and restores around conversions.
+ */
+enum step step_x87(struct interp *in, const struct insn *insn)
+{
+	enum {
+		CONTROL_INITIAL = 0x37f
+	};
+
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_FNSTCW:
+		return write_operand(in, insn, 0, in->x87_control);
+	case ZYDIS_MNEMONIC_FLDCW:
+		in->x87_control = read_operand(in, insn, 0);
+		in->x87_control.v |= 0x40; /* this bit is always set */
+		return STEP_NEXT;
+	case ZYDIS_MNEMONIC_FNINIT:
+		in->x87_control = (struct value){ CONTROL_INITIAL, 0 };
+		break;
+	case ZYDIS_MNEMONIC_FLDENV:
+	case ZYDIS_MNEMONIC_FNSTENV:
+	case ZYDIS_MNEMONIC_FNSAVE:
+	case ZYDIS_MNEMONIC_FRSTOR:
+		in->x87_control.taint = TAINT_UNKNOWN;
+	}
+	return step_unknown(in, insn);
+}
+
+/* fxrstor, xrstor: vectors, masks and MXCSR from memory */
+enum step step_restore(struct interp *in, const struct insn *insn)
+{
+	in->fp_exact = false;
+	in->x87_control.taint = TAINT_UNKNOWN;
+	return step_unknown(in, insn);
+}

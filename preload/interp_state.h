@@ -106,6 +106,7 @@ struct interp {
 	uint32_t undefined; /* bits of rflags whose value is undefined */
 	uint32_t mxcsr;     /* the program's */
 	bool fp_exact;      /* mxcsr is known and masks all exceptions */
+	struct value x87_control;
 
 	const struct memory *mem;
 	struct memory code_mem; /* mem behind code_line */

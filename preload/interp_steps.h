@@ -26,6 +26,8 @@ step_fn step_to_integer;
 step_fn step_float_compare;
 step_fn step_float_predicate;
 step_fn step_round;
+step_fn step_x87;
+step_fn step_restore;
 
 /* interp_flow.c */
 step_fn step_jump;

@@ -20,7 +20,7 @@
 	X(permute_halves) X(shuffle_lanes) X(permute) X(permute_two) \
 	X(align_elements) X(blend_mask) X(kmov) X(klogic) X(kshift) \
 	X(kunpck) X(kortest) X(ktest) X(mask_compare) X(vec_to_mask) \
-	X(mask_to_vec)
+	X(mask_to_vec) X(restore)
 
 #define NUMBER(name)  DO_##name,
 #define POINTER(name) [DO_##name] = step_##name,
@@ -78,6 +78,8 @@ static const uint8_t step_of[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 	M(VMASKMOVPS, vec_masked), M(VMASKMOVPD, vec_masked),
 	M(VPMASKMOVD, vec_masked), M(VPMASKMOVQ, vec_masked),
 	MV(MASKMOVDQU, vec_maskmov_bytes), MV(LDMXCSR, ldmxcsr),
+	M(FXRSTOR, restore), M(FXRSTOR64, restore), M(XRSTOR, restore),
+	M(XRSTOR64, restore),
 
 	MV(CVTSI2SS, from_integer), MV(CVTSI2SD, from_integer),
 	MV(CVTSS2SI, to_integer), MV(CVTTSS2SI, to_integer),

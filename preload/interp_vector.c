@@ -76,8 +76,11 @@ void vec_begin(struct interp *in)
 	in->vec_loaded = 0;
 	in->mask_loaded = 0;
 	in->fp_exact = false;
+	in->x87_control = (struct value){ 0, TAINT_UNKNOWN };
 	if (!in->cpu.fxsave)
 		return;
+	in->x87_control.taint = 0;
+	memcpy(&in->x87_control.v, in->cpu.fxsave, 2);
 	memcpy(&in->mxcsr, (const uint8_t *)in->cpu.fxsave + FXSAVE_MXCSR,
 	       sizeof(in->mxcsr));
 	in->fp_exact = (in->mxcsr & MXCSR_MASKS) == MXCSR_MASKS;

@@ -81,8 +81,7 @@ extern const char oracle_exit[];
 	X(17)                                                                  \
 	X(18)                                                                  \
 	X(19)                                                                  \
-	X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30)      \
-		X(31)
+	X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 
 _Static_assert(offsetof(struct oracle_state, mask) == 168, "in the assembler");
 _Static_assert(offsetof(struct oracle_state, vec) == 232, "in the assembler");
@@ -362,6 +361,7 @@ static struct cpu_state oracle_cpu(void)
 	uint32_t mxcsr = oracle.mxcsr;
 
 	memcpy(cpu.gpr, oracle.gpr, sizeof(cpu.gpr));
+	__asm__ volatile("fnstcw %0" : "=m"(*(uint16_t *)fxsave));
 	memcpy(fxsave + 24, &mxcsr, 4);
 	for (int i = 0; i < 16; i++) {
 		memcpy(fxsave + 160 + 16 * i, oracle.vec[i], 16);

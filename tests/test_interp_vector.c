@@ -534,6 +534,14 @@ SNIPPET("vpopcntq zmm1, zmm2");
 SNIPPET("sha256rnds2 xmm1, xmm2, xmm0");
 SNIPPET("dppd xmm1, xmm2, 0x31");
 SNIPPET("movq2dq xmm1, mm2; emms");
+SNIPPET("vp2intersectd k2, zmm1, zmm2");
+SNIPPET("and rsi, -64; fxsave [rsi]; addps xmm1, xmm2; fxrstor [rsi]");
+SNIPPET("and rsi, -64; lea rdi, [rsi+512]; xor eax, eax; mov ecx, 8; "
+	"rep stosq; mov eax, 3; xor edx, edx; xsave [rsi]; addps xmm1, xmm2; "
+	"xrstor [rsi]; paddb xmm1, xmm2");
+SNIPPET("fnstcw [rsi]; mov eax, [rsi]; or ax, 0xc00; mov [rdi], ax; "
+	"fldcw [rdi]; fnstcw [rdi+2]; fldcw [rsi]");
+SNIPPET("fninit; fnstcw [rsi]");
 
 START_TEST(whatever_is_claimed_known_is_what_the_processor_makes)
 {
