@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * help_stepper - the interpreter and the backward decoder against the truth
  *
@@ -12,6 +12,8 @@
  * just made, of which it knows the truth. PROGRAM is started again until
  * enough was compared; after each window STEPS more instructions are stepped
  * for the backward decoder alone. Exit status 1 after any divergence.
+ * With VERBOSE in the environment, wrong answers of the backward decoder are
+ * printed.
  */
 #include <errno.h>
 #include <stdio.h>

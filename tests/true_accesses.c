@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * true_accesses - what an instruction accesses, asked of Zydis alone
  */
