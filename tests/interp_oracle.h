@@ -525,6 +525,7 @@ static bool compare_memory(const struct interp *in, struct oracle_tally *t)
 	for (uint32_t i = 0; i < in->stores; i++) {
 		const struct store *s = &in->store[i];
 
+		t->unknown += s->taint != 0;
 		for (uint32_t b = 0; b < s->len; b++) {
 			uint64_t at = s->addr + b - base;
 
@@ -541,9 +542,7 @@ static bool compare_memory(const struct interp *in, struct oracle_tally *t)
 			    in->access[i].addr + b - base < ARENA_BYTES)
 				covered[in->access[i].addr + b - base] = 1;
 	for (unsigned i = 0; i < ARENA_BYTES; i++) {
-		if (unsure[i]) {
-			t->unknown++;
-		} else if (oracle_before[i] != oracle_arena[i]) {
+		if (!unsure[i] && oracle_before[i] != oracle_arena[i]) {
 			printf("  byte %x: %02x, in truth %02x%s\n", i,
 			       oracle_before[i], oracle_arena[i],
 			       covered[i] ? "" : ", no access");

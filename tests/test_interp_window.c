@@ -7,8 +7,10 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "preload/interp.h"
 #include "preload/interp_state.h"
@@ -19,7 +21,6 @@
 		":\n\t" text "\n" #name "_end:\n\t.att_syntax\n\t.popsection")
 
 enum {
-	CODE_AT = 0x400000,
 	DATA_AT = 0x600000,
 	DATA_BYTES = 8192,
 };
@@ -32,6 +33,9 @@ struct program {
 };
 
 static struct program program;
+/* Each program has an address of its own: what was learnt of one is not used.
+ */
+static uint64_t code_at = 0x400000;
 static struct interp interp;
 static struct memory memory;
 static struct cpu_state cpu;
@@ -40,9 +44,9 @@ static int program_read(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	struct program *p = ctx;
 
-	if (addr >= CODE_AT && addr + n <= CODE_AT + sizeof(p->code)) {
+	if (addr >= code_at && addr + n <= code_at + sizeof(p->code)) {
 		p->code_reads++;
-		memcpy(buf, p->code + (addr - CODE_AT), n);
+		memcpy(buf, p->code + (addr - code_at), n);
 		return 0;
 	}
 	if (addr >= DATA_AT && addr + n <= DATA_AT + DATA_BYTES) {
@@ -55,12 +59,13 @@ static int program_read(void *ctx, uint64_t addr, void *buf, size_t n)
 
 static void load_program(const uint8_t *begin, const uint8_t *end)
 {
+	code_at += 0x1010;
 	memset(&program, 0, sizeof(program));
 	memset(program.code, 0xcc, sizeof(program.code));
 	memcpy(program.code, begin, end - begin);
 	memory = (struct memory){ .read = program_read, .ctx = &program };
 	memset(&cpu, 0, sizeof(cpu));
-	cpu.rip = CODE_AT;
+	cpu.rip = code_at;
 	cpu.rflags = 0x202;
 	cpu.gpr[GPR_RSP] = DATA_AT + 4096;
 	cpu.gpr[GPR_RSI] = DATA_AT;
@@ -89,12 +94,12 @@ START_TEST(window_closes_at_the_first_return_after_the_minimum)
 	ck_assert_int_eq(begin_and_run(0), INTERP_CLOSED);
 	ck_assert_uint_eq(interp_count(&interp), 24);
 	ck_assert_uint_eq(interp_instructions(&interp), 48);
-	ck_assert_uint_eq(interp_ip(&interp), CODE_AT);
+	ck_assert_uint_eq(interp_ip(&interp), code_at);
 	for (uint32_t i = 0; i < 24; i++) {
 		const struct access *a = interp_access(&interp, i);
 
 		ck_assert_uint_eq(a->addr, i % 2 ? DATA_AT + 1024 : DATA_AT);
-		ck_assert_uint_eq(a->ip, i % 2 ? CODE_AT + 3 : CODE_AT);
+		ck_assert_uint_eq(a->ip, i % 2 ? code_at + 3 : code_at);
 		ck_assert_uint_eq(a->len, 8);
 		ck_assert_uint_eq(a->flags, ACCESS_LOAD);
 	}
@@ -271,16 +276,16 @@ START_TEST(an_unknown_address_ends_and_resuming_goes_on)
 	LOAD_PROGRAM(blocked);
 	ck_assert_int_eq(begin_and_run(0), INTERP_UNKNOWN_ADDRESS);
 	ck_assert_uint_eq(interp_count(&interp), 2);
-	ck_assert_uint_eq(interp_ip(&interp), CODE_AT + 9);
+	ck_assert_uint_eq(interp_ip(&interp), code_at + 9);
 	ck_assert(!interp_first_visit(&interp, &count));
 
-	cpu.rip = CODE_AT + 9;
+	cpu.rip = code_at + 9;
 	cpu.gpr[GPR_RAX] = DATA_AT + 512;
 	interp_resume(&interp, &cpu, &memory);
 	ck_assert_int_eq(interp_run(&interp, 0), INTERP_UNKNOWN_ADDRESS);
 	ck_assert_uint_eq(interp_count(&interp), 5);
 	ck_assert_uint_eq(interp_access(&interp, 2)->addr, DATA_AT + 512);
-	ck_assert_uint_eq(interp_ip(&interp), CODE_AT + 9);
+	ck_assert_uint_eq(interp_ip(&interp), code_at + 9);
 	ck_assert(interp_first_visit(&interp, &count));
 	ck_assert_uint_eq(count, 2);
 }
@@ -320,9 +325,9 @@ START_TEST(code_that_cannot_be_had_ends_the_window)
 	ck_assert_int_eq(begin_and_run(0), INTERP_UNDECODED);
 	ck_assert_uint_eq(interp_count(&interp), 1);
 	LOAD_PROGRAM(writes_code);
-	cpu.gpr[GPR_RDI] = CODE_AT + 4;
+	cpu.gpr[GPR_RDI] = code_at + 4;
 	ck_assert_int_eq(begin_and_run(0), INTERP_UNDECODED);
-	ck_assert_uint_eq(interp_ip(&interp), CODE_AT + 4);
+	ck_assert_uint_eq(interp_ip(&interp), code_at + 4);
 }
 END_TEST
 
@@ -338,7 +343,7 @@ START_TEST(each_repetition_of_a_string_move_is_two_accesses)
 		bool is_load = a->flags & ACCESS_LOAD;
 
 		ck_assert_uint_eq(a->len, 1);
-		ck_assert_uint_eq(a->ip, CODE_AT);
+		ck_assert_uint_eq(a->ip, code_at);
 		ck_assert_uint_eq(a->addr,
 				  DATA_AT + (is_load ? 0 : 1024) + i / 2);
 	}
@@ -371,6 +376,12 @@ END_TEST
 CODE(rounding, "addsd xmm0, xmm1; cvttsd2si rax, xmm0; "
 	       "mov rax, [rsi+rax*8]; syscall");
 
+/* What needs most: decoding anew, permutations, calls into the reader. */
+CODE(deep, "vpermt2d zmm1, zmm2, [rsi+61]; vpermi2q zmm1, zmm2, zmm3; "
+	   "vpternlogd zmm1, zmm2, zmm3, 0x96; vpcmpub k1, zmm1, [rsi], 2; "
+	   "vmovdqu8 [rdi+63], zmm1; kmovq rax, k1; test rax, rax; jne 1f; "
+	   "1: call [rsi]; ud2");
+
 static uint32_t own_mxcsr(void)
 {
 	uint32_t mxcsr;
@@ -399,6 +410,47 @@ START_TEST(floating_point_uses_the_programs_rounding_and_leaves_ours)
 	ck_assert_uint_eq(own_mxcsr(), before);
 	cpu.fxsave = NULL;
 	ck_assert_int_eq(begin_and_run(0), INTERP_UNKNOWN_ADDRESS);
+}
+END_TEST
+
+/* Sanitizers make frames that say nothing about ours. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum {
+	STACK_LIMIT = 64 * 1024
+};
+#else
+enum {
+	STACK_LIMIT = 4 * 1024
+};
+#endif
+
+static ucontext_t caller, painted;
+
+static void interpret_deep(void)
+{
+	LOAD_PROGRAM(deep);
+	begin_and_run(0);
+}
+
+START_TEST(a_handler_needs_little_stack_for_it)
+{
+	static uint8_t stack[128 * 1024];
+	volatile size_t untouched = 0;
+
+	/* The dynamic linker's own needs, at a first call, are not counted. */
+	interpret_deep();
+	memset(stack, 0xa5, sizeof(stack));
+	ck_assert_int_eq(getcontext(&painted), 0);
+	painted.uc_stack.ss_sp = stack;
+	painted.uc_stack.ss_size = sizeof(stack);
+	painted.uc_link = &caller;
+	makecontext(&painted, interpret_deep, 0);
+	ck_assert_int_eq(swapcontext(&caller, &painted), 0);
+	while (stack[untouched] == 0xa5)
+		untouched++;
+	printf("%zu bytes of stack\n", sizeof(stack) - untouched);
+	ck_assert_uint_gt(interp_count(&interp), 0);
+	ck_assert_uint_lt(sizeof(stack) - untouched, STACK_LIMIT);
 }
 END_TEST
 
@@ -440,6 +492,7 @@ int main(void)
 	tcase_add_test(c, changed_code_is_decoded_anew);
 	tcase_add_test(
 		c, floating_point_uses_the_programs_rounding_and_leaves_ours);
+	tcase_add_test(c, a_handler_needs_little_stack_for_it);
 	tcase_add_test(c, an_interpreter_is_small);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_NORMAL);
