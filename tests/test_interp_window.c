@@ -59,7 +59,7 @@ static int program_read(void *ctx, uint64_t addr, void *buf, size_t n)
 
 static void load_program(const uint8_t *begin, const uint8_t *end)
 {
-	code_at += 0x1010;
+	code_at += 0x1040;
 	memset(&program, 0, sizeof(program));
 	memset(program.code, 0xcc, sizeof(program.code));
 	memcpy(program.code, begin, end - begin);
