@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/outdir.h"
@@ -238,10 +239,23 @@ static int set_up_comm(void)
 	c->chunk_bytes = 8;
 	c->board = board_init(mem, slots, c->line_bytes);
 	c->sink = &sample_sink;
-	c->expiry = 2 * runtime.period_ns;
-	c->watch_expiry = runtime.period_ns;
 	c->arm_one_in = 3;
 	return 0;
+}
+
+/* How often interrupts really come, and what follows from it. */
+static void set_period(void)
+{
+	struct timespec tick = { 0, 0 };
+
+	runtime.period_ns = 1000000000ull / runtime.config.freq;
+	/* Timers on a thread's CPU clock are looked at on the kernel's tick. */
+	if (runtime.delivery == DELIVERY_RTSIG &&
+	    !clock_getres(CLOCK_MONOTONIC_COARSE, &tick) &&
+	    (uint64_t)tick.tv_nsec > runtime.period_ns)
+		runtime.period_ns = tick.tv_nsec;
+	runtime.comm.expiry = 2 * runtime.period_ns;
+	runtime.comm.watch_expiry = runtime.period_ns;
 }
 
 /*
@@ -258,6 +272,7 @@ static int start_clock(char *why, size_t size)
 	runtime.signal =
 		runtime.delivery == DELIVERY_SIGTRAP ? SIGTRAP : SIGRTMAX - 5;
 	for (;;) {
+		set_period();
 		r = signal_claim(runtime.signal);
 		if (r)
 			return r;
@@ -313,7 +328,6 @@ void runtime_start(void)
 		say(error);
 		return;
 	}
-	runtime.period_ns = 1000000000ull / runtime.config.freq;
 	runtime.start_mono = now_ns();
 	find_library();
 	dir = open_directory();

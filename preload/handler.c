@@ -209,14 +209,33 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	t->in_handler = false;
 }
 
+/* Profiling is over: what is still armed must not trap for ever. */
+static void silence(struct watch_signal what)
+{
+	struct thread *t = thread_self();
+
+	if (!t || t->ending || t->in_handler)
+		return;
+	if (what.event == WATCH_DATA)
+		watch_ops.disarm(t);
+	else if (what.event == WATCH_EXEC)
+		watch_exec_off(t);
+}
+
 void runtime_on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	struct watch_signal what = watch_classify(sig, info);
 
-	if (what.event == WATCH_NOTHING)
+	if (what.event == WATCH_NOTHING) {
+		/* What the application's handler does to errno is its own. */
+		errno = saved_errno;
 		signal_forward(sig, info, context);
-	else if (runtime_active())
+		return;
+	}
+	if (runtime_active())
 		handle(what, context);
+	else
+		silence(what);
 	errno = saved_errno;
 }

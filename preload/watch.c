@@ -52,8 +52,9 @@ struct lease {
 	_Atomic uint64_t last_use;
 	int fd[COMM_REGISTERS_MAX];
 	uint64_t id[COMM_REGISTERS_MAX];
-	bool on[COMM_REGISTERS_MAX]; /* enabled, siblings by themselves */
-	bool exec;                   /* the last one is a breakpoint */
+	bool on[COMM_REGISTERS_MAX];       /* enabled, siblings by themselves */
+	bool exec;                         /* the last one is a breakpoint */
+	bool may_fire[COMM_REGISTERS_MAX]; /* queued signals: not yet */
 };
 
 static struct lease leases[LEASES_MAX];
@@ -117,7 +118,7 @@ static void close_registers(struct lease *l)
 		if (l->fd[i] >= 0 && fd_is(l->fd[i], l->id[i]))
 			sys_call1(SYS_close, l->fd[i]);
 		l->fd[i] = -1;
-		l->on[i] = false;
+		l->on[i] = l->may_fire[i] = false;
 	}
 	l->exec = false;
 }
@@ -134,6 +135,12 @@ static int by_signal(int fd)
 	return r;
 }
 
+/* A one-shot leader that fires takes its group with it. */
+static bool grouped(void)
+{
+	return runtime.delivery == DELIVERY_SIGTRAP;
+}
+
 /* Open the lease's registers for the calling thread, all disabled. */
 static int open_registers(struct lease *l)
 {
@@ -143,7 +150,7 @@ static int open_registers(struct lease *l)
 		struct perf_event_attr a = attributes(
 			HW_BREAKPOINT_RW, (uint64_t)(uintptr_t)&parked, 8,
 			cookie(WATCH_DATA, i));
-		int group = i && i < n - 1 ? l->fd[0] : -1;
+		int group = grouped() && i && i < n - 1 ? l->fd[0] : -1;
 		long low, high, r = 0;
 
 		a.disabled = 1;
@@ -241,9 +248,20 @@ static int enable(struct lease *l, int i, uint32_t type, uint64_t addr,
 		  uint32_t len, uint64_t data)
 {
 	struct perf_event_attr a = attributes(type, addr, len, data);
-	long r = sys_call3(SYS_ioctl, l->fd[i],
-			   PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a);
+	bool queued = runtime.delivery == DELIVERY_RTSIG;
+	long r;
 
+	/*
+	 * Queued signals pile up while they are blocked, and an overflow is a
+	 * deadly SIGIO: such an event fires once for each time it is armed.
+	 */
+	a.disabled = queued && !l->may_fire[i];
+	r = sys_call3(SYS_ioctl, l->fd[i], PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
+		      &a);
+	if (!r && a.disabled) {
+		r = sys_call3(SYS_ioctl, l->fd[i], PERF_EVENT_IOC_REFRESH, 1);
+		l->may_fire[i] = !r;
+	}
 	l->on[i] = !r;
 	return r;
 }
@@ -308,6 +326,8 @@ static void watch_disarm(void *ctx)
 		return;
 	}
 	disable(t->lease, 0);
+	for (int i = 1; i < last && !grouped(); i++)
+		disable(t->lease, i);
 	if (last > 0 && !t->lease->exec)
 		disable(t->lease, last);
 	give_back(t->lease, t, LEASE_HELD);
@@ -397,6 +417,7 @@ static struct watch_signal classify_fd(int fd)
 			continue;
 		s.event = l->exec && i == last ? WATCH_EXEC : WATCH_DATA;
 		s.reg = i;
+		l->may_fire[i] = false;
 	}
 	if (!s.event && fd >= fd_base) { /* of a lease that was lost */
 		s.event = WATCH_DATA;
