@@ -63,6 +63,15 @@ COMDET_REGISTERS=0 under
 quiet "--registers 0"
 says "--registers 0" "debug registers.*(switched off|--registers 0)"
 
+# As on kernels before 5.19: timers, and watchpoints by queued signals.
+COMDET_DELIVERY=rtsig under
+quiet "queued signals"
+says "queued signals" "POSIX timers"
+if debug_registers; then
+	holds "$WORK/r.json" 'sum(t["traps"] for t in r["threads"]) > 0' \
+		"queued signals: traps"
+fi
+
 if debug_registers; then
 	under "$B/tests/help_own_registers"
 	quiet "a debugger owns the registers"
