@@ -18,8 +18,11 @@ enum {
 
 static uint16_t xsave_bytes = XSAVE_LEGACY_BYTES;
 
-/* At load time, since cpuid is slow in a virtual machine. */
-__attribute__((constructor)) static void find_xsave_bytes(void)
+/*
+ * At load time, since cpuid is slow in a virtual machine, and before those
+ * constructors that start the sampling.
+ */
+__attribute__((constructor(101))) static void find_xsave_bytes(void)
 {
 	unsigned a, b, c, d;
 

@@ -9,7 +9,7 @@
  * computed it is marked unknown; interpretation ends only when an address or
  * a branch depends on such a value. What was interpreted is exact: the program
  * reaches the same instructions with the same addresses unless another thread
- * changes what they depend on.
+ * changes what they depend on, a signal intervenes, or an access faults.
  *
  * Context: any, handler included. No allocation, no lock, little stack: all
  * state is in struct interp, one per thread.
@@ -98,8 +98,11 @@ void interp_resume(struct interp *in, const struct cpu_state *cpu,
  * Interpret until @stop_at accesses are in (0: until the window is complete,
  * as WINDOW_* say: at least the minimum, then on to the next return to the
  * starting instruction; at a limit, back to the last such return if there was
- * one). Implicit stack accesses count. On an unknown the accesses before it
- * remain; interp_ip() is the instruction it ended on.
+ * one). Implicit stack accesses count; each repetition of a string instruction
+ * is an instruction with accesses of its own. On an unknown the accesses
+ * before it remain; interp_ip() is the instruction it ended on. After
+ * INTERP_REACHED a larger @stop_at goes on; after an unknown interp_resume
+ * does; any other end is final.
  */
 enum interp_end interp_run(struct interp *in, uint32_t stop_at);
 

@@ -14,7 +14,7 @@
  */
 static bool has_tzcnt, has_lzcnt;
 
-__attribute__((constructor)) static void find_bit_counts(void)
+__attribute__((constructor(101))) static void find_bit_counts(void)
 {
 	unsigned a, b, c, d;
 

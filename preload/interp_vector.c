@@ -29,7 +29,7 @@ enum {
 static uint32_t component_offset[XSAVE_COMPONENTS];
 static const uint64_t zeros[128]; /* as long as the longest component */
 
-__attribute__((constructor)) static void find_components(void)
+__attribute__((constructor(101))) static void find_components(void)
 {
 	unsigned a, b, c, d;
 

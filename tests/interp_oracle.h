@@ -196,10 +196,14 @@ static uint64_t oracle_random(void)
 	return oracle_seed * 0x2545f4914f6cdd1du;
 }
 
+static void (*oracle_look)(const ucontext_t *uc); /* in the handler */
+
 static void oracle_on_fault(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
 
+	if (oracle_look)
+		oracle_look(uc);
 	oracle_faulted = true;
 	uc->uc_mcontext.gregs[REG_RIP] = (greg_t)oracle_exit;
 }

@@ -553,6 +553,53 @@ START_TEST(whatever_is_claimed_known_is_what_the_processor_makes)
 }
 END_TEST
 
+static unsigned frame_wrong, frame_looked;
+
+/* The handler's view of what was in the registers when int3 trapped. */
+static void look_at_frame(const ucontext_t *uc)
+{
+	struct memory mem = { .read = NULL };
+	struct interp *in = &oracle_interp;
+	unsigned lanes = oracle_avx512 ? 4 : 1;
+	struct cpu_state cpu = { .rip = 1 };
+
+	cpu_state_vectors(&cpu, uc->uc_mcontext.fpregs);
+	interp_begin(in, &cpu, &mem);
+	for (unsigned i = 0; i < (oracle_avx512 ? 32 : 16); i++)
+		for (unsigned l = 0; l < lanes; l++)
+			if (memcmp(&vec_lanes(in, i)[l], oracle.vec[i] + 16 * l,
+				   16) ||
+			    in->vec_taint[i][l])
+				frame_wrong++;
+	for (unsigned i = 0; oracle_avx512 && i < 8; i++)
+		if (*mask_value(in, i) != oracle.mask[i] || in->mask_taint[i])
+			frame_wrong++;
+	if (in->mxcsr != oracle.mxcsr || !in->fp_exact)
+		frame_wrong++;
+	frame_looked++;
+}
+
+START_TEST(signal_frame_gives_all_vectors_even_in_their_initial_state)
+{
+	oracle_set_up();
+	oracle_look = look_at_frame;
+	memset(oracle_code, 0xcc, 16);
+	for (int i = 0; i < 100; i++) {
+		random_state();
+		if (i % 4 == 1) /* components in their initial state */
+			memset(oracle.vec[16], 0, sizeof(oracle.vec) / 2);
+		if (i % 4 == 2)
+			memset(oracle.mask, 0, sizeof(oracle.mask));
+		for (int v = 0; i % 4 == 3 && v < 32; v++)
+			memset(oracle.vec[v] + 16, 0, 48);
+		oracle.target = (uint64_t)oracle_code;
+		oracle_call();
+	}
+	ck_assert_uint_eq(frame_looked, 100);
+	ck_assert_uint_eq(frame_wrong, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("interp_vector");
@@ -562,6 +609,8 @@ int main(void)
 
 	tcase_add_test(c,
 		       whatever_is_claimed_known_is_what_the_processor_makes);
+	tcase_add_test(
+		c, signal_frame_gives_all_vectors_even_in_their_initial_state);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_NORMAL);
