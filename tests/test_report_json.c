@@ -368,11 +368,16 @@ START_TEST(absurd_counts_saturate)
 	fake_pair(&fake, 0, 1, UINT64_MAX - 3, 0, UINT64_MAX)->detector_len =
 		UINT32_MAX;
 	fake_pair(&fake, 1, 0, 5, 5, UINT64_MAX)->publisher_len = UINT32_MAX;
+	/* Two halves, whose plain sum is 0. */
+	fake_pair(&fake, 0, 2, BASE, BASE + 8, UINT64_C(1) << 63);
+	fake_pair(&fake, 0, 2, BASE, BASE + 8, UINT64_C(1) << 63);
 	fake_core(&fake, 0, 1, UINT64_MAX, UINT64_MAX);
 	fake_end(&fake);
 	j = report_of(fake.dir);
 	ck_assert(int_at(j, "communication.total.estimate") == INT64_MAX);
 	ck_assert(int_at(j, "communication.cells.0.all") == INT64_MAX);
+	ck_assert(int_at(j, "communication.cells.1.false") == INT64_MAX);
+	ck_assert(int_at(j, "communication.cells.1.a_to_b") == INT64_MAX);
 	json_decref(j);
 	v = VERB(cmd_report, "report", fake.dir);
 	ck_assert_int_eq(v.status, 0);

@@ -31,6 +31,17 @@ __attribute__((noinline)) void site_function(void)
 
 extern const char store_here[];
 
+extern const char __executable_start[];
+
+/* One named byte, and room behind it with a label but no size. */
+__asm__(".pushsection .data\n"
+	".balign 64\n"
+	".globl lonely_byte\n.type lonely_byte, @object\n"
+	".size lonely_byte, 1\nlonely_byte: .byte 1\n.zero 31\n"
+	"label_without_size: .zero 96\n"
+	".popsection");
+extern char lonely_byte[];
+
 static void begin_with_own_maps(void)
 {
 	site_function();
@@ -61,6 +72,9 @@ START_TEST(an_instruction_has_function_file_and_line)
 	snprintf(place, sizeof(place), "test_symbols.c:%d", site_line);
 	ck_assert_ptr_nonnull(
 		strstr(text_at(j, "communication.sites.0.location"), place));
+	ck_assert_uint_eq(
+		strtoull(text_at(j, "communication.sites.0.offset"), NULL, 0),
+		store_here - __executable_start);
 	json_decref(j);
 }
 END_TEST
@@ -88,6 +102,20 @@ START_TEST(a_variable_in_bss_and_data_has_a_name_and_an_offset)
 			 cases[_i].whole);
 	ck_assert_str_eq(text_at(j, "communication.objects.0.kind"),
 			 "static variable");
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(what_lies_behind_a_variable_is_not_it)
+{
+	json_t *j;
+
+	begin_with_own_maps();
+	pair_at((uintptr_t)lonely_byte + 64);
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	ck_assert_str_eq(text_at(j, "communication.objects.0.kind"),
+			 "module data");
 	json_decref(j);
 }
 END_TEST
@@ -297,6 +325,7 @@ int main(void)
 	tcase_add_test(t, an_instruction_has_function_file_and_line);
 	tcase_add_loop_test(
 		t, a_variable_in_bss_and_data_has_a_name_and_an_offset, 0, 3);
+	tcase_add_test(t, what_lies_behind_a_variable_is_not_it);
 	tcase_add_loop_test(t, heap_and_stack_are_named_as_such, 0, 2);
 	tcase_add_test(t, memory_behind_a_module_is_not_its_data);
 	tcase_add_test(t, a_file_that_changed_is_not_believed);
