@@ -20,7 +20,7 @@
 	X(UNKNOWN_PATH, "unknown_path",                                        \
 	  "a branch depended on a value that could not be computed")           \
 	X(NOT_STALLED, "not_stalled",                                          \
-	  "the stalled access was unknown; a uniform one was taken instead")   \
+	  "the stalled access was unknown; one ahead of it was taken")   \
 	X(BREAKPOINT_MISSED, "breakpoint_missed",                              \
 	  "an execution breakpoint was not reached before the next sample")    \
 	X(BOARD_BUSY, "board_busy", "the board slot was being written")        \
