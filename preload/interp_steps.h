@@ -48,6 +48,10 @@ step_fn step_flag;
 /* interp_fma.c */
 step_fn step_fma;
 
+/* interp_gather.c */
+step_fn step_gather;
+step_fn step_scatter;
+
 /* interp_int.c */
 step_fn step_nop;
 step_fn step_mov;

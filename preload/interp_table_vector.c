@@ -20,7 +20,7 @@
 	X(permute_halves) X(shuffle_lanes) X(permute) X(permute_two) \
 	X(align_elements) X(blend_mask) X(kmov) X(klogic) X(kshift) \
 	X(kunpck) X(kortest) X(ktest) X(mask_compare) X(vec_to_mask) \
-	X(mask_to_vec) X(restore)
+	X(mask_to_vec) X(restore) X(gather) X(scatter)
 
 #define NUMBER(name)  DO_##name,
 #define POINTER(name) [DO_##name] = step_##name,
@@ -131,6 +131,14 @@ static const uint8_t step_of[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 	M(VALIGND, align_elements), M(VALIGNQ, align_elements),
 	M4(VPBLENDM, blend_mask), M(VBLENDMPS, blend_mask),
 	M(VBLENDMPD, blend_mask),
+
+	M(VGATHERDPS, gather), M(VGATHERDPD, gather), M(VGATHERQPS, gather),
+	M(VGATHERQPD, gather), M(VPGATHERDD, gather), M(VPGATHERDQ, gather),
+	M(VPGATHERQD, gather), M(VPGATHERQQ, gather),
+	M(VSCATTERDPS, scatter), M(VSCATTERDPD, scatter),
+	M(VSCATTERQPS, scatter), M(VSCATTERQPD, scatter),
+	M(VPSCATTERDD, scatter), M(VPSCATTERDQ, scatter),
+	M(VPSCATTERQD, scatter), M(VPSCATTERQQ, scatter),
 
 	M4(KMOV, kmov), M4(KAND, klogic), M4(KANDN, klogic),
 	M4(KOR, klogic), M4(KXOR, klogic), M4(KXNOR, klogic),

@@ -518,14 +518,35 @@ SNIPPET("vmovdqu64 ymm16, [rsi]; vpminub ymm17, ymm16, [rdi]; "
 SNIPPET("vpbroadcastb ymm16, esi; vpxorq ymm1, ymm16, [rsi]; "
 	"vpminub ymm2{k3}{z}, ymm1, ymm1; vptestnmb k0, ymm2, ymm2");
 
+/* Indices within the arena: small numbers in ymm2, a copy in zmm18. */
+#define SMALL                                                                  \
+	"vpsrld zmm2, zmm2, 24; vmovdqa64 zmm18, zmm2; vpsrlq zmm19, zmm2, "   \
+	"32; "
+#define GATHER(op, dword)                                                      \
+	SNIPPET(SMALL op " ymm1, [rsi+ymm2*4], ymm3");                         \
+	SNIPPET(SMALL op " xmm1, [rsi+xmm2*2+1], xmm3");                       \
+	SNIPPET(SMALL op " zmm1{k1}, [rsi+" dword "18*4]");                    \
+	SNIPPET(SMALL op " xmm21{k3}, [rsi+xmm18*1]; vpaddd zmm1, zmm1, "      \
+			 "zmm21")
+GATHER("vpgatherdd", "zmm");
+GATHER("vgatherdps", "zmm");
+SNIPPET(SMALL "vpgatherdq zmm1{k1}, [rsi+ymm18*8]");
+SNIPPET(SMALL "vpgatherdq ymm1, [rsi+xmm2*8], ymm3");
+SNIPPET(SMALL "vgatherqps ymm1{k1}, [rsi+zmm19*4]");
+SNIPPET(SMALL "vpgatherqq zmm1{k3}, [rsi+zmm19*8]");
+SNIPPET("vpsrlq ymm2, ymm2, 57; vgatherqpd ymm1, [rsi+ymm2*8], ymm3");
+SNIPPET("vpsrlq xmm2, xmm2, 57; vpgatherqd xmm1, [rsi+xmm2*8], xmm3");
+SNIPPET("vpsrlq ymm2, ymm2, 57; vgatherqps xmm1, [rsi+ymm2*8], xmm3");
+SNIPPET(SMALL "vpscatterdd [rsi+zmm18*4]{k1}, zmm3; mov rax, [rsi+40]");
+SNIPPET(SMALL "vscatterdpd [rsi+ymm18*4]{k1}, zmm3; kmovq rax, k1");
+SNIPPET(SMALL "vpscatterqq [rsi+zmm19*8]{k3}, zmm3");
+SNIPPET(SMALL "vscatterqps [rsi+zmm19*1]{k3}, ymm3");
+
 /* Not modelled: they may know nothing, and must not claim a thing. */
 SNIPPET("pcmpistri xmm1, xmm2, 0x1a");
 SNIPPET("vpcompressd zmm1{k1}, zmm2");
 SNIPPET("vpcompressd [rsi]{k1}, zmm2");
 SNIPPET("vpmovdb [rsi]{k1}, zmm2");
-SNIPPET("vpxor ymm2, ymm2, ymm2; vpgatherdd ymm1, [r12+ymm2], ymm3");
-SNIPPET("vpxor xmm2, xmm2, xmm2; vpgatherqq ymm1, [rsi+ymm2*8], ymm3");
-SNIPPET("vpxor xmm2, xmm2, xmm2; vpscatterdd [rsi+zmm2*4]{k1}, zmm3");
 SNIPPET("vpabsq zmm1, zmm2");
 SNIPPET("vfixupimmps zmm1, zmm2, zmm3, 5");
 SNIPPET("vgetexppd zmm1, zmm2");
