@@ -163,7 +163,11 @@ static void answer_found(struct report *r)
 static char *nothing_found(const struct profile *p, uint64_t samples)
 {
 	uint64_t seconds = report_seconds_needed(p);
+	const struct process *s = profile_main_process(p);
 
+	if (!samples && s->state == PROCESS_STOPPED && s->header.note[0])
+		return xasprintf("Nothing was measured: %s.",
+				 safe_text(s->header.note));
 	if (!samples)
 		return xasprintf("Nothing can be said: no memory access was "
 				 "sampled in %s of CPU time. See below what "

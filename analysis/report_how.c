@@ -77,7 +77,7 @@ static void item_registers(struct report *r, const struct cdp_header *h)
 	     safe_text(h->registers_reason),
 	     h->registers ? ""
 			  : ". Without them only what two samples meet is "
-			    "detected: fewer detections, the same shares");
+			    "detected, which is less");
 }
 
 static void item_start(struct report *r, const struct cdp_header *h)

@@ -223,6 +223,11 @@ void report_lines(struct report *r)
 		fputs("  W stored, r loaded, B both, in the accesses of "
 		      "detections.\n",
 		      r->out);
+	if (t->kind[SHARING_FALSE])
+		fputs("  False sharing ends where bytes of different threads "
+		      "get lines of their own\n  (alignas(64), padding, or "
+		      "one block of memory a thread).\n",
+		      r->out);
 	if (t->lines > r->top)
 		fprintf(r->out, "  ... and %s more lines\n",
 			count_text(t->lines - r->top));

@@ -109,6 +109,24 @@ START_TEST(no_sample_is_not_no_sharing)
 }
 END_TEST
 
+START_TEST(a_run_that_was_not_profiled_begins_with_the_reason)
+{
+	struct cdp_header *h = fake_begin(&fake);
+	char *text;
+
+	h->state = CDP_STOPPED;
+	h->source[0] = '\0';
+	strcpy(h->note, "not profiled: no clock");
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	ck_assert_ptr_eq(strstr(text, "Nothing was measured: not profiled: no "
+				      "clock.\n"),
+			 text);
+	ASSERT_SAYS(text, "source none was opened");
+	free(text);
+}
+END_TEST
+
 /* The process that the fake header names, as /proc has it. */
 static void pretend_to_be(struct cdp_header *h, pid_t pid)
 {
@@ -437,6 +455,7 @@ int main(void)
 	tcase_add_test(t, many_samples_without_sharing_are_a_sure_answer);
 	tcase_add_test(t, one_thread_cannot_share);
 	tcase_add_test(t, no_sample_is_not_no_sharing);
+	tcase_add_test(t, a_run_that_was_not_profiled_begins_with_the_reason);
 	tcase_add_test(t, a_living_process_is_still_running);
 	tcase_add_loop_test(t, another_process_with_the_same_id_is_not_ours, 0,
 			    3);
