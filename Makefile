@@ -132,6 +132,9 @@ deps-bench:
 deps-fuzz:
 	$(call install,$(DEPS_FUZZ))
 
+# Objects are kept, those of the tests too.
+.SECONDARY:
+
 # ---- layers --------------------------------------------------------------
 # Who may know whom: part of every build, run again when a source changed.
 .PHONY: layers
