@@ -324,7 +324,8 @@ SNIPPET("mov ecx, 5; addr32 rep movsb");
 SNIPPET("mov ecx, 9; rep movsb; mov rax, [rdi-8]");
 SNIPPET("mov [rsi], rax; mov ecx, [rsi+2]; mov [rsi+1], dl; mov r8, [rsi]");
 SNIPPET("mov [rsi], ax; mov [rsi+2], cl; mov r9d, [rsi+1]");
-SNIPPET("nop; endbr64; pause; mfence; prefetcht0 [rax]; nop dword ptr [rax+rcx]");
+SNIPPET("nop; endbr64; pause; mfence; prefetcht0 [rax]; nop dword ptr "
+	"[rax+rcx]");
 SNIPPET("fld qword ptr [rsi]; fstp tbyte ptr [rdi]; fnstsw ax");
 SNIPPET("fild dword ptr [rsi]; fistp qword ptr [rdi]");
 SNIPPET("movq mm0, [rsi]; paddb mm0, mm1; movq [rdi], mm0; emms");
@@ -346,7 +347,8 @@ int main(void)
 	SRunner *r = srunner_create(s);
 	int failed;
 
-	tcase_add_test(c, whatever_is_claimed_known_is_what_the_processor_makes);
+	tcase_add_test(c,
+		       whatever_is_claimed_known_is_what_the_processor_makes);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_NORMAL);
