@@ -193,7 +193,7 @@ static int run_record(int argc, char **argv)
 	struct program program;
 	struct run r = { .out = path, .run_id = run_id };
 	const char *wanted;
-	char **shell;
+	char *library, **shell = NULL;
 	int first, dirfd, status;
 
 	die_status = RECORD_FAILED;
@@ -205,7 +205,7 @@ static int run_record(int argc, char **argv)
 		die_as(RECORD_CANNOT_RUN, "%s", program.why);
 	if (program.kind == PROGRAM_NO_PRELOAD)
 		die("cannot profile this program: %s", program.why);
-	r.library = find_library();
+	r.library = library = find_library();
 	r.path = program.path;
 	r.argv = argv + first;
 	if (program.shell) {
@@ -235,6 +235,8 @@ static int run_record(int argc, char **argv)
 	}
 	finish_record(&r, dirfd);
 	close(dirfd);
+	free(library);
+	free(shell);
 	return status;
 }
 
