@@ -32,6 +32,7 @@ enum {
 	ENDED_MAX = 1024, /* rows that wait to be merged */
 	MERGED_MAX = 256, /* kinds of threads, by name and start routine */
 	SETTLE_NS = 50 * 1000 * 1000,
+	ROWS_APART = 64,    /* so many rows stay apart: people can read them */
 	REFRESH_EVERY = 64, /* samples between readings of the name */
 };
 
@@ -52,7 +53,7 @@ static _Atomic uint32_t ids;
 static struct row ended[ENDED_MAX];
 static uint32_t ended_first, ended_count;
 static struct cdp_thread *merged[MERGED_MAX], *free_row[ENDED_MAX];
-static uint32_t merged_count, free_count;
+static uint32_t merged_count, free_count, row_count; /* of threads */
 
 static size_t interp_area(void)
 {
@@ -175,6 +176,7 @@ static void merge(struct cdp_thread *r)
 	store_add(&m->traps, copy.traps);
 	store_add(&m->exec_traps, copy.exec_traps);
 	store_add(&m->arms, copy.arms);
+	store_add(&m->handler_ns, copy.handler_ns);
 	add_all(m->loss, copy.loss, CDP_LOSS_MAX);
 	free_row[free_count++] = r;
 }
@@ -182,7 +184,7 @@ static void merge(struct cdp_thread *r)
 /* Merge what has settled; everything if @all. With the lock held. */
 static void merge_ended(uint64_t now, bool all)
 {
-	while (ended_count) {
+	while (ended_count && row_count > ROWS_APART) {
 		struct row *r = &ended[ended_first];
 		uint32_t id = r->record->id;
 
@@ -225,8 +227,10 @@ static struct cdp_thread *new_row(void *(*start)(void *), uint64_t now)
 	r->start_mono = now;
 	by_id[id] = r;
 	__atomic_store_n(&r->state, CDP_THREAD_LIVE, __ATOMIC_RELEASE);
-	if (fresh)
+	if (fresh) {
 		store_commit(&rows);
+		row_count++;
+	}
 	return r;
 }
 
@@ -334,7 +338,8 @@ int threads_init(void)
 	referenced = (uint8_t *)(by_id + THREAD_IDS_MAX);
 	rows = (struct store_writer){ .section = CDP_THREADS };
 	atomic_store(&ids, 0);
-	ended_first = ended_count = merged_count = free_count = 0;
+	ended_first = ended_count = 0;
+	merged_count = free_count = row_count = 0;
 	atomic_flag_clear(&rows_lock);
 	gone = false;
 	t = new_thread(NULL, true);
