@@ -13,13 +13,14 @@
 
 enum {
 	TOP_DEFAULT = 10,
+	THREAD_ROWS_DEFAULT = 16,
 	TOP_MAX = 1000000
 };
 
 struct options {
 	bool json, symbols;
 	enum colour_mode colour;
-	size_t top;
+	size_t top, thread_rows;
 	int64_t thread;
 	const char *output;
 };
@@ -58,6 +59,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 	*o = (struct options){ .symbols = true,
 			       .colour = COLOUR_AUTO,
 			       .top = TOP_DEFAULT,
+			       .thread_rows = THREAD_ROWS_DEFAULT,
 			       .thread = -1 };
 	opterr = 0;
 	optind = 1;
@@ -69,6 +71,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 'n':
 			o->top = parse_number("--top", optarg, 1, TOP_MAX);
+			o->thread_rows = o->top;
 			break;
 		case 't':
 			o->thread = (int64_t)parse_number("--thread", optarg, 0,
@@ -160,6 +163,7 @@ static int run_report(int argc, char **argv)
 	r.profile = &p;
 	r.symbols = symbols_new(o.symbols);
 	r.top = o.top;
+	r.thread_rows = o.thread_rows;
 	r.thread = o.thread;
 	r.out = open_output(o.output);
 	r.colour = colour_wanted(o.colour, r.out);

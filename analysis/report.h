@@ -18,8 +18,9 @@ struct report {
 	struct symbols *symbols;
 	struct tally tally;
 	FILE *out;
-	size_t top;     /* rows of a table at most */
-	int64_t thread; /* row asked for, -1: all */
+	size_t top;         /* rows of a table at most */
+	size_t thread_rows; /* the same of the table of threads */
+	int64_t thread;     /* row asked for, -1: all */
 	bool colour;
 };
 

@@ -116,9 +116,9 @@ static size_t pick_threads(const struct report *r, size_t *picked)
 				break;
 			at--;
 		}
-		if (at == r->top)
+		if (at == r->thread_rows)
 			continue;
-		if (n < r->top)
+		if (n < r->thread_rows)
 			n++;
 		memmove(&picked[at + 1], &picked[at],
 			(n - 1 - at) * sizeof(*picked));
@@ -130,7 +130,7 @@ static size_t pick_threads(const struct report *r, size_t *picked)
 void report_threads(struct report *r)
 {
 	const struct profile *p = r->profile;
-	size_t *picked = xcalloc(r->top + 1, sizeof(*picked));
+	size_t *picked = xcalloc(r->thread_rows + 1, sizeof(*picked));
 	size_t n = pick_threads(r, picked);
 	uint64_t total = tally_total(r->tally.kind);
 	bool *show = xcalloc(p->threads, sizeof(*show));
