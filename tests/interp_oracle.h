@@ -427,10 +427,20 @@ static bool needs_avx512(const struct snippet *s)
 	       strstr(s->text, "; v") || strstr(s->text, "; k");
 }
 
-/* All snippets of this program, each @times. */
+/*
+ * All snippets of this program, each @times. ORACLE_SEED takes a seed that a
+ * failure has printed; ORACLE_TIMES replaces @times.
+ */
 static void oracle_all(unsigned times, struct oracle_tally *total)
 {
 	unsigned bad = 0, skipped = 0;
+	const char *seed = getenv("ORACLE_SEED");
+	const char *more = getenv("ORACLE_TIMES");
+
+	if (seed)
+		oracle_seed = strtoull(seed, NULL, 16);
+	if (more)
+		times = strtoul(more, NULL, 10);
 
 	for (const struct snippet *s = __start_snippets; s < __stop_snippets;
 	     s++) {
