@@ -17,7 +17,7 @@
 
 /* More rows than this, and ended threads are merged. */
 enum {
-	PROFILE_ROWS_MAX = 64
+	PROFILE_ROWS_MAX = 512
 };
 
 enum process_state {

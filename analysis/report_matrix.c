@@ -2,8 +2,8 @@
 /*
  * report_matrix - which threads share with which
  *
- * Up to 12 threads a matrix of numbers, up to 64 a picture with one character
- * a cell, and always the list of the pairs with most detections.
+ * Up to 12 threads a matrix of numbers, beyond that a picture of at most 64 by
+ * 64 characters, and always the list of the pairs with most detections.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,21 +93,50 @@ static void print_numbers(struct report *r, const uint32_t *row, size_t n,
 	}
 }
 
-static void print_picture(struct report *r, const uint32_t *row, size_t n,
-			  uint64_t max)
+/* Where thread @id is among the @n ordered @row. */
+static size_t place_of(const uint32_t *row, size_t n, uint32_t id)
 {
-	size_t levels = sizeof(shades) - 1;
+	size_t low = 0, high = n;
 
-	for (size_t i = 0; i < n; i++) {
-		fprintf(r->out, "%6u |", row[i]);
-		for (size_t j = 0; j < n; j++) {
-			const struct cell *c =
-				find_cell(&r->tally, row[i], row[j]);
-			double all = c ? tally_total(c->kind) : 0;
-			size_t shade = all / ((double)max + 1) * levels;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
 
-			fprintf(r->out, "%s%c%s", cell_paint(r, all, max),
-				all > 0 ? shades[shade] : ' ',
+		if (row[mid] < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* More threads than columns: a character stands for a block of them. */
+static void print_picture(struct report *r, const uint32_t *row, size_t n)
+{
+	static uint64_t sum[PICTURE_MAX][PICTURE_MAX];
+	size_t block = (n + PICTURE_MAX - 1) / PICTURE_MAX;
+	size_t side = (n + block - 1) / block, levels = sizeof(shades) - 1;
+	uint64_t max = 0;
+
+	memset(sum, 0, sizeof(sum));
+	for (size_t i = 0; i < r->tally.cells; i++) {
+		const struct cell *c = &r->tally.cell[i];
+		size_t a = place_of(row, n, c->a) / block;
+		size_t b = place_of(row, n, c->b) / block;
+
+		sum[a][b] = sat_add(sum[a][b], tally_total(c->kind));
+		if (a != b)
+			sum[b][a] = sat_add(sum[b][a], tally_total(c->kind));
+		if (sum[a][b] > max)
+			max = sum[a][b];
+	}
+	for (size_t i = 0; i < side; i++) {
+		fprintf(r->out, "%6u |", row[i * block]);
+		for (size_t j = 0; j < side; j++) {
+			double part = (double)sum[i][j] / ((double)max + 1);
+
+			fprintf(r->out, "%s%c%s", cell_paint(r, sum[i][j], max),
+				sum[i][j] ? shades[(size_t)(part * levels)]
+					  : ' ',
 				r->colour ? paint(r, PAINT_OFF) : "");
 		}
 		fputs("|\n", r->out);
@@ -116,6 +145,11 @@ static void print_picture(struct report *r, const uint32_t *row, size_t n,
 		"  Columns as rows. ' ' none, '.' few, '@' up to %s "
 		"detections.\n",
 		count_text(max));
+	if (block > 1)
+		fprintf(r->out,
+			"  A row and a column stand for %zu threads "
+			"each, from the id on.\n",
+			block);
 }
 
 static int compare_weight(const void *a, const void *b)
@@ -194,13 +228,13 @@ void report_matrix(struct report *r)
 	for (size_t i = 0; i < r->profile->threads; i++)
 		if (used[i])
 			row[n++] = i;
-	if (n > 2 && n <= PICTURE_MAX)
+	if (n > 2)
 		report_heading(
 			r, "Communication matrix (detections by thread id)");
 	if (n > 2 && n <= NUMBERS_MAX)
 		print_numbers(r, row, n, max);
-	else if (n > 2 && n <= PICTURE_MAX)
-		print_picture(r, row, n, max);
+	else if (n > 2)
+		print_picture(r, row, n);
 	report_pairs(r);
 	free(used);
 	free(row);

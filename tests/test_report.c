@@ -248,9 +248,34 @@ START_TEST(the_matrix_has_each_pair_on_both_sides)
 }
 END_TEST
 
+/* 128 threads, each with its neighbour: two a character, a diagonal. */
+START_TEST(many_threads_are_drawn_in_blocks)
+{
+	char *text, line[80];
+
+	fake_begin(&fake);
+	for (int i = 0; i < 128; i++)
+		fake_thread(&fake, "t");
+	for (int i = 0; i < 128; i += 2)
+		fake_pair(&fake, i, i + 1, LINE, LINE, i == 64 ? 9 : 90);
+	fake_pair(&fake, 127, 0, LINE, LINE, 90);
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	memset(line, 0, sizeof(line));
+	sprintf(line, "     0 |@%*s@|\n", 62, "");
+	ck_assert_msg(strstr(text, line) != NULL, "'%s' not in %s", line, text);
+	sprintf(line, "    64 |%*s.%*s|\n", 32, "", 31, "");
+	ck_assert_msg(strstr(text, line) != NULL, "'%s' not in %s", line, text);
+	sprintf(line, "   126 |@%*s@|\n", 62, "");
+	ck_assert_msg(strstr(text, line) != NULL, "'%s' not in %s", line, text);
+	ASSERT_SAYS(text, "A row and a column stand for 2 threads each");
+	free(text);
+}
+END_TEST
+
 START_TEST(text_for_people_fits_80_columns)
 {
-	static const int threads[] = { 2, 3, 12, 13, 64, 65 };
+	static const int threads[] = { 2, 3, 12, 13, 64, 65, 300, 600 };
 	int n = threads[_i];
 	char *text, *line, *rest;
 
@@ -462,7 +487,8 @@ int main(void)
 	tcase_add_test(t, a_killed_process_is_incomplete_and_said_to_be);
 	tcase_add_test(t, the_map_of_a_line_shows_who_touches_which_byte);
 	tcase_add_test(t, the_matrix_has_each_pair_on_both_sides);
-	tcase_add_loop_test(t, text_for_people_fits_80_columns, 0, 6);
+	tcase_add_test(t, many_threads_are_drawn_in_blocks);
+	tcase_add_loop_test(t, text_for_people_fits_80_columns, 0, 8);
 	tcase_add_loop_test(t, no_name_can_send_a_control_character, 0,
 			    LENGTH(hostile));
 	tcase_add_test(t, a_bad_file_is_named_and_the_others_are_reported);

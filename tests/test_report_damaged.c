@@ -25,9 +25,9 @@ static void make_good_file(void)
 	ssize_t n;
 
 	fake_begin(&fake);
-	for (int i = 0; i < 80; i++)
+	for (int i = 0; i < 600; i++)
 		fake_thread(&fake, "worker")->start_routine = 0x1000;
-	for (int i = 1; i < 80; i++)
+	for (int i = 1; i < 600; i++)
 		fake_pair(&fake, i - 1, i, 0x7f0000000000 + 8 * i,
 			  0x7f0000000000 + 8 * i + i % 9, i);
 	fake_own_maps(&fake);

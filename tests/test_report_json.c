@@ -328,11 +328,11 @@ START_TEST(few_threads_are_not_merged)
 	json_t *j;
 
 	fake_begin(&fake);
-	for (int k = 0; k < 64; k++)
+	for (int k = 0; k < 512; k++)
 		fake_thread(&fake, "same");
 	fake_end(&fake);
 	j = report_of(fake.dir);
-	ck_assert_uint_eq(json_array_size(at(j, "threads")), 64);
+	ck_assert_uint_eq(json_array_size(at(j, "threads")), 512);
 	json_decref(j);
 }
 END_TEST
