@@ -5,7 +5,7 @@
 DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
 	check libzydis-dev libhwloc-dev libjansson-dev pkg-config
 DEPS_CHECK := spin binutils clang-format procps python3 gdb libubsan1 libasan8 \
-	libtsan2 man-db
+	libtsan2 man-db qemu-user valgrind
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
 	memcached python3 git bash gdb golang-go default-jdk-headless jq
 DEPS_BENCH := pigz xz-utils
@@ -48,6 +48,7 @@ PURE_OBJ = $(patsubst preload/%.c,$(O)/preload/%.o,$(filter \
 
 SRC_OBJ := $(SRC:%.c=$(O)/%.o)
 PRELOAD_OBJ := $(PRELOAD:%.c=$(O)/%.o)
+EMU_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard preload/emu/*.c))
 ANALYSIS_OBJ := $(ANALYSIS:%.c=$(O)/%.o)
 ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
 
@@ -55,7 +56,7 @@ LIBS_PRELOAD := -lZydis -ldl
 LIBS_ANALYSIS := -ljansson -ldw -lelf -lhwloc -lstdc++ -lm
 LIBS_TEST := -lcheck -lsubunit -lrt -lm
 
-ALL := $(B)/libcomdet.so $(B)/reusetrack \
+ALL := $(B)/libcomdet.so $(B)/libcomdet-qemu.so $(B)/reusetrack \
 	$(MICROBENCH:microbench/%.c=$(B)/microbench/%)
 
 .PHONY: all
@@ -75,6 +76,11 @@ $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 $(B)/libcomdet.so: $(filter-out $(O)/src/interval.o,$(SRC_OBJ)) $(PRELOAD_OBJ)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
+
+# What it calls of QEMU is found in the program that loads it.
+$(B)/libcomdet-qemu.so: $(filter-out $(O)/src/interval.o,$(SRC_OBJ)) $(EMU_OBJ)
+	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
+		-Wl,-soname,libcomdet-qemu.so -o $@ $^
 
 $(B)/reusetrack: $(SRC_OBJ) $(ANALYSIS_OBJ)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
@@ -237,7 +243,8 @@ MAN := $(wildcard docs/man/*.[1-8])
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(B)/reusetrack $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(B)/libcomdet.so $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(B)/libcomdet.so $(B)/libcomdet-qemu.so \
+		$(DESTDIR)$(PREFIX)/lib
 	for m in $(MAN); do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} \
 			|| exit 1; \
@@ -246,7 +253,7 @@ install: all
 .PHONY: format-check
 format-check:
 	clang-format --dry-run -Werror $(wildcard $(addsuffix /*.[ch],src \
-		preload analysis microbench tests))
+		preload preload/emu analysis microbench tests tests/emu))
 
 .PHONY: clean
 clean:

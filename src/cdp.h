@@ -145,7 +145,10 @@ struct cdp_thread {
 	uint64_t detections;
 	uint64_t loss[CDP_LOSS_MAX];
 	uint64_t handler_ns; /* wall time in our handler, preemption included */
-	uint64_t spare[14];
+	/* Of every access, by sources that see them all; else 0. */
+	uint64_t counted_loads, counted_stores;
+	uint64_t counted_load_bytes, counted_store_bytes;
+	uint64_t spare[10];
 };
 _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 

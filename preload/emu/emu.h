@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emu - the source emu: every access of an unmodified program, from QEMU
+ *
+ * QEMU translates the program and calls us after each access with the number
+ * of the emulated processor, which is a thread of the program. A struct vcpu
+ * is that thread's alone: what runs for each access takes no lock and shares
+ * no line. Samples go to the engine of src/comm.h, whose debug registers are
+ * simulated by comparing addresses.
+ *
+ * Callbacks run in ordinary context on the program's threads, inside QEMU:
+ * they may allocate and lock, but they must not wait for another thread of the
+ * program, which QEMU may be stopping at that moment.
+ */
+#ifndef COMDET_EMU_H
+#define COMDET_EMU_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "emu_config.h"
+#include "qemu_plugin_abi.h"
+#include "src/comm.h"
+#include "src/store.h"
+
+enum {
+	EMU_VCPUS_MAX = 1024, /* threads alive at one time */
+};
+
+/*
+ * An access's class: rw * 8 + log2 of its width. QEMU performs accesses wider
+ * than 16 bytes in parts, so shifts are 0 to 4.
+ */
+enum {
+	EMU_CLASS_SHIFT = 7,
+	EMU_CLASS_LOAD = 8,
+	EMU_CLASS_STORE = 16,
+	EMU_CLASSES = 32
+};
+
+enum emu_counter {
+	EMU_LOADS, /* of everything where there is one counter */
+	EMU_STORES,
+	EMU_COUNTERS
+};
+
+struct vcpu {
+	/* For each access. */
+	int64_t until[EMU_COUNTERS]; /* counter overflows below 0 */
+	uint64_t watch_low, watch_span;
+	uint64_t class_mask; /* of a class's store bit: 0 with one counter */
+	struct cdp_thread *record;
+	uint64_t count[EMU_CLASSES];
+
+	/* For each sample. */
+	uint64_t interval[EMU_COUNTERS]; /* what the counter was loaded with */
+	struct comm_thread comm;
+	struct rng rng;
+	struct pair_table pairs;
+	struct core_table cores;
+	struct watch_range watched[COMM_REGISTERS_MAX];
+	uint32_t watches;
+	uint32_t core;
+	uint64_t now_ns; /* of the event being handled */
+	uint64_t events;
+	pid_t tid; /* 0: has not run yet */
+} __attribute__((aligned(64)));
+
+struct emu {
+	struct emu_config config;
+	struct store store;
+	struct comm comm;
+	struct vcpu *vcpu;      /* EMU_VCPUS_MAX */
+	_Atomic uint64_t ticks; /* accesses of all threads, at their samples */
+	uint64_t seed;
+	uint64_t start_mono;
+	uint64_t guest_base; /* host address of the program's address 0 */
+	_Atomic uint64_t heap_low, heap_high; /* what brk returned */
+	_Atomic uint64_t stack; /* an address on the main thread's stack */
+	pid_t pid;
+	uint32_t cores;
+	bool active; /* this process is being profiled */
+	int argc;    /* the plugin's own arguments */
+	char **argv;
+	char exe[PATH_MAX]; /* the program, not qemu */
+	char out[PATH_MAX];
+	char run_id[40];
+};
+
+extern struct emu emu;
+
+/* emu_plugin.c: one line to stderr, "comdet: ...". */
+void emu_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+uint64_t emu_now_ns(clockid_t clock);
+
+/*
+ * emu_setup.c: open the output; processor @index is the calling thread. At
+ * the first translation, or in a forked child. Says why it fails.
+ */
+int emu_set_up(unsigned int index);
+/* What was inherited is the parent's: let go of it. */
+void emu_after_fork(void);
+/* With CDP_EXECED the other threads may still run, and the exec may fail. */
+void emu_finish(enum cdp_state state);
+
+/* emu_describe.c */
+void emu_describe_file_name(char *name, size_t size);
+void emu_describe_process(struct cdp_header *h);
+void emu_describe_measurement(struct cdp_header *h);
+/* The program's arguments, which follow those of QEMU. */
+void emu_command_line(char *to, size_t size);
+
+/* emu_thread.c */
+int emu_threads_init(void);
+void emu_thread_start(unsigned int index);
+void emu_thread_end(unsigned int index);
+/* In the thread itself: its id, its name, its counts into its row. */
+void emu_thread_refresh(struct vcpu *v);
+void emu_thread_flush(unsigned int index);
+/*
+ * At the end of the process: all rows closed. A thread that is still in a
+ * callback may go on counting, in vain.
+ */
+void emu_threads_finish(void);
+/* Count nothing more: nobody looks at it. */
+void emu_thread_mute(struct vcpu *v);
+
+/* emu_sample.c */
+int emu_sampling_init(void);
+void emu_sampling_start(struct vcpu *v);
+/* A counter overflowed or a watched line was touched. */
+void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip);
+
+/* emu_maps.c */
+/* Before the program is loaded: what is mapped now is QEMU's. */
+void emu_maps_note_host(void);
+/* When the process's first thread has begun to run. */
+void emu_maps_init(void);
+/* Make sure that code at @ip is described; returns the generation. */
+uint64_t emu_maps_note(uint64_t ip);
+void emu_maps_finish(void);
+
+#endif

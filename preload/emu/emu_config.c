@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emu_config - what is asked of libcomdet-qemu.so
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu_config.h"
+#include "src/board.h"
+#include "src/comm.h"
+
+static const char *const names[] = {
+	"out",      "run",   "period", "pmu",      "registers", "board",
+	"children", "delay", "seed",   "duration", "algorithm",
+};
+enum {
+	NAMES = sizeof(names) / sizeof(names[0])
+};
+
+struct reader {
+	int argc;
+	char *const *argv;
+	char *error;
+	size_t size;
+};
+
+static const char *argument(int argc, char *const *argv, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (int i = 0; i < argc; i++)
+		if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
+			return argv[i] + n + 1;
+	return NULL;
+}
+
+static const char *twin(const char *name)
+{
+	char variable[32] = "COMDET_";
+	size_t n = strlen(variable);
+
+	for (; *name && n < sizeof(variable) - 1; name++)
+		variable[n++] = *name - 'a' + 'A';
+	return getenv(variable);
+}
+
+/* What is set to the empty string counts as not set. */
+static const char *value_of(int argc, char *const *argv, const char *name)
+{
+	const char *value = argument(argc, argv, name);
+
+	if (!value)
+		value = twin(name);
+	return value && *value ? value : NULL;
+}
+
+static int bad(struct reader *r, const char *name, const char *wanted)
+{
+	snprintf(r->error, r->size, "%s=%.40s: %s", name,
+		 value_of(r->argc, r->argv, name), wanted);
+	return -EINVAL;
+}
+
+static int number(struct reader *r, const char *name, uint64_t low,
+		  uint64_t high, uint64_t *out)
+{
+	const char *value = value_of(r->argc, r->argv, name);
+	char *end, wanted[80];
+	unsigned long long n;
+
+	if (!value)
+		return 0;
+	errno = 0;
+	n = strtoull(value, &end, 10);
+	if (errno || *end || *value < '0' || *value > '9' || n < low ||
+	    n > high) {
+		snprintf(wanted, sizeof(wanted),
+			 "must be a number from %llu to %llu",
+			 (unsigned long long)low, (unsigned long long)high);
+		return bad(r, name, wanted);
+	}
+	*out = n;
+	return 0;
+}
+
+static int seconds(struct reader *r, const char *name, uint64_t *ns)
+{
+	const char *value = value_of(r->argc, r->argv, name);
+	char *end;
+	double s;
+
+	if (!value)
+		return 0;
+	s = strtod(value, &end);
+	if (*end || !(s >= 0 && s <= 1e7))
+		return bad(r, name, "must be seconds, 0 or more");
+	*ns = s * 1e9;
+	return 0;
+}
+
+static int known_names(struct reader *r)
+{
+	for (int i = 0; i < r->argc; i++) {
+		size_t n = strcspn(r->argv[i], "=");
+		int k = 0;
+
+		while (k < NAMES && (strlen(names[k]) != n ||
+				     strncmp(names[k], r->argv[i], n)))
+			k++;
+		if (k < NAMES)
+			continue;
+		snprintf(r->error, r->size, "there is no setting '%.40s'",
+			 r->argv[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int read_pmu(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "pmu");
+
+	c->pmu = value && !strcmp(value, "ibs") ? EMU_PMU_IBS : EMU_PMU_PEBS;
+	if (value && strcmp(value, "ibs") && strcmp(value, "pebs"))
+		return bad(r, "pmu", "must be pebs or ibs");
+	return 0;
+}
+
+static int read_algorithm(struct reader *r)
+{
+	const char *value = value_of(r->argc, r->argv, "algorithm");
+
+	if (value && strcmp(value, "comdetective"))
+		return bad(r, "algorithm", "this build has comdetective");
+	return 0;
+}
+
+int emu_config_read(struct emu_config *c, int argc, char *const *argv,
+		    char *error, size_t size)
+{
+	struct reader r = { argc, argv, error, size };
+	uint64_t registers = COMM_REGISTERS_MAX, slots = BOARD_SLOTS_DEFAULT;
+	uint64_t children = 0;
+
+	memset(c, 0, sizeof(*c));
+	c->period = EMU_PERIOD_DEFAULT;
+	c->run = value_of(argc, argv, "run");
+	c->out = value_of(argc, argv, "out");
+	if (!c->out)
+		c->out = "out";
+	if (known_names(&r) || read_pmu(&r, c) || read_algorithm(&r) ||
+	    number(&r, "period", 0, EMU_PERIOD_MAX, &c->period) ||
+	    number(&r, "registers", 0, COMM_REGISTERS_MAX, &registers) ||
+	    number(&r, "board", 1, BOARD_SLOTS_MAX, &slots) ||
+	    number(&r, "children", 0, 1, &children) ||
+	    number(&r, "seed", 0, UINT64_MAX, &c->seed) ||
+	    seconds(&r, "delay", &c->delay_ns) ||
+	    seconds(&r, "duration", &c->duration_ns))
+		return -EINVAL;
+	if (c->period && c->period < EMU_PERIOD_MIN)
+		return bad(&r, "period", "must be 0 or at least 100");
+	c->registers = registers;
+	c->board_slots = slots;
+	c->children = children;
+	return 0;
+}
+
+int emu_config_arguments(char *to, size_t size, int argc, char *const *argv,
+			 const char *run)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < NAMES; i++) {
+		const char *value = !strcmp(names[i], "run")
+					    ? run
+					    : value_of(argc, argv, names[i]);
+
+		if (!value)
+			continue;
+		n += snprintf(to + n, size - n, ",%s=", names[i]);
+		for (; n < size && *value; value++) {
+			if (*value == ',' && n < size - 1)
+				to[n++] = ',';
+			if (n < size)
+				to[n++] = *value;
+		}
+		if (n >= size)
+			return -ENAMETOOLONG;
+		to[n] = '\0';
+	}
+	return 0;
+}

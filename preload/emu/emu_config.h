@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emu_config - what is asked of libcomdet-qemu.so
+ *
+ * NAME=VALUE after the plugin's path on QEMU's command line, else the
+ * environment's COMDET_NAME; `reusetrack record` sets the latter.
+ */
+#ifndef COMDET_EMU_CONFIG_H
+#define COMDET_EMU_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	EMU_PERIOD_DEFAULT = 100000,
+	EMU_PERIOD_MIN = 100, /* below it samples are all that happens */
+};
+#define EMU_PERIOD_MAX UINT64_C(1000000000000)
+
+enum emu_pmu {
+	EMU_PMU_PEBS, /* loads and stores each have a counter */
+	EMU_PMU_IBS,  /* one counter for both */
+};
+
+struct emu_config {
+	const char *out;
+	const char *run; /* ID:PID OF THE ROOT:DIRECTORY, NULL without */
+	uint64_t period; /* accesses, 0: count and sample nothing */
+	uint64_t seed;   /* 0: a random one */
+	uint32_t registers, board_slots;
+	enum emu_pmu pmu;
+	bool children;
+	uint64_t delay_ns, duration_ns; /* duration 0: to the end */
+};
+
+/*
+ * Returns 0, or -EINVAL with one line for people in @error. Context: set-up.
+ */
+int emu_config_read(struct emu_config *c, int argc, char *const *argv,
+		    char *error, size_t size);
+
+/*
+ * The settings as arguments for a plugin, ",NAME=VALUE..." with commas in
+ * values doubled as QEMU wants it, @run in place of what there was. Returns
+ * -ENAMETOOLONG if @size is too small.
+ */
+int emu_config_arguments(char *to, size_t size, int argc, char *const *argv,
+			 const char *run);
+
+#endif

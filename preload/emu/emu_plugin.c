@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emu_plugin - libcomdet-qemu.so, as QEMU sees it
+ *
+ * Order of a run: QEMU installs the plugin, maps the program, makes processor
+ * 0, translates the first block; then the program's name is known and the
+ * output is opened. From there each translated instruction gets a call after
+ * each of its accesses, with its address as the call's data.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu.h"
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
+
+struct emu emu;
+
+static bool opened; /* emu_set_up was tried */
+static qemu_plugin_mem_cb on_access;
+
+/* Of the calling thread, at its latest system call. */
+static __thread unsigned int self;
+
+void emu_say(const char *format, ...)
+{
+	char line[512] = "comdet: ";
+	size_t n = strlen(line);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(line + n, sizeof(line) - n - 1, format, ap);
+	va_end(ap);
+	n = strlen(line);
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, n) < 0)
+		return; /* nobody to tell */
+}
+
+uint64_t emu_now_ns(clockid_t clock)
+{
+	struct timespec ts = { 0, 0 };
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/*
+ * How QEMU 7.2 packs an access into its information: bits 16 and 17 say load
+ * and store, bits 4 to 6 are the log2 of the width. The functions that say so
+ * cost more than all else that we do for an access, so they are asked once,
+ * and if they disagree they are asked each time.
+ */
+enum {
+	INFO_SHIFT_BIT = 4,
+	INFO_RW_BIT = 16
+};
+
+static bool info_is_as_known(void)
+{
+	for (int bit = 0; bit < 32; bit++) {
+		qemu_plugin_meminfo_t info = 1u << bit;
+		unsigned int shift = qemu_plugin_mem_size_shift(info);
+
+		if (qemu_plugin_mem_is_store(info) != (bit == INFO_RW_BIT + 1))
+			return false;
+		if (shift != ((info >> INFO_SHIFT_BIT) & EMU_CLASS_SHIFT))
+			return false;
+	}
+	return true;
+}
+
+static inline unsigned int known_class(qemu_plugin_meminfo_t info)
+{
+	return ((info >> INFO_SHIFT_BIT) & EMU_CLASS_SHIFT) |
+	       ((info >> (INFO_RW_BIT - 3)) &
+		(EMU_CLASS_LOAD | EMU_CLASS_STORE));
+}
+
+static inline unsigned int asked_class(qemu_plugin_meminfo_t info)
+{
+	return (qemu_plugin_mem_size_shift(info) & EMU_CLASS_SHIFT) |
+	       (qemu_plugin_mem_is_store(info) ? EMU_CLASS_STORE
+					       : EMU_CLASS_LOAD);
+}
+
+static inline void take_access(unsigned int index, unsigned int class,
+			       uint64_t addr, void *ip)
+{
+	struct vcpu *v = &emu.vcpu[index];
+	enum emu_counter counter =
+		(class & v->class_mask) ? EMU_STORES : EMU_LOADS;
+
+	v->count[class]++;
+	if (__builtin_expect((--v->until[counter] < 0) |
+				     (addr - v->watch_low < v->watch_span),
+			     0))
+		emu_event(v, class, addr, (uintptr_t)ip);
+}
+
+static void on_access_known(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	if (__builtin_expect(index < EMU_VCPUS_MAX, 1))
+		take_access(index, known_class(info), addr, ip);
+}
+
+static void on_access_asked(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	if (index < EMU_VCPUS_MAX)
+		take_access(index, asked_class(info), addr, ip);
+}
+
+static void open_output(const struct qemu_plugin_insn *first)
+{
+	char *host = qemu_plugin_insn_haddr(first);
+
+	opened = true;
+	emu.guest_base = (uintptr_t)host - qemu_plugin_insn_vaddr(first);
+	if (!host)
+		emu.guest_base = 0;
+	emu_set_up(0);
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+
+	if (!opened && n)
+		open_output(qemu_plugin_tb_get_insn(tb, 0));
+	if (!emu.active)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uintptr_t ip = qemu_plugin_insn_vaddr(insn);
+
+		qemu_plugin_register_vcpu_mem_cb(
+			insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+			QEMU_PLUGIN_MEM_RW, (void *)ip);
+	}
+}
+
+static void on_vcpu_init(qemu_plugin_id_t id, unsigned int index)
+{
+	/* Processor 0 comes before the output is open: emu_set_up starts it. */
+	if (emu.active)
+		emu_thread_start(index);
+}
+
+static void on_vcpu_exit(qemu_plugin_id_t id, unsigned int index)
+{
+	if (emu.active)
+		emu_thread_end(index);
+}
+
+static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
+		       uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		       uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	self = index;
+	if (!emu.active)
+		return;
+	if (number == SYS_execve || number == SYS_execveat) {
+		emu_thread_flush(index);
+		emu_finish(CDP_EXECED);
+	}
+}
+
+static void on_syscall_ret(qemu_plugin_id_t id, unsigned int index,
+			   int64_t number, int64_t result)
+{
+	if (!emu.active)
+		return;
+	if (number == SYS_brk && result > 0) {
+		uint64_t none = 0;
+
+		atomic_compare_exchange_strong(&emu.heap_low, &none, result);
+		atomic_store(&emu.heap_high, result);
+	}
+	/* It has failed, or we would not be here. */
+	if (number == SYS_execve || number == SYS_execveat)
+		__atomic_store_n(&emu.store.header->state, CDP_RUNNING,
+				 __ATOMIC_RELEASE);
+}
+
+static void on_end(qemu_plugin_id_t id, void *data)
+{
+	if (!emu.active)
+		return;
+	emu_finish(CDP_ENDED);
+	emu.active = false;
+}
+
+static void in_forked_child(void)
+{
+	if (!emu.active)
+		return;
+	emu_after_fork();
+	if (emu.config.children)
+		emu_set_up(self);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id,
+			const struct qemu_plugin_info *info, int argc,
+			char **argv)
+{
+	char error[256];
+
+	if (info->system_emulation || strcmp(info->target_name, "x86_64")) {
+		emu_say("not profiled: this plugin is for qemu-x86_64, not %s",
+			info->target_name);
+		return -1;
+	}
+	if (emu_config_read(&emu.config, argc, argv, error, sizeof(error))) {
+		emu_say("not profiled: %s", error);
+		return 0; /* the program runs all the same */
+	}
+	emu.argc = argc;
+	emu.argv = argv;
+	on_access = info_is_as_known() ? on_access_known : on_access_asked;
+	emu_maps_note_host();
+	pthread_atfork(NULL, NULL, in_forked_child);
+	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+	qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+	qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_ret);
+	qemu_plugin_register_atexit_cb(id, on_end, NULL);
+	return 0;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emu_setup - the output of one process: opened, let go of, closed
+ *
+ * Which process of a run this is follows the preload's rules: COMDET_RUN names
+ * the run's directory and the process that began it; others take part only if
+ * children are followed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "src/outdir.h"
+
+enum {
+	NOT_OURS = -ECHILD
+};
+
+/* ID:PID OF THE ROOT:DIRECTORY */
+static bool parse_run(const char *run, pid_t *root)
+{
+	const char *pid = strchr(run, ':');
+	const char *dir = pid ? strchr(pid + 1, ':') : NULL;
+	size_t n = pid ? (size_t)(pid - run) : 0;
+
+	if (!dir || dir[1] != '/' || !n || n >= sizeof(emu.run_id) ||
+	    strlen(dir + 1) >= sizeof(emu.out))
+		return false;
+	memcpy(emu.run_id, run, n);
+	emu.run_id[n] = '\0';
+	*root = strtol(pid + 1, NULL, 10);
+	strcpy(emu.out, dir + 1);
+	return *root > 0;
+}
+
+static int open_directory(void)
+{
+	const struct emu_config *c = &emu.config;
+	pid_t root = 0;
+
+	if (emu.run_id[0]) /* a forked child */
+		return outdir_open(emu.out, NULL);
+	if (c->run && parse_run(c->run, &root)) {
+		if (root != emu.pid && !c->children)
+			return NOT_OURS;
+		return outdir_open(emu.out, NULL);
+	}
+	snprintf(emu.run_id, sizeof(emu.run_id), "%016llx",
+		 (unsigned long long)emu.seed);
+	return outdir_create(c->out, emu.run_id, emu.out, sizeof(emu.out));
+}
+
+static uint64_t random_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = emu_now_ns(CLOCK_MONOTONIC) ^ ((uint64_t)emu.pid << 32);
+	return seed;
+}
+
+static void find_program(void)
+{
+	char *path = (char *)qemu_plugin_path_to_binary();
+
+	if (!path || !realpath(path, emu.exe))
+		snprintf(emu.exe, sizeof(emu.exe), "%s", path ? path : "?");
+	free(path);
+}
+
+static int open_store(void)
+{
+	char name[128];
+	int dir = open_directory(), r;
+
+	if (dir == NOT_OURS)
+		return dir;
+	if (dir < 0) {
+		emu_say("not profiled: cannot make the directory %.200s: %s "
+			"(COMDET_OUT=DIR puts it elsewhere)",
+			emu.config.out, strerror(-dir));
+		return dir;
+	}
+	emu_describe_file_name(name, sizeof(name));
+	r = store_create(&emu.store, dir, name, STORE_MAX_BYTES_DEFAULT);
+	close(dir);
+	if (r)
+		emu_say("not profiled: cannot create %.200s/%s: %s", emu.out,
+			name, strerror(-r));
+	return r;
+}
+
+int emu_set_up(unsigned int index)
+{
+	struct cdp_header *h;
+	int r;
+
+	emu.pid = getpid();
+	emu.seed = emu.config.seed ? emu.config.seed : random_seed();
+	emu.start_mono = emu_now_ns(CLOCK_MONOTONIC);
+	if (!emu.exe[0])
+		find_program();
+	r = open_store();
+	if (r)
+		return r;
+	h = emu.store.header;
+	emu_describe_process(h);
+	r = emu_sampling_init();
+	if (!r)
+		r = emu_threads_init();
+	if (r) {
+		emu_say("not profiled: %s", strerror(-r));
+		snprintf(h->note, sizeof(h->note), "not profiled: %s",
+			 strerror(-r));
+		__atomic_store_n(&h->state, CDP_STOPPED, __ATOMIC_RELEASE);
+		store_release(&emu.store);
+		return r;
+	}
+	emu_describe_measurement(h);
+	emu.active = true;
+	emu_thread_start(index);
+	return 0;
+}
+
+void emu_after_fork(void)
+{
+	emu.active = false;
+	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
+		if (emu.vcpu[i].record)
+			emu_thread_mute(&emu.vcpu[i]);
+	store_release(&emu.store);
+}
+
+void emu_finish(enum cdp_state state)
+{
+	struct cdp_header *h = emu.store.header;
+
+	emu_maps_finish();
+	if (state == CDP_ENDED)
+		emu_threads_finish();
+	__atomic_store_n(&h->last_mono, emu_now_ns(CLOCK_MONOTONIC),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&h->cpu_ns, emu_now_ns(CLOCK_PROCESS_CPUTIME_ID),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&h->state, state, __ATOMIC_RELEASE);
+}
