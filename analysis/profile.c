@@ -54,6 +54,10 @@ static int take_thread(void *ctx, const void *record)
 		.exec_traps = t->exec_traps,
 		.arms = t->arms,
 		.detections = t->detections,
+		.counted_loads = t->counted_loads,
+		.counted_stores = t->counted_stores,
+		.counted_load_bytes = t->counted_load_bytes,
+		.counted_store_bytes = t->counted_store_bytes,
 	};
 	memcpy(row->name, t->name, sizeof(row->name));
 	memcpy(row->samples, t->samples, sizeof(row->samples));

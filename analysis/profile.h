@@ -49,6 +49,8 @@ struct thread_row {
 	uint64_t start_routine, start_mono, end_mono, cpu_ns, interrupts;
 	uint64_t samples[SAMPLE_KINDS];
 	uint64_t loads, stores, traps, exec_traps, arms, detections;
+	uint64_t counted_loads, counted_stores; /* 0: not counted */
+	uint64_t counted_load_bytes, counted_store_bytes;
 	uint64_t loss[CDP_LOSS_MAX];
 };
 

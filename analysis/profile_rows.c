@@ -247,6 +247,12 @@ static void merge_row(struct thread_row *to, const struct thread_row *from)
 	to->exec_traps = sat_add(to->exec_traps, from->exec_traps);
 	to->arms = sat_add(to->arms, from->arms);
 	to->detections = sat_add(to->detections, from->detections);
+	to->counted_loads = sat_add(to->counted_loads, from->counted_loads);
+	to->counted_stores = sat_add(to->counted_stores, from->counted_stores);
+	to->counted_load_bytes =
+		sat_add(to->counted_load_bytes, from->counted_load_bytes);
+	to->counted_store_bytes =
+		sat_add(to->counted_store_bytes, from->counted_store_bytes);
 	for (int k = 0; k < CDP_LOSS_MAX; k++)
 		to->loss[k] = sat_add(to->loss[k], from->loss[k]);
 }

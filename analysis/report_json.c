@@ -135,6 +135,23 @@ static json_t *json_processes(const struct profile *p)
 	return a;
 }
 
+static void put_counted(json_t *o, const struct thread_row *t)
+{
+	uint64_t all = sat_add(t->counted_loads, t->counted_stores);
+	json_t *counted;
+
+	if (!all)
+		return;
+	put(o, "accesses", integer(all));
+	put(o, "accesses_kind", json_string("exact"));
+	counted = json_object();
+	put(counted, "loads", integer(t->counted_loads));
+	put(counted, "stores", integer(t->counted_stores));
+	put(counted, "load_bytes", integer(t->counted_load_bytes));
+	put(counted, "store_bytes", integer(t->counted_store_bytes));
+	put(o, "counted", counted);
+}
+
 static json_t *json_threads(const struct profile *p)
 {
 	json_t *a = json_array();
@@ -162,6 +179,7 @@ static json_t *json_threads(const struct profile *p)
 			put(o, "traps", integer(t->traps));
 			put(o, "arms", integer(t->arms));
 			put(o, "exec_traps", integer(t->exec_traps));
+			put_counted(o, t);
 		} else {
 			json_decref(samples);
 			put(o, "unknown", json_true());
