@@ -25,11 +25,6 @@
 
 enum {
 	FSGSBASE_BIT = 2, /* AT_HWCAP2 on x86-64 */
-	XSTATE_MAGIC = 0x46505853,
-	SW_RESERVED = 464, /* bytes into FXSAVE: the kernel's words */
-	XSAVE_HEADER = 512,
-	YMM_HIGH = 576,
-	YMM_COMPONENT = 4,
 };
 
 struct job {
@@ -83,24 +78,6 @@ static uint64_t segment_base(int get)
 	return base;
 }
 
-static void take_vector_state(const ucontext_t *uc, struct cpu_state *cpu)
-{
-	const char *fp = (const char *)uc->uc_mcontext.fpregs;
-	uint32_t magic;
-	uint64_t in_use;
-
-	cpu->fxsave = fp;
-	cpu->ymm_high = NULL;
-	if (!fp)
-		return;
-	memcpy(&magic, fp + SW_RESERVED, sizeof(magic));
-	if (magic != XSTATE_MAGIC)
-		return;
-	memcpy(&in_use, fp + XSAVE_HEADER, sizeof(in_use));
-	if (in_use & YMM_COMPONENT)
-		cpu->ymm_high = fp + YMM_HIGH;
-}
-
 static void take_state(const ucontext_t *uc, struct cpu_state *cpu)
 {
 	const greg_t *g = uc->uc_mcontext.gregs;
@@ -112,7 +89,8 @@ static void take_state(const ucontext_t *uc, struct cpu_state *cpu)
 	cpu->rflags = g[REG_EFL];
 	cpu->fs_base = segment_base(ARCH_GET_FS);
 	cpu->gs_base = segment_base(ARCH_GET_GS);
-	take_vector_state(uc, cpu);
+	cpu->gs_known = true;
+	cpu_state_vectors(cpu, uc->uc_mcontext.fpregs);
 }
 
 static void work(void *arg)
