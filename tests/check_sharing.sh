@@ -9,20 +9,36 @@
 
 . "$(dirname "$0")/e2e.sh"
 RUNS=${RUNS:-10}
-SECONDS_EACH=${SECONDS_EACH:-3}
+SECONDS_EACH=${SECONDS_EACH:-4}
 words=$B/microbench/words
 
+# run SECONDS ARGUMENTS...
 run()
 {
-	preload "$WORK/out" "$words" --seconds "$SECONDS_EACH" "$@" \
+	local seconds=$1
+
+	shift
+	preload "$WORK/out" "$words" --seconds "$seconds" "$@" \
 		>/dev/null || fail "words $* ended with status $?"
 	json "$WORK/out" "$WORK/r.json"
+}
+
+# run_shared ARGUMENTS... - the same, longer where the machine is busy
+run_shared()
+{
+	local seconds=$SECONDS_EACH
+
+	for _ in 1 2 3; do
+		run "$seconds" "$@"
+		[ "$(ask "$WORK/r.json" 'est("total") >= 300')" = True ] && break
+		seconds=$((seconds * 2))
+	done
 }
 
 found=
 for i in $(seq "$RUNS"); do
 	for width in 8 4; do
-		run --distance "$width" --width "$width"
+		run_shared --distance "$width" --width "$width"
 		holds "$WORK/r.json" 'est("total") >= 300' \
 			"run $i, words of $width bytes on one line"
 		holds "$WORK/r.json" \
@@ -31,16 +47,16 @@ for i in $(seq "$RUNS"); do
 	done
 	found="$found $(ask "$WORK/r.json" 'est("total")')"
 
-	run --distance 0 --width 8
+	run_shared --distance 0 --width 8
 	holds "$WORK/r.json" 'est("total") >= 300' "run $i, one word"
 	holds "$WORK/r.json" 'est("true_sharing") >= 0.95 * est("total")' \
 		"run $i, one word"
 
-	run --distance 128 --width 8
+	run 2 --distance 128 --width 8
 	holds "$WORK/r.json" 'est("total") <= 1' "run $i, 128 bytes apart"
-	run --distance 0 --read-only
+	run 2 --distance 0 --read-only
 	holds "$WORK/r.json" 'est("total") == 0' "run $i, threads that read"
-	run --threads 1
+	run 1 --threads 1
 	holds "$WORK/r.json" 'est("total") == 0' "run $i, one thread"
 done
 echo "$RUNS runs of 6 cases right; false sharing detections a run:$found"
