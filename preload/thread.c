@@ -9,8 +9,10 @@
  * board any more; their rows are then used again. So ten thousand short
  * threads cost a handful of rows.
  *
- * rows_lock guards the rows' bookkeeping. It is taken in normal context;
- * a handler (a thread that no hook saw) only tries.
+ * rows_lock guards the rows' bookkeeping. Nobody waits for it for ever: a
+ * handler (a thread that no hook saw) only tries, and a handler of the
+ * application's may have interrupted the holder and call _exit. Who does not
+ * get it leaves a row unmerged, or a thread without a record.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -34,6 +36,9 @@ enum {
 	SETTLE_NS = 50 * 1000 * 1000,
 	ROWS_APART = 64,    /* so many rows stay apart: people can read them */
 	REFRESH_EVERY = 64, /* samples between readings of the name */
+	LOCK_TRIES = 200,
+	LOCK_YIELDS = 20, /* of those; then sleep */
+	LOCK_SLEEP_NS = 100 * 1000,
 };
 
 struct row {
@@ -103,11 +108,18 @@ void lose(struct thread *t, enum loss_cause cause)
 
 static bool lock_rows(bool may_wait)
 {
-	while (atomic_flag_test_and_set_explicit(&rows_lock,
-						 memory_order_acquire)) {
-		if (!may_wait)
+	const struct timespec moment = { 0, LOCK_SLEEP_NS };
+
+	for (int i = 0; atomic_flag_test_and_set_explicit(&rows_lock,
+							  memory_order_acquire);
+	     i++) {
+		if (!may_wait || i == LOCK_TRIES)
 			return false;
-		sched_yield();
+		/* A holder of lower priority runs only while we sleep. */
+		if (i < LOCK_YIELDS)
+			sched_yield();
+		else
+			sys_call2(SYS_nanosleep, &moment, NULL);
 	}
 	return true;
 }
@@ -403,11 +415,12 @@ void runtime_thread_discard(struct thread *t)
 {
 	if (!t)
 		return;
-	lock_rows(true);
 	__atomic_store_n(&t->record->state, CDP_THREAD_FREE, __ATOMIC_RELAXED);
-	if (free_count < ENDED_MAX)
-		free_row[free_count++] = t->record;
-	unlock_rows();
+	if (lock_rows(true)) {
+		if (free_count < ENDED_MAX)
+			free_row[free_count++] = t->record;
+		unlock_rows();
+	}
 	unmap_thread((char *)t);
 }
 
@@ -461,12 +474,13 @@ void runtime_thread_end(void)
 	gone = true;
 	self = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
-	lock_rows(true);
-	if (ended_count < ENDED_MAX)
-		ended[(ended_first + ended_count++) % ENDED_MAX] =
-			(struct row){ t->record, now };
-	merge_ended(now, false);
-	unlock_rows();
+	if (lock_rows(true)) {
+		if (ended_count < ENDED_MAX)
+			ended[(ended_first + ended_count++) % ENDED_MAX] =
+				(struct row){ t->record, now };
+		merge_ended(now, false);
+		unlock_rows();
+	}
 	unmap_thread((char *)t);
 }
 
