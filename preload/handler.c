@@ -6,6 +6,11 @@
  * the thread's own handler stack (the application's alternate stack may be
  * small, and its threads' stacks smaller), and hands the interrupted context
  * on. errno is kept; floating-point state is the kernel's to restore.
+ *
+ * While we work, every signal is blocked: a handler of the application's that
+ * came in between could jump out of ours, and cancellation could unwind it,
+ * leaving the guard taken and a lease in use for good. The return from the
+ * handler restores the mask.
  */
 #include <elf.h>
 #include <errno.h>
@@ -145,6 +150,19 @@ static bool outside_the_time_asked_for(uint64_t now)
 	return true;
 }
 
+static void block_all(void)
+{
+	uint64_t all = ~0ull;
+
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof(all));
+}
+
+/* A raw clone that sets no TLS shares its creator's: two with one record. */
+static bool is_another(const struct thread *t)
+{
+	return t->tid != sys_call0(SYS_gettid);
+}
+
 static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
@@ -156,9 +174,10 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 			t->record->traps++;
 		return;
 	}
+	block_all();
 	if (!t)
 		t = thread_adopt();
-	if (!t) {
+	if (!t || is_another(t)) {
 		lose(NULL, thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
 		return;
 	}
@@ -192,8 +211,9 @@ static void silence(struct watch_signal what)
 {
 	struct thread *t = thread_self();
 
-	if (!t || t->ending || t->in_handler)
+	if (!t || t->ending || t->in_handler || is_another(t))
 		return;
+	block_all();
 	if (what.event == WATCH_DATA)
 		watch_ops.disarm(t);
 	else if (what.event == WATCH_EXEC)
