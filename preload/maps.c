@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps - which files are mapped where, read from /proc/self/maps
+ * maps - which files are mapped where, read from the kernel's list
  *
  * dlopen is not hooked. The maps are read at the start, at the end, and when
  * a detection's instruction lies in no mapping that we know, at most ten
- * times a second. Each reading is a generation; only mappings that the last
- * one did not have are written to the file, so that an address that is reused
- * by another library keeps both meanings, each with its generation.
+ * times a second, less often where that takes long. Each reading is a
+ * generation; only mappings that the last one did not have are written to the
+ * file, so that an address that is reused by another library keeps both
+ * meanings, each with its generation.
  *
  * One thread reads at a time; who finds the lock taken goes on without.
  * A look-up runs beside a reading: it may see the table half renewed, and
@@ -25,9 +26,10 @@
 #include "signal_safe.h"
 
 enum {
-	RANGES_MAX = 4096,
+	RANGES_MAX = 65536, /* as many as vm.max_map_count allows by default */
 	LINE_MAX_BYTES = 4096,
 	REREAD_NS = 100 * 1000 * 1000,
+	REREAD_SHARE = 50, /* at most 1/50 of the time */
 };
 
 struct range {
@@ -40,7 +42,7 @@ static struct range *tables[2]; /* the current one and the one before */
 static _Atomic uint32_t current;
 static _Atomic uint32_t counts[2];
 static _Atomic uint64_t generation;
-static _Atomic uint64_t last_read;
+static _Atomic uint64_t next_read;
 static atomic_flag reading = ATOMIC_FLAG_INIT;
 static struct store_writer writer = { .section = CDP_MAPS };
 static char buffer[LINE_MAX_BYTES];
@@ -213,8 +215,9 @@ static void take_mapping(struct reader *r, struct cdp_map *m)
 	if (m->path[0] == '/')
 		r->last_file = *m;
 	x = (struct range){ m->start, m->end, map_key(m), m->prot & PROT_EXEC };
-	if (r->n_now < RANGES_MAX)
-		r->now[r->n_now++] = x;
+	if (r->n_now == RANGES_MAX) /* it would be written each time */
+		return;
+	r->now[r->n_now++] = x;
 	if (was_known(r->before, r->n_before, &x))
 		return;
 	if (m->path[0] == '/' && !m->file_offset)
@@ -227,6 +230,18 @@ static void take_mapping(struct reader *r, struct cdp_map *m)
 	store_commit(&writer);
 }
 
+/* That of "self" is empty once the main thread has ended. */
+static long open_maps(void)
+{
+	long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/thread-self/maps",
+			    O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/maps",
+			       O_RDONLY | O_CLOEXEC, 0);
+	return fd;
+}
+
 static void read_maps(void)
 {
 	static struct reader r;
@@ -235,8 +250,7 @@ static void read_maps(void)
 	size_t have = 0;
 	long fd, got;
 
-	fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/maps",
-		       O_RDONLY | O_CLOEXEC, 0);
+	fd = open_maps();
 	if (fd < 0)
 		return;
 	memset(&r, 0, sizeof(r));
@@ -285,6 +299,14 @@ static bool ip_known(uint64_t ip)
 	return low < n && r[low].start <= ip && r[low].exec;
 }
 
+/* After a reading that began at @begin: a long one is not done often. */
+static void set_next_read(uint64_t begin)
+{
+	uint64_t now = now_ns(), wait = (now - begin) * REREAD_SHARE;
+
+	atomic_store(&next_read, now + (wait > REREAD_NS ? wait : REREAD_NS));
+}
+
 int maps_init(void)
 {
 	size_t bytes = 2 * RANGES_MAX * sizeof(struct range);
@@ -304,7 +326,7 @@ int maps_init(void)
 	writer = (struct store_writer){ .section = CDP_MAPS };
 	atomic_flag_clear(&reading);
 	read_maps();
-	atomic_store(&last_read, now_ns());
+	set_next_read(now_ns());
 	return 0;
 }
 
@@ -315,10 +337,10 @@ uint64_t maps_note(uint64_t ip)
 	if (ip_known(ip) || !tables[0])
 		return atomic_load(&generation);
 	now = now_ns();
-	if (now - atomic_load(&last_read) > REREAD_NS &&
+	if (now > atomic_load(&next_read) &&
 	    !atomic_flag_test_and_set(&reading)) {
-		atomic_store(&last_read, now);
 		read_maps();
+		set_next_read(now);
 		atomic_flag_clear(&reading);
 	}
 	return atomic_load(&generation);

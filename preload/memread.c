@@ -19,9 +19,10 @@ int memread(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	struct iovec local = { buf, n };
 	struct iovec remote = { (void *)(uintptr_t)addr, n };
-	long got = sys_call6(SYS_process_vm_readv, runtime.pid, (long)&local, 1,
+	const struct thread *t = ctx;
+	pid_t tid = t ? t->tid : (pid_t)sys_call0(SYS_gettid);
+	long got = sys_call6(SYS_process_vm_readv, tid, (long)&local, 1,
 			     (long)&remote, 1, 0);
 
-	(void)ctx;
 	return got == (long)n ? 0 : -EFAULT;
 }

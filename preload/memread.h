@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As struct memory wants it (decode.h). Any context; one system call. */
+/*
+ * As struct memory wants it (decode.h); @ctx is the calling thread's struct
+ * thread, or NULL. Any context; no lock, no allocation.
+ */
 int memread(void *ctx, uint64_t addr, void *buf, size_t n);
 
 #endif

@@ -109,10 +109,11 @@ static void deliver(struct thread *t, const struct choice *c)
 	comm_sample(&runtime.comm, &t->comm, &c->access, t->clock_at, t->core);
 }
 
-static struct memory memory_at(const struct cpu_state *cpu)
+static struct memory memory_at(struct thread *t, const struct cpu_state *cpu)
 {
 	struct memory m = runtime.memory;
 
+	m.ctx = t;
 	/* The page that is being executed is mapped; decode.h. */
 	m.direct_low = cpu->rip & ~(uint64_t)PAGE_MASK;
 	m.direct_high = m.direct_low + PAGE_MASK + 1;
@@ -146,7 +147,7 @@ static void settle(struct thread *t, struct choice *c)
 
 void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
 {
-	struct memory m = memory_at(cpu);
+	struct memory m = memory_at(t, cpu);
 	struct choice c;
 
 	store_add(&t->record->interrupts, 1);
@@ -170,7 +171,7 @@ void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
 
 void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
 {
-	struct memory m = memory_at(cpu);
+	struct memory m = memory_at(t, cpu);
 	struct choice c;
 
 	store_add(&t->record->exec_traps, 1);
@@ -187,7 +188,7 @@ void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
 
 void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 {
-	struct memory m = memory_at(cpu);
+	struct memory m = memory_at(t, cpu);
 	struct access a;
 	bool known = false;
 
