@@ -132,7 +132,8 @@ static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 
 /*
  * The kernel's mask now is the one at the interrupted instruction, or the one
- * that a waiting call had put in place, and @sig.
+ * that a waiting call had put in place, and @sig, and the faults: those are as
+ * at the instruction again.
  */
 static void call_handler(int sig, siginfo_t *info, void *context,
 			 const struct wish *w)
@@ -140,6 +141,10 @@ static void call_handler(int sig, siginfo_t *info, void *context,
 	void (*handler)(int, siginfo_t *, void *) =
 		(void (*)(int, siginfo_t *, void *))(uintptr_t)w->handler;
 
+	uint64_t faults = FAULT_SIGNALS &
+			  ~kernel_mask(&((ucontext_t *)context)->uc_sigmask);
+
+	kernel_mask_change(SIG_UNBLOCK, faults);
 	kernel_mask_change(SIG_BLOCK, w->mask);
 	if (w->flags & SA_NODEFER && !(w->mask & signal_bit(sig)))
 		kernel_mask_change(SIG_UNBLOCK, signal_bit(sig));

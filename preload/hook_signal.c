@@ -94,6 +94,7 @@ static int install(int flags)
 	memset(&act, 0, sizeof(act));
 	act.sa_sigaction = runtime_on_signal;
 	act.sa_flags = flags;
+	set_kernel_mask(&act.sa_mask, FAULT_SIGNALS);
 	atomic_store_explicit(&kernel_flags, flags, memory_order_relaxed);
 	return REAL(sigaction)(signal_claimed(), &act, NULL) ? -errno : 0;
 }

@@ -117,6 +117,16 @@ static inline uint64_t signal_bit(int sig)
 	return 1ull << (sig - 1);
 }
 
+/*
+ * Blocked from the first instruction of our handler on. A fault may be pending
+ * together with our signal, which the kernel delivers first; it would then find
+ * the program counter in our handler, and runtimes look at that. Blocked, it
+ * waits until the program is back at the instruction that faulted.
+ */
+#define FAULT_SIGNALS                                                          \
+	(signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGILL) |       \
+	 signal_bit(SIGFPE) | signal_bit(SIGSYS))
+
 static inline uint64_t kernel_mask(const sigset_t *set)
 {
 	uint64_t mask;
