@@ -152,6 +152,17 @@ void describe_measurement(struct cdp_header *h, const char *why)
 	h->period = runtime.period_ns;
 	h->registers = runtime.registers;
 	h->board_slots = board_slots(c->board);
+	if (runtime.config.duration_ns)
+		snprintf(
+			h->note, sizeof(h->note),
+			"sampled from %.1f s to %.1f s after the start",
+			runtime.config.delay_ns / 1e9,
+			(runtime.config.delay_ns + runtime.config.duration_ns) /
+				1e9);
+	else if (runtime.config.delay_ns)
+		snprintf(h->note, sizeof(h->note),
+			 "sampled from %.1f s after the start on",
+			 runtime.config.delay_ns / 1e9);
 	h->expiry = c->expiry;
 	h->watch_expiry = c->watch_expiry;
 }

@@ -34,7 +34,7 @@ enum {
 	ENDED_MAX = 1024, /* rows that wait to be merged */
 	MERGED_MAX = 256, /* kinds of threads, by name and start routine */
 	SETTLE_NS = 50 * 1000 * 1000,
-	ROWS_APART = 64,    /* so many rows stay apart: people can read them */
+	ROWS_APART = 512,   /* so many rows stay apart: people can read them */
 	REFRESH_EVERY = 64, /* samples between readings of the name */
 	LOCK_TRIES = 200,
 	LOCK_YIELDS = 20, /* of those; then sleep */

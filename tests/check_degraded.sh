@@ -64,9 +64,13 @@ quiet "--registers 0"
 says "--registers 0" "debug registers.*(switched off|--registers 0)"
 
 # As on kernels before 5.19: timers, and watchpoints by queued signals.
-COMDET_DELIVERY=rtsig under
-quiet "queued signals"
-says "queued signals" "POSIX timers"
+for _ in 1 2 3 4 5; do # a run has few traps where the machine is busy
+	COMDET_DELIVERY=rtsig under
+	quiet "queued signals"
+	says "queued signals" "POSIX timers"
+	[ "$(ask "$WORK/r.json" 'sum(t["traps"] for t in r["threads"])')" = 0 ] ||
+		break
+done
 if debug_registers; then
 	holds "$WORK/r.json" 'sum(t["traps"] for t in r["threads"]) > 0' \
 		"queued signals: traps"

@@ -5,9 +5,14 @@
 
 . "$(dirname "$0")/e2e.sh"
 
-preload "$WORK/out" "$B/microbench/point_to_point" --threads 4 \
-	--seconds "${SECONDS_EACH:-12}" >/dev/null || fail "status $?"
-json "$WORK/out" "$WORK/r.json"
+seconds=${SECONDS_EACH:-12}
+for _ in 1 2 3; do # longer where the machine is busy
+	preload "$WORK/out" "$B/microbench/point_to_point" --threads 4 \
+		--seconds "$seconds" >/dev/null || fail "status $?"
+	json "$WORK/out" "$WORK/r.json"
+	[ "$(ask "$WORK/r.json" 'est("total") >= 1000')" = True ] && break
+	seconds=$((seconds * 2))
+done
 # Thread 0 is the main thread, which only waits; the pairs are found by order.
 cells='[t["id"] for t in r["threads"] if t["samples"]["uniform"] > 50]'
 holds "$WORK/r.json" "len($cells) == 4" "four working threads"

@@ -21,7 +21,7 @@ preload "$WORK/out" "$help" short 10000 >"$WORK/short" 2>"$WORK/err" ||
 json "$WORK/out" "$WORK/r.json"
 holds "$WORK/r.json" 'sum(t["count"] for t in r["threads"]) == 10001' \
 	"every thread in the report"
-holds "$WORK/r.json" 'len(r["threads"]) < 400' "short threads are merged"
+holds "$WORK/r.json" 'len(r["threads"]) < 600' "short threads are merged"
 fds=$(value fds "$WORK/short")
 [ "$fds" -lt 300 ] || fail "$fds descriptors open"
 
