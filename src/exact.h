@@ -44,7 +44,8 @@ enum {
 	EXACT_CORES_MAX = 1024,
 	EXACT_LEVELS_MAX = 4,
 	EXACT_REGION_LINES = 64, /* lines of a region, the unit of growth */
-	EXACT_REGIONS_DEFAULT = 1 << 18
+	EXACT_REGIONS_DEFAULT = 1 << 18,
+	EXACT_SEEN = 16 /* regions that a thread finds at once */
 };
 
 /*
@@ -110,8 +111,10 @@ struct exact;
 struct exact_thread {
 	uint32_t id;
 	volatile uint32_t inside; /* a call is being interrupted if not 0 */
-	uint64_t region;          /* looked up last, + 1; 0: none */
-	unsigned char *records;   /* of that region */
+	struct {
+		uint64_t region; /* its number + 1; 0: none */
+		unsigned char *records;
+	} seen[EXACT_SEEN];
 	struct exact_counts counts;
 };
 
@@ -121,7 +124,7 @@ size_t exact_size(const struct exact_config *config);
 /*
  * Make an empty directory in @mem: exact_size() bytes, all zero, aligned to
  * 64. Of a mapping with MAP_NORESERVE only what the program touches becomes
- * resident: 80 bytes a line with up to 64 threads and cores. @config and the
+ * resident: 72 bytes a line with up to 64 threads and cores. @config and the
  * topology are copied.
  *
  * Context: set-up. Returns @mem, NULL if the configuration is invalid.
@@ -138,8 +141,8 @@ int exact_thread_init(const struct exact *x, struct exact_thread *t,
 		      uint32_t id);
 
 /*
- * Thread @t, now on core @core, makes access @a. Without a topology @core is
- * ignored.
+ * Thread @t, now on core @core (modulo cores), makes access @a. Without a
+ * topology @core is ignored.
  *
  * Context: the thread itself, see above. Does not allocate; errno is left
  * alone. An access that wraps round the address space ends at its end.
