@@ -20,6 +20,14 @@
 #include "sys.h"
 #include "watch.h"
 
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
 static int perf_clock_open(void)
 {
 	struct perf_event_attr a;
@@ -43,11 +51,12 @@ static int perf_clock_open(void)
 		       PERF_FLAG_FD_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
-	high = sys_call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 700);
-	if (high >= 0) {
-		sys_call1(SYS_close, fd);
-		fd = high;
-	}
+	/* Low numbers are the application's, to the last one. */
+	high = sys_call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, watch_fd_base());
+	sys_call1(SYS_close, fd);
+	if (high < 0)
+		return high == -EINVAL ? -EMFILE : high;
+	fd = high;
 	sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &runtime.clock_id);
 	return fd;
 }

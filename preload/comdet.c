@@ -17,6 +17,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,10 +25,19 @@
 #include "src/outdir.h"
 #include "describe.h"
 #include "memread.h"
+#include "run.h"
 #include "runtime.h"
+#include "say.h"
 #include "state.h"
 #include "sys.h"
 #include "watch.h"
+
+enum {
+	DESCRIPTORS_MIN = 32, /* of fewer, we would take too many */
+	SPACE_SHARE = 64,     /* of a limited address space, for the file */
+	STORE_BYTES_MIN = 1024 * 1024,
+	NAME_TRIES = 3, /* the time in a file's name is in ms */
+};
 
 struct runtime runtime;
 
@@ -58,17 +68,6 @@ bool runtime_follow_children(void)
 const char *runtime_library_path(void)
 {
 	return runtime.library;
-}
-
-static void say(const char *text)
-{
-	char line[512];
-	int n = snprintf(line, sizeof(line), "comdet: %s\n", text);
-
-	if (n > (int)sizeof(line) - 1)
-		n = sizeof(line) - 1;
-	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nobody to tell */
 }
 
 void runtime_set_active(bool value)
@@ -110,47 +109,6 @@ static int is_go_note(struct dl_phdr_info *info, size_t size, void *found)
 		}
 	}
 	return 1; /* the main program alone, which comes first */
-}
-
-/* COMDET_RUN is "ID:PID OF THE ROOT:DIRECTORY". */
-static bool parse_run(const char *run, pid_t *root)
-{
-	const char *pid = strchr(run, ':');
-	const char *dir = pid ? strchr(pid + 1, ':') : NULL;
-	size_t n = pid ? (size_t)(pid - run) : 0;
-
-	if (!dir || dir[1] != '/' || !n || n >= sizeof(runtime.run_id) ||
-	    strlen(dir + 1) >= sizeof(runtime.out))
-		return false;
-	memcpy(runtime.run_id, run, n);
-	runtime.run_id[n] = 0;
-	*root = strtol(pid + 1, NULL, 10);
-	strcpy(runtime.out, dir + 1);
-	return *root > 0;
-}
-
-/*
- * Let the programs that we start know of the run. setenv may be the
- * application's own function (bash has one), so a copy of the array is made.
- */
-static void announce_run(void)
-{
-	static char entry[PATH_MAX + 80];
-	size_t n = 0, bytes;
-	char **copy;
-
-	snprintf(entry, sizeof(entry), "COMDET_RUN=%s:%d:%s", runtime.run_id,
-		 (int)runtime.pid, runtime.out);
-	while (environ[n])
-		n++;
-	bytes = (n + 2) * sizeof(*copy);
-	copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (copy == MAP_FAILED)
-		return;
-	memcpy(copy, environ, n * sizeof(*copy));
-	copy[n] = entry;
-	environ = copy;
 }
 
 static void find_library(void)
@@ -196,7 +154,7 @@ static int open_directory(void)
 	pid_t root = 0;
 	int dir;
 
-	if (!c->run || !parse_run(c->run, &root)) {
+	if (!c->run || !run_parse(c->run, &root)) {
 		snprintf(runtime.run_id, sizeof(runtime.run_id), "%016llx",
 			 (unsigned long long)runtime.seed);
 		return outdir_create(c->out, runtime.run_id, runtime.out,
@@ -212,13 +170,39 @@ static int open_directory(void)
 	return dir;
 }
 
+static uint64_t soft_limit(int resource)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	sys_call2(SYS_getrlimit, resource, &limit);
+	return limit.rlim_cur;
+}
+
+/* Address space that the program may not have enough of is not ours. */
+static uint64_t store_bytes(void)
+{
+	uint64_t bytes = soft_limit(RLIMIT_AS) / SPACE_SHARE;
+
+	if (bytes < STORE_BYTES_MIN)
+		return STORE_BYTES_MIN;
+	return bytes < STORE_MAX_BYTES_DEFAULT ? bytes
+					       : STORE_MAX_BYTES_DEFAULT;
+}
+
 static int open_store(int dir, char *error, size_t size)
 {
 	char name[128];
-	int r;
+	int r = 0;
 
-	describe_file_name(name, sizeof(name));
-	r = store_create(&runtime.store, dir, name, STORE_MAX_BYTES_DEFAULT);
+	for (int i = 0; i < NAME_TRIES; i++) {
+		const struct timespec next = { 0, 1000 * 1000 };
+
+		describe_file_name(name, sizeof(name));
+		r = store_create(&runtime.store, dir, name, store_bytes());
+		if (r != -EEXIST)
+			break;
+		sys_call2(SYS_nanosleep, &next, NULL);
+	}
 	if (r)
 		snprintf(error, size,
 			 "not profiled: cannot create %.200s/%s: %s",
@@ -323,12 +307,21 @@ void runtime_start(void)
 	runtime.pid = sys_call0(SYS_getpid);
 	runtime.seed = random_seed();
 	runtime.clock_fd = -1;
-	if (config_read(&runtime.config, environ, why, sizeof(why))) {
+	if (run_announced()) { /* the environment may have changed since */
+		runtime.config.run = run_announced();
+		runtime.config.out = runtime.out;
+		runtime.config.sample_log = NULL;
+	} else if (config_read(&runtime.config, environ, why, sizeof(why))) {
 		snprintf(error, sizeof(error), "not profiled: %s", why);
 		say(error);
 		return;
 	}
+	if (soft_limit(RLIMIT_NOFILE) < DESCRIPTORS_MIN) {
+		say("not profiled: too few file descriptors (ulimit -n)");
+		return;
+	}
 	runtime.start_mono = now_ns();
+	runtime.little_space = soft_limit(RLIMIT_AS) != RLIM_INFINITY;
 	find_library();
 	dir = open_directory();
 	if (dir == -ECHILD)
@@ -347,7 +340,7 @@ void runtime_start(void)
 		say(error);
 		return;
 	}
-	announce_run();
+	run_announce();
 	handler_init();
 	watch_init();
 	runtime.memory.read = memread;
@@ -406,6 +399,7 @@ __attribute__((constructor)) static void comdet_start(void)
 	/* Without a page that forks wipe we could not tell a child. */
 	if (p != MAP_FAILED && !madvise(p, page, MADV_WIPEONFORK)) {
 		active = p;
+		say_init();
 		runtime_start();
 	}
 	errno = saved_errno;

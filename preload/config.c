@@ -13,7 +13,7 @@ const char *config_get(char *const *env, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (; *env; env++)
+	for (; env && *env; env++)
 		if (!strncmp(*env, name, n) && (*env)[n] == '=')
 			return *env + n + 1;
 	return NULL;

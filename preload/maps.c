@@ -26,6 +26,7 @@
 #include "signal_safe.h"
 
 enum {
+	RANGES_LITTLE = 4096, /* where address space is limited */
 	RANGES_MAX = 65536, /* as many as vm.max_map_count allows by default */
 	LINE_MAX_BYTES = 4096,
 	REREAD_NS = 100 * 1000 * 1000,
@@ -38,6 +39,7 @@ struct range {
 	bool exec;
 };
 
+static uint32_t ranges_max;
 static struct range *tables[2]; /* the current one and the one before */
 static _Atomic uint32_t current;
 static _Atomic uint32_t counts[2];
@@ -215,7 +217,7 @@ static void take_mapping(struct reader *r, struct cdp_map *m)
 	if (m->path[0] == '/')
 		r->last_file = *m;
 	x = (struct range){ m->start, m->end, map_key(m), m->prot & PROT_EXEC };
-	if (r->n_now == RANGES_MAX) /* it would be written each time */
+	if (r->n_now == ranges_max) /* it would be written each time */
 		return;
 	r->now[r->n_now++] = x;
 	if (was_known(r->before, r->n_before, &x))
@@ -309,17 +311,19 @@ static void set_next_read(uint64_t begin)
 
 int maps_init(void)
 {
-	size_t bytes = 2 * RANGES_MAX * sizeof(struct range);
-	struct range *mem =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct range *mem;
 
+	if (tables[0]) /* a followed child starts afresh */
+		munmap(tables[0], 2 * ranges_max * sizeof(struct range));
+	tables[0] = NULL;
+	ranges_max = runtime.little_space ? RANGES_LITTLE : RANGES_MAX;
+	mem = mmap(NULL, 2 * ranges_max * sizeof(struct range),
+		   PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mem == MAP_FAILED)
 		return -errno;
-	if (tables[0]) /* a followed child starts afresh */
-		munmap(tables[0], bytes);
 	tables[0] = mem;
-	tables[1] = mem + RANGES_MAX;
+	tables[1] = mem + ranges_max;
 	atomic_store(&counts[0], 0);
 	atomic_store(&counts[1], 0);
 	atomic_store(&generation, 0);

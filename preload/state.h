@@ -25,6 +25,7 @@
 enum {
 	THREAD_STACK_BYTES = 16 * 1024, /* the handler's own */
 	THREAD_IDS_MAX = 1 << 20,
+	THREAD_IDS_LITTLE = 1 << 15, /* where address space is limited */
 	HANDLER_SHARE = 8, /* at most 1/8 of a thread's time in the handler */
 };
 
@@ -74,9 +75,10 @@ struct runtime {
 	bool sampling;         /* the clock is open */
 	bool waits_for_thread; /* Go: starts at the first thread creation */
 	bool stopped_midway;   /* duration over */
+	bool little_space;     /* the address space is limited */
 	int clock_fd;
 	uint64_t vdso_low, vdso_high; /* the kernel's code, 0: none */
-	uint64_t clock_id; /* PERF_EVENT_IOC_ID of clock_fd */
+	uint64_t clock_id;            /* PERF_EVENT_IOC_ID of clock_fd */
 	char library[PATH_MAX];
 	char out[PATH_MAX];
 	char run_id[40];

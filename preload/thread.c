@@ -52,8 +52,9 @@ static __thread bool gone __attribute__((tls_model("initial-exec")));
 static _Atomic(char *) cached[CACHED_MAX];
 static atomic_flag rows_lock = ATOMIC_FLAG_INIT;
 static struct store_writer rows = { .section = CDP_THREADS };
-static struct cdp_thread **by_id; /* THREAD_IDS_MAX of address space */
-static uint8_t *referenced;       /* by id */
+static struct cdp_thread **by_id; /* ids_max of address space */
+static uint32_t ids_max;
+static uint8_t *referenced; /* by id */
 static _Atomic uint32_t ids;
 static struct row ended[ENDED_MAX];
 static uint32_t ended_first, ended_count;
@@ -69,14 +70,6 @@ static size_t mapping_bytes(void)
 {
 	return ((sizeof(struct thread) + 4095) & ~(size_t)4095) +
 	       interp_area() + THREAD_STACK_BYTES;
-}
-
-uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
 static uint64_t thread_cpu_ns(void)
@@ -204,7 +197,7 @@ static void merge_ended(uint64_t now, bool all)
 			return;
 		ended_first = (ended_first + 1) % ENDED_MAX;
 		ended_count--;
-		if (!r->record->detections && id < THREAD_IDS_MAX &&
+		if (!r->record->detections && id < ids_max &&
 		    !__atomic_load_n(&referenced[id], __ATOMIC_RELAXED))
 			merge(r->record);
 	}
@@ -220,7 +213,7 @@ static struct cdp_thread *new_row(void *(*start)(void *), uint64_t now)
 	merge_ended(now, false);
 	fresh = !free_count;
 	id = atomic_load(&ids);
-	if (id >= THREAD_IDS_MAX)
+	if (id >= ids_max)
 		return NULL;
 	r = fresh ? store_record(&runtime.store, &rows)
 		  : free_row[free_count - 1];
@@ -340,14 +333,19 @@ struct thread *thread_adopt(void)
 
 int threads_init(void)
 {
-	size_t bytes = THREAD_IDS_MAX * (sizeof(*by_id) + 1);
+	const size_t each = sizeof(*by_id) + sizeof(*referenced);
 	struct thread *t;
 
-	by_id = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	if (by_id) /* a followed child starts afresh */
+		munmap(by_id, ids_max * each);
+	ids_max = runtime.little_space ? THREAD_IDS_LITTLE : THREAD_IDS_MAX;
+	by_id = mmap(NULL, ids_max * each, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (by_id == MAP_FAILED)
+	if (by_id == MAP_FAILED) {
+		by_id = NULL;
 		return -errno;
-	referenced = (uint8_t *)(by_id + THREAD_IDS_MAX);
+	}
+	referenced = (uint8_t *)(by_id + ids_max);
 	rows = (struct store_writer){ .section = CDP_THREADS };
 	atomic_store(&ids, 0);
 	ended_first = ended_count = 0;
@@ -355,15 +353,15 @@ int threads_init(void)
 	atomic_flag_clear(&rows_lock);
 	gone = false;
 	t = new_thread(NULL, true);
-	if (!t) /* the row, in practice: a page of memory there is */
-		return -ENOSPC;
+	if (!t)
+		return -ENOSPC; /* the row, in practice */
 	begin(t);
 	return 0;
 }
 
 void thread_mark_referenced(uint32_t id)
 {
-	if (id < THREAD_IDS_MAX)
+	if (id < ids_max)
 		__atomic_store_n(&referenced[id], 1, __ATOMIC_RELAXED);
 }
 
@@ -492,8 +490,8 @@ void threads_finish(void)
 		close_row(self, now);
 		clock_thread_end(self);
 	}
-	if (!lock_rows(true))
-		return;
-	merge_ended(now, true);
-	unlock_rows();
+	if (lock_rows(true)) {
+		merge_ended(now, true);
+		unlock_rows();
+	}
 }

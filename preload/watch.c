@@ -105,6 +105,11 @@ static long event_open(struct perf_event_attr *a, int group)
 			 PERF_FLAG_FD_CLOEXEC, 0);
 }
 
+int watch_fd_base(void)
+{
+	return fd_base;
+}
+
 static bool fd_is(int fd, uint64_t id)
 {
 	uint64_t now = 0;
@@ -160,10 +165,11 @@ static int open_registers(struct lease *l)
 			return low;
 		}
 		high = sys_call3(SYS_fcntl, low, F_DUPFD_CLOEXEC, fd_base);
-		if (high >= 0)
-			sys_call1(SYS_close, low);
-		else
-			high = low;
+		sys_call1(SYS_close, low);
+		if (high < 0) {
+			close_registers(l);
+			return high;
+		}
 		l->fd[i] = high;
 		r = sys_call3(SYS_ioctl, high, PERF_EVENT_IOC_ID, &l->id[i]);
 		if (!r && runtime.delivery == DELIVERY_RTSIG)

@@ -48,6 +48,9 @@ int watch_selftest(char *reason, size_t size);
 /* Size the pool. Context: set-up. */
 void watch_init(void);
 
+/* Descriptors of ours are not below this. After watch_init. */
+int watch_fd_base(void);
+
 /* An execution breakpoint at @ip for the thread. Returns 0 or -errno. */
 int watch_exec(struct thread *t, uint64_t ip);
 void watch_exec_off(struct thread *t);
