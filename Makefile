@@ -105,9 +105,21 @@ $(B)/tests/help_%: tests/help_%.c Makefile | $(DEPS_FIRST)
 	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -I. -MMD -MP -MF $@.d -o $@ $< \
 		-lm -ldl
 
+# Programs to be run under QEMU, and plugins to compare with.
+EMU_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/emu/guest_*.c)) \
+	$(patsubst %.c,$(B)/%.so,$(wildcard tests/emu/*_plugin.c))
+
+$(B)/tests/emu/guest_%: tests/emu/guest_%.c Makefile | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -MMD -MP -MF $@.d -o $@ $<
+
+$(B)/tests/emu/%_plugin.so: tests/emu/%_plugin.c Makefile | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(WARN) -O2 -g -fPIC -shared -I. -MMD -MP -MF $@.d -o $@ $<
+
 TESTS := $(UNIT:tests/%.c=$(B)/tests/%)
 .PHONY: tests
-tests: $(TESTS) $(HELPERS:tests/%.c=$(B)/tests/%)
+tests: $(TESTS) $(HELPERS:tests/%.c=$(B)/tests/%) $(if $(SAN),,$(EMU_TESTS))
 
 # ---- packages ------------------------------------------------------------
 # $(call install,PACKAGES): those of them that are missing

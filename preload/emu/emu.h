@@ -28,6 +28,8 @@
 
 enum {
 	EMU_VCPUS_MAX = 1024, /* threads alive at one time */
+	EMU_TURN_LOOK =
+		10000, /* accesses between looks whether to take turns */
 };
 
 /*
@@ -50,6 +52,7 @@ enum emu_counter {
 struct vcpu {
 	/* For each access. */
 	int64_t until[EMU_COUNTERS]; /* counter overflows below 0 */
+	int64_t turn;                /* accesses left of the thread's turn */
 	uint64_t watch_low, watch_span;
 	uint64_t class_mask; /* of a class's store bit: 0 with one counter */
 	struct cdp_thread *record;
@@ -64,6 +67,8 @@ struct vcpu {
 	struct watch_range watched[COMM_REGISTERS_MAX];
 	uint32_t watches;
 	uint32_t core;
+	uint32_t wait;   /* emu_turn.c; a futex */
+	bool in_turns;   /* the thread has the turn or waits for it */
 	uint64_t now_ns; /* of the event being handled */
 	uint64_t events;
 	pid_t tid; /* 0: has not run yet */
@@ -82,8 +87,11 @@ struct emu {
 	_Atomic uint64_t stack; /* an address on the main thread's stack */
 	pid_t pid;
 	uint32_t cores;
-	bool active; /* this process is being profiled */
-	int argc;    /* the plugin's own arguments */
+	uint32_t host_cores; /* that this process may run on */
+	bool active;         /* this process is being profiled */
+	/* In a child that is not profiled: its parent's page 0. */
+	struct cdp_header *parent;
+	int argc; /* the plugin's own arguments */
 	char **argv;
 	char exe[PATH_MAX]; /* the program, not qemu */
 	char out[PATH_MAX];
@@ -112,6 +120,14 @@ void emu_describe_process(struct cdp_header *h);
 void emu_describe_measurement(struct cdp_header *h);
 /* The program's arguments, which follow those of QEMU. */
 void emu_command_line(char *to, size_t size);
+/* Is this option of QEMU followed by a value? */
+bool emu_takes_value(const char *option);
+
+/*
+ * emu_exec.c: execute QEMU on what the program is about to execute, if QEMU
+ * can run it; then it does not return. Addresses are the program's.
+ */
+void emu_exec(uint64_t path, uint64_t argv, uint64_t envp);
 
 /* emu_thread.c */
 int emu_threads_init(void);
@@ -133,6 +149,16 @@ int emu_sampling_init(void);
 void emu_sampling_start(struct vcpu *v);
 /* A counter overflowed or a watched line was touched. */
 void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip);
+
+/* emu_turn.c */
+void emu_turn_init(void);
+/* A thread has come (1) or gone (-1). */
+void emu_turn_thread(int change);
+/* The thread may run from here, and may block from there. */
+void emu_turn_enter(struct vcpu *v);
+void emu_turn_leave(struct vcpu *v);
+/* Its accesses are used up: the others first. */
+void emu_turn_end(struct vcpu *v);
 
 /* emu_maps.c */
 /* Before the program is loaded: what is mapped now is QEMU's. */

@@ -12,8 +12,8 @@
 #include "src/comm.h"
 
 static const char *const names[] = {
-	"out",      "run",   "period", "pmu",      "registers", "board",
-	"children", "delay", "seed",   "duration", "algorithm",
+	"out",      "run",   "period", "pmu",  "registers", "board",
+	"children", "slice", "delay",  "seed", "duration",  "algorithm",
 };
 enum {
 	NAMES = sizeof(names) / sizeof(names[0])
@@ -137,6 +137,20 @@ static int read_algorithm(struct reader *r)
 	return 0;
 }
 
+static int read_slice(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "slice");
+
+	c->slice = EMU_SLICE_AUTO;
+	if (!value || !strcmp(value, "auto"))
+		return 0;
+	if (number(r, "slice", 0, EMU_SLICE_MAX, &c->slice))
+		return -EINVAL;
+	if (c->slice && c->slice < EMU_SLICE_MIN)
+		return bad(r, "slice", "must be auto, 0 or at least 10");
+	return 0;
+}
+
 int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 		    char *error, size_t size)
 {
@@ -151,6 +165,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	if (!c->out)
 		c->out = "out";
 	if (known_names(&r) || read_pmu(&r, c) || read_algorithm(&r) ||
+	    read_slice(&r, c) ||
 	    number(&r, "period", 0, EMU_PERIOD_MAX, &c->period) ||
 	    number(&r, "registers", 0, COMM_REGISTERS_MAX, &registers) ||
 	    number(&r, "board", 1, BOARD_SLOTS_MAX, &slots) ||

@@ -16,6 +16,12 @@ enum {
 	EMU_PERIOD_DEFAULT = 100000,
 	EMU_PERIOD_MIN = 100, /* below it samples are all that happens */
 };
+enum {
+	EMU_SLICE_DEFAULT = 200,
+	EMU_SLICE_MIN = 10,
+};
+#define EMU_SLICE_AUTO UINT64_MAX
+#define EMU_SLICE_MAX  UINT64_C(1000000000)
 #define EMU_PERIOD_MAX UINT64_C(1000000000000)
 
 enum emu_pmu {
@@ -28,6 +34,11 @@ struct emu_config {
 	const char *run; /* ID:PID OF THE ROOT:DIRECTORY, NULL without */
 	uint64_t period; /* accesses, 0: count and sample nothing */
 	uint64_t seed;   /* 0: a random one */
+	/*
+	 * Accesses of a thread's turn, 0: all run at once, EMU_SLICE_AUTO:
+	 * turns of EMU_SLICE_DEFAULT while there are more threads than cores.
+	 */
+	uint64_t slice;
 	uint32_t registers, board_slots;
 	enum emu_pmu pmu;
 	bool children;

@@ -50,7 +50,7 @@ void emu_describe_file_name(char *name, size_t size)
 		 (unsigned long long)(emu_now_ns(CLOCK_REALTIME) / 1000000));
 }
 
-static bool takes_no_value(const char *option)
+bool emu_takes_value(const char *option)
 {
 	static const char *const flags[] = { "strace", "singlestep", "version",
 					     "help",   "h",          "V" };
@@ -58,8 +58,8 @@ static bool takes_no_value(const char *option)
 	option += 1 + (option[1] == '-');
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (!strcmp(option, flags[i]))
-			return true;
-	return false;
+			return false;
+	return true;
 }
 
 void emu_command_line(char *to, size_t size)
@@ -70,10 +70,10 @@ void emu_command_line(char *to, size_t size)
 	end = buf + n;
 	p += strlen(p) + 1; /* qemu */
 	while (p < end && *p == '-') {
-		bool alone = takes_no_value(p);
+		bool value = emu_takes_value(p);
 
 		p += strlen(p) + 1;
-		if (!alone && p < end)
+		if (value && p < end)
 			p += strlen(p) + 1;
 	}
 	to[0] = '\0';

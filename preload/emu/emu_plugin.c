@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ static inline void take_access(unsigned int index, unsigned int class,
 		(class & v->class_mask) ? EMU_STORES : EMU_LOADS;
 
 	v->count[class]++;
-	if (__builtin_expect((--v->until[counter] < 0) |
+	if (__builtin_expect((--v->until[counter] < 0) | (--v->turn < 0) |
 				     (addr - v->watch_low < v->watch_span),
 			     0))
 		emu_event(v, class, addr, (uintptr_t)ip);
@@ -161,34 +162,58 @@ static void on_vcpu_exit(qemu_plugin_id_t id, unsigned int index)
 		emu_thread_end(index);
 }
 
+static bool is_exec(int64_t number)
+{
+	return number == SYS_execve || number == SYS_execveat;
+}
+
+static void count_not_followed(struct cdp_header *h, int n)
+{
+	if (h)
+		__atomic_fetch_add(&h->not_followed, n, __ATOMIC_RELAXED);
+}
+
 static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 		       uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 		       uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
 	self = index;
-	if (!emu.active)
+	if (emu.active && index < EMU_VCPUS_MAX)
+		emu_turn_leave(&emu.vcpu[index]);
+	if (!is_exec(number))
 		return;
-	if (number == SYS_execve || number == SYS_execveat) {
-		emu_thread_flush(index);
-		emu_finish(CDP_EXECED);
+	if (!emu.active) {
+		count_not_followed(emu.parent, 1);
+		return;
 	}
+	emu_thread_flush(index);
+	emu_finish(CDP_EXECED);
+	if (number == SYS_execve)
+		emu_exec(a1, a2, a3);
+	count_not_followed(emu.store.header, 1);
 }
 
 static void on_syscall_ret(qemu_plugin_id_t id, unsigned int index,
 			   int64_t number, int64_t result)
 {
+	/* An exec that returns has failed. */
+	if (is_exec(number) && !emu.active)
+		count_not_followed(emu.parent, -1);
 	if (!emu.active)
 		return;
+	if (is_exec(number)) {
+		count_not_followed(emu.store.header, -1);
+		__atomic_store_n(&emu.store.header->state, CDP_RUNNING,
+				 __ATOMIC_RELEASE);
+	}
 	if (number == SYS_brk && result > 0) {
 		uint64_t none = 0;
 
 		atomic_compare_exchange_strong(&emu.heap_low, &none, result);
 		atomic_store(&emu.heap_high, result);
 	}
-	/* It has failed, or we would not be here. */
-	if (number == SYS_execve || number == SYS_execveat)
-		__atomic_store_n(&emu.store.header->state, CDP_RUNNING,
-				 __ATOMIC_RELEASE);
+	if (index < EMU_VCPUS_MAX && emu.vcpu[index].tid)
+		emu_turn_enter(&emu.vcpu[index]);
 }
 
 static void on_end(qemu_plugin_id_t id, void *data)
@@ -208,6 +233,14 @@ static void in_forked_child(void)
 		emu_set_up(self);
 }
 
+static uint32_t host_cores(void)
+{
+	cpu_set_t set;
+
+	/* More than a cpu_set_t holds is more than enough. */
+	return sched_getaffinity(0, sizeof(set), &set) ? 1024 : CPU_COUNT(&set);
+}
+
 int qemu_plugin_install(qemu_plugin_id_t id,
 			const struct qemu_plugin_info *info, int argc,
 			char **argv)
@@ -225,6 +258,7 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 	}
 	emu.argc = argc;
 	emu.argv = argv;
+	emu.host_cores = host_cores();
 	on_access = info_is_as_known() ? on_access_known : on_access_asked;
 	emu_maps_note_host();
 	pthread_atfork(NULL, NULL, in_forked_child);

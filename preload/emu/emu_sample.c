@@ -140,6 +140,7 @@ void emu_sampling_start(struct vcpu *v)
 	/* The first access is an event: then the thread itself runs. */
 	v->until[EMU_LOADS] = 0;
 	v->until[EMU_STORES] = 0;
+	v->turn = 0;
 }
 
 static struct access make_access(unsigned int class, uint64_t addr, uint64_t ip)
@@ -204,6 +205,7 @@ static void sample(struct vcpu *v, const struct access *a,
 /* The thread has begun to run: what only it can find out. */
 static void begin(struct vcpu *v, const struct access *a)
 {
+	emu_turn_enter(v);
 	emu_thread_refresh(v);
 	if (!v->record->id) {
 		atomic_store(&emu.stack, a->addr);
@@ -234,4 +236,6 @@ void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip)
 	for (enum emu_counter c = 0; c < EMU_COUNTERS; c++)
 		if (v->until[c] < 0)
 			sample(v, &a, c);
+	if (v->turn < 0)
+		emu_turn_end(v);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -134,6 +135,12 @@ void emu_after_fork(void)
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record)
 			emu_thread_mute(&emu.vcpu[i]);
+	if (!emu.config.children) {
+		void *page = mmap(NULL, CDP_PAGE_BYTES, PROT_READ | PROT_WRITE,
+				  MAP_SHARED, emu.store.fd, 0);
+
+		emu.parent = page == MAP_FAILED ? NULL : page;
+	}
 	store_release(&emu.store);
 }
 

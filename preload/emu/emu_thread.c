@@ -95,6 +95,7 @@ void emu_thread_mute(struct vcpu *v)
 {
 	v->until[EMU_LOADS] = INT64_MAX;
 	v->until[EMU_STORES] = INT64_MAX;
+	v->turn = INT64_MAX;
 	v->watch_span = 0;
 	v->record = NULL;
 }
@@ -118,6 +119,7 @@ int emu_threads_init(void)
 	pthread_mutex_init(&rows_lock, NULL);
 	rows = (struct store_writer){ .section = CDP_THREADS };
 	ids = 0;
+	emu_turn_init();
 	return 0;
 }
 
@@ -153,6 +155,7 @@ void emu_thread_start(unsigned int index)
 	v->core = r->id % emu.cores;
 	v->pairs.writer.section = CDP_PAIRS;
 	v->cores.writer.section = CDP_CORES;
+	emu_turn_thread(1);
 	emu_sampling_start(v);
 }
 
@@ -175,6 +178,8 @@ void emu_thread_end(unsigned int index)
 	if (index >= EMU_VCPUS_MAX || !v->record)
 		return;
 	emu_thread_refresh(v);
+	emu_turn_leave(v);
+	emu_turn_thread(-1);
 	comm_stop(&emu.comm, &v->comm);
 	close_row(v->record);
 	pair_table_release(&v->pairs);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emu_turn - threads take turns, so that many share few cores finely
+ *
+ * With more threads than cores the kernel runs some for milliseconds while the
+ * others wait: millions of accesses, where threads on cores of their own would
+ * have met thousands of times. Here one thread runs at a time and hands its
+ * turn to the next after some number of accesses, drawn anew each time from
+ * half to one and a half of the setting, so that a fixed number meets no loop.
+ *
+ * A thread gives its turn up before a system call, which may block, and asks
+ * for one after it. Nothing else depends on the turn: whoever has waited for
+ * STEAL_NS takes it. QEMU stops all threads at times (fork, a full code
+ * cache), and the thread that has the turn may be the one that is waiting for
+ * us to stop; or the kernel has taken its processor away. A thread whose turn
+ * was taken finds out at its end, and queues.
+ *
+ * The queue is a ring of thread numbers, each at most once in it.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu.h"
+
+enum {
+	NOBODY = -1,
+	STEAL_NS = 1000 * 1000,
+};
+
+enum wait {
+	RUNNING,
+	QUEUED
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned short queue[EMU_VCPUS_MAX];
+static unsigned int first, queued;
+static int holder = NOBODY;
+static unsigned int threads; /* alive */
+
+static bool taking_turns(void)
+{
+	if (emu.config.slice != EMU_SLICE_AUTO)
+		return emu.config.slice != 0;
+	return __atomic_load_n(&threads, __ATOMIC_RELAXED) > emu.host_cores;
+}
+
+static void load_turn(struct vcpu *v)
+{
+	uint64_t n = emu.config.slice == EMU_SLICE_AUTO ? EMU_SLICE_DEFAULT
+							: emu.config.slice;
+
+	/* Off: look again later whether there are more threads. */
+	v->turn = taking_turns() ? n / 2 + rng_below(&v->rng, n + 1)
+				 : EMU_TURN_LOOK;
+}
+
+static void wake(struct vcpu *v)
+{
+	__atomic_store_n(&v->wait, RUNNING, __ATOMIC_RELEASE); /* (T) */
+	syscall(SYS_futex, &v->wait, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* With the lock held. */
+static void append(unsigned int index)
+{
+	queue[(first + queued++) % EMU_VCPUS_MAX] = index;
+}
+
+static void drop(unsigned int index)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < queued; i++) {
+		unsigned int x = queue[(first + i) % EMU_VCPUS_MAX];
+
+		if (x != index)
+			queue[(first + kept++) % EMU_VCPUS_MAX] = x;
+	}
+	queued = kept;
+}
+
+/* The next thread to run; with the lock held. Wake it after that. */
+static struct vcpu *next(void)
+{
+	if (!queued) {
+		holder = NOBODY;
+		return NULL;
+	}
+	holder = queue[first];
+	first = (first + 1) % EMU_VCPUS_MAX;
+	queued--;
+	return &emu.vcpu[holder];
+}
+
+static void wait_for_turn(struct vcpu *v, unsigned int index)
+{
+	struct timespec patience = { 0, STEAL_NS };
+
+	/* (U) pairs with (T): what the others did in their turns is seen. */
+	while (__atomic_load_n(&v->wait, __ATOMIC_ACQUIRE) == QUEUED) {
+		if (!syscall(SYS_futex, &v->wait, FUTEX_WAIT_PRIVATE, QUEUED,
+			     &patience, NULL, 0) ||
+		    errno != ETIMEDOUT)
+			continue;
+		pthread_mutex_lock(&lock);
+		if (v->wait == QUEUED) {
+			drop(index);
+			holder = index;
+			v->wait = RUNNING;
+		}
+		pthread_mutex_unlock(&lock);
+	}
+}
+
+static unsigned int index_of(const struct vcpu *v)
+{
+	return v - emu.vcpu;
+}
+
+/* Queue up and let the next one run, if there is another. */
+static void take_turn(struct vcpu *v)
+{
+	unsigned int index = index_of(v);
+	struct vcpu *other;
+
+	pthread_mutex_lock(&lock);
+	v->in_turns = true;
+	if (holder == (int)index || holder == NOBODY) {
+		if (!queued) {
+			holder = index;
+			pthread_mutex_unlock(&lock);
+			return;
+		}
+		append(index);
+		v->wait = QUEUED;
+		other = next();
+	} else {
+		append(index);
+		v->wait = QUEUED;
+		other = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	if (other)
+		wake(other);
+	wait_for_turn(v, index);
+}
+
+void emu_turn_end(struct vcpu *v)
+{
+	if (taking_turns())
+		take_turn(v);
+	load_turn(v);
+}
+
+void emu_turn_leave(struct vcpu *v)
+{
+	struct vcpu *other = NULL;
+
+	if (!v->in_turns)
+		return;
+	pthread_mutex_lock(&lock);
+	v->in_turns = false;
+	if (holder == (int)index_of(v))
+		other = next();
+	pthread_mutex_unlock(&lock);
+	if (other)
+		wake(other);
+}
+
+void emu_turn_enter(struct vcpu *v)
+{
+	if (taking_turns())
+		take_turn(v);
+}
+
+void emu_turn_thread(int change)
+{
+	__atomic_fetch_add(&threads, change, __ATOMIC_RELAXED);
+}
+
+void emu_turn_init(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	first = queued = threads = 0;
+	holder = NOBODY;
+}
