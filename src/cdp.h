@@ -38,6 +38,7 @@ enum cdp_section {
 	CDP_PAIRS,
 	CDP_MAPS,
 	CDP_CORES,
+	CDP_TRANSFERS,
 	CDP_SECTIONS
 };
 
@@ -203,6 +204,29 @@ struct cdp_map {
 };
 _Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
 
+/*
+ * What exact.h counted, written at the end of the process. Threads are row
+ * ids. A later record of the same kind, a and b takes the place of an earlier
+ * one.
+ */
+enum cdp_transfer_kind {
+	CDP_EXACT_CELL = 1, /* a to b: transfers, false of them */
+	CDP_EXACT_LINE,     /* address, transfers, false, stores, ownership;
+			       address 0: all lines that have no record */
+	CDP_EXACT_THREAD,   /* a: loads, stores, cold loads, cold stores,
+			       invalidated, lost */
+	CDP_EXACT_MISS,     /* a; b is enum exact_miss * 8 + distance: count */
+	CDP_TRANSFER_KINDS
+};
+
+struct cdp_transfer {
+	uint32_t kind;
+	uint32_t a, b;
+	uint32_t spare;
+	uint64_t value[6];
+};
+_Static_assert(sizeof(struct cdp_transfer) == 64, "cdp_transfer");
+
 static inline uint32_t cdp_record_bytes(enum cdp_section s)
 {
 	switch (s) {
@@ -214,6 +238,8 @@ static inline uint32_t cdp_record_bytes(enum cdp_section s)
 		return sizeof(struct cdp_map);
 	case CDP_CORES:
 		return sizeof(struct cdp_core);
+	case CDP_TRANSFERS:
+		return sizeof(struct cdp_transfer);
 	default:
 		return 0;
 	}

@@ -71,12 +71,12 @@ static bool strings_end(const struct cdp_header *h)
 	       ends(h->note);
 }
 
-/* Version 1 has these sections, in this order. */
+/* Version 1 has these sections, in this order; the last ones may be missing. */
 static bool sections_fit(const struct cdp_header *h)
 {
-	if (h->sections != CDP_SECTIONS - 1)
+	if (h->sections < CDP_CORES || h->sections >= CDP_SECTIONS)
 		return false;
-	for (uint32_t i = 1; i < CDP_SECTIONS; i++) {
+	for (uint32_t i = 1; i <= h->sections; i++) {
 		const struct cdp_section_entry *e = &h->section[i - 1];
 
 		if (e->type != i || e->record_bytes != cdp_record_bytes(i) ||
@@ -230,6 +230,11 @@ static bool core_fits(const struct cdp_core *c)
 	       (c->count[SHARING_TRUE] || c->count[SHARING_FALSE]);
 }
 
+static bool transfer_fits(const struct cdp_transfer *t)
+{
+	return t->kind >= CDP_EXACT_CELL && t->kind < CDP_TRANSFER_KINDS;
+}
+
 static bool record_fits(enum cdp_section section, const void *record)
 {
 	switch (section) {
@@ -241,6 +246,8 @@ static bool record_fits(enum cdp_section section, const void *record)
 		return map_fits(record);
 	case CDP_CORES:
 		return core_fits(record);
+	case CDP_TRANSFERS:
+		return transfer_fits(record);
 	default:
 		return false;
 	}

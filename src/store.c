@@ -242,10 +242,9 @@ static int move_high(int fd)
 static void fill_header(struct cdp_header *h, uint64_t bytes)
 {
 	static const char *const name[CDP_SECTIONS] = {
-		[CDP_THREADS] = "threads",
-		[CDP_PAIRS] = "pairs",
-		[CDP_MAPS] = "maps",
-		[CDP_CORES] = "cores",
+		[CDP_THREADS] = "threads",     [CDP_PAIRS] = "pairs",
+		[CDP_MAPS] = "maps",           [CDP_CORES] = "cores",
+		[CDP_TRANSFERS] = "transfers",
 	};
 	uint64_t magic;
 

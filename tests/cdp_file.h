@@ -15,14 +15,14 @@
 #define NAME "a.1.1.cdp"
 
 enum {
-	PAGES = 6,
-	RECORDS = 7
+	PAGES = 7,
+	RECORDS = 8
 };
 
 static int file = -1;
 static char good[PAGES * CDP_PAGE_BYTES];
 
-/* One thread, a free row, two pairs, a map, two pairs of cores. */
+/* One thread, a free row, two pairs, a map, two pairs of cores, a transfer. */
 static inline void setup(void)
 {
 	struct detection d = {
@@ -36,8 +36,10 @@ static inline void setup(void)
 	};
 	struct store_writer threads = { .section = CDP_THREADS };
 	struct store_writer maps = { .section = CDP_MAPS };
+	struct store_writer transfers = { .section = CDP_TRANSFERS };
 	struct pair_table pairs = { .writer.section = CDP_PAIRS };
 	struct core_table cores = { .writer.section = CDP_CORES };
+	struct cdp_transfer *x;
 	struct cdp_thread *t;
 	struct cdp_map *m;
 	struct store s;
@@ -59,6 +61,9 @@ static inline void setup(void)
 	m->prot = 3;
 	strcpy(m->path, "/bin/true");
 	store_commit(&maps);
+	x = store_record(&s, &transfers);
+	x->kind = CDP_EXACT_CELL;
+	store_commit(&transfers);
 	for (int n = 0; n < 2; n++) {
 		d.publisher_thread = d.publisher_core = n;
 		ck_assert_int_eq(pair_table_add(&s, &pairs, &d, 1, 0), 0);
@@ -112,6 +117,7 @@ static inline void check_record(enum cdp_section section, const void *record)
 	const struct cdp_pair *p = record;
 	const struct cdp_map *m = record;
 	const struct cdp_core *c = record;
+	const struct cdp_transfer *x = record;
 	bool right = false;
 
 	switch (section) {
@@ -130,6 +136,9 @@ static inline void check_record(enum cdp_section section, const void *record)
 		break;
 	case CDP_CORES:
 		right = c->publisher_core < 8192 && c->detector_core < 8192;
+		break;
+	case CDP_TRANSFERS:
+		right = x->kind >= 1 && x->kind <= 4;
 		break;
 	default:
 		break;

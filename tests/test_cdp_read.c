@@ -16,7 +16,7 @@ START_TEST(the_undamaged_file_has_what_was_written)
 	ck_assert_uint_eq(bad, 0);
 	ck_assert_int_eq(open_file(&r), 0);
 	ck_assert_str_eq(r.header.exe, "/bin/true");
-	ck_assert_uint_eq(r.pages, 4);
+	ck_assert_uint_eq(r.pages, 5);
 	ck_assert_int_eq(cdp_each(&r, CDP_FREE, walk_record, NULL, NULL),
 			 -EINVAL);
 	ck_assert_int_eq(cdp_each(&r, CDP_SECTIONS, walk_record, NULL, NULL),
@@ -197,6 +197,10 @@ START_TEST(a_wrong_record_is_skipped_and_counted)
 		at = page_of(CDP_CORES) + CDP_PAGE_HEADER_BYTES;
 		put_field(struct cdp_core, detector_core, CDP_CORES_MAX);
 		break;
+	case 10:
+		at = page_of(CDP_TRANSFERS) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_transfer, kind, CDP_TRANSFER_KINDS);
+		break;
 	}
 	ck_assert_int_eq(read_all(&bad), RECORDS - 2);
 	ck_assert_uint_eq(bad, 1);
@@ -213,7 +217,7 @@ START_TEST(a_page_that_cannot_be_is_skipped_and_counted)
 	put_field(struct cdp_page, section, 77);
 	bad = 0;
 	ck_assert_int_eq(read_all(&bad), RECORDS - 3);
-	ck_assert_uint_eq(bad, 4); /* at each of four walks */
+	ck_assert_uint_eq(bad, 5); /* at each of five walks */
 	put_field(struct cdp_page, section, CDP_FREE);
 	bad = 0;
 	ck_assert_int_eq(read_all(&bad), RECORDS - 3);
@@ -250,6 +254,22 @@ START_TEST(an_unfinished_header_reads_with_lines_of_64_bytes)
 }
 END_TEST
 
+/* Written before there was the last section. */
+START_TEST(a_file_without_the_last_sections_reads)
+{
+	uint64_t at = 0, bad = 0;
+
+	put_field(struct cdp_header, sections, CDP_CORES);
+	at = page_of(CDP_TRANSFERS);
+	put_field(struct cdp_page, section, CDP_FREE);
+	ck_assert_int_eq(read_all(&bad), RECORDS - 2);
+	ck_assert_uint_eq(bad, 0);
+	at = 0;
+	put_field(struct cdp_header, sections, CDP_CORES - 1);
+	ck_assert_int_eq(read_all(NULL), -ENODATA);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cdp_read");
@@ -265,10 +285,11 @@ int main(void)
 	tcase_add_loop_test(tc, foreign_files_are_named_as_such, 0, 4);
 	tcase_add_test(tc, a_wrong_header_is_refused);
 	tcase_add_test(tc, a_header_string_without_an_end_is_refused);
-	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 10);
+	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 11);
 	tcase_add_test(tc, a_page_that_cannot_be_is_skipped_and_counted);
 	tcase_add_test(tc, a_caller_stops_the_walk_with_its_own_value);
 	tcase_add_test(tc, an_unfinished_header_reads_with_lines_of_64_bytes);
+	tcase_add_test(tc, a_file_without_the_last_sections_reads);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

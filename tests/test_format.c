@@ -51,6 +51,7 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 #define P(field) ROW("### Pair", cdp_pair, field)
 #define C(field) ROW("### Core", cdp_core, field)
 #define M(field) ROW("### Map", cdp_map, field)
+#define X(field) ROW("### Transfer", cdp_transfer, field)
 		H(magic),
 		H(version),
 		H(header_bytes),
@@ -148,6 +149,10 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		M(path),
 		M(build_id),
 		M(build_id_bytes),
+		X(kind),
+		X(a),
+		X(b),
+		X(value),
 		G(section),
 		G(committed),
 		G(reserved),
