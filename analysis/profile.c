@@ -112,6 +112,17 @@ static int take_map(void *ctx, const void *record)
 	return 0;
 }
 
+static int take_transfer(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct process *s = l->process;
+
+	s->transfer = grow(s->transfer, s->transfers, &s->transfers_room,
+			   sizeof(*s->transfer));
+	memcpy(&s->transfer[s->transfers++], record, sizeof(*s->transfer));
+	return 0;
+}
+
 static int take_core(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
@@ -251,6 +262,7 @@ static void free_process(struct process *s)
 	free(s->file);
 	free(s->map);
 	free(s->map_end_max);
+	free(s->transfer);
 }
 
 static void load_file(struct profile *p, int dirfd, const char *name)
@@ -277,6 +289,9 @@ static void load_file(struct profile *p, int dirfd, const char *name)
 		err = cdp_each(&r, CDP_MAPS, take_map, &l, &s.bad_records);
 	if (!err)
 		err = cdp_each(&r, CDP_CORES, take_core, &l, &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_TRANSFERS, take_transfer, &l,
+			       &s.bad_records);
 	cdp_close(&r);
 	if (err) {
 		note_bad(p, name, cdp_strerror(err));

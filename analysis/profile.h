@@ -36,6 +36,8 @@ struct process {
 	size_t maps, maps_room;
 	uint64_t *map_end_max; /* of this and all earlier ones */
 	uint64_t bad_records;
+	struct cdp_transfer *transfer; /* as in the file */
+	size_t transfers, transfers_room;
 };
 
 struct thread_row {

@@ -27,6 +27,9 @@ struct report {
 void report_text(struct report *r);
 /* 0, or -1 when nothing could be made. */
 int report_json(struct report *r);
+struct json_t;
+/* The object "exact", NULL if nothing was counted exactly. */
+struct json_t *report_exact_json(struct report *r);
 
 /* Parts of the text. */
 void report_answer(struct report *r);  /* report_answer.c */
@@ -36,6 +39,8 @@ void report_lines(struct report *r);   /* report_lines.c */
 void report_sites(struct report *r);
 void report_how(struct report *r); /* report_how.c */
 void report_loss(struct report *r);
+/* What was counted exactly, nothing if that was not asked for. */
+void report_exact(struct report *r); /* report_exact.c */
 
 enum paint {
 	PAINT_HEAD,

@@ -391,6 +391,7 @@ int report_json(struct report *r)
 {
 	const struct profile *p = r->profile;
 	json_t *o = json_object(), *problems = json_array();
+	json_t *exact = report_exact_json(r);
 	const char *problem;
 	int err;
 
@@ -403,6 +404,8 @@ int report_json(struct report *r)
 		put(o, "only_thread", integer(r->thread));
 	if (profile_main_process(p)->header.modes & CDP_MODE_COMM || p->pairs)
 		put(o, "communication", json_communication(&r->tally));
+	if (exact)
+		put(o, "exact", exact);
 	for (size_t i = 0; (problem = symbols_problem(r->symbols, i)); i++)
 		append(problems, text(problem));
 	for (size_t i = 0; i < p->bad_files; i++) {

@@ -219,12 +219,70 @@ sharing_is_told_apart()
 	holds "$WORK/json" 'not c or c["total"]["estimate"] == 0' 'one thread'
 }
 
+# Each round of guest_transfers is one transfer to each reader, whatever the
+# order in which the threads run.
+transfers_are_counted_exactly()
+{
+	local readers slice word kind line
+
+	for readers in 1 2 7; do
+		for slice in 0 50 auto; do
+			for word in same other; do
+				[ $word = same ] && kind=true || kind=false
+				line=$(emulate ",exact=1,slice=$slice" \
+					"$B/tests/emu/guest_transfers" 200 \
+					$readers $word) || fail guest_transfers
+				json "$WORK/out" "$WORK/json"
+				holds "$WORK/json" "([(l['all'], l['$kind'])
+					for l in r['exact']['lines']
+					if l['line'] == '$line'] ==
+					[(200 * $readers, 200 * $readers)])" \
+					"$readers readers, slice $slice, $word"
+			done
+		done
+	done
+}
+
+# Two sockets of two cores: main on core 0, readers on 1, 2 and 3.
+misses_go_as_far_as_the_topology_says()
+{
+	cat >"$WORK/two" <<-EOF
+		socket 0
+		socket 1
+		core 0-1 in socket 0
+		core 2-3 in socket 1
+	EOF
+	emulate ",exact=1,slice=50,topology=$WORK/two" \
+		"$B/tests/emu/guest_transfers" 500 3 same >/dev/null ||
+		fail guest_transfers
+	json "$WORK/out" "$WORK/json"
+	# The first reader finds the line modified next door. The second asks
+	# its own socket or the other, which have it clean by then.
+	holds "$WORK/json" '([t["misses"]["load_modified"][1] >= 500
+		for t in r["exact"]["threads"] if t["thread"] == 1] == [True])' \
+		'a miss within the socket'
+	holds "$WORK/json" '([t["misses"]["load_clean"][2] >= 500
+		for t in r["exact"]["threads"] if t["thread"] == 2] == [True])' \
+		'a miss across sockets'
+	emulate ",exact=1,slice=50,topology=$WORK/two,place=scatter" \
+		"$B/tests/emu/guest_transfers" 500 1 same >/dev/null ||
+		fail guest_transfers
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '([t["misses"]["load_modified"][2] >= 500
+		for t in r["exact"]["threads"] if t["thread"] == 1] == [True])' \
+		'threads scattered over sockets'
+}
+
 settings_that_are_wrong_are_one_line()
 {
 	local setting
 
+	printf 'core 0 in cache a\ncache a in cache a\n' >"$WORK/cycle"
+	echo '# no core' >"$WORK/none"
 	for setting in period=x period=1 period=-5 pmu=foo registers=5 \
-		board=0 wrong=1 seed=1x slice=1 delay=a algorithm=none children=2; do
+		board=0 wrong=1 seed=1x slice=1 delay=a algorithm=none children=2 exact=2 \
+		place=x topology=/nonexistent "topology=$WORK/cycle" \
+		"topology=$WORK/none"; do
 		emulate ",$setting" "$KINDS" load_8 10 2>"$WORK/said" ||
 			fail "$setting: the program did not run"
 		[ "$(grep -c '^comdet: not profiled: ' "$WORK/said")" = 1 ] &&
@@ -255,7 +313,9 @@ for claim in plugin_calls_only_qemu_and_libc \
 	counts_agree_with_the_smallest_plugin programs_behave_as_without \
 	an_exec_is_followed_and_children_on_request \
 	a_killed_program_leaves_its_counts samples_are_one_in_a_period \
-	sharing_is_told_apart settings_that_are_wrong_are_one_line; do
+	sharing_is_told_apart transfers_are_counted_exactly \
+	misses_go_as_far_as_the_topology_says \
+	settings_that_are_wrong_are_one_line; do
 	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
 	start=$SECONDS
 	$claim

@@ -24,7 +24,9 @@
 #include "emu_config.h"
 #include "qemu_plugin_abi.h"
 #include "src/comm.h"
+#include "src/exact.h"
 #include "src/store.h"
+#include "src/topology.h"
 
 enum {
 	EMU_VCPUS_MAX = 1024, /* threads alive at one time */
@@ -71,14 +73,17 @@ struct vcpu {
 	bool in_turns;   /* the thread has the turn or waits for it */
 	uint64_t now_ns; /* of the event being handled */
 	uint64_t events;
-	pid_t tid; /* 0: has not run yet */
+	pid_t tid;     /* 0: has not run yet */
+	bool in_exact; /* the directory has a number for it */
+	struct exact_thread exact;
 } __attribute__((aligned(64)));
 
 struct emu {
 	struct emu_config config;
 	struct store store;
 	struct comm comm;
-	struct vcpu *vcpu;      /* EMU_VCPUS_MAX */
+	struct topology topology; /* if config.topology */
+	struct vcpu *vcpu;        /* EMU_VCPUS_MAX */
 	_Atomic uint64_t ticks; /* accesses of all threads, at their samples */
 	uint64_t seed;
 	uint64_t start_mono;
@@ -87,8 +92,9 @@ struct emu {
 	_Atomic uint64_t stack; /* an address on the main thread's stack */
 	pid_t pid;
 	uint32_t cores;
-	uint32_t host_cores; /* that this process may run on */
-	bool active;         /* this process is being profiled */
+	uint32_t core_order[CDP_CORES_MAX]; /* that threads are put on */
+	uint32_t host_cores;                /* that this process may run on */
+	bool active;                        /* this process is being profiled */
 	/* In a child that is not profiled: its parent's page 0. */
 	struct cdp_header *parent;
 	int argc; /* the plugin's own arguments */
@@ -144,11 +150,34 @@ void emu_threads_finish(void);
 /* Count nothing more: nobody looks at it. */
 void emu_thread_mute(struct vcpu *v);
 
+/* emu_setup.c: read config.topology. One line in @error. Context: install. */
+int emu_topology_read(char *error, size_t size);
+
+static inline struct access emu_access(unsigned int class, uint64_t addr,
+				       uint64_t ip)
+{
+	return (struct access){
+		.addr = addr,
+		.ip = ip,
+		.len = 1u << (class & EMU_CLASS_SHIFT),
+		.flags = (class & EMU_CLASS_LOAD ? ACCESS_LOAD : 0) |
+			 (class & EMU_CLASS_STORE ? ACCESS_STORE : 0),
+	};
+}
+
 /* emu_sample.c */
 int emu_sampling_init(void);
 void emu_sampling_start(struct vcpu *v);
 /* A counter overflowed or a watched line was touched. */
 void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip);
+
+/* emu_exact.c: the directory, with config.exact only. */
+int emu_exact_init(void);
+void emu_exact_start(struct vcpu *v);
+void emu_exact_access(struct vcpu *v, const struct access *a);
+void emu_exact_end(struct vcpu *v);
+/* Write the results. */
+void emu_exact_finish(void);
 
 /* emu_turn.c */
 void emu_turn_init(void);

@@ -12,8 +12,9 @@
 #include "src/comm.h"
 
 static const char *const names[] = {
-	"out",      "run",   "period", "pmu",  "registers", "board",
-	"children", "slice", "delay",  "seed", "duration",  "algorithm",
+	"out",   "run",      "period", "pmu",      "registers",
+	"board", "children", "slice",  "exact",    "topology",
+	"place", "delay",    "seed",   "duration", "algorithm",
 };
 enum {
 	NAMES = sizeof(names) / sizeof(names[0])
@@ -128,6 +129,16 @@ static int read_pmu(struct reader *r, struct emu_config *c)
 	return 0;
 }
 
+static int read_place(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "place");
+
+	c->scatter = value && !strcmp(value, "scatter");
+	if (value && !c->scatter && strcmp(value, "compact"))
+		return bad(r, "place", "must be compact or scatter");
+	return 0;
+}
+
 static int read_algorithm(struct reader *r)
 {
 	const char *value = value_of(r->argc, r->argv, "algorithm");
@@ -156,7 +167,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 {
 	struct reader r = { argc, argv, error, size };
 	uint64_t registers = COMM_REGISTERS_MAX, slots = BOARD_SLOTS_DEFAULT;
-	uint64_t children = 0;
+	uint64_t children = 0, exact = 0;
 
 	memset(c, 0, sizeof(*c));
 	c->period = EMU_PERIOD_DEFAULT;
@@ -165,7 +176,8 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	if (!c->out)
 		c->out = "out";
 	if (known_names(&r) || read_pmu(&r, c) || read_algorithm(&r) ||
-	    read_slice(&r, c) ||
+	    read_slice(&r, c) || read_place(&r, c) ||
+	    number(&r, "exact", 0, 1, &exact) ||
 	    number(&r, "period", 0, EMU_PERIOD_MAX, &c->period) ||
 	    number(&r, "registers", 0, COMM_REGISTERS_MAX, &registers) ||
 	    number(&r, "board", 1, BOARD_SLOTS_MAX, &slots) ||
@@ -179,6 +191,8 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	c->registers = registers;
 	c->board_slots = slots;
 	c->children = children;
+	c->exact = exact;
+	c->topology = value_of(argc, argv, "topology");
 	return 0;
 }
 

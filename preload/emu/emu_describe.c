@@ -138,7 +138,6 @@ void emu_describe_process(struct cdp_header *h)
 	snprintf(h->exe, sizeof(h->exe), "%.255s", emu.exe);
 	emu_command_line(h->command, sizeof(h->command));
 	h->modes = CDP_MODE_COMM;
-	emu.cores = sysconf(_SC_NPROCESSORS_CONF);
 	h->cores = emu.cores;
 }
 

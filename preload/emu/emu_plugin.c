@@ -64,6 +64,8 @@ enum {
 	INFO_RW_BIT = 16
 };
 
+static bool known_info;
+
 static bool info_is_as_known(void)
 {
 	for (int bit = 0; bit < 32; bit++) {
@@ -118,6 +120,20 @@ static void on_access_asked(unsigned int index, qemu_plugin_meminfo_t info,
 {
 	if (index < EMU_VCPUS_MAX)
 		take_access(index, asked_class(info), addr, ip);
+}
+
+static void on_access_exact(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	struct access a;
+	unsigned int class;
+
+	if (index >= EMU_VCPUS_MAX)
+		return;
+	class = known_info ? known_class(info) : asked_class(info);
+	a = emu_access(class, addr, (uintptr_t)ip);
+	emu_exact_access(&emu.vcpu[index], &a);
+	take_access(index, class, addr, ip);
 }
 
 static void open_output(const struct qemu_plugin_insn *first)
@@ -245,7 +261,7 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 			const struct qemu_plugin_info *info, int argc,
 			char **argv)
 {
-	char error[256];
+	char error[512];
 
 	if (info->system_emulation || strcmp(info->target_name, "x86_64")) {
 		emu_say("not profiled: this plugin is for qemu-x86_64, not %s",
@@ -256,10 +272,17 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 		emu_say("not profiled: %s", error);
 		return 0; /* the program runs all the same */
 	}
+	if (emu.config.topology && emu_topology_read(error, sizeof(error))) {
+		emu_say("not profiled: %s", error);
+		return 0;
+	}
 	emu.argc = argc;
 	emu.argv = argv;
 	emu.host_cores = host_cores();
-	on_access = info_is_as_known() ? on_access_known : on_access_asked;
+	known_info = info_is_as_known();
+	on_access = emu.config.exact ? on_access_exact
+		    : known_info     ? on_access_known
+				     : on_access_asked;
 	emu_maps_note_host();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);

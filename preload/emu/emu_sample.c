@@ -143,17 +143,6 @@ void emu_sampling_start(struct vcpu *v)
 	v->turn = 0;
 }
 
-static struct access make_access(unsigned int class, uint64_t addr, uint64_t ip)
-{
-	return (struct access){
-		.addr = addr,
-		.ip = ip,
-		.len = 1u << (class & EMU_CLASS_SHIFT),
-		.flags = (class & EMU_CLASS_LOAD ? ACCESS_LOAD : 0) |
-			 (class & EMU_CLASS_STORE ? ACCESS_STORE : 0),
-	};
-}
-
 static void trap(struct vcpu *v, const struct access *a)
 {
 	for (uint32_t i = 0; i < v->watches; i++) {
@@ -222,7 +211,7 @@ static void begin(struct vcpu *v, const struct access *a)
 
 void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip)
 {
-	struct access a = make_access(class, addr, ip);
+	struct access a = emu_access(class, addr, ip);
 
 	if (!v->record) { /* nobody looks at this thread */
 		emu_thread_mute(v);

@@ -20,7 +20,8 @@
 #include "src/outdir.h"
 
 enum {
-	NOT_OURS = -ECHILD
+	NOT_OURS = -ECHILD,
+	TOPOLOGY_TEXT_MAX = 256 * 1024,
 };
 
 /* ID:PID OF THE ROOT:DIRECTORY */
@@ -75,6 +76,50 @@ static void find_program(void)
 	free(path);
 }
 
+int emu_topology_read(char *error, size_t size)
+{
+	static char text[TOPOLOGY_TEXT_MAX];
+	struct topology_error e;
+	const char *path = emu.config.topology;
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	if (!f) {
+		snprintf(error, size, "cannot open the topology %.200s: %s",
+			 path, strerror(errno));
+		return -EINVAL;
+	}
+	n = fread(text, 1, sizeof(text), f);
+	fclose(f);
+	if (n == sizeof(text)) {
+		snprintf(error, size, "the topology %.200s is too long", path);
+		return -EINVAL;
+	}
+	if (topology_parse(&emu.topology, text, n, &e)) {
+		snprintf(error, size, "the topology %.200s, line %u%s%s: %s",
+			 path, e.line, e.word[0] ? ": " : "", e.word,
+			 topology_fault_text(e.fault));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The cores, in the order in which threads are put on them. */
+static void choose_cores(void)
+{
+	if (!emu.config.topology) {
+		emu.cores = sysconf(_SC_NPROCESSORS_CONF);
+		for (uint32_t i = 0; i < emu.cores; i++)
+			emu.core_order[i] = i;
+		return;
+	}
+	emu.cores = emu.topology.shape.cores;
+	for (uint32_t i = 0; i < emu.cores; i++)
+		emu.core_order[i] = i;
+	if (emu.config.scatter)
+		topology_scatter(&emu.topology, emu.core_order);
+}
+
 static int open_store(void)
 {
 	char name[128];
@@ -111,8 +156,11 @@ int emu_set_up(unsigned int index)
 	if (r)
 		return r;
 	h = emu.store.header;
+	choose_cores();
 	emu_describe_process(h);
 	r = emu_sampling_init();
+	if (!r && emu.config.exact)
+		r = emu_exact_init();
 	if (!r)
 		r = emu_threads_init();
 	if (r) {
@@ -149,6 +197,8 @@ void emu_finish(enum cdp_state state)
 	struct cdp_header *h = emu.store.header;
 
 	emu_maps_finish();
+	if (emu.config.exact)
+		emu_exact_finish();
 	if (state == CDP_ENDED)
 		emu_threads_finish();
 	__atomic_store_n(&h->last_mono, emu_now_ns(CLOCK_MONOTONIC),

@@ -97,6 +97,7 @@ void emu_thread_mute(struct vcpu *v)
 	v->until[EMU_STORES] = INT64_MAX;
 	v->turn = INT64_MAX;
 	v->watch_span = 0;
+	v->in_exact = false;
 	v->record = NULL;
 }
 
@@ -152,9 +153,11 @@ void emu_thread_start(unsigned int index)
 		return;
 	}
 	v->record = r;
-	v->core = r->id % emu.cores;
+	v->core = emu.core_order[r->id % emu.cores];
 	v->pairs.writer.section = CDP_PAIRS;
 	v->cores.writer.section = CDP_CORES;
+	if (emu.config.exact)
+		emu_exact_start(v);
 	emu_turn_thread(1);
 	emu_sampling_start(v);
 }
@@ -180,6 +183,7 @@ void emu_thread_end(unsigned int index)
 	emu_thread_refresh(v);
 	emu_turn_leave(v);
 	emu_turn_thread(-1);
+	emu_exact_end(v);
 	comm_stop(&emu.comm, &v->comm);
 	close_row(v->record);
 	pair_table_release(&v->pairs);

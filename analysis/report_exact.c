@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_exact - transfers that were counted one by one, not sampled
+ *
+ * Threads are numbered as in their process, by their start: rows may have been
+ * merged for the other parts of the report, these counts are not.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report.h"
+#include "analysis/util.h"
+#include "src/exact.h"
+
+enum {
+	MISS_BITS = 3, /* of cdp_transfer.b, the distance */
+	DISTANCES = EXACT_LEVELS_MAX + 1,
+};
+
+struct found {
+	uint32_t process;
+	const struct cdp_transfer *record;
+};
+
+struct exact_tally {
+	struct found *cell, *line, *thread, *miss;
+	size_t cells, lines, threads, misses;
+	uint64_t transfers, false_sharing;
+};
+
+static uint64_t transfers_of(const struct cdp_transfer *t)
+{
+	return t->value[t->kind == CDP_EXACT_LINE ? 1 : 0];
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct found *f = a, *g = b;
+	uint64_t x = transfers_of(f->record), y = transfers_of(g->record);
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	if (f->process != g->process)
+		return f->process < g->process ? -1 : 1;
+	return (f->record > g->record) - (f->record < g->record);
+}
+
+static bool same(const struct cdp_transfer *x, const struct cdp_transfer *y)
+{
+	return x->kind == y->kind && x->a == y->a && x->b == y->b &&
+	       (x->kind != CDP_EXACT_LINE || x->value[0] == y->value[0]);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct cdp_transfer *x = *(const struct cdp_transfer *const *)a;
+	const struct cdp_transfer *y = *(const struct cdp_transfer *const *)b;
+	uint64_t i = x->kind == CDP_EXACT_LINE ? x->value[0] : 0;
+	uint64_t j = y->kind == CDP_EXACT_LINE ? y->value[0] : 0;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	if (x->b != y->b)
+		return x->b < y->b ? -1 : 1;
+	if (i != j)
+		return i < j ? -1 : 1;
+	return (x > y) - (x < y); /* in the order of the file */
+}
+
+/* Take the records of one process, of those that agree the last. */
+static void take_process(struct exact_tally *t, const struct process *s,
+			 uint32_t process)
+{
+	const struct cdp_transfer **sorted =
+		xcalloc(s->transfers, sizeof(*sorted));
+
+	for (size_t i = 0; i < s->transfers; i++)
+		sorted[i] = &s->transfer[i];
+	qsort(sorted, s->transfers, sizeof(*sorted), compare_keys);
+	for (size_t i = 0; i < s->transfers; i++) {
+		const struct cdp_transfer *r = sorted[i];
+		struct found f = { process, r };
+
+		if (i + 1 < s->transfers && same(r, sorted[i + 1]))
+			continue;
+		switch (r->kind) {
+		case CDP_EXACT_CELL:
+			t->cell[t->cells++] = f;
+			t->transfers = sat_add(t->transfers, r->value[0]);
+			t->false_sharing =
+				sat_add(t->false_sharing, r->value[1]);
+			break;
+		case CDP_EXACT_LINE:
+			if (r->value[0])
+				t->line[t->lines++] = f;
+			break;
+		case CDP_EXACT_THREAD:
+			t->thread[t->threads++] = f;
+			break;
+		default:
+			t->miss[t->misses++] = f;
+			break;
+		}
+	}
+	free(sorted);
+}
+
+static bool tally(struct exact_tally *t, const struct profile *p)
+{
+	size_t n = 0;
+
+	memset(t, 0, sizeof(*t));
+	for (size_t i = 0; i < p->processes; i++)
+		n += p->process[i].transfers;
+	if (!n)
+		return false;
+	t->cell = xcalloc(n, sizeof(*t->cell));
+	t->line = xcalloc(n, sizeof(*t->line));
+	t->thread = xcalloc(n, sizeof(*t->thread));
+	t->miss = xcalloc(n, sizeof(*t->miss));
+	for (size_t i = 0; i < p->processes; i++)
+		if (p->process[i].transfers)
+			take_process(t, &p->process[i], i);
+	qsort(t->cell, t->cells, sizeof(*t->cell), compare);
+	qsort(t->line, t->lines, sizeof(*t->line), compare);
+	return true;
+}
+
+static void release(struct exact_tally *t)
+{
+	free(t->cell);
+	free(t->line);
+	free(t->thread);
+	free(t->miss);
+}
+
+static uint64_t at_most(uint64_t part, uint64_t whole)
+{
+	return part < whole ? part : whole;
+}
+
+static const char *line_object(struct report *r, const struct found *f)
+{
+	static struct object object;
+
+	symbols_object(r->symbols, &r->profile->process[f->process],
+		       f->record->value[0], UINT64_MAX, &object);
+	return object_text(&object);
+}
+
+void report_exact(struct report *r)
+{
+	struct exact_tally t;
+
+	if (!tally(&t, r->profile))
+		return;
+	report_heading(r, "Transfers of cache lines, counted one by one");
+	fprintf(r->out, "  %s, of them false sharing %s\n",
+		count_text(t.transfers),
+		percent_text((double)at_most(t.false_sharing, t.transfers),
+			     (double)t.transfers));
+	if (t.cells)
+		fprintf(r->out, "%s  %6s %6s %12s %7s%s\n", paint(r, PAINT_DIM),
+			"from", "to", "transfers", "false",
+			paint(r, PAINT_OFF));
+	for (size_t i = 0; i < t.cells && i < r->top; i++) {
+		const struct cdp_transfer *c = t.cell[i].record;
+
+		fprintf(r->out, "  %6u %6u %12s %7s\n", c->a, c->b,
+			count_text(c->value[0]),
+			percent_text((double)at_most(c->value[1], c->value[0]),
+				     (double)c->value[0]));
+	}
+	if (t.lines)
+		fprintf(r->out, "%s  %-18s %12s %7s  object%s\n",
+			paint(r, PAINT_DIM), "line", "transfers", "false",
+			paint(r, PAINT_OFF));
+	for (size_t i = 0; i < t.lines && i < r->top; i++) {
+		const struct cdp_transfer *l = t.line[i].record;
+
+		fprintf(r->out, "  0x%-16llx %12s %7s  %s\n",
+			(unsigned long long)l->value[0],
+			count_text(l->value[1]),
+			percent_text((double)at_most(l->value[2], l->value[1]),
+				     (double)l->value[1]),
+			line_object(r, &t.line[i]));
+	}
+	release(&t);
+}
+
+static void put(json_t *object, const char *name, json_t *value)
+{
+	if (!value || json_object_set_new(object, name, value))
+		die("out of memory");
+}
+
+static void put_count(json_t *object, const char *name, uint64_t n)
+{
+	put(object, name,
+	    json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n));
+}
+
+static void append(json_t *array, json_t *value)
+{
+	if (!value || json_array_append_new(array, value))
+		die("out of memory");
+}
+
+static void put_kinds(json_t *o, uint64_t all, uint64_t false_sharing)
+{
+	false_sharing = at_most(false_sharing, all);
+	put_count(o, "all", all);
+	put_count(o, "true", all - false_sharing);
+	put_count(o, "false", false_sharing);
+}
+
+static json_t *json_cell(const struct found *f)
+{
+	json_t *o = json_object();
+
+	put_count(o, "process", f->process);
+	put_count(o, "from", f->record->a);
+	put_count(o, "to", f->record->b);
+	put_kinds(o, f->record->value[0], f->record->value[1]);
+	return o;
+}
+
+static json_t *json_line(struct report *r, const struct found *f)
+{
+	const uint64_t *value = f->record->value;
+	json_t *o = json_object();
+	char *object = utf8_text(line_object(r, f));
+
+	put(o, "line", json_sprintf("0x%llx", (unsigned long long)value[0]));
+	put_count(o, "process", f->process);
+	put(o, "object", json_string(object));
+	free(object);
+	put_kinds(o, value[1], value[2]);
+	put_count(o, "stores", value[3]);
+	put_count(o, "ownership", value[4]);
+	return o;
+}
+
+/* What the private caches of a thread asked for, by distance. */
+static json_t *json_misses(const struct exact_tally *t, const struct found *f)
+{
+	static const char *const names[EXACT_MISSES] = {
+		[EXACT_LOAD_CLEAN] = "load_clean",
+		[EXACT_LOAD_MODIFIED] = "load_modified",
+		[EXACT_OWN_CLEAN] = "own_clean",
+		[EXACT_OWN_MODIFIED] = "own_modified",
+		[EXACT_UPGRADE] = "upgrade",
+	};
+	uint64_t count[EXACT_MISSES][DISTANCES] = { { 0 } };
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < t->misses; i++) {
+		const struct cdp_transfer *m = t->miss[i].record;
+		uint32_t miss = m->b >> MISS_BITS;
+		uint32_t distance = m->b & ((1 << MISS_BITS) - 1);
+
+		if (t->miss[i].process == f->process && m->a == f->record->a &&
+		    miss < EXACT_MISSES && distance < DISTANCES)
+			count[miss][distance] = m->value[0];
+	}
+	for (int m = 0; m < EXACT_MISSES; m++) {
+		json_t *a = json_array();
+
+		for (int d = 0; d < DISTANCES; d++)
+			append(a, json_integer((json_int_t)count[m][d]));
+		put(o, names[m], a);
+	}
+	return o;
+}
+
+static json_t *json_thread(const struct exact_tally *t, const struct found *f)
+{
+	static const char *const names[] = { "loads",       "stores",
+					     "cold_loads",  "cold_stores",
+					     "invalidated", "not_followed" };
+	json_t *o = json_object();
+
+	put_count(o, "process", f->process);
+	put_count(o, "thread", f->record->a);
+	for (int i = 0; i < 6; i++)
+		put_count(o, names[i], f->record->value[i]);
+	put(o, "misses", json_misses(t, f));
+	return o;
+}
+
+json_t *report_exact_json(struct report *r)
+{
+	json_t *o, *cells, *lines, *threads;
+	struct exact_tally t;
+
+	if (!tally(&t, r->profile))
+		return NULL;
+	o = json_object();
+	cells = json_array();
+	lines = json_array();
+	threads = json_array();
+	put(o, "unit", json_string("cache line transfers"));
+	put_kinds(o, t.transfers, t.false_sharing);
+	for (size_t i = 0; i < t.cells; i++)
+		append(cells, json_cell(&t.cell[i]));
+	for (size_t i = 0; i < t.lines; i++)
+		append(lines, json_line(r, &t.line[i]));
+	for (size_t i = 0; i < t.threads; i++)
+		append(threads, json_thread(&t, &t.thread[i]));
+	put(o, "cells", cells);
+	put(o, "lines", lines);
+	put(o, "threads", threads);
+	release(&t);
+	return o;
+}
