@@ -219,8 +219,9 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 				 uint64_t now, uint32_t core);
 
 /*
- * Finish what is being followed; what has gone on for at least one epoch is
- * credited. Context: any, when no other thread is in a call.
+ * Finish what is being followed; what it has brought so far is credited, and
+ * the epochs that are cut off are taken for whole. Context: any, when no other
+ * thread is in a call.
  */
 void transfer_finish(struct transfer *e, struct transfer_thread *t);
 
