@@ -62,7 +62,7 @@ int runtime_signal(void)
 
 bool runtime_follow_children(void)
 {
-	return runtime.config.children;
+	return runtime.config.children && !runtime.sandboxed;
 }
 
 const char *runtime_library_path(void)
@@ -83,8 +83,12 @@ void runtime_stop(const char *why)
 		return;
 	runtime_set_active(false);
 	clock_pause();
+	handler_drain();
+	watch_close_all();
+	runtime.stopped = true;
+	maps_finish();
 	snprintf(h->note, sizeof(h->note), "%s", why);
-	__atomic_store_n(&h->state, CDP_STOPPED, __ATOMIC_RELEASE);
+	describe_end(h, CDP_STOPPED);
 	say(why);
 }
 
@@ -147,21 +151,29 @@ static enum delivery choose_delivery(char *why, size_t size)
 	return DELIVERY_RTSIG;
 }
 
+/* False in a program that ours has started, unless those are wanted. */
+static bool is_followed(void)
+{
+	const struct config *c = &runtime.config;
+	pid_t root = 0;
+
+	runtime.out[0] = 0;
+	return !c->run || !run_parse(c->run, &root) || root == runtime.pid ||
+	       c->children;
+}
+
 static int open_directory(void)
 {
 	const struct config *c = &runtime.config;
 	char run_id[OUTDIR_RUN_ID_BYTES];
-	pid_t root = 0;
 	int dir;
 
-	if (!c->run || !run_parse(c->run, &root)) {
+	if (!runtime.out[0]) {
 		snprintf(runtime.run_id, sizeof(runtime.run_id), "%016llx",
 			 (unsigned long long)runtime.seed);
 		return outdir_create(c->out, runtime.run_id, runtime.out,
 				     sizeof(runtime.out));
 	}
-	if (root != runtime.pid && !c->children)
-		return -ECHILD;
 	dir = outdir_open(runtime.out, run_id);
 	if (dir >= 0 && strcmp(run_id, runtime.run_id)) {
 		close(dir); /* another run has taken the place meanwhile */
@@ -307,15 +319,18 @@ void runtime_start(void)
 	runtime.pid = sys_call0(SYS_getpid);
 	runtime.seed = random_seed();
 	runtime.clock_fd = -1;
+	runtime.stopped = false;
 	if (run_announced()) { /* the environment may have changed since */
 		runtime.config.run = run_announced();
-		runtime.config.out = runtime.out;
+		runtime.config.out = "the directory of the run";
 		runtime.config.sample_log = NULL;
 	} else if (config_read(&runtime.config, environ, why, sizeof(why))) {
 		snprintf(error, sizeof(error), "not profiled: %s", why);
 		say(error);
 		return;
 	}
+	if (!is_followed())
+		return;
 	if (soft_limit(RLIMIT_NOFILE) < DESCRIPTORS_MIN) {
 		say("not profiled: too few file descriptors (ulimit -n)");
 		return;
@@ -324,8 +339,6 @@ void runtime_start(void)
 	runtime.little_space = soft_limit(RLIMIT_AS) != RLIM_INFINITY;
 	find_library();
 	dir = open_directory();
-	if (dir == -ECHILD)
-		return;
 	if (dir < 0) {
 		snprintf(error, sizeof(error),
 			 "not profiled: cannot make the directory %.200s: %s "

@@ -18,6 +18,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <sys/auxv.h>
 #include <ucontext.h>
 #include <asm/prctl.h>
@@ -29,7 +30,8 @@
 #include "signal_safe.h"
 
 enum {
-	FSGSBASE_BIT = 2, /* AT_HWCAP2 on x86-64 */
+	FSGSBASE_BIT = 2,  /* AT_HWCAP2 on x86-64 */
+	DRAIN_TRIES = 200, /* of 100 us */
 };
 
 struct job {
@@ -44,6 +46,7 @@ static const int gpr_order[16] = {
 };
 
 static bool have_fsgsbase;
+static _Atomic int inside; /* threads in handle or silence */
 
 static void find_vdso(void)
 {
@@ -64,8 +67,21 @@ static void find_vdso(void)
 
 void handler_init(void)
 {
+	atomic_store(&inside, 0);
 	have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
 	find_vdso();
+}
+
+/*
+ * (H) pairs with (G): the flag is cleared before the count is read, so who is
+ * not counted sees it cleared.
+ */
+void handler_drain(void)
+{
+	const struct timespec moment = { 0, 100 * 1000 };
+
+	for (int i = 0; i < DRAIN_TRIES && atomic_load(&inside); i++)
+		sys_call2(SYS_nanosleep, &moment, NULL);
 }
 
 static uint64_t segment_base(int get)
@@ -206,12 +222,16 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	t->in_handler = false;
 }
 
-/* Profiling is over: what is still armed must not trap for ever. */
+/*
+ * Profiling is over: what is still armed must not trap for ever. No system call
+ * after a stop: a sandbox may have been put up since.
+ */
 static void silence(struct watch_signal what)
 {
 	struct thread *t = thread_self();
 
-	if (!t || t->ending || t->in_handler || is_another(t))
+	if (runtime.stopped || !t || t->ending || t->in_handler ||
+	    is_another(t))
 		return;
 	block_all();
 	if (what.event == WATCH_DATA)
@@ -231,9 +251,12 @@ void runtime_on_signal(int sig, siginfo_t *info, void *context)
 		signal_forward(sig, info, context);
 		return;
 	}
+	/* (G) Counted before the look at the flag: see handler_drain. */
+	atomic_fetch_add(&inside, 1);
 	if (runtime_active())
 		handle(what, context);
 	else
 		silence(what);
+	atomic_fetch_sub(&inside, 1);
 	errno = saved_errno;
 }

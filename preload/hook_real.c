@@ -67,6 +67,9 @@ __attribute__((constructor(101))) static void resolve_all(void)
 	REAL(_exit);
 	REAL(_Exit);
 	REAL(quick_exit);
+	REAL(sigaltstack);
+	REAL(prctl);
+	REAL(syscall);
 	REAL(pthread_create);
 	REAL(thrd_create);
 }

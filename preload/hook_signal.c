@@ -31,6 +31,7 @@ static _Atomic int claimed;
 static _Atomic pid_t claimer;
 static _Atomic bool dying;
 static _Atomic int kernel_flags;
+static _Atomic bool small_stack;  /* an alternate one, too small for us */
 static _Atomic unsigned ignoring; /* spawns under way that need SIG_IGN */
 static void *libc_restorer;
 
@@ -81,6 +82,9 @@ static int wanted_flags(const struct wish *w)
 {
 	int flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
 
+	if (atomic_load_explicit(&small_stack, memory_order_relaxed) &&
+	    !(is_handler(w) && w->flags & SA_ONSTACK))
+		flags &= ~SA_ONSTACK;
 	if (signal_claimed() == SIGTRAP && is_handler(w) &&
 	    !(w->flags & SA_RESTART))
 		flags &= ~SA_RESTART;
@@ -114,6 +118,13 @@ static int install_current(void)
 
 	wish_read(&w);
 	return install(wanted_flags(&w));
+}
+
+void signal_small_stack(void)
+{
+	if (!signal_claim_is_ours() || atomic_exchange(&small_stack, true))
+		return;
+	install_current();
 }
 
 static bool is_ours(const struct sigaction *act)

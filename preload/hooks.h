@@ -42,6 +42,7 @@ typedef int ppoll_chk_fn(struct pollfd *fds, nfds_t n,
 			 const struct timespec *timeout, const sigset_t *mask,
 			 size_t fds_bytes);
 typedef void jump_fn(struct __jmp_buf_tag *env, int value);
+typedef long syscall_fn(long n, long a, long b, long c, long d, long e, long f);
 typedef int sigsuspend_fn(const sigset_t *mask);
 
 struct real_functions {
@@ -83,6 +84,11 @@ struct real_functions {
 	__typeof__(&fexecve) fexecve;
 	void (*_exit)(int status), (*_Exit)(int status);
 	void (*quick_exit)(int status);
+	/* hook_altstack.c */
+	__typeof__(&sigaltstack) sigaltstack;
+	/* hook_sandbox.c */
+	int (*prctl)(int option, ...);
+	syscall_fn *syscall;
 	/* hook_thread.c */
 	__typeof__(&pthread_create) pthread_create;
 	__typeof__(&thrd_create) thrd_create;
@@ -167,6 +173,12 @@ int signal_claimed(void);
  * shared memory alone. Any context, one system call.
  */
 bool signal_claim_is_ours(void);
+
+/*
+ * A thread has an alternate stack that our handler does not fit on: from here
+ * on it runs on the stack that it interrupts. Any context.
+ */
+void signal_small_stack(void);
 
 /* Is the claimed signal in @set? False if nothing is claimed or no set. */
 bool signal_is_in(const sigset_t *set);

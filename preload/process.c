@@ -6,6 +6,7 @@
  */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "describe.h"
 #include "runtime.h"
@@ -37,6 +38,21 @@ void runtime_exec_failed(void)
 	__atomic_store_n(&runtime.store.header->state, CDP_RUNNING,
 			 __ATOMIC_RELEASE);
 	clock_resume();
+}
+
+void runtime_before_sandbox(const char *what)
+{
+	char why[160];
+
+	if (sys_call0(SYS_getpid) == runtime.pid)
+		runtime.sandboxed = true; /* nor what it execs, in there */
+	if (!runtime_is_ours())
+		return;
+	snprintf(why, sizeof(why),
+		 "profiling stopped: the program uses %s, with which our "
+		 "signals may harm it",
+		 what);
+	runtime_stop(why);
 }
 
 void runtime_count_not_followed(void)

@@ -28,8 +28,10 @@ bool run_parse(const char *run, pid_t *root)
 	memcpy(runtime.run_id, run, n);
 	runtime.run_id[n] = 0;
 	*root = strtol(pid + 1, NULL, 10);
+	if (*root <= 0)
+		return false;
 	strcpy(runtime.out, dir + 1);
-	return *root > 0;
+	return true;
 }
 
 const char *run_announced(void)

@@ -63,6 +63,12 @@ void runtime_exec_failed(void);
 /* This process is about to end without running destructors (_exit). */
 void runtime_before_exit(void);
 
+/*
+ * The program is about to use @what, after which a system call in our handler
+ * may kill or block it: profiling stops, and one line says so.
+ */
+void runtime_before_sandbox(const char *what);
+
 /* A program was started that is not profiled: a hint for the report. */
 void runtime_count_not_followed(void);
 

@@ -75,6 +75,8 @@ struct runtime {
 	bool sampling;         /* the clock is open */
 	bool waits_for_thread; /* Go: starts at the first thread creation */
 	bool stopped_midway;   /* duration over */
+	bool stopped;          /* nothing is armed any more */
+	bool sandboxed;        /* system calls may be deadly from here on */
 	bool little_space;     /* the address space is limited */
 	int clock_fd;
 	uint64_t vdso_low, vdso_high; /* the kernel's code, 0: none */
@@ -126,6 +128,11 @@ int sample_log_open(const char *path);
 
 /* handler.c: before the first signal. */
 void handler_init(void);
+/*
+ * After runtime_active() has become false: wait a while, at most, until no
+ * thread is in our handler. Any context but our handler.
+ */
+void handler_drain(void);
 
 /* comdet.c: a thread is about to be created. */
 void runtime_first_thread(void);

@@ -39,6 +39,7 @@ enum {
 	STEAL_NS = 20 * 1000 * 1000,
 	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
 	LATE_FLAG = 1,      /* TRAP_PERF_FLAG_ASYNC */
+	CLOSE_TRIES = 1000, /* of a lease in use */
 };
 
 enum {
@@ -384,6 +385,28 @@ void watch_thread_end(struct thread *t)
 		give_back(t->lease, t, LEASE_FREE);
 	}
 	t->lease = NULL;
+}
+
+void watch_close_all(void)
+{
+	const uint64_t nobody = UINT64_MAX << 2 | LEASE_HELD;
+
+	for (uint32_t i = 0; i < lease_count; i++) {
+		struct lease *l = &leases[i];
+		uint64_t now = atomic_load(&l->word);
+		int tries = CLOSE_TRIES;
+
+		while (((now & 3) == LEASE_BUSY || !move(l, now, nobody)) &&
+		       --tries) {
+			sys_call0(SYS_sched_yield);
+			now = atomic_load(&l->word);
+		}
+		if (!tries)
+			continue;
+		/* Never used again: not even stolen. */
+		atomic_store(&l->last_use, UINT64_MAX - STEAL_NS);
+		close_registers(l);
+	}
 }
 
 void watch_after_fork(void)

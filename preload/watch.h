@@ -58,6 +58,9 @@ void watch_exec_off(struct thread *t);
 /* Close what the thread has. */
 void watch_thread_end(struct thread *t);
 
+/* Close everybody's, and give no more out. Any context. */
+void watch_close_all(void);
+
 /* In a forked child: close the inherited descriptors. Context: set-up. */
 void watch_after_fork(void);
 

@@ -123,6 +123,12 @@ void runtime_count_not_followed(void)
 	counts.not_followed++;
 }
 
+void runtime_before_sandbox(const char *what)
+{
+	if (active)
+		atomic_store(active, 0);
+}
+
 struct thread *runtime_thread_prepare(void *(*routine)(void *))
 {
 	static struct thread any;
