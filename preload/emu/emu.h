@@ -71,6 +71,7 @@ struct vcpu {
 	uint32_t core;
 	uint32_t wait;   /* emu_turn.c; a futex */
 	bool in_turns;   /* the thread has the turn or waits for it */
+	bool runnable;   /* it has begun, and is in no system call */
 	uint64_t now_ns; /* of the event being handled */
 	uint64_t events;
 	pid_t tid;     /* 0: has not run yet */
@@ -181,8 +182,6 @@ void emu_exact_finish(void);
 
 /* emu_turn.c */
 void emu_turn_init(void);
-/* A thread has come (1) or gone (-1). */
-void emu_turn_thread(int change);
 /* The thread may run from here, and may block from there. */
 void emu_turn_enter(struct vcpu *v);
 void emu_turn_leave(struct vcpu *v);

@@ -36,7 +36,8 @@ struct emu_config {
 	uint64_t seed;   /* 0: a random one */
 	/*
 	 * Accesses of a thread's turn, 0: all run at once, EMU_SLICE_AUTO:
-	 * turns of EMU_SLICE_DEFAULT while there are more threads than cores.
+	 * turns of EMU_SLICE_DEFAULT while more threads run than there are
+	 * cores.
 	 */
 	uint64_t slice;
 	uint32_t registers, board_slots;

@@ -158,7 +158,6 @@ void emu_thread_start(unsigned int index)
 	v->cores.writer.section = CDP_CORES;
 	if (emu.config.exact)
 		emu_exact_start(v);
-	emu_turn_thread(1);
 	emu_sampling_start(v);
 }
 
@@ -182,7 +181,6 @@ void emu_thread_end(unsigned int index)
 		return;
 	emu_thread_refresh(v);
 	emu_turn_leave(v);
-	emu_turn_thread(-1);
 	emu_exact_end(v);
 	comm_stop(&emu.comm, &v->comm);
 	close_row(v->record);

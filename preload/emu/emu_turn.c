@@ -29,6 +29,7 @@
 enum {
 	NOBODY = -1,
 	STEAL_NS = 1000 * 1000,
+	CROWDED_ON = 20, /* looks */
 };
 
 enum wait {
@@ -40,13 +41,31 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned short queue[EMU_VCPUS_MAX];
 static unsigned int first, queued;
 static int holder = NOBODY;
-static unsigned int threads; /* alive */
+
+/* To decide by itself: how crowded it has been, CROWDED_ON and more is on. */
+static int runnable; /* threads that are not in a system call */
+static int crowded;  /* 0 to 2 * CROWDED_ON */
 
 static bool taking_turns(void)
 {
 	if (emu.config.slice != EMU_SLICE_AUTO)
 		return emu.config.slice != 0;
-	return __atomic_load_n(&threads, __ATOMIC_RELAXED) > emu.host_cores;
+	return __atomic_load_n(&crowded, __ATOMIC_RELAXED) >= CROWDED_ON;
+}
+
+/*
+ * A thread or two more than there are cores, for a moment, are no crowd. Looks
+ * of several threads at once may be lost: there will be others.
+ */
+static void look(void)
+{
+	int running = __atomic_load_n(&runnable, __ATOMIC_RELAXED);
+	int n = __atomic_load_n(&crowded, __ATOMIC_RELAXED);
+
+	if (running > (int)emu.host_cores && n < 2 * CROWDED_ON)
+		__atomic_store_n(&crowded, n + 1, __ATOMIC_RELAXED);
+	else if (running <= (int)emu.host_cores && n > 0)
+		__atomic_store_n(&crowded, n - 1, __ATOMIC_RELAXED);
 }
 
 static void load_turn(struct vcpu *v)
@@ -150,10 +169,29 @@ static void take_turn(struct vcpu *v)
 	wait_for_turn(v, index);
 }
 
+/* Turns are over: everybody goes on. */
+static void release_all(void)
+{
+	struct vcpu *other;
+
+	do {
+		pthread_mutex_lock(&lock);
+		other = next();
+		pthread_mutex_unlock(&lock);
+		if (other)
+			wake(other);
+	} while (other);
+}
+
 void emu_turn_end(struct vcpu *v)
 {
-	if (taking_turns())
+	look();
+	if (taking_turns()) {
 		take_turn(v);
+	} else if (v->in_turns) {
+		v->in_turns = false;
+		release_all();
+	}
 	load_turn(v);
 }
 
@@ -161,6 +199,10 @@ void emu_turn_leave(struct vcpu *v)
 {
 	struct vcpu *other = NULL;
 
+	if (!v->runnable)
+		return;
+	v->runnable = false;
+	__atomic_fetch_sub(&runnable, 1, __ATOMIC_RELAXED);
 	if (!v->in_turns)
 		return;
 	pthread_mutex_lock(&lock);
@@ -174,18 +216,18 @@ void emu_turn_leave(struct vcpu *v)
 
 void emu_turn_enter(struct vcpu *v)
 {
+	if (v->runnable)
+		return;
+	v->runnable = true;
+	__atomic_fetch_add(&runnable, 1, __ATOMIC_RELAXED);
 	if (taking_turns())
 		take_turn(v);
-}
-
-void emu_turn_thread(int change)
-{
-	__atomic_fetch_add(&threads, change, __ATOMIC_RELAXED);
 }
 
 void emu_turn_init(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	first = queued = threads = 0;
+	first = queued = 0;
+	runnable = crowded = 0;
 	holder = NOBODY;
 }
