@@ -97,6 +97,11 @@ static bool fd_is_clock(void)
 	       id == runtime.clock_id;
 }
 
+bool clock_was_closed(void)
+{
+	return runtime.delivery == DELIVERY_SIGTRAP && !fd_is_clock();
+}
+
 int clock_open(char *reason, size_t size)
 {
 	runtime.clock_fd = -1;

@@ -422,6 +422,12 @@ void runtime_finish(enum cdp_state state)
 {
 	struct cdp_header *h = runtime.store.header;
 
+	if (state == CDP_ENDED && runtime.sampling && clock_was_closed()) {
+		snprintf(h->note, sizeof(h->note),
+			 "the program closed our descriptors: sampling ended "
+			 "early");
+		state = CDP_STOPPED;
+	}
 	clock_pause();
 	maps_finish();
 	threads_finish();

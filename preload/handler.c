@@ -253,6 +253,7 @@ void runtime_on_signal(int sig, siginfo_t *info, void *context)
 	}
 	/* (G) Counted before the look at the flag: see handler_drain. */
 	atomic_fetch_add(&inside, 1);
+	atomic_thread_fence(memory_order_seq_cst);
 	if (runtime_active())
 		handle(what, context);
 	else

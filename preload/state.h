@@ -114,6 +114,8 @@ uint64_t now_ns(void);
 /* clock.c */
 int clock_open(char *reason, size_t size);
 void clock_close(void);
+/* By the program, which closes descriptors it does not know. */
+bool clock_was_closed(void);
 void clock_pause(void);
 void clock_resume(void);
 void clock_thread_begin(struct thread *t);

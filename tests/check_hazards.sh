@@ -102,6 +102,11 @@ for n in 1024 64 32 16 8; do
 	done
 done
 
+same "every descriptor closed" "$help" close-all
+"$TOOL" report "$WORK/out" >"$WORK/r.txt" || fail "report: status $?"
+tr -s '\n ' ' ' <"$WORK/r.txt" | grep -q "closed our descriptors" ||
+	fail "the report does not say that sampling ended early"
+
 # A limited address space is the program's.
 run 20 bash -c "ulimit -v 262144; exec $help space"
 plain=$(head -n 1 "$WORK/o")

@@ -281,6 +281,16 @@ static int many_mappings(void)
 	return main_ends();
 }
 
+/* As daemons do. */
+static int close_all(void)
+{
+	burn(50);
+	for (int fd = 3; fd < 4096; fd++)
+		close(fd);
+	burn(50);
+	return 0;
+}
+
 /* The stop's message must not go to the data that is descriptor 2 now. */
 static int stderr_is_data(const char *path)
 {
@@ -317,6 +327,8 @@ int main(int argc, char **argv)
 		return space();
 	if (!strcmp(name, "many-mappings"))
 		return many_mappings();
+	if (!strcmp(name, "close-all"))
+		return close_all();
 	if (!strcmp(name, "stderr-is-data"))
 		return stderr_is_data(value);
 	fprintf(stderr, "help_hazard: no case %s\n", name);
