@@ -17,6 +17,7 @@ enum {
 	 */
 	SURE_SAMPLES = 5000,
 	FEW_DETECTIONS = 30,
+	IDLE_PERIODS = 10, /* of CPU time: too little to lose samples in */
 	SITES_NAMED = 3,
 	NAME_COLUMNS = 60,
 };
@@ -67,23 +68,25 @@ uint64_t report_seconds_needed(const struct profile *p)
 	return round_seconds(wall * SURE_SAMPLES / (double)samples);
 }
 
-/* Source lines that stored to line @l, most detections first, no doubles. */
-static void name_writers(const struct report *r, const struct line_tally *l,
-			 char *out, size_t size)
+/* Source lines that stored to some lines, the first found first. */
+struct writers {
+	char place[SITES_NAMED][512];
+	size_t n;
+};
+
+static void add_writers(const struct report *r, const struct line_tally *l,
+			struct writers *w)
 {
 	const struct tally *t = &r->tally;
-	char seen[SITES_NAMED][512];
-	size_t n = 0, used = 0;
 
-	out[0] = '\0';
-	for (size_t i = 0; i < l->pairs && n < SITES_NAMED; i++) {
+	for (size_t i = 0; i < l->pairs && w->n < SITES_NAMED; i++) {
 		uint32_t pair = t->by_line[l->first + i];
 		const struct pair_row *p = &t->profile->pair[pair];
 		uint32_t site[2] = { t->publisher_site[pair],
 				     t->detector_site[pair] };
 		uint16_t flags[2] = { p->publisher_flags, p->detector_flags };
 
-		for (int k = 0; k < 2 && n < SITES_NAMED; k++) {
+		for (int k = 0; k < 2 && w->n < SITES_NAMED; k++) {
 			const char *place;
 			bool known = false;
 
@@ -91,31 +94,107 @@ static void name_writers(const struct report *r, const struct line_tally *l,
 				continue;
 			place = cut_text(place_text(&t->site[site[k]].place),
 					 NAME_COLUMNS);
-			for (size_t j = 0; j < n; j++)
-				known |= !strcmp(seen[j], place);
+			for (size_t j = 0; j < w->n; j++)
+				known |= !strcmp(w->place[j], place);
 			if (!known)
-				snprintf(seen[n++], sizeof(seen[0]), "%s",
-					 place);
+				snprintf(w->place[w->n++], sizeof(w->place[0]),
+					 "%s", place);
 		}
 	}
-	for (size_t j = 0; j < n && used < size; j++)
-		used += snprintf(out + used, size - used, "%s%s",
-				 !j           ? ", written at "
-				 : j + 1 == n ? " and "
-					      : ", ",
-				 seen[j]);
 }
 
-/* The line with most detections of the kind that matters more. */
+static void name_writers(const struct writers *w, char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t j = 0; j < w->n && used < size; j++)
+		used += snprintf(out + used, size - used, "%s%s",
+				 !j              ? ", written at "
+				 : j + 1 == w->n ? " and "
+						 : ", ",
+				 w->place[j]);
+}
+
+/* The variable with most detections of a kind, NULL if it has none. */
+static const struct object_tally *top_variable(const struct tally *t,
+					       enum sharing kind)
+{
+	const struct object_tally *best = NULL;
+
+	for (size_t i = 0; i < t->objects; i++)
+		if (t->object[i].object.kind == OBJECT_STATIC &&
+		    (!best || t->object[i].kind[kind] > best->kind[kind]))
+			best = &t->object[i];
+	return best && best->kind[kind] ? best : NULL;
+}
+
+static bool of_variable(const struct line_tally *l,
+			const struct object_tally *o)
+{
+	return l->object.kind == OBJECT_STATIC && l->process == o->process &&
+	       l->object.start == o->object.start;
+}
+
+/* The line with most detections, of variable @o alone unless that is NULL. */
 static const struct line_tally *top_line(const struct tally *t,
-					 enum sharing kind)
+					 enum sharing kind,
+					 const struct object_tally *o)
 {
 	const struct line_tally *best = NULL;
 
-	for (size_t i = 0; i < t->lines; i++)
-		if (!best || t->line[i].kind[kind] > best->kind[kind])
-			best = &t->line[i];
+	for (size_t i = 0; i < t->lines; i++) {
+		const struct line_tally *l = &t->line[i];
+
+		if ((!o || of_variable(l, o)) &&
+		    (!best || l->kind[kind] > best->kind[kind]))
+			best = l;
+	}
 	return best && best->kind[kind] ? best : NULL;
+}
+
+/* Where most of the sharing of a kind is: a line, or a variable's lines. */
+static void name_place(const struct report *r, enum sharing kind, char *out,
+		       size_t size)
+{
+	const struct tally *t = &r->tally;
+	const struct line_tally *top = top_line(t, kind, NULL);
+	const struct object_tally *variable = top_variable(t, kind);
+	struct writers writers = { .n = 0 };
+	char written[1800], lines[64] = "one line";
+	struct object whole;
+	uint64_t there = 0;
+	size_t n = 0;
+
+	out[0] = '\0';
+	if (!top)
+		return;
+	if (variable && variable->kind[kind] >= top->kind[kind])
+		top = top_line(t, kind, variable);
+	else
+		variable = NULL;
+	add_writers(r, top, &writers);
+	for (size_t i = 0; i < t->lines; i++) {
+		const struct line_tally *l = &t->line[i];
+
+		if (!l->kind[kind] ||
+		    !(variable ? of_variable(l, variable) : l == top))
+			continue;
+		there = sat_add(there, l->kind[kind]);
+		n++;
+		add_writers(r, l, &writers);
+	}
+	whole = top->object;
+	if (whole.kind == OBJECT_STATIC)
+		whole.offset = 0;
+	if (n > 1)
+		snprintf(lines, sizeof(lines), "%s lines of one variable",
+			 count_text(n));
+	name_writers(&writers, written, sizeof(written));
+	snprintf(out, size, " %s of the %s sharing is on %s (%s)%s.",
+		 percent_text(there, t->kind[kind]),
+		 kind == SHARING_FALSE ? "false" : "true", lines,
+		 cut_text(object_text(&whole), NAME_COLUMNS), written);
 }
 
 static void answer_found(struct report *r)
@@ -124,35 +203,23 @@ static void answer_found(struct report *r)
 	uint64_t total = tally_total(t->kind);
 	double false_n = t->kind[SHARING_FALSE];
 	struct interval v = interval_share(false_n, total);
-	enum sharing kind =
-		t->kind[SHARING_FALSE] ? SHARING_FALSE : SHARING_TRUE;
-	const struct line_tally *l = top_line(t, kind);
-	char writers[1800] = "", where[2600] = "", *text;
+	char where[2600], *text;
 
-	if (l) {
-		struct object whole = l->object;
-
-		if (whole.kind == OBJECT_STATIC)
-			whole.offset = 0;
-		name_writers(r, l, writers, sizeof(writers));
-		snprintf(where, sizeof(where),
-			 " %s of the %s sharing is on one line (%s)%s.",
-			 percent_text(l->kind[kind], t->kind[kind]),
-			 kind == SHARING_FALSE ? "false" : "true",
-			 cut_text(object_text(&whole), NAME_COLUMNS), writers);
-	}
+	name_place(r, t->kind[SHARING_FALSE] ? SHARING_FALSE : SHARING_TRUE,
+		   where, sizeof(where));
 	text = xasprintf("%s of the cache-line sharing detected between "
 			 "threads is false sharing (95 %% interval %.0f to "
-			 "%.0f %%, %s detection%s).%s",
+			 "%.0f %%, %s detection%s%s).%s",
 			 percent_text(false_n, total), 100 * v.low,
 			 100 * v.high, count_text(total), total == 1 ? "" : "s",
+			 total < FEW_DETECTIONS ? ": few, a weak answer" : "",
 			 where);
 	fputs(paint(r, PAINT_HEAD), r->out);
 	print_wrapped(r->out, text, 0, 0);
 	fputs(paint(r, PAINT_OFF), r->out);
 	free(text);
 	if (total < FEW_DETECTIONS)
-		fputs("These are few detections: run longer for a narrower "
+		fputs("Run longer for more detections and a narrower "
 		      "interval.\n",
 		      r->out);
 	fputs("This is a map: shares and detections, not a count of cache line "
@@ -160,29 +227,82 @@ static void answer_found(struct report *r)
 	      r->out);
 }
 
-static char *nothing_found(const struct profile *p, uint64_t samples)
+/* Nothing was sampled: why, and what would help. */
+static char *nothing_sampled(const struct profile *p)
 {
-	uint64_t seconds = report_seconds_needed(p);
-	const struct process *s = profile_main_process(p);
+	const struct cdp_header *h = &profile_main_process(p)->header;
+	uint64_t cpu = profile_cpu_ns(p);
+	bool clock = h->period && !strcmp(h->period_unit, "ns");
 
-	if (!samples && s->state == PROCESS_STOPPED && s->header.note[0])
+	if (profile_main_process(p)->state == PROCESS_STOPPED && h->note[0])
 		return xasprintf("Nothing was measured: %s.",
-				 safe_text(s->header.note));
-	if (!samples)
+				 safe_text(h->note));
+	if (clock && cpu < IDLE_PERIODS * h->period && profile_not_followed(p))
 		return xasprintf("Nothing can be said: no memory access was "
-				 "sampled in %s of CPU time. See below what "
-				 "was lost, or run at least %s s.",
-				 duration_text(profile_cpu_ns(p)),
-				 count_text(seconds));
-	if (report_threads_sampled(p) < 2)
-		return xasprintf("No sharing between threads: only one thread "
-				 "was sampled (%s sample%s in %s of CPU "
+				 "sampled. The program used %s of CPU time, "
+				 "and the programs that it started were not "
+				 "profiled; record --children includes them.",
+				 duration_text(cpu));
+	if (clock && cpu < IDLE_PERIODS * h->period)
+		return xasprintf("Nothing can be said: no memory access was "
+				 "sampled. The program used %s of CPU time in "
+				 "%s, and a sample is taken every %s of a "
+				 "thread's CPU time: give it more work, or "
+				 "sample more often (record -F).",
+				 duration_text(cpu),
+				 duration_text(profile_wall_ns(p)),
+				 duration_text(h->period));
+	return xasprintf("Nothing can be said: no memory access was sampled in "
+			 "%s of CPU time. See below what was lost, or run at "
+			 "least %s s.",
+			 duration_text(cpu),
+			 count_text(report_seconds_needed(p)));
+}
+
+/* Only one thread was sampled; that there are others is another matter. */
+static char *one_sampled(const struct profile *p, uint64_t samples)
+{
+	uint64_t threads = 0;
+	const char *running = p->process[0].state == PROCESS_RUNNING
+				      ? " The program still runs."
+				      : "";
+
+	for (size_t i = 0; i < p->threads; i++)
+		threads = sat_add(threads, p->thread[i].count);
+	if (threads < 2)
+		return xasprintf("No sharing between threads: there was only "
+				 "one thread (%s sample%s in %s of CPU "
 				 "time).%s",
 				 count_text(samples), samples == 1 ? "" : "s",
-				 duration_text(profile_cpu_ns(p)),
-				 p->process[0].state == PROCESS_RUNNING
-					 ? " The program still runs."
-					 : "");
+				 duration_text(profile_cpu_ns(p)), running);
+	return xasprintf("No sharing between threads was seen: of %s threads "
+			 "only one was sampled (%s sample%s in %s of CPU "
+			 "time).%s",
+			 count_text(threads), count_text(samples),
+			 samples == 1 ? "" : "s",
+			 duration_text(profile_cpu_ns(p)), running);
+}
+
+static char *nothing_found(const struct report *r)
+{
+	const struct profile *p = r->profile;
+	uint64_t seconds = report_seconds_needed(p);
+	uint64_t samples = report_samples(p);
+
+	if (r->thread >= 0 && p->pairs) {
+		const struct thread_row *t = &p->thread[r->thread];
+		uint64_t own = sat_add(t->samples[SAMPLE_UNIFORM],
+				       t->samples[SAMPLE_STALLED]);
+
+		return xasprintf("No sharing that thread %lld took part in was "
+				 "found (%s sample%s of its own).",
+				 (long long)r->thread, count_text(own),
+				 own == 1 ? "" : "s");
+	}
+	if (!samples)
+		return nothing_sampled(p);
+	if (report_threads_sampled(p) < 2)
+		return one_sampled(p, samples);
 	if (!seconds)
 		return xasprintf("No sharing between threads found in %s "
 				 "samples. With 95 %% confidence fewer than "
@@ -224,14 +344,14 @@ static void print_states(struct report *r)
 
 void report_answer(struct report *r)
 {
-	if (r->thread >= 0)
-		fprintf(r->out, "Only sharing that thread %lld took part in:\n",
-			(long long)r->thread);
 	if (tally_total(r->tally.kind)) {
+		if (r->thread >= 0)
+			fprintf(r->out,
+				"Only sharing that thread %lld took part in:\n",
+				(long long)r->thread);
 		answer_found(r);
 	} else {
-		char *text =
-			nothing_found(r->profile, report_samples(r->profile));
+		char *text = nothing_found(r);
 
 		fputs(paint(r, PAINT_HEAD), r->out);
 		print_wrapped(r->out, text, 0, 0);

@@ -140,7 +140,7 @@ void report_how(struct report *r)
 	     : p->processes == 1 ? process_state_text(p->process[0].state)
 				 : "no: see the processes");
 	if (missed)
-		item(r, "not followed",
+		item(r, "left out",
 		     "%s program%s started by it were not profiled; record "
 		     "--children includes them",
 		     count_text(missed), missed == 1 ? "" : "s");
