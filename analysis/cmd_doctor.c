@@ -26,6 +26,9 @@ enum {
 	NAME_COLUMNS = 19
 };
 
+/* Said once in the text, although it is the advice of several sources. */
+#define NOT_IN_BUILD "use clock; this build has no such source"
+
 struct finding {
 	const char *name;
 	bool good;
@@ -111,7 +114,7 @@ static void explain_refusal(const struct diagnosis *d, int error,
 	else if ((error == EACCES || error == EPERM || error == ENOSYS) &&
 		 d->seccomp)
 		WRITE(f->advice,
-		      "a seccomp filter forbids it: allow perf_event_open in "
+		      "a seccomp filter forbids perf_event_open: allow it in "
 		      "the container's profile (docker run --security-opt "
 		      "seccomp=FILE, or --cap-add PERFMON)");
 	else if (error == ENOSYS)
@@ -316,7 +319,7 @@ static bool in_path(const char *name)
 
 static void judge_others(struct diagnosis *d)
 {
-	static const char later[] = "use clock; this build has no such source";
+	const char *later = NOT_IN_BUILD;
 	bool pmu = readable("/sys/bus/event_source/devices/cpu") ||
 		   readable("/sys/bus/event_source/devices/cpu_core");
 	bool ibs = readable("/sys/bus/event_source/devices/ibs_op");
@@ -380,9 +383,17 @@ static void print_finding(const struct finding *f, bool colour,
 
 static void print_text(const struct diagnosis *d, bool colour)
 {
+	bool said = false;
+
 	puts("Sources of samples");
-	for (int i = 0; i < d->sources; i++)
-		print_finding(&d->source[i], colour, "usable", "no    ");
+	for (int i = 0; i < d->sources; i++) {
+		struct finding f = d->source[i];
+
+		if (said && !strcmp(f.advice, NOT_IN_BUILD))
+			f.advice[0] = '\0';
+		said |= !strcmp(f.advice, NOT_IN_BUILD);
+		print_finding(&f, colour, "usable", "no    ");
+	}
 	puts("\nDebug registers (watchpoints)");
 	print_finding(&d->registers, colour, "usable", "no    ");
 	if (d->registers.good)
@@ -438,16 +449,14 @@ static int run_doctor(int argc, char **argv)
 
 	opterr = 0;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, "j", long_options, NULL)) !=
+	while ((letter = getopt_long(argc, argv, ":j", long_options, NULL)) !=
 	       -1) {
 		if (letter == 'j')
 			json = true;
 		else if (letter == 'c')
 			mode = colour_parse(optarg);
 		else
-			die("doctor has no option '%s'; see reusetrack doctor "
-			    "--help",
-			    safe_text(argv[optind - 1]));
+			die_option("doctor", letter, argv, long_options);
 		if (mode < 0)
 			die("doctor: --color is auto, always or never, not "
 			    "'%s'",

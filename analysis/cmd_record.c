@@ -129,7 +129,9 @@ static const char *short_path(const char *path)
 	if (!getcwd(cwd, sizeof(cwd)))
 		return safe_text(path);
 	n = strlen(cwd);
-	if (!strncmp(path, cwd, n) && path[n] == '/' && path[n + 1])
+	/* A name that begins with "-" would be taken for an option. */
+	if (!strncmp(path, cwd, n) && path[n] == '/' && path[n + 1] &&
+	    path[n + 1] != '-')
 		path += n + 1;
 	return safe_text(path);
 }

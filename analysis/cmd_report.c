@@ -94,13 +94,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 'h':
 			fputs(cmd_report.usage, stdout);
 			exit(fflush(stdout) ? 1 : 0);
-		case ':':
-			die("report: the option '%s' needs a value",
-			    safe_text(argv[optind - 1]));
 		default:
-			die("report has no option '%s'; see reusetrack report "
-			    "--help",
-			    safe_text(argv[optind - 1]));
+			die_option("report", letter, argv, long_options);
 		}
 	}
 	if (argc - optind > 1)

@@ -314,6 +314,10 @@ void program_inspect(struct program *p, const char *name)
 {
 	memset(p, 0, sizeof(*p));
 	p->kind = PROGRAM_FITS;
+	if (!*name) {
+		JUDGE(p, PROGRAM_NOT_FOUND, "the program's name is empty");
+		return;
+	}
 	if (!find_program(p, name)) {
 		if (p->kind == PROGRAM_FITS)
 			JUDGE(p, PROGRAM_NOT_FOUND, "cannot find %s",

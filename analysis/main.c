@@ -76,6 +76,10 @@ int main(int argc, char **argv)
 		command = argc > 2 ? find_command(argv[2]) : NULL;
 		if (command)
 			fputs(command->usage, stdout);
+		else if (argc > 2 && !asks_for_help(argv[2]))
+			die("there is no verb '%s'; 'reusetrack --help' lists "
+			    "them",
+			    safe_text(argv[2]));
 		else
 			print_help(stdout);
 		return finish(0);

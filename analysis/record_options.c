@@ -33,6 +33,7 @@ static void check_list(const char *name, const char *value, const char *have,
 		       const char *const *later, const char *advice)
 {
 	const char *p = value;
+	int found = 0;
 
 	do {
 		size_t n = strcspn(p, ",");
@@ -45,6 +46,8 @@ static void check_list(const char *name, const char *value, const char *have,
 		if (!known)
 			die("%s: there is no '%s'; %s", name, safe_text(value),
 			    advice);
+		if (found++)
+			die("%s: %s is given twice", name, have);
 		p += n;
 	} while (*p++ == ',');
 }
@@ -226,12 +229,8 @@ int record_options(int argc, char **argv)
 			fputs(cmd_record.usage, stdout);
 			exit(fflush(stdout) ? RECORD_FAILED : 0);
 		case '?':
-			die("record has no option '%s'; see reusetrack record "
-			    "--help",
-			    safe_text(argv[optind - 1]));
 		case ':':
-			die("record: the option '%s' needs a value",
-			    safe_text(argv[optind - 1]));
+			die_option("record", letter, argv, long_options);
 		default:
 			take_option(letter, optarg);
 		}

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,36 @@ void warn(const char *fmt, ...)
 static void no_memory(void)
 {
 	die("out of memory; close other programs or raise the memory limit");
+}
+
+/* Whether @arg is an option of this letter with a value that it cannot have. */
+static bool has_needless_value(const char *arg, int letter,
+			       const struct option *options)
+{
+	size_t n = strcspn(arg, "=");
+
+	if (strncmp(arg, "--", 2) || !arg[n])
+		return false;
+	for (const struct option *o = options; o->name; o++)
+		if (o->val == letter && o->has_arg == no_argument &&
+		    !strncmp(o->name, arg + 2, n - 2))
+			return true;
+	return false;
+}
+
+void die_option(const char *verb, int letter, char *const *argv,
+		const struct option *options)
+{
+	const char *arg = argv[optind - 1];
+	char one[] = { '-', (char)optopt, '\0' };
+
+	if (letter == ':')
+		die("%s: the option '%s' needs a value", verb, safe_text(arg));
+	if (optopt && has_needless_value(arg, optopt, options))
+		die("%s: the option '%.*s' takes no value", verb,
+		    (int)strcspn(arg, "="), safe_text(arg));
+	die("%s has no option '%s'; see reusetrack %s --help", verb,
+	    safe_text(optopt ? one : arg), verb);
 }
 
 void *xcalloc(size_t n, size_t size)

@@ -22,6 +22,14 @@ void die_as(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Die for what getopt_long, whose options begin with a colon, returned as
+ * @letter: '?' or ':'.
+ */
+struct option;
+void die_option(const char *verb, int letter, char *const *argv,
+		const struct option *options) __attribute__((noreturn));
+
 /* Never return NULL. */
 void *xcalloc(size_t n, size_t size);
 char *xstrdup(const char *s);

@@ -127,7 +127,7 @@ print(any(s["usable"] for s in json.load(open("d.json"))["sources"]))')
 "$B/tests/help_deny" perf_event_open,timer_create EPERM "$TOOL" doctor \
 	>doctor
 [ $? = 1 ] || fail "doctor with nothing usable: status is not 1"
-tr -s ' \n' ' ' <doctor | grep -q 'seccomp filter forbids it' ||
+tr -s ' \n' ' ' <doctor | grep -q 'seccomp filter forbids perf_event_open' ||
 	fail "doctor does not name the seccomp filter"
 
 # Each verb has help and a manual page, and they name the same options.
@@ -151,4 +151,7 @@ for variable in $(grep -ohE '"COMDET_[A-Z_]+"' "$TOP"/preload/*.c |
 done
 "$TOOL" no-such-verb 2>err && fail "an unknown verb: status 0"
 [ "$(wc -l <err)" = 1 ] || fail "an unknown verb: $(cat err)"
+"$TOOL" help no-such-verb >out.txt 2>err && fail "help of no verb: status 0"
+[ "$(wc -l <err)" = 1 ] || fail "help of no verb: $(cat err)"
+[ ! -s out.txt ] || fail "help of no verb prints something else"
 echo "report and doctor behave as commands"
