@@ -273,6 +273,59 @@ misses_go_as_far_as_the_topology_says()
 		'threads scattered over sockets'
 }
 
+avx512_is_refused_unless_the_program_is_ready_for_it()
+{
+	local status
+
+	emulate '' "$B/tests/emu/guest_avx512" >"$WORK/said" 2>&1
+	status=$?
+	[ $status = 126 ] && [ "$(wc -l <"$WORK/said")" = 1 ] &&
+		grep -q 'built for AVX-512' "$WORK/said" ||
+		fail "status $status: $(cat "$WORK/said")"
+	emulate '' "$B/tests/emu/guest_avx512" handle >"$WORK/said" 2>&1 ||
+		fail "status $?: $(cat "$WORK/said")"
+	[ "$(cat "$WORK/said")" = 'there is none' ] ||
+		fail "it was told: $(cat "$WORK/said")"
+}
+
+# same NAME COMMAND... - the output with the emulator is that without
+same()
+{
+	local name=$1 settings
+
+	shift
+	command -v "$1" >/dev/null || {
+		echo "$1 is not installed"
+		return
+	}
+	"$@" >"$WORK/native" 2>&1 </dev/null || fail "$name without: $?"
+	for settings in ,period=5000 ,period=5000,exact=1; do
+		emulate $settings "$(command -v "$1")" "${@:2}" \
+			>"$WORK/emulated" 2>&1 </dev/null ||
+			fail "$name$settings: exit status $?"
+		cmp "$WORK/native" "$WORK/emulated" ||
+			fail "$name$settings: another output"
+	done
+}
+
+real_programs_give_the_same()
+{
+	head -c 1000000 "$B/reusetrack" >"$WORK/in"
+	same pigz pigz -p 3 -c "$WORK/in"
+	same xz xz -T2 --block-size=300000 -1 -c "$WORK/in"
+	same zstd zstd -q -T2 -c "$WORK/in"
+	seq 1 20000 | sort -R --random-source="$WORK/in" >"$WORK/numbers"
+	same sort sort -n --parallel=3 "$WORK/numbers"
+	same sqlite3 sqlite3 :memory: 'with recursive n(i) as (values(1) union
+		all select i + 1 from n where i < 5000) select sum(i) from n'
+	# What is called python3 may be a script.
+	same python3 "$(python3 -c 'import sys; print(sys.executable)')" \
+		-c 'import threading, subprocess
+t = [threading.Thread(target=print, args=(i,)) for i in range(3)]
+for x in t: x.start(); x.join()
+print(subprocess.run(["echo", "child"], capture_output=True).stdout)'
+}
+
 settings_that_are_wrong_are_one_line()
 {
 	local setting
@@ -315,6 +368,8 @@ for claim in plugin_calls_only_qemu_and_libc \
 	a_killed_program_leaves_its_counts samples_are_one_in_a_period \
 	sharing_is_told_apart transfers_are_counted_exactly \
 	misses_go_as_far_as_the_topology_says \
+	avx512_is_refused_unless_the_program_is_ready_for_it \
+	real_programs_give_the_same \
 	settings_that_are_wrong_are_one_line; do
 	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
 	start=$SECONDS

@@ -135,6 +135,12 @@ bool emu_takes_value(const char *option);
  * can run it; then it does not return. Addresses are the program's.
  */
 void emu_exec(uint64_t path, uint64_t argv, uint64_t envp);
+/* The program's memory; false where it has none. */
+bool emu_read_guest(uint64_t addr, void *to, size_t n);
+
+/* emu_illegal.c */
+void emu_illegal_instruction(struct qemu_plugin_insn *insn);
+void emu_illegal_sigaction(int sig, uint64_t action);
 
 /* emu_thread.c */
 int emu_threads_init(void);

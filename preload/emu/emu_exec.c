@@ -36,7 +36,7 @@ struct target {
 };
 
 /* The program's memory may not be there. */
-static bool read_guest(uint64_t addr, void *to, size_t n)
+bool emu_read_guest(uint64_t addr, void *to, size_t n)
 {
 	struct iovec local = { to, n };
 	struct iovec remote = { (void *)(addr + emu.guest_base), n };
@@ -48,7 +48,7 @@ static bool read_guest(uint64_t addr, void *to, size_t n)
 static bool read_string(uint64_t addr, char *to, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
-		if (!read_guest(addr + i, to + i, 1))
+		if (!emu_read_guest(addr + i, to + i, 1))
 			return false;
 		if (!to[i])
 			return true;
@@ -62,7 +62,7 @@ static int count_pointers(uint64_t addr)
 	uint64_t p;
 
 	for (int n = 0; n < ARGUMENTS_MAX; n++, addr += sizeof(p)) {
-		if (!read_guest(addr, &p, sizeof(p)))
+		if (!emu_read_guest(addr, &p, sizeof(p)))
 			return -1;
 		if (!p)
 			return n;
@@ -192,7 +192,7 @@ static bool append_guest(char **to, int *n, uint64_t addr, int from, int count)
 	for (int i = from; i < count; i++) {
 		uint64_t p;
 
-		if (!read_guest(addr + i * sizeof(p), &p, sizeof(p)))
+		if (!emu_read_guest(addr + i * sizeof(p), &p, sizeof(p)))
 			return false;
 		to[*n] = guest_string(p);
 		if (!to[(*n)++])

@@ -159,6 +159,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uintptr_t ip = qemu_plugin_insn_vaddr(insn);
 
+		emu_illegal_instruction(insn);
 		qemu_plugin_register_vcpu_mem_cb(
 			insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
 			QEMU_PLUGIN_MEM_RW, (void *)ip);
@@ -194,6 +195,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 		       uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
 	self = index;
+	if (number == SYS_rt_sigaction)
+		emu_illegal_sigaction(a1, a2);
 	if (emu.active && index < EMU_VCPUS_MAX)
 		emu_turn_leave(&emu.vcpu[index]);
 	if (!is_exec(number))

@@ -53,6 +53,7 @@ typedef void (*qemu_plugin_tb_cb)(qemu_plugin_id_t id,
 typedef void (*qemu_plugin_mem_cb)(unsigned int vcpu,
 				   qemu_plugin_meminfo_t info, uint64_t addr,
 				   void *data);
+typedef void (*qemu_plugin_insn_cb)(unsigned int vcpu, void *data);
 typedef void (*qemu_plugin_exit_cb)(qemu_plugin_id_t id, void *data);
 typedef void (*qemu_plugin_syscall_cb)(qemu_plugin_id_t id, unsigned int vcpu,
 				       int64_t number, uint64_t a1, uint64_t a2,
@@ -89,9 +90,17 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
 				      enum qemu_plugin_cb_flags flags,
 				      enum qemu_plugin_mem_rw rw, void *data);
 
+/* Called before the instruction is executed. */
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
+					    qemu_plugin_insn_cb cb,
+					    enum qemu_plugin_cb_flags flags,
+					    void *data);
+
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *,
 						 size_t index);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 
