@@ -371,6 +371,7 @@ int profile_load(struct profile *p, const char *path)
 	if (err)
 		return err;
 	rows_order(p);
+	rows_take_off_execed(p);
 	if (p->threads > PROFILE_ROWS_MAX)
 		rows_merge(p);
 	return 0;

@@ -206,6 +206,40 @@ void rows_order(struct profile *p)
 	free(index);
 }
 
+static uint64_t less(uint64_t n, uint64_t taken)
+{
+	return n > taken ? n - taken : 0;
+}
+
+void rows_take_off_execed(struct profile *p)
+{
+	struct thread_row **leader =
+		xcalloc(p->processes, sizeof(*leader)); /* by process */
+
+	for (size_t t = 0; t < p->threads; t++) {
+		struct thread_row *row = &p->thread[t];
+
+		if (row->tid == p->process[row->process].header.pid)
+			leader[row->process] = row;
+	}
+	/* The last first: what is taken off is as it was recorded. */
+	for (size_t i = p->processes; i-- > 1;) {
+		struct cdp_header *h = &p->process[i].header;
+		size_t j = i;
+
+		while (j-- > 0)
+			if (p->process[j].header.pid == h->pid)
+				break;
+		if (j >= i || p->process[j].state != PROCESS_EXECED)
+			continue;
+		h->cpu_ns = less(h->cpu_ns, p->process[j].header.cpu_ns);
+		if (leader[i] && leader[j])
+			leader[i]->cpu_ns =
+				less(leader[i]->cpu_ns, leader[j]->cpu_ns);
+	}
+	free(leader);
+}
+
 static int compare_kin(const struct thread_row *x, const struct thread_row *y)
 {
 	int order;

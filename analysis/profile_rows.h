@@ -19,6 +19,13 @@ void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
 void rows_order(struct profile *p);
 
 /*
+ * The CPU clocks of a process, and of the thread that is left, go on through
+ * exec: take off what the program before had used. Needs the order, and the
+ * rows as they were recorded.
+ */
+void rows_take_off_execed(struct profile *p);
+
+/*
  * Merge ended threads of one process that have the same name and start
  * routine. Counts add up; pairs follow their threads.
  */
