@@ -154,9 +154,10 @@ static void say_result(const struct profile *p, const char *out)
 	for (size_t i = 0; i < p->processes; i++)
 		if (p->process[i].header.note[0])
 			warn("note: %s", safe_text(p->process[i].header.note));
-	warn("%s samples, %s detections in %s; next: reusetrack report %s",
-	     count_text(samples), count_text(detections), short_path(out),
-	     short_path(out));
+	warn("%s sample%s, %s detection%s in %s; next: reusetrack report %s",
+	     count_text(samples), samples == 1 ? "" : "s",
+	     count_text(detections), detections == 1 ? "" : "s",
+	     short_path(out), short_path(out));
 	if (profile_not_followed(p))
 		warn("programs that it started and that were not profiled: %s; "
 		     "--children includes them",
