@@ -44,8 +44,14 @@ _Static_assert(sizeof(struct insn) % sizeof(uint64_t) == 0,
 struct slot {
 	_Atomic uint64_t ip; /* also in the words; here to miss early */
 	_Atomic uint32_t sequence;
+	/*
+	 * How far the instruction is that was asked for AHEAD later, 0 if not
+	 * known. A slot is cold when a sample comes, and a window asks for a
+	 * hundred: each tells which one to fetch from memory meanwhile.
+	 */
+	_Atomic int32_t ahead;
 	_Atomic uint64_t word[INSN_WORDS];
-};
+} __attribute__((aligned(128)));
 
 static struct slot cache[CACHE_SLOTS];
 
@@ -55,6 +61,29 @@ static struct slot *slot_of(uint64_t ip)
 }
 
 _Static_assert(CACHE_SLOTS == 1 << (64 - 51), "slot_of takes the top bits");
+
+static void fetch_ahead(const struct slot *s, uint64_t ip)
+{
+	int32_t ahead = atomic_load_explicit(&s->ahead, memory_order_relaxed);
+	const struct slot *later = slot_of(ip + (uint64_t)(int64_t)ahead);
+
+	if (ahead) {
+		__builtin_prefetch(later);
+		__builtin_prefetch((const char *)later + LINE_BYTES);
+	}
+}
+
+void decode_learn_ahead(uint64_t ip, uint64_t later)
+{
+	struct slot *s = slot_of(ip);
+	int64_t ahead = (int64_t)(later - ip);
+
+	if (ahead != (int32_t)ahead ||
+	    atomic_load_explicit(&s->ip, memory_order_relaxed) != ip ||
+	    atomic_load_explicit(&s->ahead, memory_order_relaxed) == ahead)
+		return;
+	atomic_store_explicit(&s->ahead, (int32_t)ahead, memory_order_relaxed);
+}
 
 static bool slot_read(struct slot *s, uint64_t ip, struct insn *out)
 {
@@ -202,6 +231,7 @@ const struct insn *decode_at(const struct memory *mem, uint64_t ip,
 	size_t got, first = LINE_BYTES - ip % LINE_BYTES;
 	int err;
 
+	fetch_ahead(s, ip);
 	if (slot_read(s, ip, scratch) && decode_unchanged(mem, scratch))
 		return scratch;
 

@@ -154,6 +154,15 @@ const struct insn *decode_at(const struct memory *mem, uint64_t ip,
 			     struct insn *scratch, int *error);
 
 /*
+ * A hint: whoever asks for @ip asks DECODE_AHEAD instructions later for
+ * @later, whose cache slot decode_at(@ip) then fetches from memory beforehand.
+ */
+enum {
+	DECODE_AHEAD = 6
+};
+void decode_learn_ahead(uint64_t ip, uint64_t later);
+
+/*
  * Decode the first instruction of the @n bytes in @code as if they were at
  * @ip. Does not touch the cache. Returns 0, -ENODATA if @n is too little, or
  * -EILSEQ.

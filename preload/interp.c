@@ -50,6 +50,7 @@ void interp_begin(struct interp *in, const struct cpu_state *cpu,
 	in->mem = mem;
 	in->start_ip = cpu->rip;
 	in->demanded = 0;
+	memset(in->trail, 0, sizeof(in->trail));
 	in->base_count = in->base_instructions = 0;
 	in->base_closed_count = in->base_closed_instructions = 0;
 	memory_begin(in);
@@ -186,12 +187,19 @@ static const struct insn *fetch_insn(struct interp *in, uint64_t ip, int *error)
 {
 	struct insn *memo = &in->memo[ip / 2 % MEMO_INSNS];
 	const struct insn *insn;
+	uint64_t *trail;
 
 	if (memo->ip == ip && memo->len)
 		return memo;
 	insn = decode_at(&in->code_mem, ip, memo, error);
-	if (!insn)
+	if (!insn) {
 		memo->len = 0;
+		return NULL;
+	}
+	trail = &in->trail[in->trail_at++ % DECODE_AHEAD];
+	if (*trail)
+		decode_learn_ahead(*trail, ip);
+	*trail = ip;
 	return insn;
 }
 

@@ -124,6 +124,8 @@ struct interp {
 	 * a loop finds them here from its second round on.
 	 */
 	struct insn memo[MEMO_INSNS];
+	uint64_t trail[DECODE_AHEAD]; /* the last ones not in memo */
+	uint32_t trail_at;
 
 	/* The window. */
 	uint64_t start_ip;
