@@ -312,10 +312,13 @@ static void give_up(const char *why)
 
 void runtime_start(void)
 {
+	const char *preloaded =
+		environ ? config_get(environ, "LD_PRELOAD") : NULL;
 	char error[512] = "", why[256] = "";
 	bool go = false;
 	int dir, r;
 
+	preloaded = preloaded ? preloaded : "";
 	runtime.pid = sys_call0(SYS_getpid);
 	runtime.seed = random_seed();
 	runtime.clock_fd = -1;
@@ -331,6 +334,11 @@ void runtime_start(void)
 	}
 	if (!is_followed())
 		return;
+	if (strstr(preloaded, "vgpreload")) {
+		say("not profiled: valgrind emulates neither perf signals nor "
+		    "debug registers");
+		return;
+	}
 	if (soft_limit(RLIMIT_NOFILE) < DESCRIPTORS_MIN) {
 		say("not profiled: too few file descriptors (ulimit -n)");
 		return;
