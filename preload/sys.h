@@ -26,8 +26,8 @@ static inline long sys_call6(long n, long a, long b, long c, long d, long e,
 	return ret;
 }
 
-#define sys_call0(n) sys_call6(n, 0, 0, 0, 0, 0, 0)
-#define sys_call1(n, a) sys_call6(n, (long)(a), 0, 0, 0, 0, 0)
+#define sys_call0(n)       sys_call6(n, 0, 0, 0, 0, 0, 0)
+#define sys_call1(n, a)    sys_call6(n, (long)(a), 0, 0, 0, 0, 0)
 #define sys_call2(n, a, b) sys_call6(n, (long)(a), (long)(b), 0, 0, 0, 0)
 #define sys_call3(n, a, b, c)                                                  \
 	sys_call6(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
