@@ -197,6 +197,32 @@ static void name_place(const struct report *r, enum sharing kind, char *out,
 		 cut_text(object_text(&whole), NAME_COLUMNS), written);
 }
 
+/* What threads that take turns on one processor share does not move. */
+static void answer_same_core(struct report *r)
+{
+	const struct tally *t = &r->tally;
+	uint64_t same = 0, all = 0;
+	char *text;
+
+	for (size_t i = 0; i < t->cores; i++) {
+		uint64_t n = tally_total(t->core[i].kind);
+
+		all = sat_add(all, n);
+		if (t->core[i].a == t->core[i].b)
+			same = sat_add(same, n);
+	}
+	if (same <= all / 2)
+		return;
+	text = xasprintf("In %s of the detections both threads ran on the same "
+			 "processor, where no line had to move: with a "
+			 "processor for each thread the result may differ.",
+			 percent_text(same, all));
+	fputs(paint(r, PAINT_WARM), r->out);
+	print_wrapped(r->out, text, 0, 0);
+	fputs(paint(r, PAINT_OFF), r->out);
+	free(text);
+}
+
 static void answer_found(struct report *r)
 {
 	const struct tally *t = &r->tally;
@@ -222,6 +248,7 @@ static void answer_found(struct report *r)
 		fputs("Run longer for more detections and a narrower "
 		      "interval.\n",
 		      r->out);
+	answer_same_core(r);
 	fputs("This is a map: shares and detections, not a count of cache line "
 	      "transfers.\n",
 	      r->out);

@@ -208,6 +208,13 @@ static void report_pairs(struct report *r)
 		return;
 	report_heading(r, "Pairs of processors (where those threads ran)");
 	print_pairs(r, t->core, t->cores);
+	for (size_t i = 0; i < t->cores; i++)
+		if (t->core[i].a == t->core[i].b) {
+			fputs("  a = b: both threads ran there, one after the "
+			      "other.\n",
+			      r->out);
+			break;
+		}
 }
 
 void report_matrix(struct report *r)

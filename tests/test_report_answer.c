@@ -137,6 +137,34 @@ START_TEST(a_thread_without_detections_is_no_sign_for_the_others)
 }
 END_TEST
 
+static const struct {
+	int same, apart;
+	bool told;
+} turns[] = { { 0, 100, false }, { 50, 50, false }, { 76, 24, true } };
+
+START_TEST(threads_that_took_turns_on_one_processor_are_told_apart)
+{
+	char words[64], *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	if (turns[_i].same)
+		fake_core(&fake, 1, 1, 0, turns[_i].same);
+	fake_core(&fake, 0, 1, 0, turns[_i].apart);
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	snprintf(words, sizeof(words),
+		 "In %d %% of the detections both threads ran on the same",
+		 turns[_i].same);
+	ck_assert(verb_says(text, words) == turns[_i].told);
+	ck_assert(verb_says(text, "a = b: both threads ran there") ==
+		  !!turns[_i].same);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report_answer");
@@ -155,6 +183,9 @@ int main(void)
 		       threads_that_were_not_sampled_are_not_declared_innocent);
 	tcase_add_test(t,
 		       a_thread_without_detections_is_no_sign_for_the_others);
+	tcase_add_loop_test(
+		t, threads_that_took_turns_on_one_processor_are_told_apart, 0,
+		sizeof(turns) / sizeof(turns[0]));
 	suite_add_tcase(suite, t);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
