@@ -36,7 +36,7 @@ static void library_dir(char *dir, size_t size)
 		*slash = '\0';
 }
 
-static char *find_library(void)
+static char *find_library(const char *name, const char *variable)
 {
 	static const char *const places[] = {
 		"",
@@ -45,27 +45,34 @@ static char *find_library(void)
 		"/../lib64",
 		"/../lib/x86_64-linux-gnu",
 	};
-	const char *asked = getenv("COMDET_LIB");
+	const char *asked = getenv(variable);
 	char dir[PATH_MAX], *path = NULL;
 
 	if (asked && *asked) {
 		path = realpath(asked, NULL);
 		if (!path || access(path, R_OK))
-			die("cannot read COMDET_LIB=%s: %s", safe_text(asked),
+			die("cannot read %s=%s: %s", variable, safe_text(asked),
 			    strerror(errno));
 	}
 	if (!path)
 		library_dir(dir, sizeof(dir));
 	for (size_t i = 0; !path && i < sizeof(places) / sizeof(*places); i++) {
-		char *try = xasprintf("%s%s/libcomdet.so", dir, places[i]);
+		char *try = xasprintf("%s%s/%s", dir, places[i], name);
 
 		path = realpath(try, NULL);
 		free(try);
 	}
 	if (!path)
-		die("cannot find libcomdet.so beside reusetrack in %s nor in "
-		    "../lib; set COMDET_LIB to its path",
-		    safe_text(dir));
+		die("cannot find %s beside reusetrack in %s nor in ../lib; set "
+		    "%s to its path",
+		    name, safe_text(dir), variable);
+	return path;
+}
+
+static char *find_preload(void)
+{
+	char *path = find_library("libcomdet.so", "COMDET_LIB");
+
 	if (strpbrk(path, " \t\n:"))
 		die("the path %s has a blank or a colon, which LD_PRELOAD "
 		    "cannot carry; copy libcomdet.so elsewhere and set "
@@ -206,12 +213,19 @@ static int run_record(int argc, char **argv)
 		die_as(RECORD_NOT_FOUND, "%s", program.why);
 	if (program.kind == PROGRAM_CANNOT_RUN)
 		die_as(RECORD_CANNOT_RUN, "%s", program.why);
-	if (program.kind == PROGRAM_NO_PRELOAD)
+	if (program.kind == PROGRAM_NO_PRELOAD && !record_emulates())
 		die("cannot profile this program: %s", program.why);
-	r.library = library = find_library();
 	r.path = program.path;
 	r.argv = argv + first;
-	if (program.shell) {
+	if (record_emulates()) {
+		library = find_library("libcomdet-qemu.so", "COMDET_QEMU_LIB");
+		shell = record_emu_command(&program, argv + first, library);
+		r.path = shell[0];
+		r.argv = shell;
+	} else {
+		r.library = library = find_preload();
+	}
+	if (program.shell && r.library) {
 		shell = xcalloc(argc - first + 2, sizeof(*shell));
 		shell[0] = "/bin/sh";
 		memcpy(shell + 1, argv + first,
@@ -268,11 +282,22 @@ const struct command cmd_record = {
 		 "(COMDET_DELAY)\n"
 		 "      --duration S    seconds to sample (COMDET_DURATION)\n"
 		 "  -m, --mode comm     what to measure (COMDET_MODE)\n"
-		 "  -s, --source NAME   auto or clock (COMDET_SOURCE)\n"
+		 "  -s, --source NAME   auto, clock or emu (COMDET_SOURCE)\n"
 		 "      --algorithm comdetective  (COMDET_ALGORITHM)\n"
 		 "      --watch hw      debug registers (COMDET_WATCH)\n"
 		 "\n"
-		 "Of another build, and refused: -p, --period; --topology; "
-		 "--exact.\n",
+		 "With the source emu, under QEMU:\n"
+		 "  -p, --period N      accesses a sample, 100 and more; 0: none "
+		 "(COMDET_PERIOD)\n"
+		 "      --exact         count every transfer too "
+		 "(COMDET_EXACT=1)\n"
+		 "      --topology FILE cores and caches; default the host's "
+		 "(COMDET_TOPOLOGY)\n"
+		 "      --place NAME    threads on cores: compact or scatter "
+		 "(COMDET_PLACE)\n"
+		 "      --slice N       accesses of a turn: auto, 0, 10 and more "
+		 "(COMDET_SLICE)\n"
+		 "      --pmu NAME      sample as pebs or as ibs does "
+		 "(COMDET_PMU)\n",
 	.run = run_record,
 };

@@ -5,7 +5,10 @@
 #ifndef REUSETRACK_RECORD_H
 #define REUSETRACK_RECORD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+#include "analysis/elf_inspect.h"
 
 enum {
 	RECORD_FAILED = 125,
@@ -20,11 +23,24 @@ enum {
  */
 int record_options(int argc, char **argv);
 
+/* After record_options: is the program to run under QEMU? */
+bool record_emulates(void);
+
+/*
+ * The arguments that run @p under QEMU with the plugin @library, instead of
+ * @argv: malloc'ed, the first is the path of QEMU. Sets the topology's twin to
+ * the host's, where counting is exact and no other is asked for. Dies if QEMU
+ * is missing, the topology is bad, or the program would run otherwise than
+ * without.
+ */
+char **record_emu_command(const struct program *p, char *const *argv,
+			  const char *library);
+
 struct run {
 	pid_t pid;
 	const char *path;    /* to exec */
 	char **argv;         /* as the program is to see it */
-	const char *library; /* absolute path of libcomdet.so */
+	const char *library; /* to preload: absolute path, NULL: none */
 	const char *run_id;
 	const char *out; /* absolute */
 	/* When the program could not be executed, errno of that; else 0. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,13 @@
 
 enum {
 	FREQ_MAX_HZ = 20000,
-	SECONDS_MAX = 10 * 1000 * 1000
+	SECONDS_MAX = 10 * 1000 * 1000,
+	PERIOD_MIN = 100,
+	SLICE_MIN = 10,
+	SLICE_MAX = 1000 * 1000 * 1000
 };
+
+#define PERIOD_MAX 1000000000000
 
 struct option_twin {
 	const char *name; /* as the user knows it */
@@ -62,11 +68,12 @@ static void check_mode(const char *name, const char *value)
 
 static void check_source(const char *name, const char *value)
 {
-	static const char *const later[] = { "pebs", "ibs",    "instr",
-					     "emu",  "import", NULL };
+	static const char *const later[] = { "pebs", "ibs", "instr", "import",
+					     NULL };
 
-	if (strcmp(value, "auto"))
-		check_list(name, value, "clock", later, "use auto or clock");
+	if (strcmp(value, "auto") && strcmp(value, "emu"))
+		check_list(name, value, "clock", later,
+			   "use auto, clock or emu");
 }
 
 static void check_algorithm(const char *name, const char *value)
@@ -129,39 +136,51 @@ static void check_out(const char *name, const char *value)
 		die("%s: the name of the directory has a line break", name);
 }
 
-static void refuse_period(const char *name, const char *value)
-{
-	die("%s needs a source that counts accesses, and this build has clock "
-	    "alone; set the rate with -F HZ",
-	    name);
-}
-
-static void refuse_topology(const char *name, const char *value)
-{
-	die("%s needs the source emu, which is not available in this build",
-	    name);
-}
-
-static void refuse_exact(const char *name, const char *value)
+static void check_period(const char *name, const char *value)
 {
 	if (strcmp(value, "0"))
-		die("%s needs the source emu or instr, which are not available "
-		    "in this build",
-		    name);
+		check_whole(name, value, PERIOD_MIN, PERIOD_MAX);
+}
+
+static void check_slice(const char *name, const char *value)
+{
+	if (strcmp(value, "auto") && strcmp(value, "0"))
+		check_whole(name, value, SLICE_MIN, SLICE_MAX);
+}
+
+static void check_pmu(const char *name, const char *value)
+{
+	if (strcmp(value, "pebs") && strcmp(value, "ibs"))
+		die("%s is pebs or ibs, not '%s'", name, safe_text(value));
+}
+
+static void check_place(const char *name, const char *value)
+{
+	if (strcmp(value, "compact") && strcmp(value, "scatter"))
+		die("%s is compact or scatter, not '%s'", name,
+		    safe_text(value));
+}
+
+/* Nothing to see in it before the source is known: record_emu. */
+static void check_topology(const char *name, const char *value)
+{
 }
 
 static const struct option_twin twins[] = {
 	{ "-m", "COMDET_MODE", 'm', check_mode, NULL },
 	{ "-s", "COMDET_SOURCE", 's', check_source, NULL },
-	{ "-p", "COMDET_PERIOD", 'p', refuse_period, NULL },
+	{ "-p", "COMDET_PERIOD", 'p', check_period, NULL },
 	{ "-F", "COMDET_FREQ", 'F', check_freq, NULL },
 	{ "-o", "COMDET_OUT", 'o', check_out, NULL },
 	{ "--algorithm", "COMDET_ALGORITHM", 'A', check_algorithm, NULL },
 	{ "--children", "COMDET_CHILDREN", 'C', check_switch, "1" },
 	{ "--registers", "COMDET_REGISTERS", 'R', check_registers, NULL },
-	{ "--topology", "COMDET_TOPOLOGY", 'T', refuse_topology, NULL },
+	{ "--topology", "COMDET_TOPOLOGY", 'T', check_topology, NULL },
 	{ "--watch", "COMDET_WATCH", 'W', check_watch, NULL },
-	{ "--exact", "COMDET_EXACT", 'X', refuse_exact, "1" },
+	{ "--exact", "COMDET_EXACT", 'X', check_switch, "1" },
+	{ "--slice", "COMDET_SLICE", 'S', check_slice, NULL },
+	{ "--pmu", "COMDET_PMU", 'M', check_pmu, NULL },
+	{ "--place", "COMDET_PLACE", 'L', check_place, NULL },
 	{ "--delay", "COMDET_DELAY", 'D', check_seconds, NULL },
 	{ "--duration", "COMDET_DURATION", 'U', check_seconds, NULL },
 };
@@ -181,6 +200,9 @@ static const struct option long_options[] = {
 	{ "topology", required_argument, NULL, 'T' },
 	{ "watch", required_argument, NULL, 'W' },
 	{ "exact", no_argument, NULL, 'X' },
+	{ "slice", required_argument, NULL, 'S' },
+	{ "pmu", required_argument, NULL, 'M' },
+	{ "place", required_argument, NULL, 'L' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, 'U' },
 	{ "help", no_argument, NULL, 'h' },
@@ -215,6 +237,48 @@ static void check_environment(void)
 	}
 }
 
+bool record_emulates(void)
+{
+	const char *source = getenv("COMDET_SOURCE");
+
+	return source && !strcmp(source, "emu");
+}
+
+/* What only some sources know must not be ignored by the others. */
+static void check_source_fits(void)
+{
+	static const struct {
+		const char *names, *twin;
+		bool emu; /* or clock alone */
+		const char *words;
+	} fit[] = {
+		{ "-p (COMDET_PERIOD)", "COMDET_PERIOD", true,
+		  "needs a source that counts accesses, which is emu: -s emu; "
+		  "with clock set the rate with -F HZ" },
+		{ "--topology (COMDET_TOPOLOGY)", "COMDET_TOPOLOGY", true,
+		  "needs the source emu: -s emu" },
+		{ "--exact (COMDET_EXACT)", "COMDET_EXACT", true,
+		  "needs the source emu or instr; of the two this build has "
+		  "-s emu" },
+		{ "--slice (COMDET_SLICE)", "COMDET_SLICE", true,
+		  "needs the source emu: -s emu" },
+		{ "--pmu (COMDET_PMU)", "COMDET_PMU", true,
+		  "needs the source emu: -s emu" },
+		{ "--place (COMDET_PLACE)", "COMDET_PLACE", true,
+		  "needs the source emu: -s emu" },
+		{ "-F (COMDET_FREQ)", "COMDET_FREQ", false,
+		  "needs the source clock; with emu set the period with -p" },
+	};
+
+	for (size_t i = 0; i < sizeof(fit) / sizeof(fit[0]); i++) {
+		const char *value = getenv(fit[i].twin);
+
+		if (value && *value && fit[i].emu != record_emulates() &&
+		    !(fit[i].emu && !strcmp(value, "0")))
+			die("%s %s", fit[i].names, fit[i].words);
+	}
+}
+
 int record_options(int argc, char **argv)
 {
 	int letter;
@@ -236,6 +300,7 @@ int record_options(int argc, char **argv)
 		}
 	}
 	check_environment();
+	check_source_fits();
 	if (optind == argc)
 		die("record: which program? For example: reusetrack record -- "
 		    "./program its arguments");

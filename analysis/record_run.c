@@ -52,10 +52,13 @@ static void exec_program(const struct run *r, const sigset_t *mask,
 	char *preload, *run;
 	int error;
 
-	preload = xasprintf("%s%s%s", r->library, others && *others ? ":" : "",
-			    others ? others : "");
 	run = xasprintf("%s:%d:%s", r->run_id, (int)getpid(), r->out);
-	set_or_fail("LD_PRELOAD", preload, report);
+	if (r->library) {
+		preload = xasprintf("%s%s%s", r->library,
+				    others && *others ? ":" : "",
+				    others ? others : "");
+		set_or_fail("LD_PRELOAD", preload, report);
+	}
 	set_or_fail("COMDET_RUN", run, report);
 	set_or_fail("COMDET_OUT", r->out, report);
 	signal(SIGCHLD, on_child);

@@ -65,6 +65,11 @@ static int fail_name(struct parser *p, enum topology_fault fault, uint32_t line,
 	return fail(p, fault, line, name->text, strlen(name->text));
 }
 
+static bool at_break(const struct parser *p)
+{
+	return p->p == p->end || *p->p == '\n' || *p->p == ';';
+}
+
 /* The next word of the line; its length, 0 at the end. */
 static size_t word(struct parser *p, const char **at)
 {
@@ -72,10 +77,10 @@ static size_t word(struct parser *p, const char **at)
 	       (*p->p == ' ' || *p->p == '\t' || *p->p == '\r'))
 		p->p++;
 	if (p->p < p->end && *p->p == '#')
-		while (p->p < p->end && *p->p != '\n')
+		while (!at_break(p))
 			p->p++;
 	*at = p->p;
-	while (p->p < p->end && !memchr(" \t\r\n#", *p->p, 5))
+	while (p->p < p->end && !memchr(" \t\r\n;#", *p->p, 6))
 		p->p++;
 	return p->p - *at;
 }

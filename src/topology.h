@@ -15,7 +15,7 @@
  * Each core has private caches of its own. Names are letters, digits, '.', '_'
  * and '-'; the cores' are the numbers from 0 on, in any order. The lines may
  * come in any order, and everything is part of at most one other thing. All
- * cores must be equally deep.
+ * cores must be equally deep. A semicolon is as good as a line break.
  */
 #ifndef COMDET_TOPOLOGY_H
 #define COMDET_TOPOLOGY_H

@@ -90,6 +90,7 @@ static const struct {
 	{ "core -1", TOPOLOGY_NUMBER, 1, "-1" },
 	{ "core 0\ncore 2", TOPOLOGY_GAP, 0, "" },
 	{ "core 0-2\ncore 1", TOPOLOGY_TWICE, 2, "1" },
+	{ "core 0;core 1 # x;core 0", TOPOLOGY_TWICE, 3, "0" },
 	{ "core 0\nsocket a\nsocket a", TOPOLOGY_TWICE, 3, "a" },
 	{ "core 0 of", TOPOLOGY_SYNTAX, 1, "of" },
 	{ "core 0 in", TOPOLOGY_SYNTAX, 1, "" },

@@ -43,9 +43,10 @@ struct emu_config {
 	uint32_t registers, board_slots;
 	enum emu_pmu pmu;
 	bool children;
-	bool exact;           /* every access through the directory */
-	bool scatter;         /* threads over sockets, else core by core */
-	const char *topology; /* a file, NULL: the host's cores */
+	bool exact;   /* every access through the directory */
+	bool scatter; /* threads over sockets, else core by core */
+	/* A file, or "text:" and what would be in it; NULL: the host's cores */
+	const char *topology;
 	uint64_t delay_ns, duration_ns; /* duration 0: to the end */
 };
 

@@ -78,12 +78,19 @@ static void find_program(void)
 
 int emu_topology_read(char *error, size_t size)
 {
+	static const char inlined[] = "text:";
 	static char text[TOPOLOGY_TEXT_MAX];
 	struct topology_error e;
 	const char *path = emu.config.topology;
-	FILE *f = fopen(path, "re");
+	FILE *f;
 	size_t n;
 
+	if (!strncmp(path, inlined, strlen(inlined))) {
+		path += strlen(inlined);
+		f = fmemopen((void *)path, strlen(path), "re");
+	} else {
+		f = fopen(path, "re");
+	}
 	if (!f) {
 		snprintf(error, size, "cannot open the topology %.200s: %s",
 			 path, strerror(errno));
