@@ -47,6 +47,7 @@ static bool config_valid(const struct transfer_config *c)
 	       c->line_bytes / c->chunk_bytes <= TRANSFER_CHUNKS_MAX &&
 	       c->ranges >= 1 && c->ranges <= TRANSFER_RANGES_MAX &&
 	       c->epochs <= TRANSFER_EPOCHS_MAX &&
+	       c->epochs_least <= TRANSFER_EPOCHS_MAX &&
 	       (!c->footprints || is_power_of_two(c->footprints)) &&
 	       (c->kind == TRANSFER_EPOCH || c->kind == TRANSFER_CHAIN) &&
 	       c->period >= 1;
@@ -81,6 +82,8 @@ struct transfer *transfer_init(void *mem, const struct transfer_config *c,
 	e->config = *c;
 	if (!e->config.epochs)
 		e->config.epochs = TRANSFER_EPOCHS;
+	if (!e->config.epochs_least)
+		e->config.epochs_least = TRANSFER_EPOCHS_LEAST;
 	e->watch = watch;
 	e->sink = sink;
 	e->words = (c->threads + 63) / 64;

@@ -171,17 +171,22 @@ void slot_end_epoch(struct slot *s)
 	s->open = false;
 }
 
-/* @s has just followed an epoch to its end. */
+/*
+ * @s has just followed an epoch to its end. A chain that began after a pause
+ * ends with one: it holds whole bursts, and several, because the mean of the
+ * ratios of short chains is not the ratio of the means.
+ */
 static bool is_done(const struct transfer *e, const struct slot *s,
 		    uint64_t now)
 {
 	uint64_t arming = s->ready - s->sampled_at;
 
-	if (e->config.kind == TRANSFER_EPOCH)
+	if (e->config.kind == TRANSFER_EPOCH ||
+	    s->epochs >= TRANSFER_EPOCHS_MAX)
 		return true;
 	if (!s->after_pause)
 		return s->epochs >= e->config.epochs;
-	return now - s->began > arming || s->epochs >= TRANSFER_EPOCHS_MAX;
+	return now - s->began > arming && s->epochs >= e->config.epochs_least;
 }
 
 /* Returns false if the access told nothing. */

@@ -272,6 +272,21 @@ START_TEST(chain_after_a_pause_ends_with_the_first_long_epoch)
 }
 END_TEST
 
+START_TEST(chain_after_a_pause_holds_several_epochs)
+{
+	struct hand *h = start(config(TRANSFER_CHAIN), 1);
+
+	h->delay = 10;
+	sample(h, 0, word(0, 1, ACCESS_STORE), 0);
+	for (int i = 1; i <= TRANSFER_EPOCHS_LEAST; i++)
+		trap(h, i % 2, word(0, 1, ACCESS_STORE), 100 * i);
+	ck_assert_int_eq(h->chains, 0);
+	trap(h, 1, word(0, 1, ACCESS_STORE), 1000);
+	ck_assert_int_eq(h->chains, 1);
+	ck_assert_uint_eq(h->chain.epochs, TRANSFER_EPOCHS_LEAST);
+}
+END_TEST
+
 START_TEST(chain_after_a_pause_has_an_end)
 {
 	struct hand *h = start(config(TRANSFER_CHAIN), 1);
@@ -539,6 +554,7 @@ START_TEST(invalid_configurations_are_refused)
 	REFUSE(ranges, 0);
 	REFUSE(ranges, TRANSFER_RANGES_MAX + 1);
 	REFUSE(epochs, TRANSFER_EPOCHS_MAX + 1);
+	REFUSE(epochs_least, TRANSFER_EPOCHS_MAX + 1);
 	REFUSE(footprints, 3);
 	REFUSE(kind, 2);
 	REFUSE(period, 0);
@@ -750,6 +766,7 @@ int main(void)
 	tcase_add_test(tc, what_has_to_be_watched_shrinks_as_an_epoch_goes_on);
 	tcase_add_test(tc, chain_starts_at_the_first_store_after_arming);
 	tcase_add_test(tc, chain_after_a_pause_ends_with_the_first_long_epoch);
+	tcase_add_test(tc, chain_after_a_pause_holds_several_epochs);
 	tcase_add_test(tc, chain_after_a_pause_has_an_end);
 	tcase_add_test(
 		tc, the_nth_candidate_is_kept_once_in_n_and_weighs_n_periods);
