@@ -30,16 +30,14 @@
  * and struct transfer_sink receives each finished chain of epochs, which
  * transfer_tally.h adds up.
  *
- *                  transfer_sample     transfer_trap
- * transfer_sample  loser drops or      one waits
- *                  leaves the other
- *                  to arm
- * transfer_trap    one waits           one waits; others slots independent
+ * Both transfer_sample and transfer_trap may be called by any number of threads
+ * at once. Calls about different slots (watched lines) are independent; of two
+ * about the same slot one waits for the other's lock, which is held for some
+ * hundreds of instructions, never while watch is called. What wins a slot while
+ * another thread programs its registers is left to that thread.
  *
- * A slot, one watched line, is guarded by a lock of its own that is held for
- * some hundreds of instructions, never while watch is called. Both functions
- * may be called in a signal handler if no handler interrupts another one of
- * these calls on its own thread (the caller keeps a guard). A lock is tried
+ * Both may be called in a signal handler if no handler interrupts another one
+ * of these calls on its own thread (the caller keeps a guard). A lock is tried
  * config->spins times, then the event is dropped and counted in stats.busy; 0
  * waits without bound, for sources that run outside of signal handlers.
  */
@@ -98,8 +96,8 @@ struct transfer_watch {
 	 * Watch @w->range in all threads, instead of what this slot watched
 	 * before. Sets *@ready to the time from which on every access to them
 	 * by any thread traps: the clock read when all is armed, or a later
-	 * time. The clock is that of transfer_sample's @now. Calls for one slot
-	 * never overlap.
+	 * time. The clock is that of transfer_sample's @now; here @now is when
+	 * the sample was taken. Calls for one slot never overlap.
 	 *
 	 * Returns 0 or -errno: then the sample is lost, and counted.
 	 */
@@ -125,7 +123,7 @@ struct transfer_chain {
 	uint64_t line;
 	struct access sampled;
 	uint32_t sampler; /* thread */
-	uint32_t epochs;  /* followed to their end */
+	uint32_t epochs;  /* followed */
 	uint32_t traps;
 	bool model_corrected; /* chunks in use were left unwatched */
 	uint32_t n;
@@ -197,7 +195,8 @@ void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
  * where lines are used and are counted. If the access traps as well, that comes
  * first: what it is sampled for begins after it.
  *
- * Time is in any unit, and is the same for all threads.
+ * Time is in any unit, and is the same for all threads; clocks that disagree
+ * blur what happened within the difference.
  *
  * Context: handler of the thread. Does not allocate.
  */

@@ -41,6 +41,17 @@ static double weight(const struct transfer *e, const struct slot *s)
 	       s->selection.factor;
 }
 
+/* Clocks of two cores may disagree. */
+static uint64_t elapsed(uint64_t since, uint64_t now)
+{
+	return now > since ? now - since : 0;
+}
+
+static uint64_t arming(const struct slot *s)
+{
+	return elapsed(s->sampled_at, s->ready);
+}
+
 static void begin_epoch(const struct transfer *e, struct slot *s,
 			const struct access *store, uint32_t from,
 			uint32_t core, uint64_t now)
@@ -179,14 +190,13 @@ void slot_end_epoch(struct slot *s)
 static bool is_done(const struct transfer *e, const struct slot *s,
 		    uint64_t now)
 {
-	uint64_t arming = s->ready - s->sampled_at;
-
 	if (e->config.kind == TRANSFER_EPOCH ||
 	    s->epochs >= TRANSFER_EPOCHS_MAX)
 		return true;
 	if (!s->after_pause)
 		return s->epochs >= e->config.epochs;
-	return now - s->began > arming && s->epochs >= e->config.epochs_least;
+	return elapsed(s->began, now) > arming(s) &&
+	       s->epochs >= e->config.epochs_least;
 }
 
 /* Returns false if the access told nothing. */
@@ -197,7 +207,7 @@ static bool follow(const struct transfer *e, const struct transfer_thread *t,
 	if (!s->open) {
 		if (!access_stores(a))
 			return false;
-		s->after_pause = now - s->ready > s->ready - s->sampled_at;
+		s->after_pause = elapsed(s->ready, now) > arming(s);
 		begin_epoch(e, s, a, t->id, core, now);
 		return true;
 	}

@@ -287,6 +287,19 @@ START_TEST(chain_after_a_pause_holds_several_epochs)
 }
 END_TEST
 
+START_TEST(a_clock_that_goes_back_makes_no_pause)
+{
+	struct hand *h = start(config(TRANSFER_CHAIN), 1);
+
+	h->delay = 10;
+	sample(h, 0, word(0, 1, ACCESS_STORE), 0);
+	trap(h, 1, word(0, 1, ACCESS_STORE), 100);
+	for (int i = 1; i < 30; i++)
+		trap(h, i % 2, word(0, 1, ACCESS_STORE), 100 - i);
+	ck_assert_int_eq(h->chains, 0);
+}
+END_TEST
+
 START_TEST(chain_after_a_pause_has_an_end)
 {
 	struct hand *h = start(config(TRANSFER_CHAIN), 1);
@@ -767,6 +780,7 @@ int main(void)
 	tcase_add_test(tc, chain_starts_at_the_first_store_after_arming);
 	tcase_add_test(tc, chain_after_a_pause_ends_with_the_first_long_epoch);
 	tcase_add_test(tc, chain_after_a_pause_holds_several_epochs);
+	tcase_add_test(tc, a_clock_that_goes_back_makes_no_pause);
 	tcase_add_test(tc, chain_after_a_pause_has_an_end);
 	tcase_add_test(
 		tc, the_nth_candidate_is_kept_once_in_n_and_weighs_n_periods);
