@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "analysis/command.h"
+#include "analysis/library.h"
 #include "analysis/probe.h"
 #include "analysis/util.h"
 
@@ -302,19 +303,27 @@ static bool readable(const char *path)
 	return !access(path, F_OK);
 }
 
-static bool in_path(const char *name)
+/* Looked at, not tried: running a program under QEMU takes its time. */
+static void judge_emu(struct diagnosis *d)
 {
-	const char *dir = getenv("PATH"), *end;
-	char path[4096];
+	const char *asked = getenv("COMDET_QEMU_LIB");
+	char *plugin = asked && *asked ? realpath(asked, NULL)
+				       : library_path("libcomdet-qemu.so");
+	bool qemu = in_path("qemu-x86_64");
+	struct finding *f =
+		new_finding(d->source, &d->sources, "emu", plugin && qemu);
 
-	for (dir = dir ? dir : "/usr/bin"; dir; dir = *end ? end + 1 : NULL) {
-		end = dir + strcspn(dir, ":");
-		snprintf(path, sizeof(path), "%.*s/%s", (int)(end - dir), dir,
-			 name);
-		if (!access(path, X_OK))
-			return true;
+	if (f->good) {
+		WRITE(f->reason, "on request (record -s emu): qemu-x86_64 and "
+				 "our plugin for it are there");
+	} else if (!plugin) {
+		WRITE(f->reason, "libcomdet-qemu.so is not beside reusetrack");
+		WRITE(f->advice, "install it there or in ../lib");
+	} else {
+		WRITE(f->reason, "qemu-x86_64 is not in PATH");
+		WRITE(f->advice, "install the package qemu-user");
 	}
-	return false;
+	free(plugin);
 }
 
 static void judge_others(struct diagnosis *d)
@@ -323,7 +332,6 @@ static void judge_others(struct diagnosis *d)
 	bool pmu = readable("/sys/bus/event_source/devices/cpu") ||
 		   readable("/sys/bus/event_source/devices/cpu_core");
 	bool ibs = readable("/sys/bus/event_source/devices/ibs_op");
-	bool qemu = in_path("qemu-x86_64");
 	struct finding *f;
 
 	f = new_finding(d->source, &d->sources, "pebs", false);
@@ -340,10 +348,7 @@ static void judge_others(struct diagnosis *d)
 	f = new_finding(d->source, &d->sources, "instr", false);
 	WRITE(f->reason, "not in this build");
 	WRITE(f->advice, "%s", later);
-	f = new_finding(d->source, &d->sources, "emu", false);
-	WRITE(f->reason, "not in this build; qemu-x86_64 is %s",
-	      qemu ? "installed" : "not installed either");
-	WRITE(f->advice, "%s", later);
+	judge_emu(d);
 }
 
 static void diagnose(struct diagnosis *d)
@@ -404,6 +409,8 @@ static void print_text(const struct diagnosis *d, bool colour)
 		print_finding(&d->check[i], colour, "good  ", "bad   ");
 	if (d->source[0].good)
 		puts("\nNext: reusetrack record -- ./program");
+	else if (d->source[d->sources - 1].good)
+		puts("\nNext: reusetrack record -s emu -- ./program");
 }
 
 static json_t *finding_json(const struct finding *f, const char *good)

@@ -17,55 +17,29 @@
 
 #include "analysis/command.h"
 #include "analysis/elf_inspect.h"
+#include "analysis/library.h"
 #include "analysis/profile.h"
 #include "analysis/record.h"
 #include "analysis/util.h"
 #include "src/outdir.h"
 
-static void library_dir(char *dir, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", dir, size - 1);
-	char *slash;
-
-	if (n < 0)
-		die("cannot find where reusetrack is: %s; is /proc mounted?",
-		    strerror(errno));
-	dir[n] = '\0';
-	slash = strrchr(dir, '/');
-	if (slash)
-		*slash = '\0';
-}
-
 static char *find_library(const char *name, const char *variable)
 {
-	static const char *const places[] = {
-		"",
-		"/../lib",
-		"/../lib/reusetrack",
-		"/../lib64",
-		"/../lib/x86_64-linux-gnu",
-	};
 	const char *asked = getenv(variable);
-	char dir[PATH_MAX], *path = NULL;
+	char *path;
 
 	if (asked && *asked) {
 		path = realpath(asked, NULL);
 		if (!path || access(path, R_OK))
 			die("cannot read %s=%s: %s", variable, safe_text(asked),
 			    strerror(errno));
+		return path;
 	}
+	path = library_path(name);
 	if (!path)
-		library_dir(dir, sizeof(dir));
-	for (size_t i = 0; !path && i < sizeof(places) / sizeof(*places); i++) {
-		char *try = xasprintf("%s%s/%s", dir, places[i], name);
-
-		path = realpath(try, NULL);
-		free(try);
-	}
-	if (!path)
-		die("cannot find %s beside reusetrack in %s nor in ../lib; set "
-		    "%s to its path",
-		    name, safe_text(dir), variable);
+		die("cannot find %s beside reusetrack nor in ../lib (is /proc "
+		    "mounted?); set %s to its path",
+		    name, variable);
 	return path;
 }
 

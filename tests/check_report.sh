@@ -124,11 +124,19 @@ print(any(s["usable"] for s in json.load(open("d.json"))["sources"]))')
 	fail "doctor: usable is $usable and the status $status"
 [ "$("$TOOL" doctor | awk 'length($0) > 80' | wc -l)" = 0 ] ||
 	fail "doctor: over 80 columns"
-"$B/tests/help_deny" perf_event_open,timer_create EPERM "$TOOL" doctor \
-	>doctor
+PATH=$WORK/none "$B/tests/help_deny" perf_event_open,timer_create EPERM \
+	"$TOOL" doctor >doctor
 [ $? = 1 ] || fail "doctor with nothing usable: status is not 1"
 tr -s ' \n' ' ' <doctor | grep -q 'seccomp filter forbids perf_event_open' ||
 	fail "doctor does not name the seccomp filter"
+mkdir bin && printf '#!/bin/sh\n' >bin/qemu-x86_64 && chmod +x bin/qemu-x86_64
+for path in none bin; do
+	PATH=$WORK/$path "$TOOL" doctor --json >d-$path.json
+done
+holds d-none.json '[s["advice"] for s in r["sources"] if s["name"] == "emu"] == ["install the package qemu-user"]' \
+	"doctor without QEMU"
+holds d-bin.json '[s["usable"] for s in r["sources"] if s["name"] == "emu"] == [True]' \
+	"doctor with QEMU and the plugin"
 
 # Each verb has help and a manual page, and they name the same options.
 for verb in record report doctor; do
