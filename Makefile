@@ -64,7 +64,7 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter demo check check-% bench bench-emu fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 endif
 
@@ -221,6 +221,12 @@ bench: deps deps-bench
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/bench.sh $(BENCH)
 
+# The same for the source emu, over QEMU with a plugin that only counts.
+.PHONY: bench-emu
+bench-emu: deps deps-programs
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/emu/bench.sh $(BENCH)
+
 # Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
 FUZZ := $(patsubst tests/%.c,build/fuzz/%,$(wildcard tests/fuzz_*.c))
@@ -283,6 +289,8 @@ help:
 	@echo '                    real programs with and without the preload'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
 	@echo '                    what profiling costs; half an hour and more'
+	@echo 'make bench-emu [BENCH="loop pigz ..."]'
+	@echo '                    what profiling under QEMU costs'
 	@echo 'make fuzz [FUZZ_SECONDS=60]'
 	@echo '                    feed random bytes to the decoder and the reader'
 	@echo 'make layers         check who includes whom'

@@ -78,9 +78,11 @@ static void check_source(const char *name, const char *value)
 
 static void check_algorithm(const char *name, const char *value)
 {
-	if (strcmp(value, "comdetective"))
-		die("%s: there is no '%s'; use comdetective", name,
-		    safe_text(value));
+	if (strcmp(value, "comdetective") && strcmp(value, "epoch") &&
+	    strcmp(value, "chain"))
+		die("%s: there is no '%s'; use comdetective, or epoch or chain "
+		    "with -s emu",
+		    name, safe_text(value));
 }
 
 static void check_watch(const char *name, const char *value)
@@ -270,6 +272,13 @@ static void check_source_fits(void)
 		  "needs the source clock; with emu set the period with -p" },
 	};
 
+	const char *algorithm = getenv("COMDET_ALGORITHM");
+
+	if (algorithm && *algorithm && strcmp(algorithm, "comdetective") &&
+	    !record_emulates())
+		die("--algorithm %s (COMDET_ALGORITHM) needs the source emu: "
+		    "-s emu",
+		    safe_text(algorithm));
 	for (size_t i = 0; i < sizeof(fit) / sizeof(fit[0]); i++) {
 		const char *value = getenv(fit[i].twin);
 

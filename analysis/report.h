@@ -30,6 +30,8 @@ int report_json(struct report *r);
 struct json_t;
 /* The object "exact", NULL if nothing was counted exactly. */
 struct json_t *report_exact_json(struct report *r);
+/* What takes the place of detections in "communication"; NULL: nothing. */
+struct json_t *report_estimate_json(const struct profile *p);
 
 /* Parts of the text. */
 void report_answer(struct report *r);  /* report_answer.c */
@@ -41,6 +43,8 @@ void report_how(struct report *r); /* report_how.c */
 void report_loss(struct report *r);
 /* What was counted exactly, nothing if that was not asked for. */
 void report_exact(struct report *r); /* report_exact.c */
+/* What was estimated, nothing if that was not asked for. */
+void report_estimate(struct report *r); /* report_estimate.c */
 
 enum paint {
 	PAINT_HEAD,

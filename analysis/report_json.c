@@ -392,6 +392,7 @@ int report_json(struct report *r)
 	const struct profile *p = r->profile;
 	json_t *o = json_object(), *problems = json_array();
 	json_t *exact = report_exact_json(r);
+	json_t *estimate = report_estimate_json(p);
 	const char *problem;
 	int err;
 
@@ -404,6 +405,11 @@ int report_json(struct report *r)
 		put(o, "only_thread", integer(r->thread));
 	if (profile_main_process(p)->header.modes & CDP_MODE_COMM || p->pairs)
 		put(o, "communication", json_communication(&r->tally));
+	if (estimate) {
+		json_object_update(json_object_get(o, "communication"),
+				   estimate);
+		json_decref(estimate);
+	}
 	if (exact)
 		put(o, "exact", exact);
 	for (size_t i = 0; (problem = symbols_problem(r->symbols, i)); i++)

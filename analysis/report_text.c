@@ -179,6 +179,7 @@ void report_text(struct report *r)
 		report_lines(r);
 		report_sites(r);
 	}
+	report_estimate(r);
 	report_exact(r);
 	report_how(r);
 	report_loss(r);

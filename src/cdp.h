@@ -205,7 +205,8 @@ struct cdp_map {
 _Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
 
 /*
- * What exact.h counted, written at the end of the process. Threads are row
+ * What exact.h counted and what transfer.h estimated (as doubles), written at
+ * the end of the process. Threads are row
  * ids. A later record of the same kind, a and b takes the place of an earlier
  * one.
  */
@@ -216,6 +217,12 @@ enum cdp_transfer_kind {
 	CDP_EXACT_THREAD,   /* a: loads, stores, cold loads, cold stores,
 			       invalidated, lost */
 	CDP_EXACT_MISS,     /* a; b is enum exact_miss * 8 + distance: count */
+	CDP_ESTIMATE_CELL,  /* a < b, or both UINT32_MAX for all together:
+			       struct transfer_moment of all, true, false */
+	CDP_ESTIMATE_MORE,  /* the same: a to b, transfers seen, samples */
+	CDP_ESTIMATE_SAMPLING, /* samples, jitter (transfer_tally.h); stores
+				  among them, of these followed to the end,
+				  traps, lost */
 	CDP_TRANSFER_KINDS
 };
 

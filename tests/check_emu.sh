@@ -273,6 +273,42 @@ misses_go_as_far_as_the_topology_says()
 		'threads scattered over sockets'
 }
 
+# ratio FILE - of the estimate to the exact count
+ratio()
+{
+	ask "$1" 'c["total"]["estimate"] / r["exact"]["all"]'
+}
+
+# One run gives both of the same accesses. E is unbiased if arming takes no
+# time, and CR if it does, where E counts several times too many.
+estimates_agree_with_the_exact_counts()
+{
+	local run="exact=1,slice=30,period=200,seed=3"
+	local program="$B/microbench/write_volume --threads 3 --iterations 300000"
+	local setting
+
+	for setting in algorithm=epoch algorithm=chain \
+		algorithm=chain,arming=1000; do
+		emulate ",$run,$setting" $program >/dev/null || fail "$setting"
+		json "$WORK/out" "$WORK/json"
+		holds "$WORK/json" '(c["quantity"] == "transfers" and
+			abs(c["total"]["estimate"] / r["exact"]["all"] - 1) < 0.25)' \
+			"$setting: $(ratio "$WORK/json") of the exact count"
+	done
+	emulate ",$run,algorithm=epoch,arming=1000" $program >/dev/null ||
+		fail 'epoch with a delay'
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" 'c["total"]["estimate"] > 2 * r["exact"]["all"]' \
+		'E must be far off where arming takes long, or nothing is delayed'
+	emulate ",$run,algorithm=chain,arming=1000" "$B/microbench/false_sharing" \
+		--threads 2 --false 0.5 --iterations 300000 >/dev/null ||
+		fail false_sharing
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '(abs(est("false_sharing") / c["total"]["estimate"] -
+		r["exact"]["false"] / r["exact"]["all"]) < 0.08)' \
+		'the share of false sharing'
+}
+
 avx512_is_refused_unless_the_program_is_ready_for_it()
 {
 	local status
@@ -436,6 +472,7 @@ for claim in plugin_calls_only_qemu_and_libc \
 	a_killed_program_leaves_its_counts samples_are_one_in_a_period \
 	sharing_is_told_apart transfers_are_counted_exactly \
 	misses_go_as_far_as_the_topology_says \
+	estimates_agree_with_the_exact_counts \
 	avx512_is_refused_unless_the_program_is_ready_for_it \
 	real_programs_give_the_same record_starts_the_emulator \
 	record_refuses_what_cannot_be \

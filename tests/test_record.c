@@ -248,6 +248,7 @@ static const struct {
 	{ { "-semu", "--pmu", "x", "true" }, "--pmu is pebs or ibs" },
 	{ { "-semu", "--place", "x", "true" }, "--place is compact" },
 	{ { "--slice", "100", "true" }, "needs the source emu" },
+	{ { "--algorithm", "chain", "true" }, "needs the source emu" },
 	{ { "-s", "pebs", "true" }, "-s pebs is not available" },
 	{ { "-s", "x", "true" }, "there is no 'x'" },
 	{ { "-F", "0", "true" }, "-F must be a whole number from 1 to 20000" },

@@ -27,11 +27,13 @@
 #include "src/exact.h"
 #include "src/store.h"
 #include "src/topology.h"
+#include "src/transfer.h"
 
 enum {
 	EMU_VCPUS_MAX = 1024, /* threads alive at one time */
-	EMU_TURN_LOOK =
-		10000, /* accesses between looks whether to take turns */
+	EMU_TURN_LOOK = 1000, /* accesses between looks around */
+	EMU_LINE_SHIFT = 6,
+	EMU_WATCHED = 4096, /* entries of the table of watched lines */
 };
 
 /*
@@ -54,14 +56,14 @@ enum emu_counter {
 struct vcpu {
 	/* For each access. */
 	int64_t until[EMU_COUNTERS]; /* counter overflows below 0 */
-	int64_t turn;                /* accesses left of the thread's turn */
+	int64_t turn_start; /* what turn was when it was last added to ticks */
+	int64_t turn;       /* accesses left of the thread's turn */
 	uint64_t watch_low, watch_span;
 	uint64_t class_mask; /* of a class's store bit: 0 with one counter */
 	struct cdp_thread *record;
 	uint64_t count[EMU_CLASSES];
 
 	/* For each sample. */
-	uint64_t interval[EMU_COUNTERS]; /* what the counter was loaded with */
 	struct comm_thread comm;
 	struct rng rng;
 	struct pair_table pairs;
@@ -77,6 +79,8 @@ struct vcpu {
 	pid_t tid;     /* 0: has not run yet */
 	bool in_exact; /* the directory has a number for it */
 	struct exact_thread exact;
+	bool in_transfer;
+	struct transfer_thread transfer;
 } __attribute__((aligned(64)));
 
 struct emu {
@@ -85,7 +89,7 @@ struct emu {
 	struct comm comm;
 	struct topology topology; /* if config.topology */
 	struct vcpu *vcpu;        /* EMU_VCPUS_MAX */
-	_Atomic uint64_t ticks; /* accesses of all threads, at their samples */
+	_Atomic uint64_t ticks;   /* accesses of all threads; see emu_ticks */
 	uint64_t seed;
 	uint64_t start_mono;
 	uint64_t guest_base; /* host address of the program's address 0 */
@@ -135,6 +139,8 @@ bool emu_takes_value(const char *option);
  * can run it; then it does not return. Addresses are the program's.
  */
 void emu_exec(uint64_t path, uint64_t argv, uint64_t envp);
+/* May @path be executed at all? */
+bool emu_exec_possible(uint64_t path);
 /* The program's memory; false where it has none. */
 bool emu_read_guest(uint64_t addr, void *to, size_t n);
 
@@ -175,6 +181,10 @@ static inline struct access emu_access(unsigned int class, uint64_t addr,
 /* emu_sample.c */
 int emu_sampling_init(void);
 void emu_sampling_start(struct vcpu *v);
+/* Variance of the interval between samples by the square of its mean. */
+double emu_sampling_jitter(void);
+/* Count @d in the thread's tables, for the report's map. */
+void emu_show(struct vcpu *v, const struct detection *d);
 /* A counter overflowed or a watched line was touched. */
 void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip);
 
@@ -186,7 +196,23 @@ void emu_exact_end(struct vcpu *v);
 /* Write the results. */
 void emu_exact_finish(void);
 
+/* emu_transfer.c: estimates, with config.algorithm other than the map only. */
+int emu_transfer_init(void);
+void emu_transfer_start(struct vcpu *v);
+void emu_transfer_sample(struct vcpu *v, const struct access *a, uint64_t now);
+/* An access that may be to a watched line. */
+void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now);
+/* Write the results; @last: nothing more will come. */
+void emu_transfer_finish(bool last);
+/* Not 0 for the hash of a watched line. */
+extern uint8_t emu_watched[EMU_WATCHED];
+
 /* emu_turn.c */
+/*
+ * The time that the engines see: accesses of all threads, exact while they
+ * take turns, else up to EMU_TURN_LOOK of each behind.
+ */
+uint64_t emu_ticks(const struct vcpu *v);
 void emu_turn_init(void);
 /* The thread may run from here, and may block from there. */
 void emu_turn_enter(struct vcpu *v);

@@ -12,9 +12,9 @@
 #include "src/comm.h"
 
 static const char *const names[] = {
-	"out",   "run",      "period", "pmu",      "registers",
-	"board", "children", "slice",  "exact",    "topology",
-	"place", "delay",    "seed",   "duration", "algorithm",
+	"out",      "run",   "period", "pmu",      "registers", "board",
+	"children", "slice", "arming", "cover",    "exact",     "topology",
+	"place",    "delay", "seed",   "duration", "algorithm",
 };
 enum {
 	NAMES = sizeof(names) / sizeof(names[0])
@@ -139,12 +139,31 @@ static int read_place(struct reader *r, struct emu_config *c)
 	return 0;
 }
 
-static int read_algorithm(struct reader *r)
+static int read_algorithm(struct reader *r, struct emu_config *c)
 {
+	static const char *const algorithms[] = {
+		[EMU_COMDETECTIVE] = "comdetective",
+		[EMU_EPOCH] = "epoch",
+		[EMU_CHAIN] = "chain",
+	};
 	const char *value = value_of(r->argc, r->argv, "algorithm");
 
-	if (value && strcmp(value, "comdetective"))
-		return bad(r, "algorithm", "this build has comdetective");
+	for (int i = EMU_COMDETECTIVE; i <= EMU_CHAIN; i++)
+		if (!value || !strcmp(value, algorithms[i])) {
+			c->algorithm = i;
+			return 0;
+		}
+	return bad(r, "algorithm", "must be comdetective, epoch or chain");
+}
+
+/* What one watch covers: the whole line, or 8 bytes as debug registers do. */
+static int read_watch(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "cover");
+
+	c->watch_lines = !value || !strcmp(value, "line");
+	if (value && !c->watch_lines && strcmp(value, "chunks"))
+		return bad(r, "cover", "must be line or chunks");
 	return 0;
 }
 
@@ -175,7 +194,9 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	c->out = value_of(argc, argv, "out");
 	if (!c->out)
 		c->out = "out";
-	if (known_names(&r) || read_pmu(&r, c) || read_algorithm(&r) ||
+	if (known_names(&r) || read_pmu(&r, c) || read_algorithm(&r, c) ||
+	    read_watch(&r, c) ||
+	    number(&r, "arming", 0, EMU_PERIOD_MAX, &c->arm_delay) ||
 	    read_slice(&r, c) || read_place(&r, c) ||
 	    number(&r, "exact", 0, 1, &exact) ||
 	    number(&r, "period", 0, EMU_PERIOD_MAX, &c->period) ||
@@ -188,6 +209,10 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 		return -EINVAL;
 	if (c->period && c->period < EMU_PERIOD_MIN)
 		return bad(&r, "period", "must be 0 or at least 100");
+	if (c->algorithm != EMU_COMDETECTIVE && !registers)
+		return bad(&r, "algorithm", "estimates need registers");
+	if (c->algorithm != EMU_COMDETECTIVE && !c->period)
+		return bad(&r, "algorithm", "estimates need a period");
 	c->registers = registers;
 	c->board_slots = slots;
 	c->children = children;

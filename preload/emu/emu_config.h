@@ -24,6 +24,12 @@ enum {
 #define EMU_SLICE_MAX  UINT64_C(1000000000)
 #define EMU_PERIOD_MAX UINT64_C(1000000000000)
 
+enum emu_algorithm {
+	EMU_COMDETECTIVE, /* a map */
+	EMU_EPOCH,        /* estimates: transfer.h */
+	EMU_CHAIN
+};
+
 enum emu_pmu {
 	EMU_PMU_PEBS, /* loads and stores each have a counter */
 	EMU_PMU_IBS,  /* one counter for both */
@@ -42,6 +48,9 @@ struct emu_config {
 	uint64_t slice;
 	uint32_t registers, board_slots;
 	enum emu_pmu pmu;
+	enum emu_algorithm algorithm;
+	uint64_t arm_delay; /* accesses that arming takes; estimates only */
+	bool watch_lines;   /* whole lines, else 8 bytes a register; the same */
 	bool children;
 	bool exact;   /* every access through the directory */
 	bool scatter; /* threads over sockets, else core by core */

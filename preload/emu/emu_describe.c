@@ -154,7 +154,10 @@ void emu_describe_measurement(struct cdp_header *h)
 		 : pebs ? "loads and stores sampled by a counter each, as PEBS"
 			: "loads and stores sampled by one counter, as IBS");
 	snprintf(h->delivery, sizeof(h->delivery), "callback");
-	snprintf(h->algorithm, sizeof(h->algorithm), "comdetective");
+	snprintf(h->algorithm, sizeof(h->algorithm), "%s",
+		 emu.config.algorithm == EMU_CHAIN   ? "chain"
+		 : emu.config.algorithm == EMU_EPOCH ? "epoch"
+						     : "comdetective");
 	snprintf(h->period_unit, sizeof(h->period_unit), "accesses");
 	h->period = emu.config.period;
 	h->registers = c->registers;

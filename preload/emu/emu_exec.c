@@ -8,13 +8,14 @@
  * arguments nor its environment show it. What QEMU could not run as the kernel
  * does (another architecture, set-user-ID) is left to the kernel.
  */
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -23,9 +24,18 @@
 
 enum {
 	ARGUMENTS_MAX = 65536,
-	SCRIPT_LINE_MAX = 256, /* as the kernel's BINPRM_BUF_SIZE */
-	SCRIPTS_MAX = 4,       /* interpreters that are scripts themselves */
+	ARENA_BYTES = 16 << 20,  /* the kernel takes less than half of that */
+	STRING_MAX = 128 * 1024, /* and of one string no more */
+	SCRIPT_LINE_MAX = 256,   /* as the kernel's BINPRM_BUF_SIZE */
+	SCRIPTS_MAX = 4,         /* interpreters that are scripts themselves */
 	SETTINGS_MAX = 8192,
+	OPTIONS_MAX = 64, /* words of QEMU's own options */
+};
+
+/* Where all strings and vectors are, gone at once if the exec fails. */
+struct arena {
+	char *base;
+	size_t used;
 };
 
 struct target {
@@ -34,6 +44,24 @@ struct target {
 	char *prefix[2 * SCRIPTS_MAX];
 	int prefixes;
 };
+
+static void *take(struct arena *m, size_t bytes)
+{
+	void *p = m->base + m->used;
+
+	bytes = (bytes + 7) & ~(size_t)7;
+	if (bytes > ARENA_BYTES - m->used)
+		return NULL;
+	m->used += bytes;
+	return p;
+}
+
+static char *take_copy(struct arena *m, const char *s)
+{
+	char *p = take(m, strlen(s) + 1);
+
+	return p ? strcpy(p, s) : NULL;
+}
 
 /* The program's memory may not be there. */
 bool emu_read_guest(uint64_t addr, void *to, size_t n)
@@ -56,6 +84,13 @@ static bool read_string(uint64_t addr, char *to, size_t size)
 	return false;
 }
 
+bool emu_exec_possible(uint64_t path)
+{
+	char name[PATH_MAX];
+
+	return read_string(path, name, sizeof(name)) && !access(name, X_OK);
+}
+
 /* How many pointers there are before the NULL; -1 if it cannot be read. */
 static int count_pointers(uint64_t addr)
 {
@@ -71,7 +106,7 @@ static int count_pointers(uint64_t addr)
 }
 
 /* The interpreter and its argument of a "#!" line. */
-static bool take_script(struct target *t, char *line)
+static bool take_script(struct arena *m, struct target *t, char *line)
 {
 	char *name = line + 2 + strspn(line + 2, " \t");
 	char *end, *argument;
@@ -87,15 +122,15 @@ static bool take_script(struct target *t, char *line)
 		argument[n - 1] = '\0';
 	/* Innermost last: the script's own path follows what came before. */
 	memmove(t->prefix + 2, t->prefix, t->prefixes * sizeof(t->prefix[0]));
-	t->prefix[0] = *argument ? strdup(argument) : NULL;
-	t->prefix[1] = strdup(t->path);
+	t->prefix[0] = *argument ? take_copy(m, argument) : NULL;
+	t->prefix[1] = take_copy(m, t->path);
 	t->prefixes += 2;
 	snprintf(t->path, sizeof(t->path), "%s", name);
 	return true;
 }
 
 /* Follow scripts to a program; is that one for QEMU? */
-static bool find_target(struct target *t)
+static bool find_target(struct arena *m, struct target *t)
 {
 	for (int depth = 0; depth <= SCRIPTS_MAX; depth++) {
 		char head[SCRIPT_LINE_MAX + 1] = "";
@@ -112,7 +147,7 @@ static bool find_target(struct target *t)
 			n = read(fd, head, SCRIPT_LINE_MAX);
 		close(fd);
 		if (n > 2 && head[0] == '#' && head[1] == '!') {
-			if (!take_script(t, head))
+			if (!take_script(m, t, head))
 				return false;
 			continue;
 		}
@@ -172,29 +207,26 @@ static bool plugin_option(char *to, size_t size)
 	return !emu_config_arguments(to + n, size - n, emu.argc, emu.argv, run);
 }
 
-static char *guest_string(uint64_t addr)
+static char *guest_string(struct arena *m, uint64_t addr)
 {
-	/* The kernel refuses what is longer than 128 KiB. */
-	size_t size = 128 * 1024;
-	char *s = malloc(size), *cut;
+	char *s = take(m, STRING_MAX);
 
-	if (s && read_string(addr, s, size)) {
-		cut = realloc(s, strlen(s) + 1);
-		return cut ? cut : s;
-	}
-	free(s);
-	return NULL;
+	if (!s || !read_string(addr, s, STRING_MAX))
+		return NULL;
+	m->used -= STRING_MAX;
+	return take(m, strlen(s) + 1);
 }
 
 /* Append the program's strings at @addr from number @from on. */
-static bool append_guest(char **to, int *n, uint64_t addr, int from, int count)
+static bool append_guest(struct arena *m, char **to, int *n, uint64_t addr,
+			 int from, int count)
 {
 	for (int i = from; i < count; i++) {
 		uint64_t p;
 
 		if (!emu_read_guest(addr + i * sizeof(p), &p, sizeof(p)))
 			return false;
-		to[*n] = guest_string(p);
+		to[*n] = guest_string(m, p);
 		if (!to[(*n)++])
 			return false;
 	}
@@ -202,12 +234,9 @@ static bool append_guest(char **to, int *n, uint64_t addr, int from, int count)
 	return true;
 }
 
-enum {
-	OPTIONS_MAX = 64
-};
-
-/* Context: a callback of the thread that executes @path. */
-void emu_exec(uint64_t path, uint64_t argv, uint64_t envp)
+/* Execute QEMU on the target; returns if that cannot be. */
+static void exec_target(struct arena *m, uint64_t path, uint64_t argv,
+			uint64_t envp)
 {
 	static char qemu[PATH_MAX], plugin[PATH_MAX + SETTINGS_MAX];
 	struct target t = { .prefixes = 0 };
@@ -217,12 +246,13 @@ void emu_exec(uint64_t path, uint64_t argv, uint64_t envp)
 	char **a, **env;
 
 	if (arguments < 0 || variables < 0 || len < 0 ||
-	    !read_string(path, t.path, sizeof(t.path)) || !find_target(&t) ||
+	    !read_string(path, t.path, sizeof(t.path)) || !find_target(m, &t) ||
 	    !plugin_option(plugin, sizeof(plugin)))
 		return;
 	qemu[len] = '\0';
-	a = calloc(arguments + OPTIONS_MAX + 2 * SCRIPTS_MAX + 8, sizeof(*a));
-	env = calloc(variables + 1, sizeof(*env));
+	a = take(m,
+		 (arguments + OPTIONS_MAX + 2 * SCRIPTS_MAX + 8) * sizeof(*a));
+	env = take(m, (variables + 1) * sizeof(*env));
 	if (!a || !env)
 		return;
 	a[n++] = qemu;
@@ -231,16 +261,31 @@ void emu_exec(uint64_t path, uint64_t argv, uint64_t envp)
 	a[n++] = plugin;
 	if (arguments && !t.prefixes) {
 		a[n++] = "-0";
-		if (!append_guest(a, &n, argv, 0, 1))
+		if (!append_guest(m, a, &n, argv, 0, 1))
 			return;
 	}
 	a[n++] = t.path;
 	for (int i = 0; i < t.prefixes; i++)
 		if (t.prefix[i])
 			a[n++] = t.prefix[i];
-	if (!append_guest(a, &n, argv, 1, arguments) ||
-	    !append_guest(env, &e, envp, 0, variables))
+	if (append_guest(m, a, &n, argv, 1, arguments) &&
+	    append_guest(m, env, &e, envp, 0, variables))
+		execve(qemu, a, env);
+}
+
+/*
+ * Context: a callback of the thread that executes @path. If it returns, the
+ * kernel is asked as the program meant it.
+ */
+void emu_exec(uint64_t path, uint64_t argv, uint64_t envp)
+{
+	struct arena m = { .used = 0 };
+	void *p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
 		return;
-	execve(qemu, a, env);
-	/* Still here: the kernel is asked as the program meant it. */
+	m.base = p;
+	exec_target(&m, path, argv, envp);
+	munmap(p, ARENA_BYTES);
 }

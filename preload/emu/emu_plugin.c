@@ -29,6 +29,7 @@ static qemu_plugin_mem_cb on_access;
 
 /* Of the calling thread, at its latest system call. */
 static __thread unsigned int self;
+static __thread bool executing; /* in an exec that may succeed */
 
 void emu_say(const char *format, ...)
 {
@@ -95,7 +96,7 @@ static inline unsigned int asked_class(qemu_plugin_meminfo_t info)
 }
 
 static inline void take_access(unsigned int index, unsigned int class,
-			       uint64_t addr, void *ip)
+			       uint64_t addr, void *ip, bool watched)
 {
 	struct vcpu *v = &emu.vcpu[index];
 	enum emu_counter counter =
@@ -103,7 +104,8 @@ static inline void take_access(unsigned int index, unsigned int class,
 
 	v->count[class]++;
 	if (__builtin_expect((--v->until[counter] < 0) | (--v->turn < 0) |
-				     (addr - v->watch_low < v->watch_span),
+				     (addr - v->watch_low < v->watch_span) |
+				     watched,
 			     0))
 		emu_event(v, class, addr, (uintptr_t)ip);
 }
@@ -112,28 +114,33 @@ static void on_access_known(unsigned int index, qemu_plugin_meminfo_t info,
 			    uint64_t addr, void *ip)
 {
 	if (__builtin_expect(index < EMU_VCPUS_MAX, 1))
-		take_access(index, known_class(info), addr, ip);
+		take_access(index, known_class(info), addr, ip, false);
 }
 
 static void on_access_asked(unsigned int index, qemu_plugin_meminfo_t info,
 			    uint64_t addr, void *ip)
 {
 	if (index < EMU_VCPUS_MAX)
-		take_access(index, asked_class(info), addr, ip);
+		take_access(index, asked_class(info), addr, ip, false);
 }
 
-static void on_access_exact(unsigned int index, qemu_plugin_meminfo_t info,
-			    uint64_t addr, void *ip)
+/* With exact counts, or with watches over all threads. */
+static void on_access_full(unsigned int index, qemu_plugin_meminfo_t info,
+			   uint64_t addr, void *ip)
 {
 	struct access a;
 	unsigned int class;
+	uint8_t watched;
 
 	if (index >= EMU_VCPUS_MAX)
 		return;
 	class = known_info ? known_class(info) : asked_class(info);
 	a = emu_access(class, addr, (uintptr_t)ip);
 	emu_exact_access(&emu.vcpu[index], &a);
-	take_access(index, class, addr, ip);
+	watched = __atomic_load_n(
+		&emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
+		__ATOMIC_RELAXED);
+	take_access(index, class, addr, ip, watched);
 }
 
 static void open_output(const struct qemu_plugin_insn *first)
@@ -199,7 +206,10 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 		emu_illegal_sigaction(a1, a2);
 	if (emu.active && index < EMU_VCPUS_MAX)
 		emu_turn_leave(&emu.vcpu[index]);
-	if (!is_exec(number))
+	/* What will fail is often tried: a search along PATH. */
+	executing = is_exec(number) &&
+		    (number == SYS_execveat || emu_exec_possible(a1));
+	if (!executing)
 		return;
 	if (!emu.active) {
 		count_not_followed(emu.parent, 1);
@@ -216,15 +226,16 @@ static void on_syscall_ret(qemu_plugin_id_t id, unsigned int index,
 			   int64_t number, int64_t result)
 {
 	/* An exec that returns has failed. */
-	if (is_exec(number) && !emu.active)
+	if (executing && !emu.active)
 		count_not_followed(emu.parent, -1);
-	if (!emu.active)
-		return;
-	if (is_exec(number)) {
+	if (executing && emu.active) {
 		count_not_followed(emu.store.header, -1);
 		__atomic_store_n(&emu.store.header->state, CDP_RUNNING,
 				 __ATOMIC_RELEASE);
 	}
+	executing = false;
+	if (!emu.active)
+		return;
 	if (number == SYS_brk && result > 0) {
 		uint64_t none = 0;
 
@@ -283,9 +294,9 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 	emu.argv = argv;
 	emu.host_cores = host_cores();
 	known_info = info_is_as_known();
-	on_access = emu.config.exact ? on_access_exact
-		    : known_info     ? on_access_known
-				     : on_access_asked;
+	on_access = known_info ? on_access_known : on_access_asked;
+	if (emu.config.exact || emu.config.algorithm != EMU_COMDETECTIVE)
+		on_access = on_access_full;
 	emu_maps_note_host();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);

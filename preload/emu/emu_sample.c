@@ -10,10 +10,10 @@
  *	    uniform in +-1/16 of the period. The hardware does not randomise;
  *	    this is what software does so that a period does not meet a loop.
  *   ibs    one counter for both; the hardware sets the low seven bits of the
- *	    counter at random, so an interval is shorter by 0 to 127.
+ *	    counter at random: an interval is uniform in +-64.
  *
- * The mean interval is the period in both. Time, for the engine, counts the
- * accesses of all threads, each thread's at its samples.
+ * The mean interval is the period in both. Time, for the engines, counts the
+ * accesses of all threads.
  *
  * A debug register traps after an access that touches its bytes. The engine
  * arms those of one line at a time, so one comparison for each access does.
@@ -69,9 +69,8 @@ static void lost(void *ctx, enum loss_cause cause)
 	store_add(&v->record->loss[cause], 1);
 }
 
-static void detected(void *ctx, const struct detection *d)
+void emu_show(struct vcpu *v, const struct detection *d)
 {
-	struct vcpu *v = ctx;
 	uint64_t generation;
 
 	emu_maps_note(d->publisher.ip);
@@ -84,6 +83,11 @@ static void detected(void *ctx, const struct detection *d)
 	store_add(&v->record->detections, 1);
 }
 
+static void detected(void *ctx, const struct detection *d)
+{
+	emu_show(ctx, d);
+}
+
 static const struct comm_watch registers = { arm, disarm };
 static const struct comm_sink sink = { detected, lost };
 
@@ -92,16 +96,28 @@ static bool one_counter(void)
 	return emu.config.pmu == EMU_PMU_IBS;
 }
 
+/* Intervals are uniform over so many values and one. */
+static uint64_t jitter_width(void)
+{
+	uint64_t period = emu.config.period;
+	uint64_t width = one_counter() ? IBS_RANDOM : period / PEBS_SHARE;
+
+	return width < period ? width : period;
+}
+
+double emu_sampling_jitter(void)
+{
+	double share = (double)jitter_width() / (double)emu.config.period;
+
+	return share * share / 12;
+}
+
 /* Load the counter for its next overflow. */
 static void load_counter(struct vcpu *v, enum emu_counter counter)
 {
-	uint64_t period = emu.config.period, width, interval;
+	uint64_t period = emu.config.period, width = jitter_width(), interval;
 
-	width = one_counter() ? IBS_RANDOM : period / PEBS_SHARE;
-	if (width > period)
-		width = period;
 	interval = period - width / 2 + rng_below(&v->rng, width + 1);
-	v->interval[counter] = interval;
 	v->until[counter] = interval - 1;
 }
 
@@ -136,11 +152,14 @@ void emu_sampling_start(struct vcpu *v)
 
 	v->class_mask = one_counter() ? 0 : EMU_CLASS_STORE;
 	rng_seed(&v->rng, emu.seed, id);
+	if (emu.config.algorithm != EMU_COMDETECTIVE)
+		emu_transfer_start(v);
 	comm_thread_init(&v->comm, id, v, ~emu.seed);
 	/* The first access is an event: then the thread itself runs. */
 	v->until[EMU_LOADS] = 0;
 	v->until[EMU_STORES] = 0;
 	v->turn = 0;
+	v->turn_start = 0;
 }
 
 static void trap(struct vcpu *v, const struct access *a)
@@ -171,9 +190,8 @@ static bool outside_the_time_asked_for(uint64_t now)
 static void sample(struct vcpu *v, const struct access *a,
 		   enum emu_counter counter)
 {
-	uint64_t interval = v->interval[counter];
-	uint64_t ticks = atomic_fetch_add(&emu.ticks, interval) + interval;
 	struct cdp_thread *r = v->record;
+	uint64_t now = emu_ticks(v);
 
 	load_counter(v, counter);
 	v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
@@ -188,7 +206,10 @@ static void sample(struct vcpu *v, const struct access *a,
 		store_add(&r->loads, 1);
 	if (a->flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
-	comm_sample(&emu.comm, &v->comm, a, ticks, v->core);
+	if (v->in_transfer)
+		emu_transfer_sample(v, a, now);
+	if (emu.config.algorithm == EMU_COMDETECTIVE)
+		comm_sample(&emu.comm, &v->comm, a, now, v->core);
 }
 
 /* The thread has begun to run: what only it can find out. */
@@ -221,7 +242,13 @@ void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip)
 		begin(v, &a);
 		return;
 	}
-	trap(v, &a);
+	if (v->watches)
+		trap(v, &a);
+	if (v->in_transfer &&
+	    emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED]) {
+		v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
+		emu_transfer_trap(v, &a, emu_ticks(v));
+	}
 	for (enum emu_counter c = 0; c < EMU_COUNTERS; c++)
 		if (v->until[c] < 0)
 			sample(v, &a, c);

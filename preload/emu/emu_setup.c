@@ -168,6 +168,8 @@ int emu_set_up(unsigned int index)
 	r = emu_sampling_init();
 	if (!r && emu.config.exact)
 		r = emu_exact_init();
+	if (!r && emu.config.algorithm != EMU_COMDETECTIVE)
+		r = emu_transfer_init();
 	if (!r)
 		r = emu_threads_init();
 	if (r) {
@@ -206,6 +208,8 @@ void emu_finish(enum cdp_state state)
 	emu_maps_finish();
 	if (emu.config.exact)
 		emu_exact_finish();
+	if (emu.config.algorithm != EMU_COMDETECTIVE)
+		emu_transfer_finish(state == CDP_ENDED);
 	if (state == CDP_ENDED)
 		emu_threads_finish();
 	__atomic_store_n(&h->last_mono, emu_now_ns(CLOCK_MONOTONIC),

@@ -97,7 +97,9 @@ void emu_thread_mute(struct vcpu *v)
 	v->until[EMU_STORES] = INT64_MAX;
 	v->turn = INT64_MAX;
 	v->watch_span = 0;
+	v->turn_start = INT64_MAX;
 	v->in_exact = false;
+	v->in_transfer = false;
 	v->record = NULL;
 }
 

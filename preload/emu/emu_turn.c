@@ -76,6 +76,21 @@ static void load_turn(struct vcpu *v)
 	/* Off: look again later whether there are more threads. */
 	v->turn = taking_turns() ? n / 2 + rng_below(&v->rng, n + 1)
 				 : EMU_TURN_LOOK;
+	v->turn_start = v->turn;
+}
+
+uint64_t emu_ticks(const struct vcpu *v)
+{
+	return atomic_load_explicit(&emu.ticks, memory_order_relaxed) +
+	       (v->turn_start - v->turn);
+}
+
+/* Add what the thread has accessed since to the time that all see. */
+static void tell_time(struct vcpu *v)
+{
+	atomic_fetch_add_explicit(&emu.ticks, v->turn_start - v->turn,
+				  memory_order_relaxed);
+	v->turn_start = v->turn;
 }
 
 static void wake(struct vcpu *v)
@@ -185,6 +200,7 @@ static void release_all(void)
 
 void emu_turn_end(struct vcpu *v)
 {
+	tell_time(v);
 	look();
 	if (taking_turns()) {
 		take_turn(v);
@@ -202,6 +218,7 @@ void emu_turn_leave(struct vcpu *v)
 	if (!v->runnable)
 		return;
 	v->runnable = false;
+	tell_time(v);
 	__atomic_fetch_sub(&runnable, 1, __ATOMIC_RELAXED);
 	if (!v->in_turns)
 		return;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emu_transfer - estimate transfers, with simulated watches over all threads
+ *
+ * A watch is armed for all threads at once, as an inherited debug register is:
+ * the whole line or, with chunks, as many registers of 8 bytes as there are.
+ * Arming takes as long as config.arm_delay says, in accesses.
+ *
+ * Each access looks into a table by its line's hash. What is not 0 there may
+ * be watched, or begins in the line before one that is; then the slots are
+ * compared under a lock.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "emu.h"
+#include "src/transfer_tally.h"
+
+enum {
+	LINE_BYTES = 64,
+	CHUNK_BYTES = 8,
+	THREADS = 128,   /* with numbers below */
+	SLOTS_LINES = 4, /* whole lines watched at once */
+	NO_CELL = UINT32_MAX,
+};
+
+uint8_t emu_watched[EMU_WATCHED];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct transfer_watched slot[SLOTS_LINES];
+static bool armed[SLOTS_LINES];
+static struct transfer *transfer;
+static struct transfer_tally *tally;
+static size_t transfer_bytes, tally_bytes;
+static _Atomic uint64_t samples;
+static struct store_writer writer;
+
+/* With the lock held: @line's entry, and that of the line before. */
+static void mark(uint64_t line, int change)
+{
+	for (int before = 0; before < 2; before++) {
+		uint64_t i = (line - before * LINE_BYTES) >> EMU_LINE_SHIFT;
+		uint8_t *entry = &emu_watched[i % EMU_WATCHED];
+
+		__atomic_store_n(entry, *entry + change, __ATOMIC_RELAXED);
+	}
+}
+
+static int arm(void *ctx, const struct transfer_watched *w, uint64_t now,
+	       uint64_t *ready)
+{
+	struct vcpu *v = ctx;
+
+	pthread_mutex_lock(&lock);
+	if (armed[w->slot])
+		mark(slot[w->slot].line, -1);
+	slot[w->slot] = *w;
+	armed[w->slot] = true;
+	mark(w->line, 1);
+	pthread_mutex_unlock(&lock);
+	*ready = now + emu.config.arm_delay;
+	store_add(&v->record->arms, 1);
+	return 0;
+}
+
+static void disarm(void *ctx, uint32_t n)
+{
+	pthread_mutex_lock(&lock);
+	if (armed[n])
+		mark(slot[n].line, -1);
+	armed[n] = false;
+	pthread_mutex_unlock(&lock);
+}
+
+/* What the map shows of a transfer that was seen. */
+static void show(struct vcpu *v, const struct transfer_event *e, uint64_t line)
+{
+	double periods = e->weight / (double)emu.config.period;
+	struct detection d = {
+		.publisher = e->store,
+		.detector = e->touch,
+		.line = line,
+		.publisher_thread = e->from,
+		.detector_thread = e->to,
+		.publisher_core = e->from_core,
+		.detector_core = e->to_core,
+		.sharing = e->weight_false > e->weight / 2 ? SHARING_FALSE
+							   : SHARING_TRUE,
+		.by = DETECTED_BY_TRAP,
+		.periods_q8 = periods < 1 << 23 ? (uint32_t)(256 * periods)
+						: UINT32_MAX,
+	};
+
+	emu_show(v, &d);
+}
+
+static void on_chain(void *ctx, const struct transfer_chain *c)
+{
+	pthread_mutex_lock(&tally_lock);
+	transfer_tally_add(tally, c);
+	pthread_mutex_unlock(&tally_lock);
+	for (uint32_t i = 0; i < c->n; i++)
+		show(ctx, &c->event[i], c->line);
+}
+
+static const struct transfer_watch watch = { arm, disarm };
+static const struct transfer_sink sink = { on_chain };
+
+static void *map_zeros(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+int emu_transfer_init(void)
+{
+	bool lines = emu.config.watch_lines;
+	struct transfer_config config = {
+		.kind = emu.config.algorithm == EMU_EPOCH ? TRANSFER_EPOCH
+							  : TRANSFER_CHAIN,
+		.threads = THREADS,
+		.slots = lines ? SLOTS_LINES : 1,
+		.line_bytes = LINE_BYTES,
+		.chunk_bytes = lines ? LINE_BYTES : CHUNK_BYTES,
+		.ranges = lines ? 1 : emu.config.registers,
+		.period = (double)emu.config.period,
+	};
+	void *a, *b;
+
+	if (transfer)
+		munmap(transfer, transfer_bytes);
+	if (tally)
+		munmap(tally, tally_bytes);
+	transfer = NULL;
+	tally = NULL;
+	transfer_bytes = transfer_size(&config);
+	tally_bytes = transfer_tally_size(THREADS);
+	if (!transfer_bytes)
+		return -EINVAL;
+	a = map_zeros(transfer_bytes);
+	b = map_zeros(tally_bytes);
+	if (a == MAP_FAILED || b == MAP_FAILED)
+		return -ENOMEM;
+	pthread_mutex_init(&lock, NULL);
+	pthread_mutex_init(&tally_lock, NULL);
+	memset(emu_watched, 0, sizeof(emu_watched));
+	memset(armed, 0, sizeof(armed));
+	atomic_store(&samples, 0);
+	writer = (struct store_writer){ .section = CDP_TRANSFERS };
+	transfer = transfer_init(a, &config, &watch, &sink);
+	tally = transfer_tally_init(b, THREADS);
+	return transfer && tally ? 0 : -EINVAL;
+}
+
+void emu_transfer_start(struct vcpu *v)
+{
+	uint32_t id = v->record->id;
+
+	v->in_transfer = id < THREADS;
+	if (!v->in_transfer) {
+		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
+		return;
+	}
+	transfer_thread_init(&v->transfer, id, v, emu.seed + 1);
+}
+
+void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
+{
+	for (uint32_t n = 0; v->in_transfer && n < SLOTS_LINES; n++) {
+		uint32_t generation = 0, range = 0;
+		bool hit = false;
+
+		pthread_mutex_lock(&lock);
+		for (uint32_t i = 0; armed[n] && !hit && i < slot[n].n; i++) {
+			struct access w = { .addr = slot[n].range[i].addr,
+					    .len = slot[n].range[i].len };
+
+			hit = access_overlaps(a, &w);
+			range = i;
+			generation = slot[n].generation;
+		}
+		pthread_mutex_unlock(&lock);
+		if (!hit)
+			continue;
+		store_add(&v->record->traps, 1);
+		transfer_trap(transfer, &v->transfer, n, generation, range, a,
+			      now, v->core);
+	}
+}
+
+void emu_transfer_sample(struct vcpu *v, const struct access *a, uint64_t now)
+{
+	if (!v->in_transfer)
+		return;
+	atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
+	transfer_sample(transfer, &v->transfer, a, now, v->core);
+}
+
+static void put(uint32_t kind, uint32_t a, uint32_t b, const void *value,
+		size_t bytes)
+{
+	struct cdp_transfer *t = store_record(&emu.store, &writer);
+
+	if (!t) {
+		__atomic_fetch_add(&emu.store.header->loss[LOSS_STORE_FULL], 1,
+				   __ATOMIC_RELAXED);
+		return;
+	}
+	t->kind = kind;
+	t->a = a;
+	t->b = b;
+	memcpy(t->value, value, bytes);
+	store_commit(&writer);
+}
+
+static void put_cell(uint32_t a, uint32_t b, const struct transfer_cell *c)
+{
+	double more[] = { c->a_to_b, (double)c->seen, (double)c->samples };
+
+	if (!c->samples)
+		return;
+	put(CDP_ESTIMATE_CELL, a, b, c->share, sizeof(c->share));
+	put(CDP_ESTIMATE_MORE, a, b, more, sizeof(more));
+}
+
+void emu_transfer_finish(bool last)
+{
+	struct transfer_stats s;
+	double value[6];
+
+	for (unsigned int i = 0; last && i < EMU_VCPUS_MAX; i++)
+		if (emu.vcpu[i].record && emu.vcpu[i].in_transfer) {
+			transfer_finish(transfer, &emu.vcpu[i].transfer);
+			break;
+		}
+	pthread_mutex_lock(&tally_lock);
+	s = transfer_stats(transfer);
+	value[0] = (double)atomic_load(&samples);
+	value[1] = emu_sampling_jitter();
+	value[2] = (double)s.candidates;
+	value[3] = (double)s.finished;
+	value[4] = (double)s.traps;
+	value[5] = (double)(s.busy + s.arm_failed + s.overflow);
+	put(CDP_ESTIMATE_SAMPLING, 0, 0, value, sizeof(value));
+	put_cell(NO_CELL, NO_CELL, transfer_tally_total(tally));
+	for (uint32_t b = 1; b < THREADS; b++)
+		for (uint32_t a = 0; a < b; a++)
+			put_cell(a, b, transfer_tally_cell(tally, a, b));
+	pthread_mutex_unlock(&tally_lock);
+}
