@@ -171,7 +171,7 @@ endif
 # The tests find everything in the plain build; the sanitized trees hold
 # further copies of the unit tests, and of reusetrack.
 TSAN_TESTS := $(filter test_board test_comm test_store,$(notdir $(UNIT:.c=)))
-RUN := B=$(abspath build) tests/run
+RUN := B=$(abspath build) tests/run --limit 900
 RUN_UNIT := suite=unit $(UNIT:tests/%.c=build/tests/%)
 RUN_ASAN := suite=asan $(UNIT:tests/%.c=build/san-address/tests/%)
 RUN_TSAN := suite=tsan $(TSAN_TESTS:%=build/san-thread/tests/%)

@@ -121,7 +121,7 @@ static void explain_refusal(const struct diagnosis *d, int error,
 	else if (error == ENOSYS)
 		WRITE(f->advice, "use a kernel with CONFIG_PERF_EVENTS");
 	else if (error == EINVAL || error == E2BIG)
-		WRITE(f->advice, "use Linux 5.13 or later");
+		WRITE(f->advice, "use Linux 5.19 or later");
 	else if (error == ENOSPC)
 		WRITE(f->advice, "end the debugger or tracer that holds the "
 				 "debug registers");
