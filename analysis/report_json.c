@@ -406,8 +406,10 @@ int report_json(struct report *r)
 	if (profile_main_process(p)->header.modes & CDP_MODE_COMM || p->pairs)
 		put(o, "communication", json_communication(&r->tally));
 	if (estimate) {
-		json_object_update(json_object_get(o, "communication"),
-				   estimate);
+		json_t *c = json_object_get(o, "communication");
+
+		json_object_del(c, "false_share"); /* of detections */
+		json_object_update(c, estimate);
 		json_decref(estimate);
 	}
 	if (exact)
