@@ -135,6 +135,9 @@ static void say_result(const struct profile *p, const char *out)
 	for (size_t i = 0; i < p->processes; i++)
 		if (p->process[i].header.note[0])
 			warn("note: %s", safe_text(p->process[i].header.note));
+	if (!first->header.registers && !strcmp(first->header.delivery, "rtsig"))
+		warn("-s emu needs neither perf_events nor debug registers: it "
+		     "counts every access under QEMU, some ten times slower");
 	warn("%s sample%s, %s detection%s in %s; next: reusetrack report %s",
 	     count_text(samples), samples == 1 ? "" : "s",
 	     count_text(detections), detections == 1 ? "" : "s",
@@ -269,8 +272,8 @@ const struct command cmd_record = {
 		 "(COMDET_TOPOLOGY)\n"
 		 "      --place NAME    threads on cores: compact or scatter "
 		 "(COMDET_PLACE)\n"
-		 "      --slice N       accesses of a turn: auto, 0, 10 and more "
-		 "(COMDET_SLICE)\n"
+		 "      --slice N       accesses of a turn: auto, 0, 10 or "
+		 "more (COMDET_SLICE)\n"
 		 "      --pmu NAME      sample as pebs or as ibs does "
 		 "(COMDET_PMU)\n",
 	.run = run_record,
