@@ -7,9 +7,9 @@
  * thread's record, debug registers tried, clock. When a step fails the program
  * runs unprofiled and one line on stderr says why.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,29 +90,6 @@ void runtime_stop(const char *why)
 	snprintf(h->note, sizeof(h->note), "%s", why);
 	describe_end(h, CDP_STOPPED);
 	say(why);
-}
-
-/* A Go program installs its own handlers by raw system calls; see below. */
-static int is_go_note(struct dl_phdr_info *info, size_t size, void *found)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		const char *p = (const char *)info->dlpi_addr + ph->p_vaddr;
-		const char *end = p + ph->p_memsz;
-
-		if (ph->p_type != PT_NOTE)
-			continue;
-		while (p + sizeof(ElfW(Nhdr)) <= end) {
-			const ElfW(Nhdr) *n = (const void *)p;
-			const char *name = p + sizeof(*n);
-
-			if (n->n_namesz == 4 && !memcmp(name, "Go\0", 4))
-				*(bool *)found = true;
-			p = name + ((n->n_namesz + 3) & ~3u) +
-			    ((n->n_descsz + 3) & ~3u);
-		}
-	}
-	return 1; /* the main program alone, which comes first */
 }
 
 static void find_library(void)
@@ -315,7 +292,6 @@ void runtime_start(void)
 	const char *preloaded =
 		environ ? config_get(environ, "LD_PRELOAD") : NULL;
 	char error[512] = "", why[256] = "";
-	bool go = false;
 	int dir, r;
 
 	preloaded = preloaded ? preloaded : "";
@@ -365,8 +341,7 @@ void runtime_start(void)
 	handler_init();
 	watch_init();
 	runtime.memory.read = memread;
-	dl_iterate_phdr(is_go_note, &go);
-	runtime.waits_for_thread = go;
+	program_look();
 	describe_process(runtime.store.header);
 	r = set_up_comm();
 	if (!r)

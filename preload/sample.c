@@ -117,6 +117,13 @@ static struct memory memory_at(struct thread *t, const struct cpu_state *cpu)
 	/* The page that is being executed is mapped; decode.h. */
 	m.direct_low = cpu->rip & ~(uint64_t)PAGE_MASK;
 	m.direct_high = m.direct_low + PAGE_MASK + 1;
+	for (uint32_t i = 0; i < runtime.code_count; i++) {
+		if (cpu->rip < runtime.code[i].low ||
+		    cpu->rip >= runtime.code[i].high)
+			continue;
+		m.direct_low = runtime.code[i].low;
+		m.direct_high = runtime.code[i].high;
+	}
 	return m;
 }
 

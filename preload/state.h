@@ -26,6 +26,7 @@ enum {
 	THREAD_STACK_BYTES = 16 * 1024, /* the handler's own */
 	THREAD_IDS_MAX = 1 << 20,
 	THREAD_IDS_LITTLE = 1 << 15, /* where address space is limited */
+	CODE_RANGES = 64,
 	HANDLER_SHARE = 8, /* at most 1/8 of a thread's time in the handler */
 };
 
@@ -79,6 +80,10 @@ struct runtime {
 	bool sandboxed;        /* system calls may be deadly from here on */
 	bool little_space;     /* the address space is limited */
 	int clock_fd;
+	struct {
+		uint64_t low, high;
+	} code[CODE_RANGES]; /* always mapped and readable */
+	uint32_t code_count;
 	uint64_t vdso_low, vdso_high; /* the kernel's code, 0: none */
 	uint64_t clock_id;            /* PERF_EVENT_IOC_ID of clock_fd */
 	char library[PATH_MAX];
@@ -127,6 +132,9 @@ void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu);
 void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu);
 extern const struct comm_sink sample_sink;
 int sample_log_open(const char *path);
+
+/* program.c: fills in code and waits_for_thread. Context: set-up. */
+void program_look(void);
 
 /* handler.c: before the first signal. */
 void handler_init(void);

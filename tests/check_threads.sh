@@ -32,9 +32,9 @@ preload "$WORK/out" "$help" live 500 >"$WORK/live" 2>"$WORK/err" ||
 json "$WORK/out" "$WORK/r.json"
 holds "$WORK/r.json" 'sum(t["count"] for t in r["threads"]) == 501' \
 	"every live thread in the report"
-# 40 ms of CPU time each, an interrupt every 2 ms.
+# 40 ms of CPU time each, an interrupt every 3.3 ms.
 holds "$WORK/r.json" \
-	'sum(t["samples"]["uniform"] + t["samples"]["stalled"] for t in r["threads"]) > 500 * 10' \
+	'sum(t["samples"]["uniform"] + t["samples"]["stalled"] for t in r["threads"]) > 500 * 6' \
 	"live threads are sampled"
 fds=$(value fds "$WORK/live")
 [ "$fds" -lt 300 ] || fail "$fds descriptors open with 500 live threads"
