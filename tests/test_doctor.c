@@ -81,7 +81,7 @@ START_TEST(each_refusal_has_its_advice)
 		int error;
 		const char *advice;
 	} cases[] = {
-		{ EINVAL, "Linux 5.13" },
+		{ EINVAL, "Linux 5.19" },
 		{ ENOSPC, "debugger" },
 		{ EMFILE, "ulimit -n" },
 		{ EBUSY, "administrator" },
