@@ -67,6 +67,9 @@ says "--registers 0" "debug registers.*(switched off|--registers 0)"
 for _ in 1 2 3 4 5; do # a run has few traps where the machine is busy
 	COMDET_DELIVERY=rtsig under
 	quiet "queued signals"
+	rm -rf "$WORK/out"
+	COMDET_DELIVERY=rtsig preload "$WORK/out" "$words" --distance 8 \
+		--width 8 --seconds 6 >/dev/null || fail "queued signals: $?"
 	says "queued signals" "POSIX timers"
 	[ "$(ask "$WORK/r.json" 'sum(t["traps"] for t in r["threads"])')" = 0 ] ||
 		break
