@@ -52,6 +52,9 @@ EMU_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard preload/emu/*.c))
 ANALYSIS_OBJ := $(ANALYSIS:%.c=$(O)/%.o)
 ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
 
+# What no handler of the preload needs: every page of it would cost memory.
+NOT_PRELOADED := $(addprefix $(O)/src/,interval.o exact.o transfer%.o topology.o)
+
 LIBS_PRELOAD := -lZydis -ldl
 LIBS_ANALYSIS := -ljansson -ldw -lelf -lhwloc -lstdc++ -lm
 LIBS_TEST := -lcheck -lsubunit -lrt -lm
@@ -73,7 +76,7 @@ $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 	$(CC) $(ALL_CFLAGS) -I. -c -o $@ $<
 
 # Statistics are for the analysis; they alone need libm.
-$(B)/libcomdet.so: $(filter-out $(O)/src/interval.o,$(SRC_OBJ)) $(PRELOAD_OBJ)
+$(B)/libcomdet.so: $(filter-out $(NOT_PRELOADED),$(SRC_OBJ)) $(PRELOAD_OBJ)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 
