@@ -9,7 +9,7 @@
 
 . "$(dirname "$0")/e2e.sh"
 RUNS=${RUNS:-10}
-SECONDS_EACH=${SECONDS_EACH:-4}
+SECONDS_EACH=${SECONDS_EACH:-7}
 words=$B/microbench/words
 
 # run SECONDS ARGUMENTS...
