@@ -116,7 +116,7 @@ static void complete(struct choose *c, enum interp_end end, struct choice *out)
 {
 	uint32_t n = interp_count(c->interp);
 
-	if (!c->breakpoints_used && !c->stop_at && n)
+	if (!c->breakpoints_used && !c->stop_at && !c->wanted_stalled && n)
 		length_learn(c->start, n);
 	if (c->wanted_stalled && end == INTERP_CLOSED && n)
 		take(c, n - 1, out); /* what leads to the interrupted one */
@@ -191,6 +191,8 @@ void choose_start(struct choose *c, const struct cpu_state *cpu,
 			c->stop_at = 1 + (uint32_t)rng_below(c->rng, length);
 	}
 	interp_begin(c->interp, cpu, mem);
+	if (c->wanted_stalled)
+		interp_shorten(c->interp);
 	go_on(c, out);
 }
 

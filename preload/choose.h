@@ -14,7 +14,8 @@
  * rationed to one for two samples, except where there is nothing else.
  *
  * Where the stalled access is unknown, the stand-in is the next access made
- * at the same place of the loop, or any upcoming one. It is still tagged as
+ * at the same place of the loop, or any of a short window (interp_shorten: it
+ * would cost as much as the uniform ones and is worth less). It is tagged as
  * stalled: where this happens depends on the code, so among the uniform ones
  * it would give some code twice the weight of other code.
  *

@@ -49,6 +49,8 @@ void interp_begin(struct interp *in, const struct cpu_state *cpu,
 	in->base = *cpu;
 	in->mem = mem;
 	in->start_ip = cpu->rip;
+	in->accesses_max = WINDOW_ACCESSES_MAX;
+	in->instructions_max = WINDOW_INSTRUCTIONS_MAX;
 	in->demanded = 0;
 	memset(in->trail, 0, sizeof(in->trail));
 	in->base_count = in->base_instructions = 0;
@@ -68,6 +70,12 @@ void interp_resume(struct interp *in, const struct cpu_state *cpu,
 	in->base_closed_instructions = in->closed_instructions;
 	memory_begin(in);
 	rewind_window(in);
+}
+
+void interp_shorten(struct interp *in)
+{
+	in->accesses_max = SHORT_WINDOW_ACCESSES;
+	in->instructions_max = SHORT_WINDOW_INSTRUCTIONS;
 }
 
 uint32_t interp_count(const struct interp *in)
@@ -244,8 +252,8 @@ static enum step run_pass(struct interp *in, uint32_t stop_at)
 	for (;;) {
 		if (stop_at && in->count >= stop_at)
 			return STEP_NEXT;
-		if (in->instructions == WINDOW_INSTRUCTIONS_MAX ||
-		    in->count >= WINDOW_ACCESSES_MAX)
+		if (in->instructions >= in->instructions_max ||
+		    in->count >= in->accesses_max)
 			return STEP_FULL;
 		s = one_step(in);
 		if (s != STEP_NEXT)

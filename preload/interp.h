@@ -62,6 +62,8 @@ enum {
 	WINDOW_ACCESSES_MIN = 24,
 	WINDOW_ACCESSES_MAX = 128,
 	WINDOW_INSTRUCTIONS_MAX = 400,
+	SHORT_WINDOW_ACCESSES = 32,
+	SHORT_WINDOW_INSTRUCTIONS = 100,
 };
 
 enum interp_end {
@@ -93,6 +95,12 @@ void interp_begin(struct interp *in, const struct cpu_state *cpu,
  */
 void interp_resume(struct interp *in, const struct cpu_state *cpu,
 		   const struct memory *mem);
+
+/*
+ * End the window that was just begun at SHORT_WINDOW_* at the latest: where a
+ * part of the path is as good, and its time and memory are not worth the rest.
+ */
+void interp_shorten(struct interp *in);
 
 /*
  * Interpret until @stop_at accesses are in (0: until the window is complete,

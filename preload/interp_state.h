@@ -129,6 +129,7 @@ struct interp {
 
 	/* The window. */
 	uint64_t start_ip;
+	uint32_t accesses_max, instructions_max;
 	uint32_t count, instructions;
 	uint32_t pending; /* count and the accesses of this instruction */
 	uint32_t closed_count, closed_instructions; /* at the last closure */
