@@ -52,8 +52,8 @@ struct reuse_mass {
 };
 
 enum reuse_end {
-	REUSE_COLD,
-	REUSE_DANGLING,
+	REUSE_END_COLD,
+	REUSE_END_DANGLING,
 	REUSE_ENDS
 };
 
@@ -70,7 +70,10 @@ uint32_t reuse_bin_of(uint64_t time);
 uint64_t reuse_bin_low(uint32_t bin);
 uint64_t reuse_bin_high(uint32_t bin);
 
-/* One use of @weight >= 1 that was reused, or invalidated, after @time. */
+/*
+ * One use of @weight >= 1 that was reused, or invalidated, after @time >= 1;
+ * UINT64_MAX for an invalidation of which it is not known.
+ */
 void reuse_histogram_add(struct reuse_histogram *h, uint64_t time,
 			 double weight);
 void reuse_histogram_add_invalidated(struct reuse_histogram *h, uint64_t time,
