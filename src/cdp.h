@@ -39,6 +39,7 @@ enum cdp_section {
 	CDP_MAPS,
 	CDP_CORES,
 	CDP_TRANSFERS,
+	CDP_MEMORY,
 	CDP_SECTIONS
 };
 
@@ -234,6 +235,61 @@ struct cdp_transfer {
 };
 _Static_assert(sizeof(struct cdp_transfer) == 64, "cdp_transfer");
 
+/*
+ * What sources with hardware events know of the memory system, written at the
+ * end. 128 bytes: 31 a page.
+ */
+enum cdp_memory_kind {
+	CDP_MEMORY_EVENT = 1, /* an event that was sampled */
+	CDP_MEMORY_SITE,      /* accesses by an instruction */
+	CDP_MEMORY_LINE,      /* accesses to a cache line */
+	CDP_MEMORY_KINDS
+};
+
+enum {
+	CDP_EVENT_NAME_BYTES = 48,
+};
+
+struct cdp_memory_event {
+	char name[CDP_EVENT_NAME_BYTES];
+	uint64_t samples;  /* that are accesses of this process */
+	uint64_t left_out; /* its others */
+	uint64_t periods;  /* sum over samples: events that they stand for */
+	int64_t interval;  /* as asked for; below 0: -Hz, a frequency */
+	uint64_t enabled;  /* ns that it was to count, 0: not known */
+	uint64_t running;  /* ns that it had a counter */
+	uint64_t lost, throttled;
+	uint64_t config;
+};
+
+/*
+ * Samples that agree in address, access and source. Those that have no record
+ * of their own are in one with address 0.
+ */
+struct cdp_memory_tally {
+	uint64_t address; /* of the instruction, or of the line */
+	uint64_t map_generation;
+	uint32_t source; /* enum data_source */
+	uint32_t spare0;
+	uint64_t samples;
+	uint64_t periods;                  /* sum over samples */
+	double periods_squared;            /* the same of squares */
+	uint64_t hitm, locked, tlb_miss;   /* samples */
+	uint64_t latencies;                /* samples with a latency */
+	uint64_t latency_sum, latency_max; /* core cycles */
+	uint64_t spare[3];
+};
+
+struct cdp_memory {
+	uint32_t kind;
+	uint32_t access; /* ACCESS_LOAD, ACCESS_STORE; of an event 0: both */
+	union {
+		struct cdp_memory_event event;
+		struct cdp_memory_tally tally;
+	};
+};
+_Static_assert(sizeof(struct cdp_memory) == 128, "cdp_memory");
+
 static inline uint32_t cdp_record_bytes(enum cdp_section s)
 {
 	switch (s) {
@@ -247,6 +303,8 @@ static inline uint32_t cdp_record_bytes(enum cdp_section s)
 		return sizeof(struct cdp_core);
 	case CDP_TRANSFERS:
 		return sizeof(struct cdp_transfer);
+	case CDP_MEMORY:
+		return sizeof(struct cdp_memory);
 	default:
 		return 0;
 	}

@@ -19,6 +19,9 @@
 #include <unistd.h>
 
 #include "cdp_read.h"
+#include "perf_sample.h"
+
+#define SQUARES_MAX 1e60 /* no sum of squares of periods comes near */
 
 enum {
 	COPIES = 8, /* of a page, until two agree */
@@ -235,6 +238,25 @@ static bool transfer_fits(const struct cdp_transfer *t)
 	return t->kind >= CDP_EXACT_CELL && t->kind < CDP_TRANSFER_KINDS;
 }
 
+static bool memory_fits(const struct cdp_memory *m)
+{
+	const uint32_t access = ACCESS_LOAD | ACCESS_STORE;
+
+	if (m->access & ~access)
+		return false;
+	switch (m->kind) {
+	case CDP_MEMORY_EVENT:
+		return ends(m->event.name);
+	case CDP_MEMORY_SITE:
+	case CDP_MEMORY_LINE:
+		return m->access && m->tally.source < DATA_SOURCE_COUNT &&
+		       m->tally.samples && m->tally.periods_squared >= 0 &&
+		       m->tally.periods_squared < SQUARES_MAX;
+	default:
+		return false;
+	}
+}
+
 static bool record_fits(enum cdp_section section, const void *record)
 {
 	switch (section) {
@@ -248,6 +270,8 @@ static bool record_fits(enum cdp_section section, const void *record)
 		return core_fits(record);
 	case CDP_TRANSFERS:
 		return transfer_fits(record);
+	case CDP_MEMORY:
+		return memory_fits(record);
 	default:
 		return false;
 	}

@@ -20,7 +20,7 @@
 	X(UNKNOWN_PATH, "unknown_path",                                        \
 	  "a branch depended on a value that could not be computed")           \
 	X(NOT_STALLED, "not_stalled",                                          \
-	  "the stalled access was unknown; one ahead of it was taken")   \
+	  "the stalled access was unknown; one ahead of it was taken")         \
 	X(BREAKPOINT_MISSED, "breakpoint_missed",                              \
 	  "an execution breakpoint was not reached before the next sample")    \
 	X(BOARD_BUSY, "board_busy", "the board slot was being written")        \
@@ -32,7 +32,15 @@
 	X(STORE_FULL, "store_full", "no room on disk, or the limit of out/")   \
 	X(NO_THREAD, "no_thread", "no record for the thread")                  \
 	X(BUDGET, "budget", "the handler ran longer than its budget")          \
-	X(EXITING, "exiting", "the thread was ending")
+	X(EXITING, "exiting", "the thread was ending")                         \
+	X(RING_FULL, "ring_full", "the kernel had no room for a record")       \
+	X(THROTTLED, "throttled", "the kernel paused an event for a while")    \
+	X(IN_KERNEL, "in_kernel", "a sample in the kernel or hypervisor")      \
+	X(IN_GUEST, "in_guest", "a sample in a virtual machine")               \
+	X(NO_ADDRESS, "no_address", "a sample without a data address")         \
+	X(INEXACT_IP, "inexact_ip", "a sample without an exact instruction")   \
+	X(NOT_MEMORY, "not_memory", "a sample that is no load or store")       \
+	X(MALFORMED, "malformed", "a record that contradicts itself")
 
 enum loss_cause {
 #define X(id, name, text) LOSS_##id,

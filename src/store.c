@@ -244,7 +244,7 @@ static void fill_header(struct cdp_header *h, uint64_t bytes)
 	static const char *const name[CDP_SECTIONS] = {
 		[CDP_THREADS] = "threads",     [CDP_PAIRS] = "pairs",
 		[CDP_MAPS] = "maps",           [CDP_CORES] = "cores",
-		[CDP_TRANSFERS] = "transfers",
+		[CDP_TRANSFERS] = "transfers", [CDP_MEMORY] = "memory",
 	};
 	uint64_t magic;
 

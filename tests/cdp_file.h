@@ -15,14 +15,17 @@
 #define NAME "a.1.1.cdp"
 
 enum {
-	PAGES = 7,
-	RECORDS = 8
+	PAGES = 8,
+	RECORDS = 9
 };
 
 static int file = -1;
 static char good[PAGES * CDP_PAGE_BYTES];
 
-/* One thread, a free row, two pairs, a map, two pairs of cores, a transfer. */
+/*
+ * One thread, a free row, two pairs, a map, two pairs of cores, a transfer, a
+ * tally of memory accesses.
+ */
 static inline void setup(void)
 {
 	struct detection d = {
@@ -37,9 +40,11 @@ static inline void setup(void)
 	struct store_writer threads = { .section = CDP_THREADS };
 	struct store_writer maps = { .section = CDP_MAPS };
 	struct store_writer transfers = { .section = CDP_TRANSFERS };
+	struct store_writer memory = { .section = CDP_MEMORY };
 	struct pair_table pairs = { .writer.section = CDP_PAIRS };
 	struct core_table cores = { .writer.section = CDP_CORES };
 	struct cdp_transfer *x;
+	struct cdp_memory *y;
 	struct cdp_thread *t;
 	struct cdp_map *m;
 	struct store s;
@@ -64,6 +69,11 @@ static inline void setup(void)
 	x = store_record(&s, &transfers);
 	x->kind = CDP_EXACT_CELL;
 	store_commit(&transfers);
+	y = store_record(&s, &memory);
+	y->kind = CDP_MEMORY_SITE;
+	y->access = ACCESS_LOAD;
+	y->tally.samples = 1;
+	store_commit(&memory);
 	for (int n = 0; n < 2; n++) {
 		d.publisher_thread = d.publisher_core = n;
 		ck_assert_int_eq(pair_table_add(&s, &pairs, &d, 1, 0), 0);
@@ -118,6 +128,7 @@ static inline void check_record(enum cdp_section section, const void *record)
 	const struct cdp_map *m = record;
 	const struct cdp_core *c = record;
 	const struct cdp_transfer *x = record;
+	const struct cdp_memory *y = record;
 	bool right = false;
 
 	switch (section) {
@@ -139,6 +150,13 @@ static inline void check_record(enum cdp_section section, const void *record)
 		break;
 	case CDP_TRANSFERS:
 		right = x->kind >= 1 && x->kind <= 7;
+		break;
+	case CDP_MEMORY:
+		right = y->access < 4 &&
+			(y->kind == 1 ? strnlen(y->event.name, 48) < 48
+				      : y->kind < 4 && y->access &&
+						y->tally.source < 16 &&
+						y->tally.samples);
 		break;
 	default:
 		break;
