@@ -7,8 +7,8 @@
  *
  *	reused         at reuse time T >= 1, in accesses of the stream: 1 is the
  *	               very next access (A B B A: A's is 3)
- *	invalidated    a store from elsewhere came first; T is the time from the
- *	               use to that store
+ *	invalidated    a store from elsewhere came first; T is what it would be
+ *	               had that store been the stream's next access
  *	dangling       neither, up to the end of the stream
  *	cold           not a use that was followed but an access that looked
  *back and found none before it
