@@ -97,6 +97,9 @@ $(B)/tests/test_%: $(O)/tests/test_%.o $(SRC_OBJ) $(PURE_OBJ) $(ANALYSIS_LIB_OBJ
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_TEST) \
 		$(LIBS_PRELOAD) $(LIBS_ANALYSIS)
 
+# The tables of events are compared with libpfm4's.
+$(B)/tests/test_pmu_events: LIBS_TEST += -lpfm
+
 # These two drive the interpreter over programs under ptrace.
 $(B)/tests/help_stepper $(B)/tests/help_bias: $(B)/tests/%: $(O)/tests/%.o \
 		$(O)/tests/tracee.o $(O)/tests/true_accesses.o $(PURE_OBJ)

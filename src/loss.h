@@ -40,7 +40,8 @@
 	X(NO_ADDRESS, "no_address", "a sample without a data address")         \
 	X(INEXACT_IP, "inexact_ip", "a sample without an exact instruction")   \
 	X(NOT_MEMORY, "not_memory", "a sample that is no load or store")       \
-	X(MALFORMED, "malformed", "a record that contradicts itself")
+	X(MALFORMED, "malformed", "a record that contradicts itself")          \
+	X(NO_EVENT, "no_event", "a thread could not open its hardware events")
 
 enum loss_cause {
 #define X(id, name, text) LOSS_##id,
