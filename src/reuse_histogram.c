@@ -60,11 +60,10 @@ void reuse_histogram_add_invalidated(struct reuse_histogram *h, uint64_t time,
 	h->uses++;
 }
 
-void reuse_histogram_add_end(struct reuse_histogram *h, enum reuse_end end,
-			     double weight)
+void reuse_histogram_add_never(struct reuse_histogram *h, uint64_t time,
+			       double weight)
 {
-	h->end[end].weight += weight;
-	h->end[end].squares += weight * weight;
+	add(h->never, time, weight);
 	h->uses++;
 }
 
@@ -85,9 +84,9 @@ void reuse_histogram_merge(struct reuse_histogram *to,
 		if (from->invalidated[i].weight > 0)
 			reuse_mass_merge(&to->invalidated[i],
 					 &from->invalidated[i]);
+		if (from->never[i].weight > 0)
+			reuse_mass_merge(&to->never[i], &from->never[i]);
 	}
-	for (uint32_t i = 0; i < REUSE_ENDS; i++)
-		reuse_mass_merge(&to->end[i], &from->end[i]);
 	to->uses += from->uses;
 }
 
@@ -116,13 +115,21 @@ struct reuse_mass reuse_histogram_invalidated(const struct reuse_histogram *h)
 	return sum;
 }
 
+struct reuse_mass reuse_histogram_never(const struct reuse_histogram *h)
+{
+	struct reuse_mass sum = { 0 };
+
+	add_weights(&sum, h->never, REUSE_BINS);
+	return sum;
+}
+
 struct reuse_mass reuse_histogram_total(const struct reuse_histogram *h)
 {
 	struct reuse_mass sum = { 0 };
 
 	add_weights(&sum, h->reuse, REUSE_BINS);
 	add_weights(&sum, h->invalidated, REUSE_BINS);
-	add_weights(&sum, h->end, REUSE_ENDS);
+	add_weights(&sum, h->never, REUSE_BINS);
 	return sum;
 }
 

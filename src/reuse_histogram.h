@@ -9,13 +9,12 @@
  *	               very next access (A B B A: A's is 3)
  *	invalidated    a store from elsewhere came first; T is what it would be
  *	               had that store been the stream's next access
- *	dangling       neither, up to the end of the stream
- *	cold           not a use that was followed but an access that looked
- *back and found none before it
+ *	never reused   up to the end of the stream, T accesses later
  *
- * Looking forward gives dangling uses, looking back cold accesses; a line has
- * one of each, so both are the misses that any cache has. A histogram is
- * filled from one side or the other, never from both.
+ * The same can be told looking back from each access: one that has none before
+ * it is cold, T the accesses from the beginning of the stream up to it. A line
+ * has one last access and one first, so either is the misses that any cache
+ * has. A histogram is filled from one side, never from both.
  *
  * Weights. A use that was followed with probability p has weight 1/p, so that
  * weights are accesses and their sum estimates the length of the stream
@@ -51,16 +50,10 @@ struct reuse_mass {
 	double offset, offset_squares;
 };
 
-enum reuse_end {
-	REUSE_END_COLD,
-	REUSE_END_DANGLING,
-	REUSE_ENDS
-};
-
 struct reuse_histogram {
 	struct reuse_mass reuse[REUSE_BINS];       /* by reuse time */
 	struct reuse_mass invalidated[REUSE_BINS]; /* by time to the store */
-	struct reuse_mass end[REUSE_ENDS];         /* offsets are 0 */
+	struct reuse_mass never[REUSE_BINS];       /* by time to the end */
 	uint64_t uses;                             /* how many were added */
 };
 
@@ -71,16 +64,15 @@ uint64_t reuse_bin_low(uint32_t bin);
 uint64_t reuse_bin_high(uint32_t bin);
 
 /*
- * One use of @weight >= 1 that was reused, or invalidated, after @time >= 1;
- * UINT64_MAX for an invalidation of which it is not known.
+ * One use of @weight >= 1 that was reused, invalidated or cut off by the end
+ * after @time >= 1; of the last two UINT64_MAX if it is not known.
  */
 void reuse_histogram_add(struct reuse_histogram *h, uint64_t time,
 			 double weight);
 void reuse_histogram_add_invalidated(struct reuse_histogram *h, uint64_t time,
 				     double weight);
-/* One use without an end, or one access without a beginning. */
-void reuse_histogram_add_end(struct reuse_histogram *h, enum reuse_end end,
-			     double weight);
+void reuse_histogram_add_never(struct reuse_histogram *h, uint64_t time,
+			       double weight);
 
 /* Add all that is in @from to @to: threads to a process, sites to a thread. */
 void reuse_histogram_merge(struct reuse_histogram *to,
@@ -90,6 +82,7 @@ void reuse_mass_merge(struct reuse_mass *to, const struct reuse_mass *from);
 /* Sums over a histogram; the offsets are 0. */
 struct reuse_mass reuse_histogram_reused(const struct reuse_histogram *h);
 struct reuse_mass reuse_histogram_invalidated(const struct reuse_histogram *h);
+struct reuse_mass reuse_histogram_never(const struct reuse_histogram *h);
 struct reuse_mass reuse_histogram_total(const struct reuse_histogram *h);
 
 /* Mean time of what is in bin @bin, its low end if nothing is. */

@@ -107,15 +107,16 @@ START_TEST(each_fate_is_kept_apart_and_all_are_in_the_total)
 	reuse_histogram_add(&a, 7, 10);
 	reuse_histogram_add(&a, 9000, 20);
 	reuse_histogram_add_invalidated(&a, 7, 5);
-	reuse_histogram_add_end(&a, REUSE_END_COLD, 2);
-	reuse_histogram_add_end(&a, REUSE_END_DANGLING, 3);
+	reuse_histogram_add_never(&a, 7, 2);
+	reuse_histogram_add_never(&a, UINT64_MAX, 3);
 	m = reuse_histogram_reused(&a);
 	ck_assert_double_eq(m.weight, 30);
 	ck_assert_double_eq(m.squares, 500);
 	m = reuse_histogram_invalidated(&a);
 	ck_assert_double_eq(m.weight, 5);
-	ck_assert_double_eq(a.end[REUSE_END_COLD].weight, 2);
-	ck_assert_double_eq(a.end[REUSE_END_DANGLING].weight, 3);
+	m = reuse_histogram_never(&a);
+	ck_assert_double_eq(m.weight, 5);
+	ck_assert_double_eq(a.never[7].weight, 2);
 	m = reuse_histogram_total(&a);
 	ck_assert_double_eq(m.weight, 40);
 	ck_assert_double_eq(m.squares, 538);
@@ -136,8 +137,8 @@ START_TEST(merging_is_adding_to_one)
 		uint64_t kind = rng_below(&rng, 4);
 
 		if (kind == 0) {
-			reuse_histogram_add_end(h, time & 1, weight);
-			reuse_histogram_add_end(&both, time & 1, weight);
+			reuse_histogram_add_never(h, time, weight);
+			reuse_histogram_add_never(&both, time, weight);
 		} else if (kind == 1) {
 			reuse_histogram_add_invalidated(h, time, weight);
 			reuse_histogram_add_invalidated(&both, time, weight);
