@@ -17,7 +17,7 @@ START_TEST(the_undamaged_file_has_what_was_written)
 	ck_assert_uint_eq(bad, 0);
 	ck_assert_int_eq(open_file(&r), 0);
 	ck_assert_str_eq(r.header.exe, "/bin/true");
-	ck_assert_uint_eq(r.pages, 5);
+	ck_assert_uint_eq(r.pages, 6);
 	ck_assert_int_eq(cdp_each(&r, CDP_FREE, walk_record, NULL, NULL),
 			 -EINVAL);
 	ck_assert_int_eq(cdp_each(&r, CDP_SECTIONS, walk_record, NULL, NULL),
