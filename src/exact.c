@@ -2,28 +2,27 @@
 /*
  * exact - every transfer of cache lines in a stream of accesses
  *
- * The directory is a hash table of regions of 64 lines. A region's records
- * are at the place that its key has in the table, so there is nothing to
- * allocate: memory becomes resident where it is touched.
+ * The directory is a hash table of regions of lines. A region's states and
+ * records are at the place that its key has in the table, so there is nothing
+ * to allocate: memory becomes resident where it is touched.
  *
- * A record is changed under its lock. Its sets of threads and of caches are
- * atomics, because a load that changes nothing is recognised without the lock:
+ * What exact_quick.h cannot do takes the line's lock, which is its state, and
+ * goes through its record. What the state said is written into the record
+ * first ("settle"), so that from there on there is one way to say it.
  *
- *   load that finds itself known        store by another thread, locked
- *     pending, acquire       (B)          touched, relaxed
- *     holders, acquire       (B)          pending, holders, release  (A)
- *     touched, relaxed
+ *   accesses of this file		accesses of exact_quick.h, settle
+ *     state to LOCKED, acquire	(B)
+ *     the record, relaxed
+ *     new state, release	(A)	state, relaxed read-modify-write
  *
- * The bits of a thread in touched and pending are set by that thread alone and
- * cleared by others' stores. If it finds itself in touched, no other thread
- * has stored since its last access: had one, and were its release (A) what
- * the acquire (B) read, touched would be read as cleared. So pending and
- * holders, read earlier, are as its last access left them, and the load took
- * place at its reading of touched. (B) pairs with (A).
+ * (B) pairs with (A), also where exact_quick.h has changed the state between
+ * them: a read-modify-write continues what a release began. The first access
+ * to a line by a thread that no other has touched goes from state to state
+ * with release (A) too, so that who meets the thread's number knows its home.
  */
 #include <stdbool.h>
 
-#include "exact_parts.h"
+#include "exact_quick.h"
 #include "rawcall.h"
 
 enum {
@@ -36,60 +35,53 @@ static uint64_t get(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static void set(_Atomic uint64_t *word, uint64_t value)
-{
-	atomic_store_explicit(word, value, memory_order_relaxed);
-}
-
-/* Of a counter that nobody else writes now. */
+/* To a counter that nobody else writes now. */
 static void add(_Atomic uint64_t *word, uint64_t n)
 {
-	set(word, get(word) + n);
+	atomic_store_explicit(word, get(word) + n, memory_order_relaxed);
 }
 
-static bool has(const _Atomic uint64_t *bits, uint32_t i)
+static bool has(const uint64_t *bits, uint32_t i)
 {
-	return get(&bits[i / 64]) >> i % 64 & 1;
+	return bits[i / 64] >> i % 64 & 1;
 }
 
-static void insert(_Atomic uint64_t *bits, uint32_t i)
+static void insert(uint64_t *bits, uint32_t i)
 {
-	set(&bits[i / 64], get(&bits[i / 64]) | 1ull << i % 64);
+	bits[i / 64] |= 1ull << i % 64;
 }
 
-static void erase(_Atomic uint64_t *bits, uint32_t i)
+static void erase(uint64_t *bits, uint32_t i)
 {
-	set(&bits[i / 64], get(&bits[i / 64]) & ~(1ull << i % 64));
+	bits[i / 64] &= ~(1ull << i % 64);
 }
 
 /* Make @bits the set of @i alone, or empty if @i is beyond it. */
-static void assign(_Atomic uint64_t *bits, uint32_t n, uint32_t i,
-		   memory_order order)
+static void assign(uint64_t *bits, uint32_t n, uint32_t i)
 {
 	for (uint32_t w = 0; w < n; w++)
-		atomic_store_explicit(&bits[w],
-				      w == i / 64 ? 1ull << i % 64 : 0, order);
+		bits[w] = w == i / 64 ? 1ull << i % 64 : 0;
 }
 
-static _Atomic uint64_t *touched(const struct exact *x, struct exact_record *r)
+static uint64_t *touched(const struct exact *x, struct exact_record *r)
 {
 	return r->bits;
 }
 
 /* Threads whose last transfer has been false so far. */
-static _Atomic uint64_t *pending(const struct exact *x, struct exact_record *r)
+static uint64_t *pending(const struct exact *x, struct exact_record *r)
 {
 	return r->bits + x->thread_words;
 }
 
 /* Caches of level 0 that have the line. */
-static _Atomic uint64_t *holders(const struct exact *x, struct exact_record *r)
+static uint64_t *holders(const struct exact *x, struct exact_record *r)
 {
 	return r->bits + 2 * x->thread_words;
 }
 
-/* The records of a region, NULL if the table is full. */
-static unsigned char *look_up(struct exact *x, uint64_t region)
+/* The states of a region, NULL if the table is full. */
+static _Atomic uint64_t *look_up(struct exact *x, uint64_t region)
 {
 	uint32_t mask = x->regions - 1;
 	uint32_t i = (region * 0x9E3779B97F4A7C15ull >> 32) & mask;
@@ -97,43 +89,51 @@ static unsigned char *look_up(struct exact *x, uint64_t region)
 	for (uint32_t n = 0; n < PROBES_MAX && n <= mask; n++) {
 		uint64_t key = get(&x->key[i]);
 
-		/* The records are zero since before there were threads. */
+		/* The states are zero since before there were threads. */
 		if (key == 0 &&
 		    atomic_compare_exchange_strong_explicit(
 			    &x->key[i], &key, region + 1, memory_order_relaxed,
 			    memory_order_relaxed))
 			key = region + 1;
 		if (key == region + 1)
-			return x->records +
-			       (size_t)i * EXACT_REGION_LINES * x->record_bytes;
+			return x->state + (size_t)i * EXACT_REGION_LINES;
 		i = (i + 1) & mask;
 	}
 	return NULL;
 }
 
-static struct exact_record *find(struct exact *x, struct exact_thread *t,
-				 uint64_t addr)
+/* A handler's exact_quick sees a region that is found, or none. */
+static _Atomic uint64_t *find(struct exact *x, struct exact_thread *t,
+			      uint64_t addr)
 {
 	uint64_t region = addr >> x->region_shift;
-	uint32_t i = region % EXACT_SEEN;
+	uint32_t i = exact_seen(region);
 
-	if (t->seen[i].region != region + 1) {
-		unsigned char *records = look_up(x, region);
+	if (t->seen[i].region != region) {
+		_Atomic uint64_t *state = look_up(x, region);
 
-		if (!records)
+		if (!state)
 			return NULL;
-		t->seen[i].region = region + 1;
-		t->seen[i].records = records;
+		t->seen[i].region = UINT64_MAX;
+		atomic_signal_fence(memory_order_seq_cst);
+		t->seen[i].state = state;
+		atomic_signal_fence(memory_order_seq_cst);
+		t->seen[i].region = region;
 	}
-	return (void *)(t->seen[i].records + (addr >> x->line_shift) %
-						     EXACT_REGION_LINES *
-						     (size_t)x->record_bytes);
+	return t->seen[i].state + (addr >> x->line_shift) % EXACT_REGION_LINES;
 }
 
-static void lock(struct exact_record *r)
+/* Returns the state that was. (B) pairs with (A). */
+static uint64_t lock(_Atomic uint64_t *at)
 {
-	for (uint32_t n = 1;
-	     atomic_exchange_explicit(&r->lock, 1, memory_order_acquire); n++) {
+	for (uint32_t n = 1;; n++) {
+		uint64_t state = get(at);
+
+		if (state != EXACT_LOCKED &&
+		    atomic_compare_exchange_weak_explicit(
+			    at, &state, EXACT_LOCKED, memory_order_acquire,
+			    memory_order_relaxed))
+			return state;
 		if (n % SPINS_BEFORE_YIELD == 0)
 			rawcall1(SYS_sched_yield, 0);
 		else
@@ -141,9 +141,10 @@ static void lock(struct exact_record *r)
 	}
 }
 
-static void unlock(struct exact_record *r)
+/* (A) pairs with (B). */
+static void unlock(_Atomic uint64_t *at, uint64_t state)
 {
-	atomic_store_explicit(&r->lock, 0, memory_order_release);
+	atomic_store_explicit(at, state, memory_order_release);
 }
 
 static uint32_t distance(const struct exact *x, uint32_t a, uint32_t b)
@@ -167,7 +168,7 @@ static struct others find_others(const struct exact *x, struct exact_record *r,
 	struct others o = { 0, EXACT_LEVELS_MAX, 0 };
 
 	for (uint32_t w = 0; w < x->cache_words; w++) {
-		uint64_t word = get(&holders(x, r)[w]);
+		uint64_t word = holders(x, r)[w];
 
 		for (; word; word &= word - 1) {
 			uint32_t other = w * 64 + __builtin_ctzll(word), d;
@@ -221,7 +222,6 @@ static void mesi_store(const struct exact *x, struct exact_thread *t,
 		t->counts.invalidated += o.n;
 		add(&r->ownership, 1);
 	}
-	r->modified = cache + 1;
 }
 
 /* What the access is as a touch, before it is a store. */
@@ -249,60 +249,181 @@ static void touch(struct exact *x, struct exact_thread *t,
 	}
 }
 
-/* (A) pairs with (B) in load_changes_nothing. */
-static void begin_epoch(const struct exact *x, struct exact_thread *t,
-			struct exact_record *r, uint64_t bytes, uint32_t cache)
+/* @bytes of the line were stored by thread @id, which alone has it now. */
+static void begin_epoch(const struct exact *x, struct exact_record *r,
+			uint32_t id, uint64_t bytes, uint32_t cache)
 {
-	assign(touched(x, r), x->thread_words, t->id, memory_order_relaxed);
-	assign(pending(x, r), x->thread_words, UINT32_MAX,
-	       memory_order_release);
-	assign(holders(x, r), x->cache_words, cache, memory_order_release);
-	r->writer = t->id + 1;
+	assign(touched(x, r), x->thread_words, id);
+	assign(pending(x, r), x->thread_words, UINT32_MAX);
+	assign(holders(x, r), x->cache_words, cache);
+	r->writer = id + 1;
+	r->modified = cache + 1;
 	r->stored = bytes;
-	add(&r->stores, 1);
 }
 
-static bool load_changes_nothing(const struct exact *x, struct exact_thread *t,
-				 struct exact_record *r, uint32_t cache)
+static uint32_t home_of(const struct exact *x, uint32_t id)
 {
-	/* (B) pairs with (A) in begin_epoch. */
-	uint64_t p = atomic_load_explicit(&pending(x, r)[t->id / 64],
-					  memory_order_acquire);
-	uint64_t h = atomic_load_explicit(&holders(x, r)[cache / 64],
-					  memory_order_acquire);
+	return atomic_load_explicit(&x->home[id], memory_order_relaxed) - 1;
+}
 
-	return !(p >> t->id % 64 & 1) && h >> cache % 64 & 1 &&
-	       has(touched(x, r), t->id);
+static uint32_t owner_of(uint64_t state)
+{
+	return (state & EXACT_OWNER_MASK) >> EXACT_OWNER_SHIFT;
+}
+
+static uint64_t bytes_at(uint32_t start, uint32_t len)
+{
+	return (len == 64 ? ~0ull : (1ull << len) - 1) << start;
+}
+
+static uint64_t bytes_of(uint64_t state)
+{
+	return bytes_at(state >> EXACT_START_SHIFT & 63,
+			(state >> EXACT_LENGTH_SHIFT & 63) + 1);
+}
+
+/* Write down in the record what only @state says. */
+static void settle(const struct exact *x, struct exact_record *r,
+		   uint64_t state)
+{
+	uint64_t stores = exact_stores_of(state);
+	uint32_t owner = owner_of(state);
+
+	if ((state & EXACT_KIND_MASK) != EXACT_OWNED)
+		return;
+	if (!stores) {
+		insert(touched(x, r), owner);
+		insert(holders(x, r), home_of(x, owner));
+		return;
+	}
+	begin_epoch(x, r, owner, bytes_of(state), home_of(x, owner));
+	/* (C) pairs with (D) in exact_lines. */
+	atomic_store_explicit(&r->stores, get(&r->stores) + stores,
+			      memory_order_release);
+}
+
+static uint64_t sharer(uint32_t id)
+{
+	return id < EXACT_SHARERS ? 1ull << (EXACT_KIND_BITS + id) : 0;
+}
+
+/* Would a further load by @id, at home, change nothing? */
+static bool is_settled(const struct exact *x, struct exact_record *r,
+		       uint32_t id)
+{
+	return has(touched(x, r), id) && !has(pending(x, r), id) &&
+	       has(holders(x, r), home_of(x, id));
+}
+
+static uint64_t after_load(const struct exact *x, struct exact_record *r,
+			   uint64_t before, uint32_t id)
+{
+	uint64_t state = EXACT_SHARED;
+
+	if ((before & EXACT_KIND_MASK) == EXACT_SHARED)
+		state = before;
+	if ((before & EXACT_KIND_MASK) == EXACT_OWNED)
+		state |= sharer(owner_of(before));
+	if (is_settled(x, r, id))
+		state |= sharer(id);
+	return state;
+}
+
+static uint32_t cache_of(const struct exact *x, const struct exact_thread *t,
+			 uint32_t core)
+{
+	return x->placed ? x->domain[0][core % x->cores] : t->id;
+}
+
+/*
+ * Is the thread on its home? The first core that it, or one of its number
+ * before, makes an access on becomes that.
+ */
+static bool at_home(struct exact *x, struct exact_thread *t, uint32_t core,
+		    uint32_t cache)
+{
+	uint32_t home = home_of(x, t->id);
+
+	if (home == UINT32_MAX) {
+		home = cache;
+		atomic_store_explicit(&x->home[t->id], cache + 1,
+				      memory_order_relaxed);
+	}
+	if (home == cache)
+		t->home = core;
+	return home == cache;
+}
+
+/* The first access of all to a line. */
+static bool take_untouched(struct exact_thread *t, _Atomic uint64_t *at,
+			   uint32_t start, uint32_t len, bool is_store)
+{
+	uint64_t none = EXACT_UNTOUCHED, state = t->owned;
+
+	if (is_store)
+		state = exact_store_state(state, start, len);
+	/* (A), for the thread's home. */
+	if (!atomic_compare_exchange_strong_explicit(at, &none, state,
+						     memory_order_release,
+						     memory_order_relaxed))
+		return false;
+	if (is_store)
+		t->counts.cold_stores++;
+	else
+		t->counts.cold_loads++;
+	return true;
+}
+
+static void access_locked(struct exact *x, struct exact_thread *t,
+			  _Atomic uint64_t *at, uint32_t start, uint32_t len,
+			  bool is_store, uint32_t cache, bool home)
+{
+	struct exact_record *r = exact_record(x, at);
+	uint64_t bytes = bytes_at(start, len), state = lock(at);
+
+	settle(x, r, state);
+	touch(x, t, r, bytes);
+	if (!is_store) {
+		insert(touched(x, r), t->id);
+		mesi_load(x, t, r, cache);
+		state = after_load(x, r, state, t->id);
+	} else {
+		mesi_store(x, t, r, cache);
+		if (home) {
+			state = exact_store_state(t->owned, start, len);
+		} else {
+			begin_epoch(x, r, t->id, bytes, cache);
+			add(&r->stores, 1);
+			state = EXACT_SHARED;
+		}
+	}
+	unlock(at, state);
 }
 
 static void access_line(struct exact *x, struct exact_thread *t, uint64_t addr,
-			uint32_t len, bool is_store, uint32_t cache)
+			uint32_t len, bool is_store, uint32_t core)
 {
-	uint64_t bytes = (len == 64 ? ~0ull : (1ull << len) - 1)
-			 << (addr & (x->line_bytes - 1));
-	struct exact_record *r = find(x, t, addr);
+	uint32_t start = addr & (x->line_bytes - 1), cache;
+	_Atomic uint64_t *at;
+	bool home;
 
-	if (!r) {
+	if (exact_quick(x, t, addr, len, is_store, core))
+		return;
+	at = find(x, t, addr);
+	if (!at) {
 		t->counts.full++;
 		return;
 	}
-	if (is_store) {
+	if (is_store)
 		t->counts.stores++;
-		lock(r);
-		touch(x, t, r, bytes);
-		mesi_store(x, t, r, cache);
-		begin_epoch(x, t, r, bytes, cache);
-		unlock(r);
+	else
+		t->counts.loads++;
+	cache = cache_of(x, t, core);
+	home = at_home(x, t, core, cache);
+	if (home && get(at) == EXACT_UNTOUCHED &&
+	    take_untouched(t, at, start, len, is_store))
 		return;
-	}
-	t->counts.loads++;
-	if (load_changes_nothing(x, t, r, cache))
-		return;
-	lock(r);
-	touch(x, t, r, bytes);
-	insert(touched(x, r), t->id);
-	mesi_load(x, t, r, cache);
-	unlock(r);
+	access_locked(x, t, at, start, len, is_store, cache, home);
 }
 
 void exact_access(struct exact *x, struct exact_thread *t,
@@ -310,7 +431,6 @@ void exact_access(struct exact *x, struct exact_thread *t,
 {
 	bool is_store = a->flags & (ACCESS_STORE | ACCESS_LOCKED);
 	uint64_t addr = a->addr, left = a->len ? a->len : 1;
-	uint32_t cache;
 
 	if (t->inside) {
 		t->counts.dropped++;
@@ -318,100 +438,16 @@ void exact_access(struct exact *x, struct exact_thread *t,
 	}
 	t->inside = 1;
 	atomic_signal_fence(memory_order_seq_cst);
-	cache = x->domain[0][core < x->cores ? core : core % x->cores];
 	if (left > -addr && addr)
 		left = -addr;
 	while (left) {
 		uint64_t room = x->line_bytes - (addr & (x->line_bytes - 1));
 		uint64_t len = left < room ? left : room;
 
-		access_line(x, t, addr, len, is_store, cache);
+		access_line(x, t, addr, len, is_store, core);
 		addr += len;
 		left -= len;
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	t->inside = 0;
-}
-
-struct exact_cell exact_cell(const struct exact *x, uint32_t from, uint32_t to)
-{
-	struct exact_cell c = { 0, 0 };
-
-	if (from < x->threads && to < x->threads) {
-		const struct exact_tally *cell =
-			&x->cell[(size_t)to * x->threads + from];
-
-		c.transfers = get(&cell->transfers);
-		c.false_sharing = get(&cell->false_sharing);
-	}
-	return c;
-}
-
-struct exact_cell exact_total(const struct exact *x)
-{
-	struct exact_cell total = { 0, 0 };
-
-	for (uint32_t to = 0; to < x->threads; to++) {
-		for (uint32_t from = 0; from < x->threads; from++) {
-			struct exact_cell c = exact_cell(x, from, to);
-
-			total.transfers += c.transfers;
-			total.false_sharing += c.false_sharing;
-		}
-	}
-	return total;
-}
-
-/* Any thread has touched it, or the last writer's mark is there. */
-static bool was_touched(const struct exact *x, struct exact_record *r)
-{
-	for (uint32_t w = 0; w < x->thread_words; w++)
-		if (get(&touched(x, r)[w]))
-			return true;
-	return false;
-}
-
-static int region_lines(const struct exact *x, uint32_t i, uint64_t region,
-			int (*fn)(void *ctx, const struct exact_line *line),
-			void *ctx)
-{
-	unsigned char *records =
-		x->records + (size_t)i * EXACT_REGION_LINES * x->record_bytes;
-
-	for (uint32_t n = 0; n < EXACT_REGION_LINES; n++) {
-		struct exact_record *r =
-			(void *)(records + (size_t)n * x->record_bytes);
-		struct exact_line line = {
-			.line = (region << x->region_shift) +
-				(uint64_t)n * x->line_bytes,
-			.transfers = get(&r->transfers),
-			.false_sharing = get(&r->false_sharing),
-			.stores = get(&r->stores),
-			.ownership = get(&r->ownership),
-		};
-		int ret;
-
-		if (!was_touched(x, r))
-			continue;
-		ret = fn(ctx, &line);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-int exact_lines(const struct exact *x,
-		int (*fn)(void *ctx, const struct exact_line *line), void *ctx)
-{
-	for (uint32_t i = 0; i < x->regions; i++) {
-		uint64_t key = get(&x->key[i]);
-		int ret;
-
-		if (!key)
-			continue;
-		ret = region_lines(x, i, key - 1, fn, ctx);
-		if (ret)
-			return ret;
-	}
-	return 0;
 }

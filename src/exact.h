@@ -25,9 +25,10 @@
  * exact_access   in any order  may miss what is being counted
  *
  * Any number of threads may be in exact_access at once, each with an
- * exact_thread of its own. Most loads take no lock; a lock is held for some
- * tens of instructions and waited for without bound (after a while by
- * sched_yield). A call that interrupted one of the same thread cannot wait: it
+ * exact_thread of its own. Accesses to a line that a thread has to itself, and
+ * most loads, take no lock (exact_quick.h); a lock is held for some tens of
+ * instructions and waited for without bound (after a while by sched_yield). A
+ * call that needs one and interrupted a call of the same thread cannot wait: it
  * is dropped and counted. A thread must not leave a call by longjmp from a
  * signal handler, nor end in one.
  */
@@ -43,9 +44,9 @@ enum {
 	EXACT_THREADS_MAX = 1024,
 	EXACT_CORES_MAX = 1024,
 	EXACT_LEVELS_MAX = 4,
-	EXACT_REGION_LINES = 64, /* lines of a region, the unit of growth */
-	EXACT_REGIONS_DEFAULT = 1 << 18,
-	EXACT_SEEN = 16 /* regions that a thread finds at once */
+	EXACT_REGION_LINES = 256, /* lines of a region, the unit of growth */
+	EXACT_REGIONS_DEFAULT = 1 << 16,
+	EXACT_SEEN = 128 /* regions that a thread finds at once */
 };
 
 /*
@@ -111,9 +112,12 @@ struct exact;
 struct exact_thread {
 	uint32_t id;
 	volatile uint32_t inside; /* a call is being interrupted if not 0 */
+	uint32_t home;            /* core that exact_quick.h may be used on */
+	uint64_t owned;           /* states that it looks for */
+	uint64_t settled, settled_mask;
 	struct {
-		uint64_t region; /* its number + 1; 0: none */
-		unsigned char *records;
+		uint64_t region;
+		_Atomic uint64_t *state; /* of the region's first line */
 	} seen[EXACT_SEEN];
 	struct exact_counts counts;
 };
@@ -124,8 +128,9 @@ size_t exact_size(const struct exact_config *config);
 /*
  * Make an empty directory in @mem: exact_size() bytes, all zero, aligned to
  * 64. Of a mapping with MAP_NORESERVE only what the program touches becomes
- * resident: 72 bytes a line with up to 64 threads and cores. @config and the
- * topology are copied.
+ * resident: 8 bytes a line, and 72 more for one that several threads have
+ * touched, with up to 64 threads and cores. @config and the topology are
+ * copied.
  *
  * Context: set-up. Returns @mem, NULL if the configuration is invalid.
  */
@@ -133,7 +138,9 @@ struct exact *exact_init(void *mem, const struct exact_config *config);
 
 /*
  * Thread number @id starts. A number may be used again when its thread has
- * ended; the directory takes the two for one.
+ * ended; the directory takes the two for one. It is fastest with one that had
+ * its first access on the core, or a core with the same private cache, that
+ * the new thread is on.
  *
  * Context: any. Returns 0 or -EINVAL.
  */

@@ -14,7 +14,7 @@ enum {
 
 /* Where the parts are in one piece of memory. */
 struct layout {
-	size_t cell, domain, core_of, key, records, size;
+	size_t cell, domain, core_of, home, key, state, records, size;
 };
 
 static bool is_power_of_two(uint32_t n)
@@ -65,6 +65,7 @@ static void lay_out(const struct exact_config *c, struct layout *l)
 {
 	uint32_t cores = c->topology ? c->topology->cores : c->threads;
 	uint32_t levels = c->topology ? c->topology->levels : 1;
+	size_t lines = (size_t)c->regions * EXACT_REGION_LINES;
 
 	l->size = 0;
 	take(&l->size, sizeof(struct exact));
@@ -72,9 +73,10 @@ static void lay_out(const struct exact_config *c, struct layout *l)
 					 sizeof(struct exact_tally));
 	l->domain = take(&l->size, (size_t)levels * cores * sizeof(uint32_t));
 	l->core_of = take(&l->size, cores * sizeof(uint32_t));
+	l->home = take(&l->size, c->threads * sizeof(uint32_t));
 	l->key = take(&l->size, (size_t)c->regions * sizeof(uint64_t));
-	l->records = take(&l->size, (size_t)c->regions * EXACT_REGION_LINES *
-					    record_bytes(c->threads, cores));
+	l->state = take(&l->size, lines * sizeof(uint64_t));
+	l->records = take(&l->size, lines * record_bytes(c->threads, cores));
 }
 
 size_t exact_size(const struct exact_config *c)
@@ -109,6 +111,7 @@ struct exact *exact_init(void *mem, const struct exact_config *c)
 	x->threads = c->threads;
 	x->cores = c->topology ? c->topology->cores : c->threads;
 	x->levels = c->topology ? c->topology->levels : 1;
+	x->placed = c->topology != NULL;
 	x->regions = c->regions;
 	x->line_bytes = c->line_bytes;
 	x->line_shift = __builtin_ctz(c->line_bytes);
@@ -121,7 +124,9 @@ struct exact *exact_init(void *mem, const struct exact_config *c)
 		x->domain[level] = (uint32_t *)(void *)(base + l.domain) +
 				   (size_t)level * x->cores;
 	x->core_of = (void *)(base + l.core_of);
+	x->home = (void *)(base + l.home);
 	x->key = (void *)(base + l.key);
+	x->state = (void *)(base + l.state);
 	x->records = base + l.records;
 	copy_topology(x, c->topology);
 	return x;
@@ -134,5 +139,14 @@ int exact_thread_init(const struct exact *x, struct exact_thread *t,
 		return -EINVAL;
 	memset(t, 0, sizeof(*t));
 	t->id = id;
+	t->home = UINT32_MAX;
+	t->owned = EXACT_OWNED | (uint64_t)id << EXACT_OWNER_SHIFT;
+	/* No state is all ones. */
+	t->settled = UINT64_MAX;
+	if (id < EXACT_SHARERS)
+		t->settled = EXACT_SHARED | 1ull << (EXACT_KIND_BITS + id);
+	t->settled_mask = t->settled | EXACT_KIND_MASK;
+	for (uint32_t i = 0; i < EXACT_SEEN; i++)
+		t->seen[i].region = UINT64_MAX;
 	return 0;
 }

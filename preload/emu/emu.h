@@ -24,7 +24,7 @@
 #include "emu_config.h"
 #include "qemu_plugin_abi.h"
 #include "src/comm.h"
-#include "src/exact.h"
+#include "src/exact_quick.h"
 #include "src/store.h"
 #include "src/topology.h"
 #include "src/transfer.h"
@@ -61,6 +61,8 @@ struct vcpu {
 	uint64_t watch_low, watch_span;
 	uint64_t class_mask; /* of a class's store bit: 0 with one counter */
 	struct cdp_thread *record;
+	struct exact *directory; /* NULL: the thread has no number in it */
+	uint32_t core;
 	uint64_t count[EMU_CLASSES];
 
 	/* For each sample. */
@@ -70,16 +72,14 @@ struct vcpu {
 	struct core_table cores;
 	struct watch_range watched[COMM_REGISTERS_MAX];
 	uint32_t watches;
-	uint32_t core;
 	uint32_t wait;   /* emu_turn.c; a futex */
 	bool in_turns;   /* the thread has the turn or waits for it */
 	bool runnable;   /* it has begun, and is in no system call */
 	uint64_t now_ns; /* of the event being handled */
 	uint64_t events;
-	pid_t tid;     /* 0: has not run yet */
-	bool in_exact; /* the directory has a number for it */
-	struct exact_thread exact;
+	pid_t tid; /* 0: has not run yet */
 	bool in_transfer;
+	struct exact_thread exact;
 	struct transfer_thread transfer;
 } __attribute__((aligned(64)));
 
@@ -191,7 +191,6 @@ void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip);
 /* emu_exact.c: the directory, with config.exact only. */
 int emu_exact_init(void);
 void emu_exact_start(struct vcpu *v);
-void emu_exact_access(struct vcpu *v, const struct access *a);
 void emu_exact_end(struct vcpu *v);
 /* Write the results. */
 void emu_exact_finish(void);

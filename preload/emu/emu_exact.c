@@ -4,9 +4,9 @@
  *
  * The directory's thread numbers are few, since each line keeps a bit for
  * every one of them. A thread takes a number that nobody has had, then the one
- * whose thread ended first; those two are one to the directory, and what it
- * counted goes to the row of the later one. The file gets the results when the
- * process ends or executes another program.
+ * whose thread ended first, if possible on the same core; those two are one to
+ * the directory, and what it counted goes to the row of the later one. The file
+ * gets the results when the process ends or executes another program.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,8 +19,8 @@
 enum {
 	LINE_BYTES = 64,
 	THREADS = 128,     /* directory numbers */
-	REGIONS = 1 << 20, /* 4 GiB of lines that may be touched */
-	REGIONS_MIN = 1 << 14,
+	REGIONS = 1 << 19, /* 8 GiB of lines that may be touched */
+	REGIONS_MIN = 1 << 12,
 	LINES_KEPT = 4096, /* lines with records of their own, about */
 	FREE = UINT32_MAX,
 };
@@ -28,8 +28,9 @@ enum {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct exact *exact;
 static size_t exact_bytes;
-static uint32_t row_of[THREADS]; /* the latest */
-static uint32_t idle[THREADS];   /* numbers in the order to be used */
+static uint32_t row_of[THREADS];  /* the latest */
+static uint32_t core_of[THREADS]; /* the first */
+static uint32_t idle[THREADS];    /* numbers in the order to be used */
 static uint32_t idles, used_twice;
 static struct store_writer writer;
 
@@ -69,27 +70,39 @@ int emu_exact_init(void)
 	return 0;
 }
 
-void emu_exact_start(struct vcpu *v)
+/* With the lock held; FREE if all are in use. */
+static uint32_t take_number(uint32_t core)
 {
-	uint32_t id = FREE;
+	uint32_t i = 0, id;
 
-	pthread_mutex_lock(&lock);
-	if (idles) {
-		id = idle[0];
-		memmove(idle, idle + 1, --idles * sizeof(idle[0]));
-		used_twice += row_of[id] != FREE;
-		row_of[id] = v->record->id;
-	}
-	pthread_mutex_unlock(&lock);
-	v->in_exact = id != FREE && !exact_thread_init(exact, &v->exact, id);
-	if (!v->in_exact)
-		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
+	if (!idles)
+		return FREE;
+	while (i < idles && row_of[idle[i]] != FREE && core_of[idle[i]] != core)
+		i++;
+	if (i == idles)
+		i = 0;
+	id = idle[i];
+	memmove(idle + i, idle + i + 1, (--idles - i) * sizeof(idle[0]));
+	return id;
 }
 
-void emu_exact_access(struct vcpu *v, const struct access *a)
+void emu_exact_start(struct vcpu *v)
 {
-	if (v->in_exact)
-		exact_access(exact, &v->exact, a, v->core);
+	uint32_t id;
+
+	pthread_mutex_lock(&lock);
+	id = take_number(v->core);
+	if (id != FREE && row_of[id] != FREE)
+		used_twice++;
+	else if (id != FREE)
+		core_of[id] = v->core;
+	if (id != FREE)
+		row_of[id] = v->record->id;
+	pthread_mutex_unlock(&lock);
+	if (id != FREE && !exact_thread_init(exact, &v->exact, id))
+		v->directory = exact;
+	else
+		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
 }
 
 static void put(uint32_t kind, uint32_t a, uint32_t b, const uint64_t *value,
@@ -127,9 +140,9 @@ static void put_thread(const struct vcpu *v)
 
 void emu_exact_end(struct vcpu *v)
 {
-	if (!v->in_exact)
+	if (!v->directory)
 		return;
-	v->in_exact = false;
+	v->directory = NULL;
 	pthread_mutex_lock(&lock);
 	put_thread(v);
 	idle[idles++] = v->exact.id;
@@ -189,7 +202,7 @@ void emu_exact_finish(void)
 
 	pthread_mutex_lock(&lock);
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
-		if (emu.vcpu[i].record && emu.vcpu[i].in_exact)
+		if (emu.vcpu[i].record && emu.vcpu[i].directory)
 			put_thread(&emu.vcpu[i]);
 	for (uint32_t from = 0; from < THREADS; from++)
 		for (uint32_t to = 0; to < THREADS; to++) {

@@ -124,19 +124,45 @@ static void on_access_asked(unsigned int index, qemu_plugin_meminfo_t info,
 		take_access(index, asked_class(info), addr, ip, false);
 }
 
-/* With exact counts, or with watches over all threads. */
-static void on_access_full(unsigned int index, qemu_plugin_meminfo_t info,
-			   uint64_t addr, void *ip)
+static __attribute__((noinline)) void count_exactly(struct vcpu *v,
+						    unsigned int class,
+						    uint64_t addr, void *ip)
 {
-	struct access a;
-	unsigned int class;
+	struct access a = emu_access(class, addr, (uintptr_t)ip);
+
+	exact_access(v->directory, &v->exact, &a, v->core);
+}
+
+static inline void take_exactly(struct vcpu *v, unsigned int class,
+				uint64_t addr, void *ip)
+{
+	if (v->directory && !exact_quick(v->directory, &v->exact, addr,
+					 1u << (class & EMU_CLASS_SHIFT),
+					 class & EMU_CLASS_STORE, v->core))
+		count_exactly(v, class, addr, ip);
+}
+
+static void on_access_exact(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
+
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+		return;
+	take_exactly(&emu.vcpu[index], class, addr, ip);
+	take_access(index, class, addr, ip, false);
+}
+
+/* With watches over all threads, and perhaps exact counts. */
+static void on_access_watched(unsigned int index, qemu_plugin_meminfo_t info,
+			      uint64_t addr, void *ip)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
 	uint8_t watched;
 
-	if (index >= EMU_VCPUS_MAX)
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
 		return;
-	class = known_info ? known_class(info) : asked_class(info);
-	a = emu_access(class, addr, (uintptr_t)ip);
-	emu_exact_access(&emu.vcpu[index], &a);
+	take_exactly(&emu.vcpu[index], class, addr, ip);
 	watched = __atomic_load_n(
 		&emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
 		__ATOMIC_RELAXED);
@@ -295,8 +321,10 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 	emu.host_cores = host_cores();
 	known_info = info_is_as_known();
 	on_access = known_info ? on_access_known : on_access_asked;
-	if (emu.config.exact || emu.config.algorithm != EMU_COMDETECTIVE)
-		on_access = on_access_full;
+	if (emu.config.exact)
+		on_access = on_access_exact;
+	if (emu.config.algorithm != EMU_COMDETECTIVE)
+		on_access = on_access_watched;
 	emu_maps_note_host();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);

@@ -98,7 +98,7 @@ void emu_thread_mute(struct vcpu *v)
 	v->turn = INT64_MAX;
 	v->watch_span = 0;
 	v->turn_start = INT64_MAX;
-	v->in_exact = false;
+	v->directory = NULL;
 	v->in_transfer = false;
 	v->record = NULL;
 }
