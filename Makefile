@@ -53,7 +53,7 @@ ANALYSIS_OBJ := $(ANALYSIS:%.c=$(O)/%.o)
 ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
 
 # What no handler of the preload needs: every page of it would cost memory.
-NOT_PRELOADED := $(addprefix $(O)/src/,interval.o exact.o transfer%.o topology.o)
+NOT_PRELOADED := $(addprefix $(O)/src/,interval.o exact%.o transfer%.o topology.o)
 
 LIBS_PRELOAD := -lZydis -ldl
 LIBS_ANALYSIS := -ljansson -ldw -lelf -lhwloc -lstdc++ -lm
@@ -176,7 +176,8 @@ endif
 # ---- tests ---------------------------------------------------------------
 # The tests find everything in the plain build; the sanitized trees hold
 # further copies of the unit tests, and of reusetrack.
-TSAN_TESTS := $(filter test_board test_comm test_store,$(notdir $(UNIT:.c=)))
+TSAN_TESTS := $(filter test_board test_comm test_store \
+	test_exact test_exact_quick,$(notdir $(UNIT:.c=)))
 RUN := B=$(abspath build) tests/run --limit 900
 RUN_UNIT := suite=unit $(UNIT:tests/%.c=build/tests/%)
 RUN_ASAN := suite=asan $(UNIT:tests/%.c=build/san-address/tests/%)
