@@ -14,7 +14,7 @@
 #include "src/cdp.h"
 
 enum {
-	CONFIG_FREQ_DEFAULT = 300,
+	CONFIG_FREQ_DEFAULT = 200,
 	CONFIG_FREQ_MAX = 20000
 };
 

@@ -5,9 +5,11 @@
 #
 # Each case of help_hazard runs without the library and with it; stdout and
 # exit status must be the same. Where the program is to be profiled still, the
-# report must hold samples.
+# report must hold samples. More interrupts than by default, to have more
+# chances to go wrong.
 
 . "$(dirname "$0")/e2e.sh"
+export COMDET_FREQ=500
 help=$B/tests/help_hazard
 cases=0
 

@@ -12,6 +12,7 @@ cd "$WORK" || exit 1
 
 cat >share.cc <<'CODE'
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace bench {
@@ -21,8 +22,13 @@ Pair the_pair;
 struct Worker {
 	void run(std::atomic<long> &mine)
 	{
-		for (long i = 0; i < ITERATIONS; i++)
-			mine.store(i, std::memory_order_relaxed);
+		using clock = std::chrono::steady_clock;
+		auto end = clock::now() + std::chrono::milliseconds(MS);
+
+		do {
+			for (long i = 0; i < 1000000; i++)
+				mine.store(i, std::memory_order_relaxed);
+		} while (clock::now() < end);
 	}
 };
 }
@@ -41,10 +47,10 @@ line=$(grep -n 'mine.store' share.cc | cut -d: -f1)
 build()
 {
 	g++ -std=c++17 -O2 -g -pthread -Wl,--build-id \
-		"-DITERATIONS=$1" -o share share.cc || fail "cannot build share.cc"
+		"-DMS=$1" -o share share.cc || fail "cannot build share.cc"
 }
 
-build 600000000L
+build 3000
 objcopy --only-keep-debug share share.debug
 objcopy --strip-debug --add-gnu-debuglink=share.debug share
 "$TOOL" record -- ./share 2>err || fail "record: status $?: $(cat err)"
@@ -76,7 +82,7 @@ holds r.json 'not any("location" in s for s in c["sites"]
 
 # Another build under the same name is not believed.
 cp share original
-build 600000001L
+build 3001
 json out r.json
 holds r.json 'not any("function" in s for s in c["sites"]
 	if s["module"].endswith("/share"))' "another build is not believed"
