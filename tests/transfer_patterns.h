@@ -392,6 +392,33 @@ static inline void pattern_phases(struct tsim *s, uint32_t thread,
 		     rng_below(&s->rng, 2) ? ACCESS_LOAD : ACCESS_STORE);
 }
 
+/*
+ * Messages in fresh memory: a thread fills a line, another reads it, and the
+ * line is used again only after number others.
+ */
+static inline void pattern_handoff(struct tsim *s, uint32_t thread,
+				   struct access *a)
+{
+	enum {
+		WORD,
+		COUNT,
+		AHEAD = 64
+	};
+	uint32_t *me = s->state[thread], *other = s->state[thread ^ 1];
+	uint32_t line = thread / 2 * s->number + me[COUNT] % s->number;
+	bool fills = thread % 2 == 0;
+
+	if ((fills && me[COUNT] - other[COUNT] >= AHEAD) ||
+	    (!fills && other[COUNT] == me[COUNT]) ||
+	    rng_below(&s->rng, 4) == 0) {
+		pattern_private(s, thread, a);
+		return;
+	}
+	pattern_word(a, line, me[WORD], fills ? ACCESS_STORE : ACCESS_LOAD);
+	me[WORD] = (me[WORD] + 1) % 8;
+	me[COUNT] += me[WORD] == 0;
+}
+
 struct pattern_case {
 	const char *name;
 	tsim_pattern *pattern;

@@ -208,7 +208,7 @@ static inline void tsim_access(struct tsim *s, uint32_t thread,
 		tsim_traps(s, s->estimator[i], thread, a);
 	if (--s->left[thread])
 		return;
-	s->left[thread] = s->period / 2 + rng_below(&s->rng, s->period) + 1;
+	s->left[thread] = s->period / 2 + rng_below(&s->rng, s->period + 1);
 	s->samples++;
 	for (uint32_t i = 0; i < s->estimators; i++)
 		transfer_sample(s->estimator[i]->transfer,
