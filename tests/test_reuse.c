@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_reuse - the rules of the reuse engine, driven by hand
+ *
+ * A watch that writes down what it is asked, a sink that keeps the last event,
+ * and samples and traps one by one.
+ */
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "src/reuse.h"
+#include "src/reuse_table.h"
+
+enum {
+	LINE = 64,
+	BASE = 0x40000,
+	THREADS = 4,
+	SLOTS_MAX = 8,
+	RACERS = 4,
+	RACES = 20000,
+};
+
+/* Threads 0 and 1 share a core, 2 their domain; 3 is elsewhere. */
+static const struct reuse_place places[THREADS] = {
+	{ 0, 0, 0 }, { 1, 0, 0 }, { 2, 1, 0 }, { 3, 2, 1 }
+};
+
+struct hand {
+	struct reuse *reuse;
+	struct reuse_thread thread[THREADS];
+	struct reuse_watched armed[SLOTS_MAX];
+	bool live[SLOTS_MAX];
+	int arms, disarms, events;
+	int fail;       /* what arming returns */
+	uint64_t count; /* what others have counted */
+	struct reuse_event event;
+	/* Called once while a watch is being changed. */
+	void (*meanwhile)(struct hand *h);
+};
+
+static struct hand hand;
+
+static void call_once(struct hand *h)
+{
+	void (*f)(struct hand * h) = h->meanwhile;
+
+	h->meanwhile = NULL;
+	if (f)
+		f(h);
+}
+
+static int hand_arm(void *ctx, const struct reuse_watched *w)
+{
+	struct hand *h = ctx;
+
+	h->arms++;
+	call_once(h);
+	if (h->fail)
+		return h->fail;
+	h->armed[w->slot] = *w;
+	h->live[w->slot] = true;
+	return 0;
+}
+
+static void hand_disarm(void *ctx, uint32_t slot)
+{
+	struct hand *h = ctx;
+
+	h->disarms++;
+	call_once(h);
+	h->live[slot] = false;
+}
+
+static uint64_t hand_count(void *ctx, const struct reuse_place *use)
+{
+	return ((struct hand *)ctx)->count;
+}
+
+static void hand_decided(void *ctx, const struct reuse_event *v)
+{
+	struct hand *h = ctx;
+
+	h->events++;
+	h->event = *v;
+}
+
+static const struct reuse_watch hand_watch = { hand_arm, hand_disarm,
+					       hand_count };
+static const struct reuse_sink hand_sink = { hand_decided };
+
+static void *map(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	ck_assert_ptr_ne(p, MAP_FAILED);
+	return p;
+}
+
+static struct reuse_config config(enum reuse_scope scope,
+				  enum reuse_granularity granularity,
+				  uint32_t slots)
+{
+	return (struct reuse_config){
+		.scope = scope,
+		.granularity = granularity,
+		.line_bytes = LINE,
+		.slots = slots,
+		.spins = 10,
+	};
+}
+
+static struct hand *start(struct reuse_config c, uint64_t seed)
+{
+	struct hand *h = &hand;
+
+	memset(h, 0, sizeof(*h));
+	h->reuse = reuse_init(map(reuse_size(&c)), &c, &hand_watch, &hand_sink);
+	ck_assert_ptr_nonnull(h->reuse);
+	for (int i = 0; i < THREADS; i++)
+		reuse_thread_init(&h->thread[i], &places[i], h, seed);
+	return h;
+}
+
+static struct access at(uint64_t addr, bool store)
+{
+	return (struct access){
+		.addr = addr,
+		.ip = store ? 0x5707e : 0x10ad,
+		.len = 8,
+		.flags = store ? ACCESS_STORE : ACCESS_LOAD,
+	};
+}
+
+static void sample(struct hand *h, int thread, uint64_t addr, bool store,
+		   uint64_t count)
+{
+	struct access a = at(addr, store);
+
+	reuse_sample(h->reuse, &h->thread[thread], &a, count);
+}
+
+/* To slot 0, as it is armed. */
+static void trap(struct hand *h, int thread, uint64_t addr, bool store,
+		 uint64_t count)
+{
+	struct access a = at(addr, store);
+
+	reuse_trap(h->reuse, &h->thread[thread], 0, h->armed[0].generation, &a,
+		   count);
+}
+
+/* Order of accesses, then who: the same core, another one. */
+struct cell {
+	bool use, end; /* stores */
+	int thread;    /* of the end; the use's is 0 */
+	enum reuse_outcome outcome;
+};
+
+static const struct cell table_6_2[] = {
+	{ false, false, 0, REUSE_REUSED },
+	{ false, false, 2, REUSE_NOTHING },
+	{ false, true, 0, REUSE_REUSED },
+	{ false, true, 2, REUSE_INVALIDATED },
+	{ true, true, 0, REUSE_REUSED },
+	{ true, true, 2, REUSE_INVALIDATED },
+	{ true, false, 0, REUSE_REUSED },
+	{ true, false, 2, REUSE_NOTHING },
+	/* any socket */
+	{ false, false, 3, REUSE_NOTHING },
+	{ false, true, 3, REUSE_INVALIDATED },
+	{ true, true, 3, REUSE_INVALIDATED },
+	{ true, false, 3, REUSE_NOTHING },
+};
+
+/* "No reuse" is the core's own on the same core, else nothing. */
+static const struct cell table_6_3[] = {
+	{ false, false, 0, REUSE_OWN },
+	{ false, false, 1, REUSE_OWN },
+	{ false, false, 2, REUSE_REUSED },
+	{ false, false, 3, REUSE_NOTHING },
+	{ false, true, 0, REUSE_OWN },
+	{ false, true, 1, REUSE_OWN },
+	{ false, true, 2, REUSE_REUSED },
+	{ false, true, 3, REUSE_INVALIDATED },
+	{ true, true, 0, REUSE_OWN },
+	{ true, true, 1, REUSE_OWN },
+	{ true, true, 2, REUSE_REUSED },
+	{ true, true, 3, REUSE_INVALIDATED },
+	{ true, false, 0, REUSE_OWN },
+	{ true, false, 1, REUSE_OWN },
+	{ true, false, 2, REUSE_REUSED },
+	{ true, false, 3, REUSE_NOTHING },
+};
+
+static const struct cell any_thread[] = {
+	{ false, false, 0, REUSE_REUSED },    { false, false, 2, REUSE_REUSED },
+	{ false, true, 1, REUSE_REUSED },     { true, true, 2, REUSE_REUSED },
+	{ true, false, 2, REUSE_REUSED },     { true, false, 3, REUSE_NOTHING },
+	{ true, true, 3, REUSE_INVALIDATED },
+};
+
+enum {
+	CELLS_6_2 = sizeof(table_6_2) / sizeof(table_6_2[0]),
+	CELLS_6_3 = sizeof(table_6_3) / sizeof(table_6_3[0]),
+	CELLS_ANY = sizeof(any_thread) / sizeof(any_thread[0]),
+};
+
+static void check_cell(enum reuse_scope scope, const struct cell *c)
+{
+	struct hand *h = start(config(scope, REUSE_ADDRESS, 1), 1);
+	static const enum reuse_pairing pairing[2][2] = {
+		{ REUSE_RAR, REUSE_WAR }, { REUSE_RAW, REUSE_WAW }
+	};
+
+	h->count = 15;
+	sample(h, 0, BASE, c->use, 10);
+	trap(h, c->thread, BASE, c->end, 30);
+	if (c->outcome == REUSE_NOTHING) {
+		ck_assert_int_eq(h->events, 0);
+		ck_assert(h->live[0]);
+		/* The use goes on: its own thread's access still ends it. */
+		trap(h, 0, BASE, false, 40);
+		ck_assert_int_eq(h->events, 1);
+		ck_assert_uint_eq(h->event.time, 30);
+		return;
+	}
+	ck_assert_int_eq(h->events, 1);
+	ck_assert(!h->live[0]);
+	ck_assert_int_eq(h->event.outcome, c->outcome);
+	ck_assert_int_eq(h->event.pairing, pairing[c->use][c->end]);
+	ck_assert_uint_eq(h->event.use_place.thread, 0);
+	ck_assert_uint_eq(h->event.end_place.thread, c->thread);
+	ck_assert_uint_eq(h->event.use.ip, c->use ? 0x5707e : 0x10ad);
+	ck_assert_uint_eq(h->event.end.ip, c->end ? 0x5707e : 0x10ad);
+	ck_assert_uint_eq(h->event.time,
+			  c->outcome == REUSE_INVALIDATED ? 5 : 20);
+	/* It is over: nothing ends it twice. */
+	trap(h, 0, BASE, true, 50);
+	ck_assert_int_eq(h->events, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).stale, 1);
+}
+
+START_TEST(reuse_in_a_thread_is_as_in_table_6_2)
+{
+	check_cell(REUSE_PRIVATE, &table_6_2[_i]);
+}
+END_TEST
+
+START_TEST(reuse_in_a_shared_cache_is_as_in_table_6_3)
+{
+	check_cell(REUSE_SHARED, &table_6_3[_i]);
+}
+END_TEST
+
+START_TEST(a_shared_cache_sees_the_next_access_of_any_thread_under_it)
+{
+	check_cell(REUSE_GLOBAL, &any_thread[_i]);
+}
+END_TEST
+
+START_TEST(bytes_or_the_whole_line_are_watched)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), 1);
+
+	sample(h, 0, BASE + 20, false, 1);
+	ck_assert_uint_eq(h->armed[0].addr, BASE + 20);
+	ck_assert_uint_eq(h->armed[0].len, 8);
+	h = start(config(REUSE_PRIVATE, REUSE_LINE, 1), 1);
+	sample(h, 0, BASE + 20, false, 1);
+	ck_assert_uint_eq(h->armed[0].addr, BASE);
+	ck_assert_uint_eq(h->armed[0].len, LINE);
+}
+END_TEST
+
+START_TEST(an_access_to_two_lines_is_a_use_of_each)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_LINE, 2), 1);
+
+	sample(h, 0, BASE + 60, false, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).uses, 2);
+	ck_assert_int_eq(h->arms, 2);
+	ck_assert_uint_eq(h->armed[0].addr + h->armed[1].addr, 2 * BASE + LINE);
+	/* Its bytes are one range, which is one use. */
+	h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 2), 1);
+	sample(h, 0, BASE + 60, false, 1);
+	ck_assert_int_eq(h->arms, 1);
+	ck_assert_uint_eq(h->armed[0].len, 8);
+}
+END_TEST
+
+START_TEST(reuse_of_other_bytes_of_the_line_is_spatial)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_LINE, 1), 1);
+
+	sample(h, 0, BASE, false, 1);
+	trap(h, 0, BASE + 8, false, 2);
+	ck_assert(!h->event.temporal);
+	sample(h, 0, BASE, false, 3);
+	trap(h, 0, BASE + 7, false, 4);
+	ck_assert(h->event.temporal);
+}
+END_TEST
+
+/* A thousand uses for one slot: the last holder counts for all. */
+START_TEST(who_holds_the_slot_counts_for_all_that_came)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), _i);
+	int holder;
+
+	for (int i = 0; i < 1000; i++)
+		sample(h, 0, BASE + 64 * i, false, i + 1);
+	holder = (h->armed[0].addr - BASE) / 64;
+	trap(h, 0, BASE + 64 * holder, false, 5000);
+	ck_assert_uint_eq(h->event.weight, 1000);
+	ck_assert_uint_eq(h->event.time, 5000 - (holder + 1));
+	/* And the next one, which finds it free, for itself. */
+	sample(h, 0, BASE, false, 6000);
+	trap(h, 0, BASE, false, 6001);
+	ck_assert_uint_eq(h->event.weight, 1);
+}
+END_TEST
+
+START_TEST(every_candidate_is_as_likely_to_hold_the_slot)
+{
+	int held[10] = { 0 };
+	double chi2 = 0;
+
+	for (int i = 0; i < 5000; i++) {
+		struct hand *h = &hand;
+		struct reuse_config c = config(REUSE_PRIVATE, REUSE_ADDRESS, 1);
+
+		if (!i)
+			start(c, 11);
+		for (int k = 0; k < 10; k++)
+			sample(h, k % THREADS, BASE + 64 * k, false, 1);
+		held[(h->armed[0].addr - BASE) / 64]++;
+		reuse_finish(h->reuse, &h->thread[0]);
+		if (h->event.weight != 10)
+			ck_abort_msg("weight %lu", h->event.weight);
+	}
+	for (int k = 0; k < 10; k++)
+		chi2 += (held[k] - 500.0) * (held[k] - 500.0) / 500;
+	/* 9 degrees of freedom: above 33.7 once in 10,000 */
+	ck_assert_double_lt(chi2, 33.7);
+}
+END_TEST
+
+START_TEST(free_slots_are_taken_first)
+{
+	struct hand *h =
+		start(config(REUSE_PRIVATE, REUSE_ADDRESS, SLOTS_MAX), _i);
+
+	for (int i = 0; i < SLOTS_MAX; i++)
+		sample(h, 0, BASE + 64 * i, false, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).displaced, 0);
+	for (int i = 0; i < SLOTS_MAX; i++)
+		ck_assert(h->live[i]);
+	reuse_finish(h->reuse, &h->thread[0]);
+	ck_assert_int_eq(h->events, SLOTS_MAX);
+	ck_assert_int_eq(h->event.outcome, REUSE_DANGLING);
+	ck_assert_uint_eq(h->event.end.flags, 0);
+	ck_assert_uint_eq(h->event.time, 0);
+}
+END_TEST
+
+START_TEST(uses_of_a_thread_that_ends_dangle)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 2), 1);
+
+	sample(h, 0, BASE, false, 1);
+	sample(h, 2, BASE + 64, false, 1);
+	reuse_thread_end(h->reuse, &h->thread[2]);
+	ck_assert_int_eq(h->events, 1);
+	ck_assert_int_eq(h->event.outcome, REUSE_DANGLING);
+	ck_assert_uint_eq(h->event.use_place.thread, 2);
+	/* The others' go on. */
+	reuse_finish(h->reuse, &h->thread[0]);
+	ck_assert_int_eq(h->events, 2);
+	ck_assert_uint_eq(h->event.use_place.thread, 0);
+}
+END_TEST
+
+START_TEST(uses_in_a_shared_cache_outlive_their_thread)
+{
+	struct hand *h = start(config(REUSE_SHARED, REUSE_LINE, 1), 1);
+
+	sample(h, 0, BASE, false, 1);
+	reuse_thread_end(h->reuse, &h->thread[0]);
+	ck_assert_int_eq(h->events, 0);
+	trap(h, 2, BASE, false, 9);
+	ck_assert_int_eq(h->event.outcome, REUSE_REUSED);
+}
+END_TEST
+
+START_TEST(with_use_next_the_first_access_is_the_use)
+{
+	struct reuse_config c = config(REUSE_PRIVATE, REUSE_ADDRESS, 1);
+	struct hand *h;
+
+	c.use_next = true;
+	h = start(c, 1);
+	sample(h, 0, BASE, true, 10);
+	/* Too early to invalidate what is no use yet. */
+	trap(h, 2, BASE, true, 11);
+	ck_assert_int_eq(h->events, 0);
+	trap(h, 0, BASE, false, 20);
+	ck_assert_int_eq(h->events, 0);
+	trap(h, 0, BASE, true, 25);
+	ck_assert_int_eq(h->event.outcome, REUSE_REUSED);
+	ck_assert_int_eq(h->event.pairing, REUSE_WAR);
+	ck_assert_uint_eq(h->event.time, 5);
+	/* What never gets its first access is no use. */
+	sample(h, 0, BASE, true, 30);
+	reuse_finish(h->reuse, &h->thread[0]);
+	ck_assert_int_eq(h->events, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).failed, 1);
+}
+END_TEST
+
+START_TEST(a_watch_that_cannot_be_armed_is_lost_and_counted)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), 1);
+
+	h->fail = -ENOSPC;
+	sample(h, 0, BASE, false, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).arm_failed, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).failed, 1);
+	h->fail = 0;
+	sample(h, 0, BASE, false, 2);
+	trap(h, 0, BASE, false, 4);
+	ck_assert_uint_eq(h->event.time, 2);
+	ck_assert_uint_eq(h->event.weight, 1);
+}
+END_TEST
+
+/* Thread 2's use takes the slot while thread 0 arms it for its own. */
+static void displace(struct hand *h)
+{
+	while (!reuse_stats(h->reuse).displaced)
+		sample(h, 2, BASE + 64, true, 7);
+}
+
+START_TEST(what_is_displaced_while_it_is_armed_is_armed_anew)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), 1);
+
+	h->meanwhile = displace;
+	sample(h, 0, BASE, false, 1);
+	ck_assert(h->live[0]);
+	ck_assert_uint_eq(h->armed[0].addr, BASE + 64);
+	ck_assert_uint_eq(h->armed[0].place.thread, 2);
+	trap(h, 2, BASE + 64, true, 10);
+	ck_assert_uint_eq(h->event.time, 3);
+	ck_assert_uint_eq(h->event.weight, reuse_stats(h->reuse).uses);
+}
+END_TEST
+
+START_TEST(an_access_that_is_not_known_decides_nothing)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), 1);
+	struct access unknown = { .addr = BASE, .len = 1 };
+
+	sample(h, 0, BASE, false, 1);
+	reuse_trap(h->reuse, &h->thread[0], 0, h->armed[0].generation, &unknown,
+		   2);
+	reuse_trap(h->reuse, &h->thread[0], 7, 1, &unknown, 2);
+	ck_assert_int_eq(h->events, 0);
+	ck_assert_uint_eq(reuse_stats(h->reuse).idle, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).stale, 1);
+}
+END_TEST
+
+START_TEST(configurations_that_cannot_be_are_refused)
+{
+	struct reuse_config good = config(REUSE_PRIVATE, REUSE_ADDRESS, 1);
+	struct reuse_config bad[8];
+
+	for (int i = 0; i < 8; i++)
+		bad[i] = good;
+	bad[0].scope = REUSE_SCOPES;
+	bad[1].granularity = REUSE_GRANULARITIES;
+	bad[2].line_bytes = 48;
+	bad[3].line_bytes = 128;
+	bad[4].slots = 0;
+	bad[5].slots = REUSE_SLOTS_MAX + 1;
+	bad[6].scope = REUSE_SHARED;
+	bad[6].use_next = true;
+	bad[7].line_bytes = 4;
+	ck_assert_uint_gt(reuse_size(&good), 0);
+	for (int i = 0; i < 8; i++) {
+		ck_assert_uint_eq(reuse_size(&bad[i]), 0);
+		ck_assert_ptr_null(
+			reuse_init(NULL, &bad[i], &hand_watch, &hand_sink));
+	}
+}
+END_TEST
+
+/* Threads that sample and trap at once, all on few lines and slots. */
+struct race {
+	struct reuse *reuse;
+	struct reuse_table *table;
+	_Atomic uint64_t weights;
+};
+
+struct racer {
+	struct race *race;
+	struct reuse_thread t;
+	pthread_t id;
+};
+
+static int race_arm(void *ctx, const struct reuse_watched *w)
+{
+	reuse_table_add(((struct racer *)ctx)->race->table, 0, w);
+	return 0;
+}
+
+static void race_disarm(void *ctx, uint32_t slot)
+{
+	reuse_table_remove(((struct racer *)ctx)->race->table, 0, slot);
+}
+
+static void race_decided(void *ctx, const struct reuse_event *v)
+{
+	if (v->outcome == REUSE_NOTHING || !v->weight)
+		ck_abort_msg("an event of nothing");
+	((struct racer *)ctx)->race->weights += v->weight;
+}
+
+static const struct reuse_watch race_watch = { race_arm, race_disarm, NULL };
+static const struct reuse_sink race_sink = { race_decided };
+
+static void *run(void *arg)
+{
+	struct racer *r = arg;
+	struct rng rng;
+
+	rng_seed(&rng, 1, r->t.place.thread);
+	for (uint64_t i = 1; i <= RACES; i++) {
+		struct access a =
+			at(BASE + 4 * rng_below(&rng, 60), rng_below(&rng, 2));
+		struct reuse_hit hit[REUSE_TABLE_HITS];
+		uint32_t n =
+			reuse_table_find(r->race->table, &a, &r->t.place, hit);
+
+		for (uint32_t k = 0; k < n; k++)
+			reuse_trap(r->race->reuse, &r->t, hit[k].slot,
+				   hit[k].generation, &a, i);
+		if (!rng_below(&rng, 3))
+			reuse_sample(r->race->reuse, &r->t, &a, i);
+	}
+	reuse_thread_end(r->race->reuse, &r->t);
+	return NULL;
+}
+
+START_TEST(threads_that_race_lose_no_weight)
+{
+	struct reuse_config c = config(_i % REUSE_SCOPES, _i / REUSE_SCOPES, 3);
+	uint32_t slots[REUSE_TABLE_ENGINES] = { 3 };
+	struct racer racer[RACERS];
+	struct race race = { 0 };
+	struct reuse_stats s;
+
+	c.spins = 0;
+	race.reuse =
+		reuse_init(map(reuse_size(&c)), &c, &race_watch, &race_sink);
+	race.table = reuse_table_init(map(reuse_table_size(slots)), slots);
+	for (int i = 0; i < RACERS; i++) {
+		racer[i].race = &race;
+		reuse_thread_init(&racer[i].t, &places[i], &racer[i], 1);
+		pthread_create(&racer[i].id, NULL, run, &racer[i]);
+	}
+	for (int i = 0; i < RACERS; i++)
+		pthread_join(racer[i].id, NULL);
+	reuse_finish(race.reuse, &racer[0].t);
+	s = reuse_stats(race.reuse);
+	ck_assert_uint_gt(s.uses, RACERS * RACES / 4);
+	ck_assert_uint_eq(race.weights + s.failed, s.uses);
+	ck_assert_uint_eq(s.busy + s.busy_traps, 0);
+	/* And the table watches nothing any more. */
+	for (uint64_t a = BASE - 256; a < BASE + 512; a += 8)
+		ck_assert(
+			!reuse_may_watch(reuse_table_bytes(race.table), a, 1));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("reuse");
+	TCase *tc = tcase_create("reuse");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, reuse_in_a_thread_is_as_in_table_6_2, 0,
+			    CELLS_6_2);
+	tcase_add_loop_test(tc, reuse_in_a_shared_cache_is_as_in_table_6_3, 0,
+			    CELLS_6_3);
+	tcase_add_loop_test(
+		tc, a_shared_cache_sees_the_next_access_of_any_thread_under_it,
+		0, CELLS_ANY);
+	tcase_add_test(tc, bytes_or_the_whole_line_are_watched);
+	tcase_add_test(tc, an_access_to_two_lines_is_a_use_of_each);
+	tcase_add_test(tc, reuse_of_other_bytes_of_the_line_is_spatial);
+	tcase_add_loop_test(tc, who_holds_the_slot_counts_for_all_that_came, 0,
+			    10);
+	tcase_add_test(tc, every_candidate_is_as_likely_to_hold_the_slot);
+	tcase_add_loop_test(tc, free_slots_are_taken_first, 0, 10);
+	tcase_add_test(tc, uses_of_a_thread_that_ends_dangle);
+	tcase_add_test(tc, uses_in_a_shared_cache_outlive_their_thread);
+	tcase_add_test(tc, with_use_next_the_first_access_is_the_use);
+	tcase_add_test(tc, a_watch_that_cannot_be_armed_is_lost_and_counted);
+	tcase_add_test(tc, what_is_displaced_while_it_is_armed_is_armed_anew);
+	tcase_add_test(tc, an_access_that_is_not_known_decides_nothing);
+	tcase_add_test(tc, configurations_that_cannot_be_are_refused);
+	tcase_add_loop_test(tc, threads_that_race_lose_no_weight, 0,
+			    REUSE_SCOPES * REUSE_GRANULARITIES);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
