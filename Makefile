@@ -53,7 +53,7 @@ ANALYSIS_OBJ := $(ANALYSIS:%.c=$(O)/%.o)
 ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
 
 # What no handler of the preload needs: every page of it would cost memory.
-NOT_PRELOADED := $(addprefix $(O)/src/,interval.o exact%.o transfer%.o topology.o)
+NOT_PRELOADED := $(addprefix $(O)/src/,interval.o exact%.o reuse%.o transfer%.o topology.o)
 
 LIBS_PRELOAD := -lZydis -ldl
 LIBS_ANALYSIS := -ljansson -ldw -lelf -lhwloc -lstdc++ -lm
