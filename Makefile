@@ -3,7 +3,7 @@
 
 # Debian packages, the one list. `make deps` installs what is missing.
 DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
-	check libzydis-dev libhwloc-dev libjansson-dev pkg-config
+	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev pkg-config
 DEPS_CHECK := spin binutils clang-format procps python3 gdb libubsan1 libasan8 \
 	libtsan2 man-db qemu-user valgrind
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
@@ -26,7 +26,7 @@ SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 endif
 O := $(B)/obj
-ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC \
+ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(SANFLAGS) $(ZSTD_FLAG) -fPIC \
 	-fvisibility=hidden -MMD -MP -pthread
 
 # ---- what there is -------------------------------------------------------
@@ -56,7 +56,9 @@ ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
 NOT_PRELOADED := $(addprefix $(O)/src/,interval.o exact%.o reuse%.o transfer%.o topology.o)
 
 LIBS_PRELOAD := -lZydis -ldl
-LIBS_ANALYSIS := -ljansson -ldw -lelf -lhwloc -lstdc++ -lm
+# Asked for when it is needed: make deps may have installed it by then.
+LIBS_ZSTD = $(shell pkg-config --libs libzstd 2>/dev/null)
+LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -lstdc++ -lm $(LIBS_ZSTD)
 LIBS_TEST := -lcheck -lsubunit -lrt -lm
 
 ALL := $(B)/libcomdet.so $(B)/libcomdet-qemu.so $(B)/reusetrack \
@@ -74,6 +76,10 @@ endif
 $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -I. -c -o $@ $<
+
+# Recordings that perf compressed can be read where libzstd is.
+$(O)/analysis/perf_data_inflate.o: ZSTD_FLAG = \
+	$(shell pkg-config --exists libzstd && echo -DHAVE_ZSTD)
 
 # Statistics are for the analysis; they alone need libm.
 $(B)/libcomdet.so: $(filter-out $(NOT_PRELOADED),$(SRC_OBJ)) $(PRELOAD_OBJ)

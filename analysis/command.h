@@ -21,5 +21,6 @@ struct command {
 extern const struct command cmd_record;
 extern const struct command cmd_report;
 extern const struct command cmd_doctor;
+extern const struct command cmd_import;
 
 #endif
