@@ -69,7 +69,8 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench bench-emu fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter demo check check-% bench bench-emu accuracy fuzz,\
+	$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 endif
 
@@ -105,6 +106,10 @@ $(B)/tests/test_%: $(O)/tests/test_%.o $(SRC_OBJ) $(PURE_OBJ) $(ANALYSIS_LIB_OBJ
 
 # The tables of events are compared with libpfm4's.
 $(B)/tests/test_pmu_events: LIBS_TEST += -lpfm
+
+# A machine with a PMU, for the hardware sources.
+FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_*.c))
+$(filter $(B)/tests/test_pmu_%,$(UNIT:tests/%.c=$(B)/tests/%)): $(FAKE_OBJ)
 
 # These two drive the interpreter over programs under ptrace.
 $(B)/tests/help_stepper $(B)/tests/help_bias: $(B)/tests/%: $(O)/tests/%.o \
@@ -228,15 +233,6 @@ check-programs: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/programs.sh $(PROGRAMS)
 
-# How far the transfer estimators are off; SWEEP= its options and patterns.
-.PHONY: sweep-transfer
-sweep-transfer: $(B)/tests/sweep_transfer
-	@$< $(SWEEP)
-
-$(B)/tests/sweep_%: $(O)/tests/sweep_%.o $(SRC_OBJ)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ -lm
-
 # Overhead; PAIRS= runs each way, BENCH= chooses programs.
 .PHONY: bench
 bench: deps deps-bench
@@ -248,6 +244,11 @@ bench: deps deps-bench
 bench-emu: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/emu/bench.sh $(BENCH)
+
+# Estimates against exact counts, about an hour; SUITE= chooses some.
+.PHONY: accuracy
+accuracy: deps all
+	@$(B)/reusetrack accuracy --jobs $(shell nproc) $(SUITE:%=--suite %)
 
 # Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
@@ -285,6 +286,9 @@ install: all
 	install -m 755 $(B)/reusetrack $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/libcomdet.so $(B)/libcomdet-qemu.so \
 		$(DESTDIR)$(PREFIX)/lib
+	install -d $(DESTDIR)$(PREFIX)/lib/reusetrack/microbench
+	install -m 755 $(MICROBENCH:microbench/%.c=$(B)/microbench/%) \
+		$(DESTDIR)$(PREFIX)/lib/reusetrack/microbench
 	for m in $(MAN); do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} \
 			|| exit 1; \
@@ -309,12 +313,12 @@ help:
 	@echo '                    UBSan, under ThreadSanitizer, whole programs'
 	@echo 'make check-programs [PROGRAMS="pigz ..."]'
 	@echo '                    real programs with and without the preload'
-	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
-	@echo '                    how far the transfer estimators are off'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
 	@echo '                    what profiling costs; half an hour and more'
 	@echo 'make bench-emu [BENCH="loop pigz ..."]'
 	@echo '                    what profiling under QEMU costs'
+	@echo 'make accuracy [SUITE="write-volume ..."]'
+	@echo '                    hold the estimates to exact counts; an hour'
 	@echo 'make fuzz [FUZZ_SECONDS=60]'
 	@echo '                    feed random bytes to the decoder and the reader'
 	@echo 'make layers         check who includes whom'
