@@ -233,6 +233,15 @@ check-programs: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/programs.sh $(PROGRAMS)
 
+# How far the transfer estimators are off; SWEEP= its options and patterns.
+.PHONY: sweep-transfer
+sweep-transfer: $(B)/tests/sweep_transfer
+	@$< $(SWEEP)
+
+$(B)/tests/sweep_%: $(O)/tests/sweep_%.o $(SRC_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ -lm
+
 # Overhead; PAIRS= runs each way, BENCH= chooses programs.
 .PHONY: bench
 bench: deps deps-bench
@@ -313,6 +322,8 @@ help:
 	@echo '                    UBSan, under ThreadSanitizer, whole programs'
 	@echo 'make check-programs [PROGRAMS="pigz ..."]'
 	@echo '                    real programs with and without the preload'
+	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
+	@echo '                    how far the transfer estimators are off'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
 	@echo '                    what profiling costs; half an hour and more'
 	@echo 'make bench-emu [BENCH="loop pigz ..."]'
