@@ -48,47 +48,120 @@ static void take_cell(struct transfer_cell *c, const struct cdp_transfer *cell,
 	c->samples = (uint64_t)number(more->value[2]);
 }
 
+static void add_cell(struct transfer_cell *to, const struct transfer_cell *from)
+{
+	for (int i = 0; i < TRANSFER_SHARES; i++) {
+		to->share[i].sum += from->share[i].sum;
+		to->share[i].square += from->share[i].square;
+	}
+	to->a_to_b += from->a_to_b;
+	to->seen += from->seen;
+	to->samples += from->samples;
+}
+
+static int order_u32(uint32_t x, uint32_t y)
+{
+	return (x > y) - (x < y);
+}
+
+/* Records of one cell together, its sums before what there is more of it. */
+static int compare_records(const void *a, const void *b)
+{
+	const struct cdp_transfer *x = *(const struct cdp_transfer *const *)a;
+	const struct cdp_transfer *y = *(const struct cdp_transfer *const *)b;
+	int order = order_u32(x->a, y->a);
+
+	if (!order)
+		order = order_u32(x->b, y->b);
+	if (!order)
+		order = order_u32(x->kind, y->kind);
+	return order ? order : (x > y) - (x < y); /* as in the file */
+}
+
 static int compare(const void *a, const void *b)
 {
-	double x = ((const struct estimate_cell *)a)->cell.share[0].sum;
-	double y = ((const struct estimate_cell *)b)->cell.share[0].sum;
+	const struct estimate_cell *x = a, *y = b;
+	double m = x->cell.share[0].sum, n = y->cell.share[0].sum;
+	int order = (m < n) - (m > n);
 
-	return (x < y) - (x > y);
+	if (!order)
+		order = order_u32(x->process, y->process);
+	if (!order)
+		order = order_u32(x->a, y->a);
+	return order ? order : order_u32(x->b, y->b);
+}
+
+/* The cells of one process after those of @e; returns its total. */
+static struct transfer_cell take_cells(struct estimate *e,
+				       const struct process *s,
+				       uint32_t process)
+{
+	const struct cdp_transfer **r = xcalloc(s->transfers, sizeof(*r));
+	struct transfer_cell total = { .seen = 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->transfers; i++)
+		if (s->transfer[i].kind == CDP_ESTIMATE_CELL ||
+		    s->transfer[i].kind == CDP_ESTIMATE_MORE)
+			r[n++] = &s->transfer[i];
+	if (n)
+		qsort(r, n, sizeof(*r), compare_records);
+	for (size_t i = 0, next; i < n; i = next) {
+		const struct cdp_transfer *cell = NULL, *more = NULL;
+		struct transfer_cell found;
+
+		/* A later record replaces an earlier one. */
+		for (next = i;
+		     next < n && r[next]->a == r[i]->a && r[next]->b == r[i]->b;
+		     next++)
+			*(r[next]->kind == CDP_ESTIMATE_CELL ? &cell : &more) =
+				r[next];
+		if (!cell)
+			continue;
+		take_cell(&found, cell, more);
+		if (cell->a == UINT32_MAX)
+			total = found;
+		else
+			e->cell[e->cells++] =
+				(struct estimate_cell){ process, cell->a,
+							cell->b, found };
+	}
+	free(r);
+	return total;
 }
 
 bool estimate_load(struct estimate *e, const struct profile *p)
 {
-	const struct cdp_transfer *sampling = NULL;
+	double most = -1;
+	size_t records = 0;
 
 	memset(e, 0, sizeof(*e));
-	for (size_t i = 0; i < p->processes && !sampling; i++) {
-		e->process = &p->process[i];
-		sampling = estimate_record(e->process, CDP_ESTIMATE_SAMPLING, 0,
-					   0);
-	}
-	if (!sampling)
-		return false;
-	e->sampling.samples = number(sampling->value[0]);
-	e->sampling.jitter = number(sampling->value[1]);
-	if (!strcmp(e->process->header.algorithm, "chain"))
-		e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
-	e->cell = xcalloc(e->process->transfers, sizeof(*e->cell));
-	for (size_t i = 0; i < e->process->transfers; i++) {
-		const struct cdp_transfer *t = &e->process->transfer[i];
-		const struct cdp_transfer *more;
+	for (size_t i = 0; i < p->processes; i++)
+		records += p->process[i].transfers;
+	e->cell = xcalloc(records, sizeof(*e->cell));
+	for (size_t i = 0; i < p->processes; i++) {
+		const struct process *s = &p->process[i];
+		const struct cdp_transfer *sampling =
+			estimate_record(s, CDP_ESTIMATE_SAMPLING, 0, 0);
+		struct transfer_cell total;
 
-		if (t->kind != CDP_ESTIMATE_CELL ||
-		    t != estimate_record(e->process, t->kind, t->a, t->b))
+		if (!sampling)
 			continue;
-		more = estimate_record(e->process, CDP_ESTIMATE_MORE, t->a,
-				       t->b);
-		if (t->a == UINT32_MAX) {
-			take_cell(&e->total, t, more);
+		e->sampling.samples += number(sampling->value[0]);
+		if (number(sampling->value[1]) > e->sampling.jitter)
+			e->sampling.jitter = number(sampling->value[1]);
+		if (!strcmp(s->header.algorithm, "chain"))
+			e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
+		total = take_cells(e, s, i);
+		add_cell(&e->total, &total);
+		if (total.share[TRANSFER_ALL].sum <= most)
 			continue;
-		}
-		e->cell[e->cells].a = t->a;
-		e->cell[e->cells].b = t->b;
-		take_cell(&e->cell[e->cells++].cell, t, more);
+		most = total.share[TRANSFER_ALL].sum;
+		e->process = s;
+	}
+	if (!e->process) {
+		estimate_release(e);
+		return false;
 	}
 	qsort(e->cell, e->cells, sizeof(*e->cell), compare);
 	return true;

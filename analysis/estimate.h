@@ -16,14 +16,18 @@
 #include "src/transfer_tally.h"
 
 struct estimate_cell {
+	uint32_t process; /* index */
 	uint32_t a, b;
 	struct transfer_cell cell;
 };
 
-/* Of one process, the first that has estimates. */
+/*
+ * Of all processes that have estimates. The variance of a sum over processes
+ * is that of one counter's at most, so its interval is rather too wide.
+ */
 struct estimate {
-	const struct process *process;
-	struct transfer_sampling sampling; /* what its intervals cover */
+	const struct process *process;     /* the one with most transfers */
+	struct transfer_sampling sampling; /* what the intervals cover */
 	struct transfer_cell total;
 	struct estimate_cell *cell; /* most transfers first */
 	size_t cells;

@@ -43,8 +43,21 @@ void report_how(struct report *r); /* report_how.c */
 void report_loss(struct report *r);
 /* What was counted exactly, nothing if that was not asked for. */
 void report_exact(struct report *r); /* report_exact.c */
-/* What was estimated, nothing if that was not asked for. */
+/* What was estimated, nothing if nothing was. */
 void report_estimate(struct report *r); /* report_estimate.c */
+/*
+ * The sentence that the answer begins with, NULL if nothing was estimated;
+ * @weak if it rests on few samples. To be freed.
+ */
+char *report_estimate_answer(const struct report *r, bool *weak);
+/*
+ * The estimates by rows of threads, of @r->thread alone if that is asked for,
+ * ordered as tally.cell is; NULL if there are none, or rows were merged. To be
+ * freed.
+ */
+struct cell *report_estimate_cells(const struct report *r, size_t *n);
+/* Did an estimator, and no map, measure @h? */
+bool report_is_estimate(const struct cdp_header *h);
 
 enum paint {
 	PAINT_HEAD,

@@ -229,29 +229,36 @@ static void answer_found(struct report *r)
 	uint64_t total = tally_total(t->kind);
 	double false_n = t->kind[SHARING_FALSE];
 	struct interval v = interval_share(false_n, total);
-	char where[2600], *text;
+	bool weak = total < FEW_DETECTIONS, counts;
+	char where[2600], *what, *text;
 
+	what = report_estimate_answer(r, &weak);
+	counts = what;
+	if (!what)
+		what = xasprintf("%s of the cache-line sharing detected "
+				 "between threads is false sharing (95 %% "
+				 "interval %.0f to %.0f %%, %s detection%s%s).",
+				 percent_text(false_n, total), 100 * v.low,
+				 100 * v.high, count_text(total),
+				 total == 1 ? "" : "s",
+				 weak ? ": few, a weak answer" : "");
 	name_place(r, t->kind[SHARING_FALSE] ? SHARING_FALSE : SHARING_TRUE,
 		   where, sizeof(where));
-	text = xasprintf("%s of the cache-line sharing detected between "
-			 "threads is false sharing (95 %% interval %.0f to "
-			 "%.0f %%, %s detection%s%s).%s",
-			 percent_text(false_n, total), 100 * v.low,
-			 100 * v.high, count_text(total), total == 1 ? "" : "s",
-			 total < FEW_DETECTIONS ? ": few, a weak answer" : "",
-			 where);
+	text = xasprintf("%s%s", what, where);
 	fputs(paint(r, PAINT_HEAD), r->out);
 	print_wrapped(r->out, text, 0, 0);
 	fputs(paint(r, PAINT_OFF), r->out);
 	free(text);
-	if (total < FEW_DETECTIONS)
+	free(what);
+	if (weak)
 		fputs("Run longer for more detections and a narrower "
 		      "interval.\n",
 		      r->out);
 	answer_same_core(r);
-	fputs("This is a map: shares and detections, not a count of cache line "
-	      "transfers.\n",
-	      r->out);
+	if (!counts)
+		fputs("This is a map: shares and detections, not a count of "
+		      "cache line transfers.\n",
+		      r->out);
 }
 
 /* Nothing was sampled: why, and what would help. */

@@ -59,7 +59,7 @@ static void item_expiry(struct report *r, const struct cdp_header *h)
 	const char *unit = safe_text(h->period_unit);
 	bool ns = !strcmp(h->period_unit, "ns");
 
-	if (!h->expiry)
+	if (!h->expiry || report_is_estimate(h))
 		return;
 	item(r, "expiry",
 	     "a published store counts for %s%s%s, a watchpoint is old after "
@@ -144,8 +144,14 @@ void report_how(struct report *r)
 		     "%s program%s started by it were not profiled; record "
 		     "--children includes them",
 		     count_text(missed), missed == 1 ? "" : "s");
-	item(r, "intervals",
-	     "95 %%; of the sampling alone, not of what the method favours");
+	item(r, "intervals", "%s",
+	     !report_is_estimate(h)
+		     ? "95 %; of the sampling alone, not of what the method "
+		       "favours"
+	     : strcmp(h->algorithm, "chain")
+		     ? "95 %, of the sampling; the estimator has no bias"
+		     : "95 %, of the sampling and of what the estimator may be "
+		       "off");
 }
 
 /* Causes that end an interrupt without a sample, and so are parts of them. */

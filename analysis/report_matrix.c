@@ -3,7 +3,8 @@
  * report_matrix - which threads share with which
  *
  * Up to 12 threads a matrix of numbers, beyond that a picture of at most 64 by
- * 64 characters, and always the list of the pairs with most detections.
+ * 64 characters, and always the list of the pairs with most detections. Where
+ * transfers were estimated the matrix has these, and report_estimate the pairs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,16 @@ enum {
 };
 
 static const char shades[] = ".:-=+*#%@";
+
+/* What is drawn. */
+struct matrix {
+	const struct cell *cell; /* ordered by a, b */
+	size_t cells;
+	const char *unit;
+	uint32_t *row; /* the ids that occur, ordered */
+	size_t rows;
+	uint64_t max; /* of a cell */
+};
 
 /* At most 5 columns: 12345, 123k, 12M. */
 static const char *short_count(uint64_t n, char *buf, size_t size)
@@ -38,7 +49,7 @@ static const char *short_count(uint64_t n, char *buf, size_t size)
 	return buf;
 }
 
-static const struct cell *find_cell(const struct tally *t, uint32_t a,
+static const struct cell *find_cell(const struct matrix *t, uint32_t a,
 				    uint32_t b)
 {
 	size_t low = 0, high = t->cells;
@@ -69,9 +80,10 @@ static const char *cell_paint(const struct report *r, uint64_t n, uint64_t max)
 	return "";
 }
 
-static void print_numbers(struct report *r, const uint32_t *row, size_t n,
-			  uint64_t max)
+static void print_numbers(struct report *r, const struct matrix *m)
 {
+	const uint32_t *row = m->row;
+	size_t n = m->rows;
 	char buf[16];
 
 	fprintf(r->out, "%s     ", paint(r, PAINT_DIM));
@@ -81,11 +93,10 @@ static void print_numbers(struct report *r, const uint32_t *row, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		fprintf(r->out, "%5u", row[i]);
 		for (size_t j = 0; j < n; j++) {
-			const struct cell *c =
-				find_cell(&r->tally, row[i], row[j]);
+			const struct cell *c = find_cell(m, row[i], row[j]);
 			uint64_t all = c ? tally_total(c->kind) : 0;
 
-			fprintf(r->out, "%s %5s%s", cell_paint(r, all, max),
+			fprintf(r->out, "%s %5s%s", cell_paint(r, all, m->max),
 				all ? short_count(all, buf, sizeof(buf)) : ".",
 				r->colour ? paint(r, PAINT_OFF) : "");
 		}
@@ -110,16 +121,18 @@ static size_t place_of(const uint32_t *row, size_t n, uint32_t id)
 }
 
 /* More threads than columns: a character stands for a block of them. */
-static void print_picture(struct report *r, const uint32_t *row, size_t n)
+static void print_picture(struct report *r, const struct matrix *m)
 {
 	static uint64_t sum[PICTURE_MAX][PICTURE_MAX];
+	const uint32_t *row = m->row;
+	size_t n = m->rows;
 	size_t block = (n + PICTURE_MAX - 1) / PICTURE_MAX;
 	size_t side = (n + block - 1) / block, levels = sizeof(shades) - 1;
 	uint64_t max = 0;
 
 	memset(sum, 0, sizeof(sum));
-	for (size_t i = 0; i < r->tally.cells; i++) {
-		const struct cell *c = &r->tally.cell[i];
+	for (size_t i = 0; i < m->cells; i++) {
+		const struct cell *c = &m->cell[i];
 		size_t a = place_of(row, n, c->a) / block;
 		size_t b = place_of(row, n, c->b) / block;
 
@@ -142,9 +155,8 @@ static void print_picture(struct report *r, const uint32_t *row, size_t n)
 		fputs("|\n", r->out);
 	}
 	fprintf(r->out,
-		"  Columns as rows. ' ' none, '.' few, '@' up to %s "
-		"detections.\n",
-		count_text(max));
+		"  Columns as rows. ' ' none, '.' few, '@' up to %s %s.\n",
+		count_text(max), m->unit);
 	if (block > 1)
 		fprintf(r->out,
 			"  A row and a column stand for %zu threads "
@@ -217,32 +229,45 @@ static void report_pairs(struct report *r)
 		}
 }
 
-void report_matrix(struct report *r)
+static void draw(struct report *r, struct matrix *m)
 {
-	const struct tally *t = &r->tally;
 	bool *used = xcalloc(r->profile->threads, sizeof(*used));
-	uint32_t *row = xcalloc(r->profile->threads, sizeof(*row));
-	uint64_t max = 0;
-	size_t n = 0;
 
-	for (size_t i = 0; i < t->cells; i++) {
-		uint64_t all = tally_total(t->cell[i].kind);
+	m->row = xcalloc(r->profile->threads, sizeof(*m->row));
+	for (size_t i = 0; i < m->cells; i++) {
+		uint64_t all = tally_total(m->cell[i].kind);
 
-		used[t->cell[i].a] = used[t->cell[i].b] = true;
-		if (all > max)
-			max = all;
+		used[m->cell[i].a] = used[m->cell[i].b] = true;
+		if (all > m->max)
+			m->max = all;
 	}
 	for (size_t i = 0; i < r->profile->threads; i++)
 		if (used[i])
-			row[n++] = i;
-	if (n > 2)
-		report_heading(
-			r, "Communication matrix (detections by thread id)");
-	if (n > 2 && n <= NUMBERS_MAX)
-		print_numbers(r, row, n, max);
-	else if (n > 2)
-		print_picture(r, row, n);
-	report_pairs(r);
+			m->row[m->rows++] = i;
+	if (m->rows > 2)
+		report_heading(r, "Communication matrix (%s by thread id)",
+			       m->unit);
+	if (m->rows > 2 && m->rows <= NUMBERS_MAX)
+		print_numbers(r, m);
+	else if (m->rows > 2)
+		print_picture(r, m);
 	free(used);
-	free(row);
+	free(m->row);
+}
+
+void report_matrix(struct report *r)
+{
+	struct matrix m = { .unit = "transfers" };
+	struct cell *estimated = report_estimate_cells(r, &m.cells);
+
+	m.cell = estimated;
+	if (!estimated) {
+		m.cell = r->tally.cell;
+		m.cells = r->tally.cells;
+		m.unit = "detections";
+	}
+	draw(r, &m);
+	free(estimated);
+	if (!estimated)
+		report_pairs(r);
 }

@@ -176,10 +176,10 @@ void report_text(struct report *r)
 	report_threads(r);
 	if (tally_total(r->tally.kind)) {
 		report_matrix(r);
+		report_estimate(r);
 		report_lines(r);
 		report_sites(r);
 	}
-	report_estimate(r);
 	report_exact(r);
 	report_how(r);
 	report_loss(r);
