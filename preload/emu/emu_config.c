@@ -139,6 +139,11 @@ static int read_place(struct reader *r, struct emu_config *c)
 	return 0;
 }
 
+/*
+ * After the settings that it depends on. Unless told, transfers are estimated
+ * by what is unbiased where arming takes as long as it does here; without
+ * watches or samples there is only the map.
+ */
 static int read_algorithm(struct reader *r, struct emu_config *c)
 {
 	static const char *const algorithms[] = {
@@ -147,13 +152,21 @@ static int read_algorithm(struct reader *r, struct emu_config *c)
 		[EMU_CHAIN] = "chain",
 	};
 	const char *value = value_of(r->argc, r->argv, "algorithm");
+	bool possible = c->registers && c->period;
+	int i = EMU_COMDETECTIVE;
 
-	for (int i = EMU_COMDETECTIVE; i <= EMU_CHAIN; i++)
-		if (!value || !strcmp(value, algorithms[i])) {
-			c->algorithm = i;
-			return 0;
-		}
-	return bad(r, "algorithm", "must be comdetective, epoch or chain");
+	if (!value && possible)
+		i = c->arm_delay ? EMU_CHAIN : EMU_EPOCH;
+	while (value && i <= EMU_CHAIN && strcmp(value, algorithms[i]))
+		i++;
+	if (i > EMU_CHAIN)
+		return bad(r, "algorithm",
+			   "must be comdetective, epoch or chain");
+	if (i != EMU_COMDETECTIVE && !possible)
+		return bad(r, "algorithm",
+			   "estimates need registers and a period");
+	c->algorithm = i;
+	return 0;
 }
 
 /* What one watch covers: the whole line, or 8 bytes as debug registers do. */
@@ -194,8 +207,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	c->out = value_of(argc, argv, "out");
 	if (!c->out)
 		c->out = "out";
-	if (known_names(&r) || read_pmu(&r, c) || read_algorithm(&r, c) ||
-	    read_watch(&r, c) ||
+	if (known_names(&r) || read_pmu(&r, c) || read_watch(&r, c) ||
 	    number(&r, "arming", 0, EMU_PERIOD_MAX, &c->arm_delay) ||
 	    read_slice(&r, c) || read_place(&r, c) ||
 	    number(&r, "exact", 0, 1, &exact) ||
@@ -209,11 +221,9 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 		return -EINVAL;
 	if (c->period && c->period < EMU_PERIOD_MIN)
 		return bad(&r, "period", "must be 0 or at least 100");
-	if (c->algorithm != EMU_COMDETECTIVE && !registers)
-		return bad(&r, "algorithm", "estimates need registers");
-	if (c->algorithm != EMU_COMDETECTIVE && !c->period)
-		return bad(&r, "algorithm", "estimates need a period");
 	c->registers = registers;
+	if (read_algorithm(&r, c))
+		return -EINVAL;
 	c->board_slots = slots;
 	c->children = children;
 	c->exact = exact;

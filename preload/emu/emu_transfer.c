@@ -3,12 +3,14 @@
  * emu_transfer - estimate transfers, with simulated watches over all threads
  *
  * A watch is armed for all threads at once, as an inherited debug register is:
- * the whole line or, with chunks, as many registers of 8 bytes as there are.
- * Arming takes as long as config.arm_delay says, in accesses.
+ * each register covers a line or, with chunks, all of them together 8 bytes
+ * each of one line. Arming takes as long as config.arm_delay says, in accesses.
  *
  * Each access looks into a table by its line's hash. What is not 0 there may
  * be watched, or begins in the line before one that is; then the slots are
- * compared under a lock.
+ * compared, first by line and then under a lock. A thread that has told all
+ * that its loads can tell of an epoch is not asked again: a line that everybody
+ * reads and nobody writes any more would cost each of those loads.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,21 +24,29 @@
 enum {
 	LINE_BYTES = 64,
 	CHUNK_BYTES = 8,
-	THREADS = 128,   /* with numbers below */
-	SLOTS_LINES = 4, /* whole lines watched at once */
+	THREADS = TRANSFER_THREADS_MAX, /* with numbers below */
+	SLOTS = COMM_REGISTERS_MAX,
 	NO_CELL = UINT32_MAX,
+	NO_LINE = 1, /* no line's address */
 };
 
 uint8_t emu_watched[EMU_WATCHED];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct transfer_watched slot[SLOTS_LINES];
-static bool armed[SLOTS_LINES];
+static struct transfer_watched slot[SLOTS];
+static bool armed[SLOTS];
+/* The same for a look without the lock. */
+static _Atomic uint64_t line_of[SLOTS];
+static _Atomic uint32_t generation_of[SLOTS];
+/* Of each processor, by slot: as what generation its loads tell nothing. */
+static uint32_t told[EMU_VCPUS_MAX][SLOTS];
 static struct transfer *transfer;
 static struct transfer_tally *tally;
 static size_t transfer_bytes, tally_bytes;
+static uint32_t slots;
 static _Atomic uint64_t samples;
+static _Atomic uint32_t highest; /* thread number that took part */
 static struct store_writer writer;
 
 /* With the lock held: @line's entry, and that of the line before. */
@@ -61,6 +71,9 @@ static int arm(void *ctx, const struct transfer_watched *w, uint64_t now,
 	slot[w->slot] = *w;
 	armed[w->slot] = true;
 	mark(w->line, 1);
+	atomic_store_explicit(&generation_of[w->slot], w->generation,
+			      memory_order_relaxed);
+	atomic_store_explicit(&line_of[w->slot], w->line, memory_order_release);
 	pthread_mutex_unlock(&lock);
 	*ready = now + emu.config.arm_delay;
 	store_add(&v->record->arms, 1);
@@ -73,6 +86,7 @@ static void disarm(void *ctx, uint32_t n)
 	if (armed[n])
 		mark(slot[n].line, -1);
 	armed[n] = false;
+	atomic_store_explicit(&line_of[n], NO_LINE, memory_order_relaxed);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -95,6 +109,7 @@ static void show(struct vcpu *v, const struct transfer_event *e, uint64_t line)
 						: UINT32_MAX,
 	};
 
+	v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
 	emu_show(v, &d);
 }
 
@@ -123,7 +138,7 @@ int emu_transfer_init(void)
 		.kind = emu.config.algorithm == EMU_EPOCH ? TRANSFER_EPOCH
 							  : TRANSFER_CHAIN,
 		.threads = THREADS,
-		.slots = lines ? SLOTS_LINES : 1,
+		.slots = lines ? emu.config.registers : 1,
 		.line_bytes = LINE_BYTES,
 		.chunk_bytes = lines ? LINE_BYTES : CHUNK_BYTES,
 		.ranges = lines ? 1 : emu.config.registers,
@@ -149,7 +164,12 @@ int emu_transfer_init(void)
 	pthread_mutex_init(&tally_lock, NULL);
 	memset(emu_watched, 0, sizeof(emu_watched));
 	memset(armed, 0, sizeof(armed));
+	memset(told, 0, sizeof(told));
+	slots = config.slots;
+	for (uint32_t n = 0; n < SLOTS; n++)
+		atomic_store(&line_of[n], NO_LINE);
 	atomic_store(&samples, 0);
+	atomic_store(&highest, 0);
 	writer = (struct store_writer){ .section = CDP_TRANSFERS };
 	transfer = transfer_init(a, &config, &watch, &sink);
 	tally = transfer_tally_init(b, THREADS);
@@ -158,22 +178,40 @@ int emu_transfer_init(void)
 
 void emu_transfer_start(struct vcpu *v)
 {
-	uint32_t id = v->record->id;
+	uint32_t id = v->record->id, seen = atomic_load(&highest);
 
 	v->in_transfer = id < THREADS;
 	if (!v->in_transfer) {
 		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
 		return;
 	}
+	while (seen < id && !atomic_compare_exchange_weak(&highest, &seen, id))
+		;
+	memset(told[v - emu.vcpu], 0, sizeof(told[0]));
 	transfer_thread_init(&v->transfer, id, v, emu.seed + 1);
+}
+
+/* May thread @v's access @a tell something of slot @n? */
+static bool may_tell(const struct vcpu *v, uint32_t n, const struct access *a)
+{
+	uint64_t line = atomic_load_explicit(&line_of[n], memory_order_acquire);
+
+	if (line > a->addr + a->len - 1 || line + LINE_BYTES <= a->addr)
+		return false;
+	return a->flags & ACCESS_STORE ||
+	       told[v - emu.vcpu][n] !=
+		       atomic_load_explicit(&generation_of[n],
+					    memory_order_relaxed);
 }
 
 void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
 {
-	for (uint32_t n = 0; v->in_transfer && n < SLOTS_LINES; n++) {
+	for (uint32_t n = 0; v->in_transfer && n < slots; n++) {
 		uint32_t generation = 0, range = 0;
 		bool hit = false;
 
+		if (!may_tell(v, n, a))
+			continue;
 		pthread_mutex_lock(&lock);
 		for (uint32_t i = 0; armed[n] && !hit && i < slot[n].n; i++) {
 			struct access w = { .addr = slot[n].range[i].addr,
@@ -187,8 +225,9 @@ void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
 		if (!hit)
 			continue;
 		store_add(&v->record->traps, 1);
-		transfer_trap(transfer, &v->transfer, n, generation, range, a,
-			      now, v->core);
+		if (transfer_trap(transfer, &v->transfer, n, generation, range,
+				  a, now, v->core) == TRANSFER_NEED_STORES)
+			told[v - emu.vcpu][n] = generation;
 	}
 }
 
@@ -229,6 +268,8 @@ static void put_cell(uint32_t a, uint32_t b, const struct transfer_cell *c)
 
 void emu_transfer_finish(bool last)
 {
+	bool one_counter = emu.config.pmu == EMU_PMU_IBS;
+	uint32_t threads = atomic_load(&highest) + 1;
 	struct transfer_stats s;
 	double value[6];
 
@@ -239,7 +280,8 @@ void emu_transfer_finish(bool last)
 		}
 	pthread_mutex_lock(&tally_lock);
 	s = transfer_stats(transfer);
-	value[0] = (double)atomic_load(&samples);
+	/* With two counters, that of the loads has no part in it. */
+	value[0] = (double)(one_counter ? atomic_load(&samples) : s.candidates);
 	value[1] = emu_sampling_jitter();
 	value[2] = (double)s.candidates;
 	value[3] = (double)s.finished;
@@ -247,7 +289,7 @@ void emu_transfer_finish(bool last)
 	value[5] = (double)(s.busy + s.arm_failed + s.overflow);
 	put(CDP_ESTIMATE_SAMPLING, 0, 0, value, sizeof(value));
 	put_cell(NO_CELL, NO_CELL, transfer_tally_total(tally));
-	for (uint32_t b = 1; b < THREADS; b++)
+	for (uint32_t b = 1; b < threads; b++)
 		for (uint32_t a = 0; a < b; a++)
 			put_cell(a, b, transfer_tally_cell(tally, a, b));
 	pthread_mutex_unlock(&tally_lock);
