@@ -322,9 +322,18 @@ static struct reuse_event decide(struct slot *s, enum reuse_outcome outcome)
 /* Counts of several threads may lag behind each other. */
 static uint64_t elapsed(uint64_t since, uint64_t now)
 {
-	if (now == REUSE_TIME_UNKNOWN)
-		return now;
-	return now > since ? now - since : 0;
+	return now > since ? now - since : 1;
+}
+
+/* To an end that is no access of the use's stream: as if it were the next. */
+static uint64_t elapsed_elsewhere(struct reuse *e, struct reuse_thread *t,
+				  const struct slot *s)
+{
+	uint64_t now = REUSE_TIME_UNKNOWN;
+
+	if (e->watch->count)
+		now = e->watch->count(t->ctx, &s->watched.place);
+	return now == REUSE_TIME_UNKNOWN ? now : elapsed(s->count, now + 1);
 }
 
 /* Hand over and free the slot. Called with the lock, returns without. */
@@ -363,12 +372,8 @@ static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
 	v.temporal = share_a_byte(&s->use, a);
 	if (reuse_stores(a))
 		v.pairing = v.pairing == REUSE_RAW ? REUSE_WAW : REUSE_WAR;
-	if (outcome == REUSE_INVALIDATED)
-		now = e->watch->count ? e->watch->count(t->ctx, &v.use_place)
-				      : REUSE_TIME_UNKNOWN;
-	v.time = elapsed(s->count, now);
-	if (!v.time && outcome != REUSE_INVALIDATED)
-		v.time = 1;
+	v.time = outcome == REUSE_INVALIDATED ? elapsed_elsewhere(e, t, s)
+					      : elapsed(s->count, now);
 	end_use(e, t, s, &v);
 }
 
@@ -403,6 +408,7 @@ static void dangle(struct reuse *e, struct reuse_thread *t, struct slot *s)
 	struct reuse_event v = decide(s, REUSE_DANGLING);
 
 	if (state(s) == SLOT_USED) {
+		v.time = elapsed_elsewhere(e, t, s);
 		end_use(e, t, s, &v);
 		return;
 	}

@@ -145,8 +145,9 @@ struct reuse_watch {
 	void (*disarm)(void *ctx, uint32_t slot);
 	/*
 	 * How many accesses the thread of a use, or its domain, has made by
-	 * now, asked by another one that invalidates; REUSE_TIME_UNKNOWN, or no
-	 * function, if there is no telling. Called with the slot's lock.
+	 * now, asked when another one invalidates or the end comes;
+	 * REUSE_TIME_UNKNOWN, or no function, if there is no telling. Called
+	 * with the slot's lock.
 	 */
 	uint64_t (*count)(void *ctx, const struct reuse_place *use);
 };
@@ -158,9 +159,9 @@ struct reuse_event {
 	struct access end; /* the access that decided; flags 0 if dangling */
 	struct reuse_place use_place, end_place;
 	/*
-	 * Accesses from use to end, of the thread (private) or the domain:
-	 * A B B A is 3. Of invalidations REUSE_TIME_UNKNOWN if not known; 0 if
-	 * dangling.
+	 * Accesses from use to end, of the thread (private) or the domain: A B
+	 * B A is 3. Where the end is not of these, as if it came as their next
+	 * access; REUSE_TIME_UNKNOWN if that is not known.
 	 */
 	uint64_t time;
 	uint64_t weight;            /* uses that it stands for */

@@ -216,9 +216,9 @@ static void follow(struct reuse_exact_counts *c, struct reuse_stack *stack,
 	if (!l)
 		return;
 	if (distance == REUSE_STACK_COLD) {
-		c->cold += weight;
+		add(c->cold, s->time, weight);
 	} else if (l->version != s->before) {
-		c->invalidated[pairing(l->stored, false)] += weight;
+		c->invalidated[l->stored] += weight;
 		c->returned += weight;
 	} else {
 		enum reuse_pairing p = pairing(l->stored, s->stores);
@@ -322,13 +322,13 @@ static void end_line(void *ctx, struct reuse_stack_line *l)
 	struct ending *e = ctx;
 	uint64_t line = l->key - 1;
 	_Atomic uint32_t *versions = look_up(e->x, line / REGION_LINES);
-	enum reuse_pairing p = pairing(l->stored, false);
 
 	if (atomic_load_explicit(&versions[line % REGION_LINES],
 				 memory_order_relaxed) == l->version)
-		e->counts->dangling[p] += e->weight;
+		add(e->counts->dangling[l->stored],
+		    e->counts->accesses + 1 - l->time, e->weight);
 	else
-		e->counts->invalidated[p] += e->weight;
+		e->counts->invalidated[l->stored] += e->weight;
 }
 
 static void end_stream(struct reuse_exact *x, struct reuse_exact_counts *c,

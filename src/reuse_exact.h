@@ -48,13 +48,15 @@ struct reuse_exact_config {
 
 /* Of one stream. Weights are accesses. */
 struct reuse_exact_counts {
-	/* By time; of invalidations that is not known. */
+	/* By time; of what was invalidated that is not known. */
 	struct reuse_mass reused[REUSE_PAIRINGS][2][REUSE_BINS]; /* spatial */
 	/* Of a domain's reused: by the core of the use. */
 	struct reuse_mass own[REUSE_PAIRINGS][2][REUSE_BINS];
-	double invalidated[REUSE_PAIRINGS]; /* RAR, RAW: the end is not known */
-	double dangling[REUSE_PAIRINGS];    /* RAR, RAW */
-	double cold;
+	double invalidated[2];                     /* of loads, of stores */
+	struct reuse_mass dangling[2][REUSE_BINS]; /* by time to the end, as if
+						      it were an access; of
+						      loads, of stores */
+	struct reuse_mass cold[REUSE_BINS]; /* by time from the beginning */
 	double returned; /* of invalidated: the stream came back to the line */
 	struct reuse_mass distance[REUSE_BINS]; /* of reused, in lines */
 	uint64_t accesses;                      /* in all, to any line */

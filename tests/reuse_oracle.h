@@ -170,7 +170,12 @@ static inline struct fate trace_fate(const struct trace *t, uint32_t at,
 	uint64_t addr = use->a.addr;
 	uint32_t len = use->a.len;
 	uint32_t first, last, next[2] = { 0, 0 };
-	struct fate f = { REUSE_DANGLING, UINT32_MAX, 0, false };
+	struct fate f = { REUSE_DANGLING, UINT32_MAX,
+			  scope == REUSE_PRIVATE
+				  ? t->own[use->place.thread] + 1 - use->own
+				  : t->of_domain[use->place.domain] + 1 -
+					    use->of_domain,
+			  false };
 
 	if (granularity == REUSE_LINE) {
 		addr = (addr & ~63ull) + 64 * nth;
@@ -219,6 +224,8 @@ static inline struct fate trace_fate(const struct trace *t, uint32_t at,
 			overlap(use->a.addr, use->a.len, x->a.addr, x->a.len);
 		f.time = trace_count(t, use, soonest, scope) -
 			 (scope == REUSE_PRIVATE ? use->own : use->of_domain);
+		/* The store comes as if it were the stream's next access. */
+		f.time += f.outcome == REUSE_INVALIDATED;
 		return f;
 	}
 }

@@ -101,10 +101,14 @@ static void expect_back(const struct trace *t, uint32_t at, uint64_t line,
 		invalidated |= is_store(y);
 	}
 	if (i == UINT32_MAX) {
-		c->cold++;
+		/* The count so far includes this access. */
+		bin = reuse_bin_of(c->accesses);
+		c->cold[bin].weight++;
+		c->cold[bin].offset +=
+			(double)(c->accesses - reuse_bin_low(bin));
 	} else if (invalidated) {
 		c->returned++;
-		c->invalidated[pair_of(is_store(y), false)]++;
+		c->invalidated[is_store(y)]++;
 	} else {
 		uint64_t time =
 			domain ? x->of_domain - y->of_domain : x->own - y->own;
@@ -139,6 +143,8 @@ static void expect_ahead(const struct trace *t, uint32_t at, uint64_t line,
 {
 	const struct trace_access *x = &t->access[at];
 	bool invalidated = false;
+	struct reuse_mass *m;
+	uint64_t time;
 
 	for (uint32_t i = at + 1; i < t->n; i++) {
 		const struct trace_access *y = &t->access[i];
@@ -149,10 +155,15 @@ static void expect_ahead(const struct trace *t, uint32_t at, uint64_t line,
 			return;
 		invalidated |= is_store(y);
 	}
-	if (invalidated)
-		c->invalidated[pair_of(is_store(x), false)]++;
-	else
-		c->dangling[pair_of(is_store(x), false)]++;
+	if (invalidated) {
+		c->invalidated[is_store(x)]++;
+		return;
+	}
+	time = domain ? t->of_domain[x->place.domain] + 1 - x->of_domain
+		      : t->own[x->place.thread] + 1 - x->own;
+	m = &c->dangling[is_store(x)][reuse_bin_of(time)];
+	m->weight++;
+	m->offset += (double)(time - reuse_bin_low(reuse_bin_of(time)));
 }
 
 static struct reuse_exact_counts *expect_stream(const struct trace *t,
@@ -202,12 +213,14 @@ static void same_counts(const struct reuse_exact_counts *have,
 	ck_assert_uint_eq(have->accesses, want->accesses);
 	ck_assert_uint_eq(have->full, 0);
 	ck_assert_uint_eq(have->weight, 1);
-	ck_assert_double_eq(have->cold, want->cold);
 	ck_assert_double_eq(have->returned, want->returned);
-	for (int p = 0; p < REUSE_PAIRINGS; p++) {
-		ck_assert_double_eq(have->invalidated[p], want->invalidated[p]);
-		ck_assert_double_eq(have->dangling[p], want->dangling[p]);
+	for (int store = 0; store < 2; store++) {
+		ck_assert_double_eq(have->invalidated[store],
+				    want->invalidated[store]);
+		same_bins(have->dangling[store], want->dangling[store],
+			  REUSE_BINS);
 	}
+	same_bins(have->cold, want->cold, REUSE_BINS);
 	same_bins(&have->reused[0][0][0], &want->reused[0][0][0], n);
 	same_weights(&have->own[0][0][0], &want->own[0][0][0], n);
 	same_bins(have->distance, want->distance, REUSE_BINS);
@@ -347,9 +360,9 @@ START_TEST(threads_that_race_lose_no_access)
 			i < RACERS ? racer[i].t->counts
 				   : reuse_exact_domain_end(x, i - RACERS);
 
-		sum = c->cold + c->returned;
+		sum = c->returned;
 		for (uint32_t b = 0; b < REUSE_BINS; b++)
-			sum += c->distance[b].weight;
+			sum += c->cold[b].weight + c->distance[b].weight;
 		ck_assert_double_eq(sum, (double)c->accesses);
 		ck_assert_uint_eq(c->accesses, i < RACERS ? 20000 : 2 * 20000);
 	}
