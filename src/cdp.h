@@ -40,6 +40,7 @@ enum cdp_section {
 	CDP_CORES,
 	CDP_TRANSFERS,
 	CDP_MEMORY,
+	CDP_REUSE,
 	CDP_SECTIONS
 };
 
@@ -290,6 +291,37 @@ struct cdp_memory {
 };
 _Static_assert(sizeof(struct cdp_memory) == 128, "cdp_memory");
 
+enum cdp_reuse_kind {
+	CDP_REUSE_BIN = 1, /* of a histogram of reuse times, from samples */
+	CDP_REUSE_PAIR,    /* from samples, by instructions */
+	CDP_REUSE_EXACT,   /* of a histogram of reuse times, every access */
+	CDP_REUSE_STACK,   /* of a histogram of stack distances, every access */
+	CDP_REUSE_KINDS
+};
+
+/*
+ * What became of uses (reuse.h). Each thread that finds out has records of its
+ * own; a reader adds up those that agree in all before weight. 96 bytes: 42 a
+ * page.
+ */
+struct cdp_reuse {
+	uint8_t kind;
+	uint8_t scope, granularity, outcome; /* enums of reuse.h */
+	uint8_t pairing;                     /* enum reuse_pairing */
+	uint8_t spatial;                     /* the two share no byte */
+	uint16_t domain;                     /* shared cache of the use */
+	uint32_t thread; /* of the use; UINT32_MAX: all of the domain */
+	/* reuse_bin_of the time or distance; of pairs log2 of the time. */
+	uint32_t bin;
+	uint64_t use_ip, end_ip; /* of pairs; 0 twice: all others */
+	/* A struct reuse_mass; of pairs the offsets are whole times. Atomic. */
+	double weight, squares, offset, offset_squares;
+	uint64_t count;          /* uses, unweighted; atomic */
+	uint64_t map_generation; /* of CDP_MAPS when first seen */
+	uint64_t spare[2];
+};
+_Static_assert(sizeof(struct cdp_reuse) == 96, "cdp_reuse");
+
 static inline uint32_t cdp_record_bytes(enum cdp_section s)
 {
 	switch (s) {
@@ -305,6 +337,8 @@ static inline uint32_t cdp_record_bytes(enum cdp_section s)
 		return sizeof(struct cdp_transfer);
 	case CDP_MEMORY:
 		return sizeof(struct cdp_memory);
+	case CDP_REUSE:
+		return sizeof(struct cdp_reuse);
 	default:
 		return 0;
 	}

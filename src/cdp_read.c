@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "cdp_read.h"
+#include "reuse.h"
+#include "reuse_histogram.h"
 #include "perf_sample.h"
 
 #define SQUARES_MAX 1e60 /* no sum of squares of periods comes near */
@@ -257,6 +259,23 @@ static bool memory_fits(const struct cdp_memory *m)
 	}
 }
 
+static bool mass_fits(double mass)
+{
+	return mass >= 0 && mass < SQUARES_MAX;
+}
+
+static bool reuse_fits(const struct cdp_reuse *r)
+{
+	return r->kind >= CDP_REUSE_BIN && r->kind < CDP_REUSE_KINDS &&
+	       r->scope < REUSE_SCOPES &&
+	       r->granularity < REUSE_GRANULARITIES &&
+	       r->outcome > REUSE_NOTHING && r->outcome < REUSE_OUTCOMES &&
+	       r->pairing < REUSE_PAIRINGS && r->spatial < 2 &&
+	       r->bin < REUSE_BINS && r->weight > 0 && mass_fits(r->weight) &&
+	       mass_fits(r->squares) && mass_fits(r->offset) &&
+	       mass_fits(r->offset_squares);
+}
+
 static bool record_fits(enum cdp_section section, const void *record)
 {
 	switch (section) {
@@ -272,6 +291,8 @@ static bool record_fits(enum cdp_section section, const void *record)
 		return transfer_fits(record);
 	case CDP_MEMORY:
 		return memory_fits(record);
+	case CDP_REUSE:
+		return reuse_fits(record);
 	default:
 		return false;
 	}

@@ -15,8 +15,8 @@
 #define NAME "a.1.1.cdp"
 
 enum {
-	PAGES = 8,
-	RECORDS = 9
+	PAGES = 9,
+	RECORDS = 10
 };
 
 static int file = -1;
@@ -24,7 +24,7 @@ static char good[PAGES * CDP_PAGE_BYTES];
 
 /*
  * One thread, a free row, two pairs, a map, two pairs of cores, a transfer, a
- * tally of memory accesses.
+ * tally of memory accesses, a bin of reuses.
  */
 static inline void setup(void)
 {
@@ -41,10 +41,12 @@ static inline void setup(void)
 	struct store_writer maps = { .section = CDP_MAPS };
 	struct store_writer transfers = { .section = CDP_TRANSFERS };
 	struct store_writer memory = { .section = CDP_MEMORY };
+	struct store_writer reuses = { .section = CDP_REUSE };
 	struct pair_table pairs = { .writer.section = CDP_PAIRS };
 	struct core_table cores = { .writer.section = CDP_CORES };
 	struct cdp_transfer *x;
 	struct cdp_memory *y;
+	struct cdp_reuse *u;
 	struct cdp_thread *t;
 	struct cdp_map *m;
 	struct store s;
@@ -74,6 +76,11 @@ static inline void setup(void)
 	y->access = ACCESS_LOAD;
 	y->tally.samples = 1;
 	store_commit(&memory);
+	u = store_record(&s, &reuses);
+	u->kind = CDP_REUSE_BIN;
+	u->outcome = 1;
+	u->weight = 1;
+	store_commit(&reuses);
 	for (int n = 0; n < 2; n++) {
 		d.publisher_thread = d.publisher_core = n;
 		ck_assert_int_eq(pair_table_add(&s, &pairs, &d, 1, 0), 0);
@@ -129,6 +136,7 @@ static inline void check_record(enum cdp_section section, const void *record)
 	const struct cdp_core *c = record;
 	const struct cdp_transfer *x = record;
 	const struct cdp_memory *y = record;
+	const struct cdp_reuse *u = record;
 	bool right = false;
 
 	switch (section) {
@@ -157,6 +165,13 @@ static inline void check_record(enum cdp_section section, const void *record)
 				      : y->kind < 4 && y->access &&
 						y->tally.source < 16 &&
 						y->tally.samples);
+		break;
+	case CDP_REUSE:
+		right = u->kind >= 1 && u->kind <= 4 && u->scope < 3 &&
+			u->granularity < 2 && u->outcome >= 1 &&
+			u->outcome <= 5 && u->pairing < 4 && u->spatial < 2 &&
+			u->bin < 368 && u->weight > 0 && u->squares >= 0 &&
+			u->offset >= 0 && u->offset_squares >= 0;
 		break;
 	default:
 		break;

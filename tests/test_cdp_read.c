@@ -17,7 +17,7 @@ START_TEST(the_undamaged_file_has_what_was_written)
 	ck_assert_uint_eq(bad, 0);
 	ck_assert_int_eq(open_file(&r), 0);
 	ck_assert_str_eq(r.header.exe, "/bin/true");
-	ck_assert_uint_eq(r.pages, 6);
+	ck_assert_uint_eq(r.pages, 7);
 	ck_assert_int_eq(cdp_each(&r, CDP_FREE, walk_record, NULL, NULL),
 			 -EINVAL);
 	ck_assert_int_eq(cdp_each(&r, CDP_SECTIONS, walk_record, NULL, NULL),
@@ -215,6 +215,18 @@ START_TEST(a_wrong_record_is_skipped_and_counted)
 		put_field(struct cdp_memory, tally.periods_squared,
 			  __builtin_nan(""));
 		break;
+	case 14:
+		at = page_of(CDP_REUSE) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_reuse, outcome, 0);
+		break;
+	case 15:
+		at = page_of(CDP_REUSE) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_reuse, bin, 368);
+		break;
+	case 16:
+		at = page_of(CDP_REUSE) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_reuse, offset, __builtin_nan(""));
+		break;
 	}
 	ck_assert_int_eq(read_all(&bad), RECORDS - 2);
 	ck_assert_uint_eq(bad, 1);
@@ -231,7 +243,7 @@ START_TEST(a_page_that_cannot_be_is_skipped_and_counted)
 	put_field(struct cdp_page, section, 77);
 	bad = 0;
 	ck_assert_int_eq(read_all(&bad), RECORDS - 3);
-	ck_assert_uint_eq(bad, 6); /* at each of six walks */
+	ck_assert_uint_eq(bad, 7); /* at each of seven walks */
 	put_field(struct cdp_page, section, CDP_FREE);
 	bad = 0;
 	ck_assert_int_eq(read_all(&bad), RECORDS - 3);
@@ -278,7 +290,9 @@ START_TEST(a_file_without_the_last_sections_reads)
 	put_field(struct cdp_page, section, CDP_FREE);
 	at = page_of(CDP_MEMORY);
 	put_field(struct cdp_page, section, CDP_FREE);
-	ck_assert_int_eq(read_all(&bad), RECORDS - 3);
+	at = page_of(CDP_REUSE);
+	put_field(struct cdp_page, section, CDP_FREE);
+	ck_assert_int_eq(read_all(&bad), RECORDS - 4);
 	ck_assert_uint_eq(bad, 0);
 	at = 0;
 	put_field(struct cdp_header, sections, CDP_CORES - 1);
@@ -301,7 +315,7 @@ int main(void)
 	tcase_add_loop_test(tc, foreign_files_are_named_as_such, 0, 4);
 	tcase_add_test(tc, a_wrong_header_is_refused);
 	tcase_add_test(tc, a_header_string_without_an_end_is_refused);
-	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 14);
+	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 17);
 	tcase_add_test(tc, a_page_that_cannot_be_is_skipped_and_counted);
 	tcase_add_test(tc, a_caller_stops_the_walk_with_its_own_value);
 	tcase_add_test(tc, an_unfinished_header_reads_with_lines_of_64_bytes);

@@ -53,6 +53,7 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 #define M(field) ROW("### Map", cdp_map, field)
 #define X(field) ROW("### Transfer", cdp_transfer, field)
 #define Y(field) ROW("### Memory", cdp_memory, field)
+#define U(field) ROW("### Reuse", cdp_reuse, field)
 		H(magic),
 		H(version),
 		H(header_bytes),
@@ -178,6 +179,23 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		Y(tally.latencies),
 		Y(tally.latency_sum),
 		Y(tally.latency_max),
+		U(kind),
+		U(scope),
+		U(granularity),
+		U(outcome),
+		U(pairing),
+		U(spatial),
+		U(domain),
+		U(thread),
+		U(bin),
+		U(use_ip),
+		U(end_ip),
+		U(weight),
+		U(squares),
+		U(offset),
+		U(offset_squares),
+		U(count),
+		U(map_generation),
 		G(section),
 		G(committed),
 		G(reserved),

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reuse_tally - what a thread found out about reuses, counted in the file
+ *
+ * A new record is filled in and then committed; later ones add to its words,
+ * one at a time, so a reader sees sums that are at most one use apart.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "reuse_histogram.h"
+#include "reuse_tally.h"
+
+/* What records must agree in is what they begin with. */
+enum {
+	KEY_WORDS = offsetof(struct cdp_reuse, weight) / sizeof(uint64_t),
+};
+_Static_assert(offsetof(struct cdp_reuse, weight) ==
+		       6 * sizeof(uint8_t) + sizeof(uint16_t) +
+			       2 * sizeof(uint32_t) + 2 * sizeof(uint64_t),
+	       "the key has no padding");
+
+static void add(double *sum, double x)
+{
+	uint64_t word;
+
+	x += *sum;
+	memcpy(&word, &x, sizeof(word));
+	store_set((uint64_t *)(void *)sum, word);
+}
+
+int reuse_tally_put(struct store *s, struct reuse_tally *t,
+		    const struct cdp_reuse *r)
+{
+	struct cdp_reuse *to;
+	uint32_t hash;
+
+	to = store_index_find(s, &t->index, r, KEY_WORDS, &hash);
+	if (to) {
+		add(&to->weight, r->weight);
+		add(&to->squares, r->squares);
+		add(&to->offset, r->offset);
+		add(&to->offset_squares, r->offset_squares);
+		store_add(&to->count, r->count);
+		return 0;
+	}
+	if (!store_index_room(&t->index) ||
+	    (r->use_ip && t->pairs >= REUSE_TALLY_PAIRS_MAX))
+		return -ENOSPC;
+	to = store_record(s, &t->writer);
+	if (!to)
+		return -ENOSPC;
+	*to = *r;
+	store_commit(&t->writer);
+	store_index_insert(s, &t->index, to, hash);
+	t->pairs += r->kind == CDP_REUSE_PAIR;
+	return 0;
+}
+
+/* The masses of one use whose time is @x past the beginning of the bin. */
+static void weigh(struct cdp_reuse *r, double w, double x)
+{
+	r->weight = w;
+	r->squares = w * w;
+	r->offset = w * x;
+	r->offset_squares = w * x * x;
+}
+
+int reuse_tally_add(struct store *s, struct reuse_tally *t,
+		    enum reuse_scope scope, enum reuse_granularity granularity,
+		    const struct reuse_event *v, uint64_t map_generation)
+{
+	uint64_t time = v->time == REUSE_TIME_UNKNOWN ? 0 : v->time;
+	double w = (double)v->weight;
+	struct cdp_reuse r = {
+		.kind = CDP_REUSE_BIN,
+		.scope = scope,
+		.granularity = granularity,
+		.outcome = v->outcome,
+		.pairing = v->pairing,
+		.spatial = !v->temporal,
+		.domain = v->use_place.domain,
+		.thread = v->use_place.thread,
+		.bin = reuse_bin_of(v->time),
+		.count = 1,
+		.map_generation = map_generation,
+	};
+	int err;
+
+	weigh(&r, w, time ? (double)(time - reuse_bin_low(r.bin)) : 0);
+	err = reuse_tally_put(s, t, &r);
+	r.kind = CDP_REUSE_PAIR;
+	r.bin = time ? 63 - __builtin_clzll(time) : 0;
+	r.use_ip = v->use.ip;
+	r.end_ip = v->end.ip;
+	weigh(&r, w, (double)time);
+	if (!reuse_tally_put(s, t, &r))
+		return err;
+	r.use_ip = r.end_ip = 0;
+	return reuse_tally_put(s, t, &r) ? -ENOSPC : err;
+}
+
+void reuse_tally_release(struct reuse_tally *t)
+{
+	store_index_release(&t->index);
+	t->pairs = 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reuse_tally - what a thread found out about reuses, counted in the file
+ *
+ * Bins of histograms and pairs of instructions are records of the section
+ * CDP_REUSE; a killed process leaves them as they were. A tally belongs to one
+ * thread, or to who holds a lock. Zero-initialized with its writer's section
+ * set, it is empty.
+ */
+#ifndef COMDET_REUSE_TALLY_H
+#define COMDET_REUSE_TALLY_H
+
+#include "reuse.h"
+#include "store.h"
+
+enum {
+	REUSE_TALLY_PAIRS_MAX = 16384,
+};
+
+struct reuse_tally {
+	struct store_writer writer;
+	struct store_index index;
+	uint32_t pairs; /* records in it that are pairs */
+};
+
+/*
+ * Count @v, of an engine of @scope and @granularity: in its bin, and as a pair
+ * of instructions. Pairs beyond REUSE_TALLY_PAIRS_MAX count as one, whose
+ * instructions are 0.
+ *
+ * Context: the thread's own handler. Index memory comes from raw mmap. Returns
+ * 0, or -ENOSPC if something could not be counted.
+ */
+int reuse_tally_add(struct store *s, struct reuse_tally *t,
+		    enum reuse_scope scope, enum reuse_granularity granularity,
+		    const struct reuse_event *v, uint64_t map_generation);
+
+/*
+ * Add the masses and the count of @r to the record that agrees with it in all
+ * before them, or make it. Context and return value as above.
+ */
+int reuse_tally_put(struct store *s, struct reuse_tally *t,
+		    const struct cdp_reuse *r);
+
+/* Give the index back; the records stay. Context: any. */
+void reuse_tally_release(struct reuse_tally *t);
+
+#endif
