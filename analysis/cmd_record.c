@@ -185,6 +185,7 @@ static int run_record(int argc, char **argv)
 
 	die_status = RECORD_FAILED;
 	first = record_options(argc, argv);
+	record_choose_source();
 	program_inspect(&program, argv[first]);
 	if (program.kind == PROGRAM_NOT_FOUND)
 		die_as(RECORD_NOT_FOUND, "%s", program.why);

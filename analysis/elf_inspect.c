@@ -178,7 +178,7 @@ static void judge_segments(struct program *p, int fd, const Elf64_Ehdr *eh)
 		return;
 	JUDGE(p, PROGRAM_NO_PRELOAD,
 	      "%s is statically linked, so no loader runs that would load "
-	      "libcomdet.so; link it dynamically",
+	      "libcomdet.so; link it dynamically, or use -s emu",
 	      safe_text(p->loaded));
 }
 

@@ -23,7 +23,13 @@ enum {
  */
 int record_options(int argc, char **argv);
 
-/* After record_options: is the program to run under QEMU? */
+/*
+ * After record_options: where the source is auto and the clock cannot tick, put
+ * emu into its place, if QEMU is there, and say so.
+ */
+void record_choose_source(void);
+
+/* After that: is the program to run under QEMU? */
 bool record_emulates(void);
 
 /*
@@ -35,6 +41,9 @@ bool record_emulates(void);
  */
 char **record_emu_command(const struct program *p, char *const *argv,
 			  const char *library);
+
+/* The path of QEMU, malloc'ed; NULL if it is not installed. */
+char *record_find_qemu(void);
 
 struct run {
 	pid_t pid;

@@ -27,7 +27,7 @@ enum {
 	TOPOLOGY_TEXT_MAX = 256 * 1024,
 };
 
-static char *find_qemu(void)
+char *record_find_qemu(void)
 {
 	const char *dir = getenv("PATH"), *end;
 
@@ -41,6 +41,15 @@ static char *find_qemu(void)
 			return path;
 		free(path);
 	}
+	return NULL;
+}
+
+static char *find_qemu(void)
+{
+	char *path = record_find_qemu();
+
+	if (path)
+		return path;
 	die_as(RECORD_NOT_FOUND,
 	       "cannot find qemu-x86_64, under which the source emu runs "
 	       "programs; install the package qemu-user (apt install "

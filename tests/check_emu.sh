@@ -322,6 +322,9 @@ avx512_is_refused_unless_the_program_is_ready_for_it()
 		fail "status $?: $(cat "$WORK/said")"
 	[ "$(cat "$WORK/said")" = 'there is none' ] ||
 		fail "it was told: $(cat "$WORK/said")"
+	"$TOOL" record -s emu -o "$WORK/out" -- "$B/tests/emu/guest_avx512" \
+		2>"$WORK/said"
+	[ $? = 126 ] || fail "record of it: $(cat "$WORK/said")"
 }
 
 # same NAME COMMAND... - the output with the emulator is that without
@@ -404,6 +407,41 @@ record_starts_the_emulator()
 	[ $? = 137 ] || fail 'a killed program'
 }
 
+# denied CALLS ARGUMENT... - record where a filter denies system calls
+denied()
+{
+	local calls=$1 got
+
+	shift
+	rm -rf "$WORK/out"
+	PATH=${search:-$PATH} "$B/tests/help_deny" "$calls" EPERM "$TOOL" \
+		record -o "$WORK/out" "$@" 2>"$WORK/said" >"$WORK/printed"
+	got=$?
+	[ $got = 0 ] || fail "record $*: status $got: $(cat "$WORK/said")"
+}
+
+auto_takes_or_offers_emu_where_perf_events_is_denied()
+{
+	local calls=perf_event_open,timer_create
+
+	denied perf_event_open -s auto -- "$KINDS" modify 200000
+	grep -q 'source clock:.*perf_event_open is not permitted' \
+		"$WORK/said" && grep -q -e '-s emu needs neither' "$WORK/said" ||
+		fail "emu is not offered: $(cat "$WORK/said")"
+	denied $calls -- "$KINDS" modify 200000
+	grep -q 'taking the source emu.*neither perf_events' "$WORK/said" ||
+		fail "emu is taken in silence: $(cat "$WORK/said")"
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '(r["run"]["source"] == "emu" and
+		r["threads"][0]["accesses"] > 400000)' 'emu is taken'
+	mkdir -p "$WORK/bin"
+	search=$WORK/bin denied $calls -- "$KINDS" modify 200000
+	grep -q 'install the package qemu-user' "$WORK/said" ||
+		fail "no advice: $(cat "$WORK/said")"
+	denied $calls -s clock -- "$KINDS" modify 200000
+	! grep -q 'taking' "$WORK/said" || fail 'the clock was asked for'
+}
+
 record_refuses_what_cannot_be()
 {
 	local arm=$WORK/arm
@@ -475,6 +513,7 @@ for claim in plugin_calls_only_qemu_and_libc \
 	estimates_agree_with_the_exact_counts \
 	avx512_is_refused_unless_the_program_is_ready_for_it \
 	real_programs_give_the_same record_starts_the_emulator \
+	auto_takes_or_offers_emu_where_perf_events_is_denied \
 	record_refuses_what_cannot_be \
 	settings_that_are_wrong_are_one_line; do
 	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
