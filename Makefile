@@ -233,6 +233,12 @@ check-programs: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/programs.sh $(PROGRAMS)
 
+# The same under QEMU, sampled and exact.
+.PHONY: check-programs-emu
+check-programs-emu: deps deps-programs
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/emu/programs.sh $(PROGRAMS)
+
 # How far the transfer estimators are off; SWEEP= its options and patterns.
 .PHONY: sweep-transfer
 sweep-transfer: $(B)/tests/sweep_transfer
@@ -322,6 +328,8 @@ help:
 	@echo '                    UBSan, under ThreadSanitizer, whole programs'
 	@echo 'make check-programs [PROGRAMS="pigz ..."]'
 	@echo '                    real programs with and without the preload'
+	@echo 'make check-programs-emu [PROGRAMS="pigz ..."]'
+	@echo '                    real programs natively and under QEMU'
 	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
 	@echo '                    how far the transfer estimators are off'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
