@@ -322,6 +322,25 @@ static int try_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 	return r;
 }
 
+/*
+ * Intervals of @low to @high in steps of @step can be had. A quarter up and
+ * down from the period they must stay inside, or their mean would be another.
+ */
+static void limit_period(struct pmu_plan *plan, uint64_t low, uint64_t high,
+			 uint32_t step)
+{
+	plan->period_min = low;
+	plan->period_max = high;
+	plan->period_step = step;
+	low = low * 4 / 3 + step;
+	low = low < PMU_PERIOD_MIN ? PMU_PERIOD_MIN : low;
+	if (plan->period < low)
+		plan->period = low;
+	if (plan->period > high / 5 * 4)
+		plan->period = high / 5 * 4;
+	plan->period -= plan->period % step;
+}
+
 static int plan_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		     const struct pmu_machine *machine,
 		     const struct pmu_wish *wish, struct rng *rng,
@@ -354,9 +373,7 @@ static int plan_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		refuse(no, PMU_NO_PMU, 0, "cpu");
 		return -ENOTSUP;
 	}
-	plan->period_min = PMU_PERIOD_MIN;
-	plan->period_max = UINT64_C(1) << 40;
-	plan->period_step = 1;
+	limit_period(plan, 1, PMU_PERIOD_MAX, 1);
 	r = try_pebs(plan, kernel, m, pmu, pmus, wish, rng, no);
 	return r ? r : try_samples(plan, kernel, rng, no);
 }
@@ -387,12 +404,11 @@ static int plan_ibs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		return -ENOTSUP;
 	}
 	plan->cpu = (struct ibs_cpu){ machine->family, machine->model };
-	plan->period_step = IBS_STEP;
-	plan->period_min = IBS_PERIOD_MIN;
 	/* A longer one would be made of several, behind our back. */
-	plan->period_max = machine->ibs_caps & IBS_CAPS_COUNT_EXT
-				   ? IBS_PERIOD_EXT
-				   : IBS_PERIOD_OLD;
+	limit_period(plan, IBS_PERIOD_MIN,
+		     machine->ibs_caps & IBS_CAPS_COUNT_EXT ? IBS_PERIOD_EXT
+							    : IBS_PERIOD_OLD,
+		     IBS_STEP);
 	plan->kernel_too = no->needs_kernel = !filter;
 	e = add_event(plan, PMU_OPS, PERF_KIND_IBS_OP, "ibs_op", "cnt_ctl");
 	e->attr.type = type;

@@ -31,6 +31,7 @@ enum {
 	PMU_EVENTS_MAX = 10, /* three groups of three, one that counts */
 	PMU_PERIOD_DEFAULT = 500000, /* loads and stores; ops for IBS */
 	PMU_PERIOD_MIN = 1000,
+	PMU_PERIOD_MAX = 1000 * 1000 * 1000,
 	PMU_NAME_BYTES = 64,
 };
 
@@ -64,10 +65,10 @@ struct pmu_plan {
 	struct ibs_cpu cpu;
 	/* In events (pebs) or ops (ibs); each interval is drawn around it. */
 	uint64_t period;
-	uint64_t period_min, period_max;
-	uint32_t period_step; /* intervals are multiples of it */
-	bool kernel_too;      /* samples of the kernel come and are dropped */
-	bool takes_turns;     /* loads and stores share a counter */
+	uint64_t period_min, period_max; /* of an interval */
+	uint32_t period_step;            /* intervals are multiples of it */
+	bool kernel_too;  /* samples of the kernel come and are dropped */
+	bool takes_turns; /* loads and stores share a counter */
 	char model[28], core[28];
 };
 

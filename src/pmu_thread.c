@@ -30,16 +30,13 @@ static bool leads(const struct pmu_plan *plan, uint32_t i)
 	return plan->event[i].leader == i;
 }
 
-/* Evenly in [3/4, 5/4] of the period. */
+/* Evenly from 3/4 to 5/4 of the period; the mean is the period itself. */
 static uint64_t draw_interval(const struct pmu_plan *plan, struct rng *rng)
 {
-	uint64_t n = plan->period - plan->period / 4 +
-		     rng_below(rng, plan->period / 2 + 1);
+	uint64_t steps = plan->period / 4 / plan->period_step;
 
-	n -= n % plan->period_step;
-	if (n < plan->period_min)
-		return plan->period_min;
-	return n < plan->period_max ? n : plan->period_max;
+	return plan->period - steps * plan->period_step +
+	       rng_below(rng, 2 * steps + 1) * plan->period_step;
 }
 
 static long ask(const struct pmu_thread *t, int fd, unsigned long request,

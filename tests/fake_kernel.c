@@ -276,6 +276,8 @@ static long fake_fcntl(void *ctx, int fd, int command, uint64_t arg)
 		return -EBADF;
 	switch (command) {
 	case F_DUPFD_CLOEXEC:
+		if (k->fds_max && k->open_fds >= k->fds_max)
+			return -EMFILE;
 		high = free_fd(k, (int)arg);
 		if (high < 0)
 			return high;

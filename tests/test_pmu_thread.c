@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_pmu_thread - samples and counts of one thread, on the fake kernel
+ *
+ * The generator makes a known mix of ops, so that every number has its truth.
+ */
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_kernel.h"
+#include "src/pmu_thread.h"
+
+enum {
+	PERIOD = 1000,
+	OPS = 2000000,
+	LINES = 16,
+};
+
+/* What came out of the code under test. */
+struct seen {
+	uint64_t samples, loads, stores, both, locked;
+	uint64_t by_line[LINES];
+	uint64_t loss[LOSS_COUNT];
+	uint64_t wrong; /* samples that say anything but what was done */
+};
+
+/* What was done. */
+struct truth {
+	uint64_t loads, stores, ops, user_ops, memory;
+	uint64_t by_line[LINES];
+};
+
+static struct fake_kernel *k;
+static struct pmu_plan plan;
+static struct pmu_thread thread;
+static struct rng rng;
+static struct seen seen;
+static struct truth truth;
+
+#define BASE 0x7f0000000000ull
+
+/* Ip, address and width of an access follow from each other: see take(). */
+static struct fake_op make_op(struct rng *r, bool kernel_too)
+{
+	struct fake_op op = { .latency = 4 };
+	uint64_t what = rng_below(r, 10), line = rng_below(r, LINES);
+
+	op.access.ip = 0x400000 + line * 16;
+	op.access.addr = BASE + line * 64 + 8 * rng_below(r, 8);
+	op.access.len = 8;
+	if (what < 4)
+		op.access.flags = ACCESS_LOAD;
+	else if (what < 6)
+		op.access.flags = ACCESS_STORE;
+	else if (what < 7)
+		op.access.flags = ACCESS_LOAD | ACCESS_STORE | ACCESS_LOCKED;
+	else
+		op.access.len = 0;
+	op.in_kernel = kernel_too && !rng_below(r, 5);
+	if (op.in_kernel)
+		op.access.ip = 0xffffffff81000000ull;
+	return op;
+}
+
+static void count(const struct fake_op *op)
+{
+	uint32_t flags = op->access.flags;
+
+	truth.ops++;
+	if (op->in_kernel)
+		return;
+	truth.user_ops++;
+	truth.loads += !!(flags & ACCESS_LOAD);
+	truth.stores += !!(flags & ACCESS_STORE);
+	truth.memory += !!flags;
+	if (flags)
+		truth.by_line[(op->access.addr - BASE) / 64]++;
+}
+
+static void take(void *ctx, const struct pmu_sample *s)
+{
+	uint64_t line = (s->memory.addr - BASE) / 64;
+	uint32_t access = s->memory.access;
+
+	seen.samples++;
+	if (line >= LINES || s->fields.ip != 0x400000 + line * 16 ||
+	    (s->role == PMU_OPS && s->memory.len != 8) ||
+	    s->fields.time > k->now || s->fields.cpu != 0) {
+		seen.wrong++;
+		return;
+	}
+	seen.by_line[line]++;
+	seen.loads += !!(access & ACCESS_LOAD);
+	seen.stores += !!(access & ACCESS_STORE);
+	seen.both += (access & ACCESS_LOAD) && (access & ACCESS_STORE);
+	seen.locked += !!(access & ACCESS_LOCKED);
+}
+
+static void lose(void *ctx, enum loss_cause cause, uint64_t n)
+{
+	seen.loss[cause] += n;
+}
+
+static const struct pmu_sink sink = { take, lose };
+
+/* The handler: as the preload's, less what it does with a sample. */
+static void handle(void)
+{
+	pmu_thread_pause(&thread);
+	pmu_thread_drain(&thread, &sink, NULL);
+	pmu_thread_resume(&thread);
+}
+
+static void on_signal(void *ctx, const struct fake_event *e, int fd,
+		      uint64_t addr)
+{
+	handle();
+}
+
+static bool is_ibs(enum fake_model model)
+{
+	return model == FAKE_ZEN2 || model == FAKE_ZEN4;
+}
+
+static void boot(enum fake_model model)
+{
+	const struct pmu_wish wish = { .period = PERIOD, .sigtrap = true };
+	const struct pmu_delivery how = { .sigtrap = true };
+	struct pmu_refusal no;
+
+	memset(&seen, 0, sizeof(seen));
+	memset(&truth, 0, sizeof(truth));
+	k = fake_kernel_new(model);
+	k->paranoid = 1;
+	k->raise = on_signal;
+	ck_assert_int_eq(pmu_plan_make(&plan, &k->calls,
+				       is_ibs(model) ? PMU_IBS : PMU_PEBS,
+				       &wish, &no),
+			 0);
+	k->samples = k->signals = 0;
+	rng_seed(&rng, 7, model);
+	ck_assert_int_eq(
+		pmu_thread_open(&thread, &k->calls, &plan, &how, &rng, NULL),
+		0);
+}
+
+static void run(uint64_t ops, bool kernel_too)
+{
+	struct rng r;
+
+	rng_seed(&r, 11, 1);
+	pmu_thread_resume(&thread);
+	for (uint64_t i = 0; i < ops; i++) {
+		struct fake_op op = make_op(&r, kernel_too);
+
+		count(&op);
+		fake_run(k, &op);
+	}
+	pmu_thread_pause(&thread);
+	pmu_thread_drain(&thread, &sink, NULL);
+}
+
+static void shut_down(void)
+{
+	if (!k)
+		return;
+	pmu_thread_close(&thread);
+	ck_assert_int_eq(k->open_fds, 0);
+	ck_assert_int_eq(k->locked_pages, 0);
+	fake_kernel_free(k);
+	k = NULL;
+}
+
+/*
+ * n samples at intervals of mean P and variance P^2 / 48 stand for n P events,
+ * with a standard deviation of P sqrt(n / 48), and one interval is cut off at
+ * the end.
+ */
+static void check_total(uint64_t samples, uint64_t true_events, double period)
+{
+	double bound = period * (3 * sqrt(samples / 48.0) + 1);
+
+	ck_assert_msg(fabs(samples * period - true_events) <= bound,
+		      "%g from samples, %g in truth, bound %g",
+		      samples * period, (double)true_events, bound);
+}
+
+/* The share of @n in @all, against @true_share: a binomial's 3.3 sigma. */
+static void check_share(uint64_t n, uint64_t all, double true_share)
+{
+	double sigma = sqrt(true_share * (1 - true_share) / all);
+
+	ck_assert_msg(fabs((double)n / all - true_share) <= 3.3 * sigma,
+		      "%g sampled, %g in truth, sigma %g", (double)n / all,
+		      true_share, sigma);
+}
+
+static void check_lines(void)
+{
+	double chi2 = 0;
+
+	for (int i = 0; i < LINES; i++) {
+		double expected =
+			(double)truth.by_line[i] / truth.memory * seen.samples;
+
+		chi2 += pow(seen.by_line[i] - expected, 2) / expected;
+	}
+	ck_assert_msg(chi2 < 37.7, "chi2 %g of 15 degrees", chi2); /* 0.1 % */
+}
+
+START_TEST(pebs_samples_stand_for_all_loads_and_stores)
+{
+	boot(FAKE_SKYLAKE);
+	run(OPS, false);
+	check_total(seen.loads - seen.both, truth.loads, PERIOD);
+	check_total(seen.stores, truth.stores, PERIOD);
+	ck_assert_uint_eq(seen.wrong, 0);
+	ck_assert_uint_gt(seen.samples, 1000);
+	check_lines();
+}
+END_TEST
+
+START_TEST(ibs_samples_stand_for_all_ops)
+{
+	uint64_t all;
+
+	boot(_i ? FAKE_ZEN4 : FAKE_ZEN2);
+	run(OPS, false);
+	all = seen.samples + seen.loss[LOSS_NOT_MEMORY];
+	ck_assert_uint_eq(plan.period, PERIOD - PERIOD % 16);
+	check_total(all, truth.ops, plan.period);
+	check_share(seen.samples, all, (double)truth.memory / truth.ops);
+	check_share(seen.loads, seen.samples,
+		    (double)truth.loads / truth.memory);
+	check_share(seen.stores, seen.samples,
+		    (double)truth.stores / truth.memory);
+	ck_assert_uint_gt(seen.locked, 0);
+	ck_assert_uint_eq(seen.wrong, 0);
+	check_lines();
+}
+END_TEST
+
+START_TEST(the_kernels_ops_are_filtered_by_sample_where_the_driver_does_not)
+{
+	uint64_t all;
+
+	boot(FAKE_ZEN2);
+	run(OPS, true);
+	all = seen.samples + seen.loss[LOSS_NOT_MEMORY];
+	check_share(seen.loss[LOSS_IN_KERNEL], all + seen.loss[LOSS_IN_KERNEL],
+		    1 - (double)truth.user_ops / truth.ops);
+	check_share(seen.samples, all, (double)truth.memory / truth.user_ops);
+	ck_assert_uint_eq(seen.wrong, 0);
+}
+END_TEST
+
+START_TEST(the_kernels_ops_never_come_where_the_driver_filters)
+{
+	boot(FAKE_ZEN4);
+	run(OPS, true);
+	ck_assert_uint_eq(seen.loss[LOSS_IN_KERNEL], 0);
+	ck_assert_uint_gt(seen.samples, 500);
+	check_share(seen.samples, seen.samples + seen.loss[LOSS_NOT_MEMORY],
+		    (double)truth.memory / truth.user_ops);
+}
+END_TEST
+
+START_TEST(counts_run_freely_and_are_exact_while_nothing_takes_turns)
+{
+	struct pmu_counts n;
+
+	boot(FAKE_SKYLAKE);
+	run(OPS, true);
+	pmu_thread_counts(&thread, &n);
+	ck_assert_uint_eq(n.loads, truth.loads);
+	ck_assert_uint_eq(n.stores, truth.stores);
+	ck_assert(!n.scaled && !n.never);
+}
+END_TEST
+
+START_TEST(counts_are_scaled_where_events_take_turns)
+{
+	struct pmu_counts n;
+
+	boot(FAKE_SKYLAKE);
+	k->rotate = 5000;
+	/* A second thread's worth of groups to take turns with. */
+	plan.event[1].leader = 1;
+	pmu_thread_close(&thread);
+	ck_assert_int_eq(pmu_thread_open(&thread, &k->calls, &plan,
+					 &(struct pmu_delivery){ .sigtrap = 1 },
+					 &rng, NULL),
+			 0);
+	run(OPS, false);
+	pmu_thread_counts(&thread, &n);
+	ck_assert(n.scaled);
+	/* Each is on half of the time, in 200 turns. */
+	ck_assert_double_eq_tol((double)n.loads / truth.loads, 1, 0.01);
+	ck_assert_double_eq_tol((double)n.stores / truth.stores, 1, 0.01);
+	check_total(2 * seen.stores, truth.stores, PERIOD);
+}
+END_TEST
+
+START_TEST(sandy_bridge_samples_both_although_they_share_a_counter)
+{
+	struct pmu_counts n;
+
+	boot(FAKE_SANDY_BRIDGE);
+	run(OPS, false);
+	pmu_thread_counts(&thread, &n);
+	ck_assert_uint_gt(seen.loads, 300);
+	ck_assert_uint_gt(seen.stores, 200);
+	ck_assert(n.scaled);
+	ck_assert_uint_eq(n.loads, 0); /* slow loads are no count of all */
+	ck_assert_double_eq_tol((double)n.stores / truth.stores, 1, 0.02);
+}
+END_TEST
+
+START_TEST(a_thread_that_moves_between_kinds_of_cores_is_counted_once)
+{
+	struct pmu_counts n;
+
+	boot(FAKE_ALDER_LAKE);
+	for (int i = 0; i < 40; i++) {
+		fake_kernel_run_thread(k, 0, i % 4 == 3);
+		run(OPS / 40, false);
+	}
+	pmu_thread_counts(&thread, &n);
+	ck_assert_uint_eq(n.loads, truth.loads);
+	ck_assert_uint_eq(n.stores, truth.stores);
+	ck_assert(!n.scaled);
+	check_total(seen.stores, truth.stores, PERIOD);
+	ck_assert_uint_eq(seen.wrong, 0);
+}
+END_TEST
+
+START_TEST(intervals_spread_evenly_around_the_period)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+
+	boot(FAKE_SKYLAKE);
+	for (int i = 0; i < 4000; i++) {
+		uint64_t p;
+
+		thread.fired = 1;
+		pmu_thread_resume(&thread);
+		p = k->event[0].attr.sample_period;
+		low = p < low ? p : low;
+		high = p > high ? p : high;
+	}
+	ck_assert_uint_ge(low, PERIOD * 3 / 4);
+	ck_assert_uint_le(low, PERIOD * 3 / 4 + 5);
+	ck_assert_uint_le(high, PERIOD * 5 / 4);
+	ck_assert_uint_ge(high, PERIOD * 5 / 4 - 5);
+}
+END_TEST
+
+START_TEST(samples_do_not_keep_step_with_a_loop)
+{
+	uint64_t by_place[8] = { 0 }, all = 0;
+	double chi2 = 0;
+
+	boot(FAKE_SKYLAKE);
+	pmu_thread_resume(&thread);
+	/* A loop of 8 loads: the period is a multiple of it. */
+	for (uint64_t i = 0; i < OPS; i++) {
+		const struct fake_op op = {
+			.access = { .addr = BASE + i % 8 * 64,
+				    .ip = 0x400000 + i % 8 * 16,
+				    .len = 8,
+				    .flags = ACCESS_LOAD },
+		};
+
+		fake_run(k, &op);
+	}
+	for (int i = 0; i < 8; i++)
+		all += by_place[i] = seen.by_line[i];
+	for (int i = 0; i < 8; i++)
+		chi2 += pow(by_place[i] - all / 8.0, 2) / (all / 8.0);
+	ck_assert_uint_gt(all, 1500);
+	ck_assert_msg(chi2 < 24.3, "chi2 %g of 7 degrees", chi2); /* 0.1 % */
+}
+END_TEST
+
+START_TEST(records_that_wrap_come_out_whole)
+{
+	boot(_i ? FAKE_ZEN4 : FAKE_SKYLAKE);
+	run(OPS, false);
+	/* Many times the ring's 8 KiB went through it. */
+	ck_assert_uint_gt(thread.ring.page->data_tail, 8 * thread.ring.bytes);
+	ck_assert_uint_eq(seen.wrong, 0);
+	ck_assert_uint_eq(seen.loss[LOSS_MALFORMED], 0);
+}
+END_TEST
+
+START_TEST(what_finds_no_room_is_counted)
+{
+	boot(_i ? FAKE_ZEN4 : FAKE_SKYLAKE);
+	k->raise = NULL; /* signals are blocked: nobody drains */
+	run(OPS / 4, false);
+	ck_assert_uint_gt(k->lost, 10);
+	k->raise = on_signal;
+	run(OPS / 4, false);
+	/* The last losses are told with the next record that finds room. */
+	ck_assert_uint_eq(seen.loss[LOSS_RING_FULL], k->lost);
+	ck_assert_uint_eq(seen.wrong, 0);
+}
+END_TEST
+
+START_TEST(a_throttled_event_goes_on_and_is_counted)
+{
+	boot(_i ? FAKE_ZEN4 : FAKE_SKYLAKE);
+	k->throttle = 50;
+	k->throttled_for = 10000;
+	run(OPS, false);
+	ck_assert_uint_gt(k->throttles, 5);
+	ck_assert_uint_eq(seen.loss[LOSS_THROTTLED], k->throttles);
+	ck_assert_uint_gt(seen.samples, 500);
+	ck_assert_uint_eq(seen.loss[LOSS_MALFORMED], 0);
+	ck_assert_uint_eq(seen.wrong, 0);
+}
+END_TEST
+
+START_TEST(samples_without_the_exact_instruction_are_dropped)
+{
+	uint64_t all;
+
+	boot(_i ? FAKE_ZEN4 : FAKE_SKYLAKE);
+	k->inexact = 5;
+	run(OPS, false);
+	all = seen.samples + seen.loss[LOSS_INEXACT_IP];
+	check_share(seen.loss[LOSS_INEXACT_IP], all, 0.2);
+	ck_assert_uint_eq(seen.wrong, 0);
+}
+END_TEST
+
+START_TEST(a_sample_without_an_address_is_dropped)
+{
+	const struct fake_op op = {
+		.access = { .addr = 0,
+			    .ip = 0x400000,
+			    .len = 8,
+			    .flags = ACCESS_LOAD },
+	};
+
+	boot(FAKE_SKYLAKE);
+	pmu_thread_resume(&thread);
+	for (int i = 0; i < 10 * PERIOD; i++)
+		fake_run(k, &op);
+	ck_assert_uint_eq(seen.samples, 0);
+	ck_assert_uint_ge(seen.loss[LOSS_NO_ADDRESS], 8);
+}
+END_TEST
+
+/* Records that no kernel should write, and the ring goes on after them. */
+static const struct {
+	uint32_t type;
+	uint16_t bytes;
+	uint64_t body[4];
+} strange[] = {
+	{ 77, 16, { 1, 2 } },                      /* an unknown type */
+	{ PERF_RECORD_SAMPLE, 0, { 0 } },          /* a sample of nothing */
+	{ PERF_RECORD_SAMPLE, 8, { 12345 } },      /* of an unknown event */
+	{ PERF_RECORD_SAMPLE, 24, { 0, 1, 2 } },   /* cut; [0] is an id */
+	{ PERF_RECORD_MMAP2, 32, { 1, 2, 3, 4 } }, /* not asked for */
+};
+enum {
+	STRANGE = sizeof(strange) / sizeof(strange[0])
+};
+
+START_TEST(a_strange_record_is_counted_and_passed_over)
+{
+	uint64_t body[4];
+
+	boot(_i % 2 ? FAKE_ZEN4 : FAKE_SKYLAKE);
+	memcpy(body, strange[_i].body, sizeof(body));
+	if (strange[_i].bytes == 24)
+		body[0] = fake_event_id(k, 0);
+	fake_record(k, 0, strange[_i].type,
+		    PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP, body,
+		    strange[_i].bytes);
+	run(OPS / 10, false);
+	ck_assert_uint_eq(seen.loss[LOSS_MALFORMED], 1);
+	ck_assert_uint_gt(seen.samples, 50);
+	ck_assert_uint_eq(seen.wrong, 0);
+}
+END_TEST
+
+START_TEST(losses_before_the_ring_are_counted)
+{
+	const uint64_t body[] = { 42 };
+
+	boot(FAKE_SKYLAKE);
+	fake_record(k, 0, PERF_RECORD_LOST_SAMPLES, 0, body, sizeof(body));
+	run(100, false);
+	ck_assert_uint_eq(seen.loss[LOSS_RING_FULL], 42);
+}
+END_TEST
+
+/* Heads that point nowhere: too far, or in the middle of a header. */
+START_TEST(a_ring_that_makes_no_sense_is_given_up_and_goes_on)
+{
+	static const uint64_t by[] = { 4, 1 << 20, UINT64_MAX - 8, 8 };
+
+	boot(FAKE_SKYLAKE);
+	fake_corrupt_head(k, 0, by[_i]);
+	pmu_thread_drain(&thread, &sink, NULL);
+	ck_assert_uint_eq(seen.loss[LOSS_MALFORMED], 1);
+	run(OPS / 10, false);
+	ck_assert_uint_eq(seen.loss[LOSS_MALFORMED], 1);
+	ck_assert_uint_gt(seen.samples, 50);
+	ck_assert_uint_eq(seen.wrong, 0);
+}
+END_TEST
+
+START_TEST(a_descriptor_that_the_program_closed_and_reused_stays_open)
+{
+	struct perf_event_attr other = { .size = sizeof(other),
+					 .type = PERF_TYPE_RAW,
+					 .exclude_kernel = 1 };
+	int fd;
+
+	boot(FAKE_SKYLAKE);
+	fd = thread.event[1].fd;
+	k->calls.close(k, fd);
+	ck_assert_int_eq(k->calls.open(k, &other, -1), fd);
+	pmu_thread_close(&thread);
+	ck_assert_int_eq(k->open_fds, 1);
+	k->calls.close(k, fd);
+}
+END_TEST
+
+START_TEST(signals_are_queued_where_they_cannot_be_synchronous)
+{
+	const struct pmu_delivery how = { .signal = 40,
+					  .tid = 1,
+					  .fd_base = 100 };
+
+	boot(FAKE_SKYLAKE);
+	pmu_thread_close(&thread);
+	ck_assert_int_eq(
+		pmu_thread_open(&thread, &k->calls, &plan, &how, &rng, NULL),
+		0);
+	ck_assert_int_ge(thread.event[0].fd, 100);
+	ck_assert(pmu_thread_has(&thread, thread.event[1].fd));
+	ck_assert(!pmu_thread_has(&thread, 3));
+	ck_assert(!pmu_thread_has(&thread, -1));
+	run(OPS / 10, false);
+	ck_assert_uint_gt(k->signals, 50);
+	ck_assert_uint_gt(seen.samples, 50);
+}
+END_TEST
+
+/* Wherever opening fails, nothing stays open. */
+START_TEST(an_open_that_fails_leaves_nothing)
+{
+	const struct pmu_delivery how = { .sigtrap = true, .fd_base = 100 };
+	struct pmu_failure at;
+
+	boot(FAKE_ALDER_LAKE);
+	pmu_thread_close(&thread);
+	k->fds_max = _i;
+	ck_assert_int_eq(
+		pmu_thread_open(&thread, &k->calls, &plan, &how, &rng, &at),
+		-EMFILE);
+	ck_assert(!at.ring);
+	ck_assert_int_eq(k->open_fds, 0);
+}
+END_TEST
+
+START_TEST(ibs_does_without_the_counter_of_ops_if_it_must)
+{
+	struct pmu_counts n;
+
+	boot(FAKE_ZEN4);
+	pmu_thread_counts(&thread, &n);
+	pmu_thread_close(&thread);
+	k->open_error = EINVAL;
+	k->open_error_of = PERF_TYPE_RAW;
+	ck_assert_int_eq(pmu_thread_open(&thread, &k->calls, &plan,
+					 &(struct pmu_delivery){ .sigtrap = 1 },
+					 &rng, NULL),
+			 0);
+	run(OPS / 10, false);
+	ck_assert_uint_gt(seen.samples, 50);
+	pmu_thread_counts(&thread, &n);
+	ck_assert_uint_eq(n.ops, 0);
+}
+END_TEST
+
+START_TEST(retired_ops_are_counted_beside_ibs)
+{
+	struct pmu_counts n;
+
+	boot(FAKE_ZEN4);
+	run(OPS, true);
+	pmu_thread_counts(&thread, &n);
+	ck_assert_uint_eq(n.ops, truth.user_ops);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("pmu_thread");
+	TCase *tc = tcase_create("pmu_thread");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, NULL, shut_down);
+#define T(name)    tcase_add_test(tc, name)
+#define L(name, n) tcase_add_loop_test(tc, name, 0, n)
+	T(pebs_samples_stand_for_all_loads_and_stores);
+	L(ibs_samples_stand_for_all_ops, 2);
+	T(the_kernels_ops_are_filtered_by_sample_where_the_driver_does_not);
+	T(the_kernels_ops_never_come_where_the_driver_filters);
+	T(counts_run_freely_and_are_exact_while_nothing_takes_turns);
+	T(counts_are_scaled_where_events_take_turns);
+	T(sandy_bridge_samples_both_although_they_share_a_counter);
+	T(a_thread_that_moves_between_kinds_of_cores_is_counted_once);
+	T(intervals_spread_evenly_around_the_period);
+	T(samples_do_not_keep_step_with_a_loop);
+	L(records_that_wrap_come_out_whole, 2);
+	L(what_finds_no_room_is_counted, 2);
+	L(a_throttled_event_goes_on_and_is_counted, 2);
+	L(samples_without_the_exact_instruction_are_dropped, 2);
+	T(a_sample_without_an_address_is_dropped);
+	L(a_strange_record_is_counted_and_passed_over, STRANGE);
+	T(losses_before_the_ring_are_counted);
+	L(a_ring_that_makes_no_sense_is_given_up_and_goes_on, 4);
+	T(a_descriptor_that_the_program_closed_and_reused_stays_open);
+	T(signals_are_queued_where_they_cannot_be_synchronous);
+	tcase_add_loop_test(tc, an_open_that_fails_leaves_nothing, 1, 5);
+	T(ibs_does_without_the_counter_of_ops_if_it_must);
+	T(retired_ops_are_counted_beside_ibs);
+#undef T
+#undef L
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? 1 : 0;
+}
