@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer_store - what was estimated, into the file (CDP_TRANSFERS)
+ */
+#ifndef COMDET_TRANSFER_STORE_H
+#define COMDET_TRANSFER_STORE_H
+
+#include "store.h"
+#include "transfer_tally.h"
+
+/*
+ * Write @tally's cells of threads with ids below @threads, its total, and how
+ * it was sampled. Later calls replace what earlier ones have written. What
+ * finds no room is counted as LOSS_STORE_FULL.
+ *
+ * Context: any; for one @w at a time.
+ */
+void transfer_store(struct store *s, struct store_writer *w,
+		    const struct transfer_tally *tally,
+		    const struct transfer_stats *stats, uint32_t threads,
+		    const struct transfer_sampling *sampling);
+
+#endif
