@@ -53,7 +53,7 @@ ANALYSIS_OBJ := $(ANALYSIS:%.c=$(O)/%.o)
 ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
 
 # What no handler of the preload needs: every page of it would cost memory.
-NOT_PRELOADED := $(addprefix $(O)/src/,interval.o exact%.o reuse%.o transfer%.o topology.o)
+NOT_PRELOADED := $(addprefix $(O)/src/,interval.o reuse%.o topology.o)
 
 LIBS_PRELOAD := -lZydis -ldl
 # Asked for when it is needed: make deps may have installed it by then.
@@ -61,7 +61,8 @@ LIBS_ZSTD = $(shell pkg-config --libs libzstd 2>/dev/null)
 LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -lstdc++ -lm $(LIBS_ZSTD)
 LIBS_TEST := -lcheck -lsubunit -lrt -lm
 
-ALL := $(B)/libcomdet.so $(B)/libcomdet-qemu.so $(B)/reusetrack \
+ALL := $(B)/libcomdet.so $(B)/libcomdet-qemu.so $(B)/libcomdet-instr.a \
+	$(B)/libcomdet-instr.so $(B)/reusetrack \
 	$(MICROBENCH:microbench/%.c=$(B)/microbench/%)
 
 .PHONY: all
@@ -69,7 +70,7 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench bench-emu accuracy fuzz,\
+ifneq ($(filter demo check check-% bench bench-emu bench-instr accuracy fuzz,\
 	$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 endif
@@ -91,6 +92,30 @@ $(B)/libcomdet.so: $(filter-out $(NOT_PRELOADED),$(SRC_OBJ)) $(PRELOAD_OBJ)
 $(B)/libcomdet-qemu.so: $(filter-out $(O)/src/interval.o,$(SRC_OBJ)) $(EMU_OBJ)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
 		-Wl,-soname,libcomdet-qemu.so -o $@ $^
+
+# The hooks of instrumented code: small and fast, whatever CFLAGS say, and
+# themselves never instrumented. The archive's also stand in for memcpy.
+INSTR := $(wildcard preload/instr/*.c)
+INSTR_CFLAGS := $(CSTD) $(WARN) -O2 -g -fPIC -fvisibility=hidden \
+	-ftls-model=initial-exec -mcx16 \
+	-fno-stack-protector -fomit-frame-pointer -fno-builtin -MMD -MP -I.
+
+$(O)/preload/instr/%.o: preload/instr/%.c Makefile | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(CC) $(INSTR_CFLAGS) -c -o $@ $<
+
+$(O)/preload/instr/%.a.o: preload/instr/%.c Makefile | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(CC) $(INSTR_CFLAGS) -DINSTR_ARCHIVE -c -o $@ $<
+
+$(B)/libcomdet-instr.a: $(INSTR:%.c=$(O)/%.a.o)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+# Never unloaded: threads count in its storage, and libcomdet.so knows it.
+$(B)/libcomdet-instr.so: $(INSTR:%.c=$(O)/%.o)
+	$(CC) -shared -Wl,-z,now -Wl,-z,nodelete \
+		-Wl,-soname,libcomdet-instr.so -o $@ $^
 
 $(B)/reusetrack: $(SRC_OBJ) $(ANALYSIS_OBJ)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
@@ -134,9 +159,35 @@ $(B)/tests/emu/%_plugin.so: tests/emu/%_plugin.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -fPIC -shared -I. -MMD -MP -MF $@.d -o $@ $<
 
+# Programs with the hooks of the source instr, and the same ones without.
+INSTR_TESTS := $(patsubst tests/instr/%.c,$(B)/tests/instr/%, \
+	$(wildcard tests/instr/*.c))
+INSTR_MICROBENCH := $(addprefix $(B)/microbench/instr/, \
+	false_sharing point_to_point read_write words write_volume)
+# gcc has no fences with it, and sees other truncations.
+SANITIZE_COMPILE = $(CC) $(CSTD) $(WARN) -Wno-tsan -Wno-format-truncation \
+	-O2 -g -fsanitize=thread -c
+INSTR_TEST_PROGRAMS := $(INSTR_TESTS) $(INSTR_TESTS:%=%.plain) \
+	$(INSTR_MICROBENCH)
+
+$(B)/tests/instr/%.plain: tests/instr/%.c Makefile | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -o $@ $<
+
+$(B)/tests/instr/%: tests/instr/%.c Makefile $(B)/libcomdet-instr.a | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(SANITIZE_COMPILE) -o $@.o $<
+	$(CC) -pthread -o $@ $@.o -L$(B) -l:libcomdet-instr.a
+
+$(B)/microbench/instr/%: microbench/%.c Makefile $(B)/libcomdet-instr.a | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(SANITIZE_COMPILE) -pthread -MMD -MP -MF $@.d -o $@.o $<
+	$(CC) -pthread -o $@ $@.o -L$(B) -l:libcomdet-instr.a -lm
+
 TESTS := $(UNIT:tests/%.c=$(B)/tests/%)
 .PHONY: tests
-tests: $(TESTS) $(HELPERS:tests/%.c=$(B)/tests/%) $(if $(SAN),,$(EMU_TESTS))
+tests: $(TESTS) $(HELPERS:tests/%.c=$(B)/tests/%) $(if $(SAN),,$(EMU_TESTS) \
+	$(INSTR_TEST_PROGRAMS))
 
 # ---- packages ------------------------------------------------------------
 # $(call install,PACKAGES): those of them that are missing
@@ -260,6 +311,12 @@ bench-emu: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/emu/bench.sh $(BENCH)
 
+# The same for the source instr, without and with the preload.
+.PHONY: bench-instr
+bench-instr: deps
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/instr/bench.sh $(BENCH)
+
 # Estimates against exact counts, about an hour; SUITE= chooses some.
 .PHONY: accuracy
 accuracy: deps all
@@ -300,7 +357,8 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(B)/reusetrack $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/libcomdet.so $(B)/libcomdet-qemu.so \
-		$(DESTDIR)$(PREFIX)/lib
+		$(B)/libcomdet-instr.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(B)/libcomdet-instr.a $(DESTDIR)$(PREFIX)/lib
 	install -d $(DESTDIR)$(PREFIX)/lib/reusetrack/microbench
 	install -m 755 $(MICROBENCH:microbench/%.c=$(B)/microbench/%) \
 		$(DESTDIR)$(PREFIX)/lib/reusetrack/microbench
@@ -312,7 +370,7 @@ install: all
 .PHONY: format-check
 format-check:
 	clang-format --dry-run -Werror $(wildcard $(addsuffix /*.[ch],src \
-		preload preload/emu analysis microbench tests tests/emu))
+		preload preload/emu preload/instr analysis microbench tests tests/emu tests/instr))
 
 .PHONY: clean
 clean:
@@ -336,6 +394,8 @@ help:
 	@echo '                    what profiling costs; half an hour and more'
 	@echo 'make bench-emu [BENCH="loop pigz ..."]'
 	@echo '                    what profiling under QEMU costs'
+	@echo 'make bench-instr [BENCH="quicksort ..."]'
+	@echo '                    what the hooks of the source instr cost'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
 	@echo '                    hold the estimates to exact counts; an hour'
 	@echo 'make fuzz [FUZZ_SECONDS=60]'

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hooks - loads and stores of instrumented code
+ *
+ * The names are those that gcc and clang call with -fsanitize=thread.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hooks.h"
+
+enum {
+	/* Nobody listens: so many accesses until the next look. */
+	UNHEARD = 1 << 20,
+};
+
+HIDDEN __thread struct instr_thread instr_self
+	__attribute__((tls_model("initial-exec")));
+HIDDEN uint8_t instr_watched[INSTR_WATCHED] __attribute__((aligned(64)));
+
+/* The linker's; absent where the program has no atomics. */
+extern HIDDEN const char code_low[] __asm__("__start_comdet_instr_atomics")
+	__attribute__((weak));
+extern HIDDEN const char code_high[] __asm__("__stop_comdet_instr_atomics")
+	__attribute__((weak));
+
+static struct instr_thread *this_thread(void)
+{
+	return &instr_self;
+}
+
+HIDDEN struct instr_library instr_library = {
+	.abi = INSTR_ABI,
+	.bytes = sizeof(struct instr_library),
+	.thread_bytes = sizeof(struct instr_thread),
+	.watched_bytes = sizeof(instr_watched),
+	.watched = instr_watched,
+	.thread = this_thread,
+	.code_low = code_low,
+	.code_high = code_high,
+};
+
+/* struct instr_note */
+__asm__(".pushsection .note.comdet, \"a\", @note\n\t"
+	".balign 4\n\t"
+	".long 7, 8, 1\n\t" /* bytes of name and desc, INSTR_NOTE_TYPE */
+	".asciz \"" INSTR_NOTE_NAME "\"\n\t"
+	".balign 4\n\t"
+	".long 1\n\t" /* INSTR_ABI */
+	".long instr_library - .\n\t"
+	".popsection");
+_Static_assert(INSTR_ABI == 1 && INSTR_NOTE_TYPE == 1, "as in the note");
+_Static_assert(sizeof(INSTR_NOTE_NAME) == 7, "as in the note");
+_Static_assert(sizeof(struct instr_note) == 8, "as in the note");
+
+/* Of libcomdet.so, which may not be there. */
+extern void comdet_instr_attach(struct instr_library *library)
+	__attribute__((weak, visibility("default")));
+extern void comdet_instr_detach(struct instr_library *library)
+	__attribute__((weak, visibility("default")));
+
+/* A copy that comes late, in a library that the program loads. */
+__attribute__((constructor)) static void attach(void)
+{
+	if (comdet_instr_attach)
+		comdet_instr_attach(&instr_library);
+}
+
+__attribute__((destructor)) static void detach(void)
+{
+	if (comdet_instr_detach)
+		comdet_instr_detach(&instr_library);
+}
+
+static void tell(uint64_t addr, enum instr_class class, uint64_t ip,
+		 uint64_t bytes)
+{
+	struct instr_thread *t = &instr_self;
+	instr_listener *listener =
+		__atomic_load_n(&instr_library.listener, __ATOMIC_ACQUIRE);
+
+	if (listener) {
+		listener(t, class, addr, bytes, ip);
+	} else if (t->left[class] < 0) {
+		t->given[class] += UNHEARD;
+		t->left[class] += UNHEARD;
+	}
+}
+
+__attribute__((cold, noinline)) void instr_event(uint64_t addr,
+						 enum instr_class class,
+						 uint64_t ip)
+{
+	tell(addr, class, ip, instr_class_bytes(class));
+}
+
+/* Ranges are counted here: next to what they do to memory, it is little. */
+__attribute__((noinline)) void instr_range_event(uint64_t addr,
+						 enum instr_class class,
+						 uint64_t ip, uint64_t bytes)
+{
+	uint64_t last = (addr + bytes - 1) >> INSTR_LINE_SHIFT;
+	bool watched = false;
+
+	for (uint64_t line = addr >> INSTR_LINE_SHIFT; line <= last && !watched;
+	     line++)
+		watched = instr_watched[instr_watched_entry(
+			line << INSTR_LINE_SHIFT)];
+	instr_self.range_bytes[class - INSTR_LOAD_RANGE] += bytes;
+	if (--instr_self.left[class] < 0 || watched)
+		tell(addr, class, ip, bytes);
+}
+
+#define LOADS(bytes, log)                                                      \
+	HOOK(void, __tsan_read##bytes, void *p)                                \
+	{                                                                      \
+		instr_access(p, INSTR_LOAD + (log));                           \
+	}                                                                      \
+	HOOK(void, __tsan_volatile_read##bytes, void *p)                       \
+	__attribute__((alias("__tsan_read" #bytes)));
+
+#define STORES(bytes, log)                                                     \
+	HOOK(void, __tsan_write##bytes, void *p)                               \
+	{                                                                      \
+		instr_access(p, INSTR_STORE + (log));                          \
+	}                                                                      \
+	HOOK(void, __tsan_volatile_write##bytes, void *p)                      \
+	__attribute__((alias("__tsan_write" #bytes)));
+
+/* x = x + 1 as one call, with -mllvm -tsan-compound-read-before-write. */
+#define MODIFIES(bytes, log)                                                   \
+	HOOK(void, __tsan_read_write##bytes, void *p)                          \
+	{                                                                      \
+		instr_access(p, INSTR_MODIFY + (log));                         \
+	}
+
+#define UNALIGNED(bytes)                                                       \
+	HOOK(void, __tsan_unaligned_read##bytes, void *p)                      \
+	__attribute__((alias("__tsan_read" #bytes)));                          \
+	HOOK(void, __tsan_unaligned_write##bytes, void *p)                     \
+	__attribute__((alias("__tsan_write" #bytes)));                         \
+	HOOK(void, __tsan_unaligned_volatile_read##bytes, void *p)             \
+	__attribute__((alias("__tsan_read" #bytes)));                          \
+	HOOK(void, __tsan_unaligned_volatile_write##bytes, void *p)            \
+	__attribute__((alias("__tsan_write" #bytes)));                         \
+	HOOK(void, __tsan_unaligned_read_write##bytes, void *p)                \
+	__attribute__((alias("__tsan_read_write" #bytes)));
+
+#define WIDTH(bytes, log)                                                      \
+	LOADS(bytes, log)                                                      \
+	STORES(bytes, log)                                                     \
+	MODIFIES(bytes, log)
+
+WIDTH(1, 0)
+WIDTH(2, 1)
+WIDTH(4, 2)
+WIDTH(8, 3)
+WIDTH(16, 4)
+UNALIGNED(2)
+UNALIGNED(4)
+UNALIGNED(8)
+UNALIGNED(16)
+
+HOOK(void, __tsan_read_range, void *p, uint64_t bytes)
+{
+	instr_range(p, bytes, INSTR_LOAD_RANGE);
+}
+
+HOOK(void, __tsan_write_range, void *p, uint64_t bytes)
+{
+	instr_range(p, bytes, INSTR_STORE_RANGE);
+}
+
+/* An object's table of virtual functions, by constructors and calls. */
+HOOK(void, __tsan_vptr_read, void **p)
+{
+	instr_access(p, INSTR_LOAD + 3);
+}
+
+HOOK(void, __tsan_vptr_update, void **p, void *value)
+{
+	instr_access(p, INSTR_STORE + 3);
+}
+
+HOOK(void, __tsan_func_entry, void *caller)
+{
+}
+
+HOOK(void, __tsan_func_exit, void)
+{
+}
+
+HOOK(void, __tsan_init, void)
+{
+}
+
+HOOK(void, __tsan_ignore_thread_begin, void)
+{
+}
+
+HOOK(void, __tsan_ignore_thread_end, void)
+{
+}

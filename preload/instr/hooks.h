@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hooks - counting an access, inline in every hook
+ *
+ * Hooks run anywhere in the program: before any constructor, in signal
+ * handlers, in forked children. They take no lock, call nothing but the
+ * listener, and keep errno.
+ */
+#ifndef COMDET_INSTR_HOOKS_H
+#define COMDET_INSTR_HOOKS_H
+
+#include "instr.h"
+
+#define EXPORT      __attribute__((visibility("default")))
+#define HIDDEN      __attribute__((visibility("hidden")))
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* What the compilers call; there is no header of theirs to agree with. */
+#define HOOK(type, name, ...)                                                  \
+	type name(__VA_ARGS__);                                                \
+	EXPORT type name(__VA_ARGS__)
+
+extern HIDDEN __thread struct instr_thread instr_self
+	__attribute__((tls_model("initial-exec")));
+extern HIDDEN uint8_t instr_watched[INSTR_WATCHED];
+
+/* The counter was counted down already. */
+HIDDEN void instr_event(uint64_t addr, enum instr_class class, uint64_t ip);
+HIDDEN void instr_range_event(uint64_t addr, enum instr_class class,
+			      uint64_t ip, uint64_t bytes);
+
+/* To be inlined into the hook itself: the caller's address is its own. */
+static inline __attribute__((always_inline)) void instr_access(
+	const volatile void *p, enum instr_class class)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+
+	if (UNLIKELY(--instr_self.left[class] < 0) ||
+	    UNLIKELY(instr_watched[instr_watched_entry(addr)]))
+		instr_event(addr, class,
+			    (uint64_t)(uintptr_t)__builtin_return_address(0));
+}
+
+/* Any number of bytes; of none it is no access. */
+static inline __attribute__((always_inline)) void instr_range(
+	const volatile void *p, uint64_t bytes, enum instr_class class)
+{
+	if (bytes)
+		instr_range_event(
+			(uint64_t)(uintptr_t)p, class,
+			(uint64_t)(uintptr_t)__builtin_return_address(0),
+			bytes);
+}
+
+#endif

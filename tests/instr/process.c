@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process - what programs do that hooks and profiler must survive
+ *
+ *	process NAME
+ *
+ * Prints what it did, the same with the hooks, without, and profiled. --list
+ * prints the names.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	THREADS = 4,
+	TURNS = 400000,
+	WORDS = 64,
+};
+
+static uint64_t shared[WORDS];
+static int early[WORDS];
+
+/* Accesses of which the profiler sees some. */
+static uint64_t touch(uint64_t turns)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < turns; i++) {
+		__atomic_fetch_add(&shared[i % WORDS], 1, __ATOMIC_RELAXED);
+		sum += i;
+	}
+	return sum;
+}
+
+__attribute__((constructor(101))) static void before_everything(void)
+{
+	for (int i = 0; i < WORDS; i++)
+		early[i] = i;
+}
+
+static uint64_t total(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < WORDS; i++)
+		sum += shared[i];
+	return sum;
+}
+
+static void *toucher(void *arg)
+{
+	errno = 77;
+	touch(TURNS);
+	return (void *)(intptr_t)errno;
+}
+
+static void threads(void)
+{
+	pthread_t t[THREADS];
+	void *left;
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, toucher, NULL);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &left);
+		printf("errno %d\n", (int)(intptr_t)left);
+	}
+	printf("%llu\n", (unsigned long long)total());
+}
+
+static void many_threads(void)
+{
+	pthread_t t;
+
+	for (int i = 0; i < 300; i++) {
+		pthread_create(&t, NULL, toucher, NULL);
+		pthread_join(t, NULL);
+	}
+	printf("%llu\n", (unsigned long long)total());
+}
+
+static void small_stack(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
+	pthread_create(&t, &attr, toucher, NULL);
+	pthread_join(t, NULL);
+	printf("%llu\n", (unsigned long long)total());
+}
+
+static void constructors(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < WORDS; i++)
+		sum += early[i];
+	printf("%d\n", sum);
+}
+
+static void in_child(const char *how, pid_t pid)
+{
+	int status = 0;
+
+	if (!pid) {
+		touch(TURNS);
+		_exit(total() % 100 + 3);
+	}
+	waitpid(pid, &status, 0);
+	touch(1000);
+	printf("%s %d %llu\n", how, WEXITSTATUS(status),
+	       (unsigned long long)total());
+}
+
+static void forks(void)
+{
+	touch(TURNS);
+	in_child("fork", fork());
+	in_child("raw fork", syscall(SYS_fork));
+}
+
+/* A child of a process whose other threads are in the middle of things. */
+static void fork_of_threads(void)
+{
+	pthread_t t[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, toucher, NULL);
+	for (int i = 0; i < 20; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			memset(shared, 0, sizeof(shared));
+			touch(TURNS);
+			_exit(total() != TURNS);
+		}
+		waitpid(pid, &(int){ 0 }, 0);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	printf("%llu\n", (unsigned long long)total());
+}
+
+static void execs(void)
+{
+	touch(TURNS);
+	if (!vfork()) {
+		execl("/nonexistent", "nonexistent", NULL);
+		_exit(9);
+	}
+	wait(NULL);
+	execl("/proc/self/exe", "process", "threads", NULL);
+}
+
+static uint64_t handled;
+static sigjmp_buf back;
+
+static void on_alarm(int sig)
+{
+	handled += touch(2000);
+}
+
+static void on_alarm_jump(int sig)
+{
+	touch(100);
+	siglongjmp(back, 1);
+}
+
+static void alarms(void (*handler)(int))
+{
+	struct sigaction act = { .sa_handler = handler };
+	struct itimerval often = { { 0, 500 }, { 0, 500 } };
+
+	sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static void handlers(void)
+{
+	pthread_t t[THREADS];
+
+	alarms(on_alarm);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, toucher, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	alarms(SIG_IGN);
+	printf("%s\n", handled % 1999000 ? "torn" : "whole");
+}
+
+/* Out of whatever the handler interrupted. */
+static void jumps(void)
+{
+	static volatile int n;
+	sigset_t alarm;
+	pthread_t t;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL); /* the thread's for good */
+	pthread_create(&t, NULL, toucher, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+	alarms(on_alarm_jump);
+	sigsetjmp(back, 1);
+	while (n++ < 1000)
+		touch(1u << 30);
+	alarms(SIG_IGN);
+	pthread_join(t, NULL);
+	printf("%d\n", n);
+}
+
+static void *endless(void *arg)
+{
+	for (;;)
+		touch(1000);
+	return NULL;
+}
+
+static void *asynchronous(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	return endless(arg);
+}
+
+static void cancel_asynchronous(void)
+{
+	pthread_t t, other;
+	void *left;
+	int cancelled = 0;
+
+	pthread_create(&other, NULL, toucher, NULL);
+	for (int i = 0; i < 50; i++) {
+		pthread_create(&t, NULL, asynchronous, NULL);
+		usleep(1000 + i * 10);
+		pthread_cancel(t);
+		pthread_join(t, &left);
+		cancelled += left == PTHREAD_CANCELED;
+	}
+	pthread_join(other, NULL);
+	printf("%d\n", cancelled);
+}
+
+/* Others still run while the process ends. */
+static void ends_while_others_run(void)
+{
+	pthread_t t;
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&t, NULL, endless, NULL);
+	usleep(20000);
+	puts("ends");
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{ "threads", threads },
+	{ "many_threads", many_threads },
+	{ "small_stack", small_stack },
+	{ "constructors", constructors },
+	{ "forks", forks },
+	{ "fork_of_threads", fork_of_threads },
+	{ "execs", execs },
+	{ "handlers", handlers },
+	{ "jumps", jumps },
+	{ "cancel_asynchronous", cancel_asynchronous },
+	{ "ends_while_others_run", ends_while_others_run },
+};
+
+int main(int argc, char **argv)
+{
+	bool list = argc == 2 && !strcmp(argv[1], "--list");
+
+	for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(*ways); i++) {
+		if (list) {
+			puts(ways[i].name);
+		} else if (!strcmp(argv[1], ways[i].name)) {
+			ways[i].run();
+			return 0;
+		}
+	}
+	return !list;
+}
