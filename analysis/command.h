@@ -22,5 +22,6 @@ extern const struct command cmd_record;
 extern const struct command cmd_report;
 extern const struct command cmd_doctor;
 extern const struct command cmd_import;
+extern const struct command cmd_accuracy;
 
 #endif

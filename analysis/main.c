@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
 	&cmd_report,
 	&cmd_doctor,
 	&cmd_import,
+	&cmd_accuracy,
 };
 enum {
 	COMMANDS = sizeof(commands) / sizeof(commands[0])
@@ -26,7 +27,7 @@ static void print_help(FILE *f)
 	      "Who shares cache lines with whom, on unmodified programs.\n\n",
 	      f);
 	for (int i = 0; i < COMMANDS; i++)
-		fprintf(f, "  %-8s %s\n", commands[i]->name,
+		fprintf(f, "  %-10s %s\n", commands[i]->name,
 			commands[i]->summary);
 	fputs("\nStart with:\n"
 	      "  reusetrack record -- ./program its arguments\n"

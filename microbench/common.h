@@ -62,7 +62,8 @@ struct worker {
 	uint64_t iterations_max;
 	/* results */
 	uint64_t iterations;
-	uint64_t shared; /* of them, to a shared word */
+	uint64_t shared;   /* of them, to a shared word */
+	uint64_t received; /* of them, another's store before; if counted */
 	long tid;
 	pthread_t thread;
 	void (*body)(struct worker *w);

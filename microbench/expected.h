@@ -41,6 +41,7 @@ struct expected {
 	struct cell cell[THREADS_MAX][THREADS_MAX]; /* a < b; sum is 1 or 0 */
 	struct shared_word shared[WORDS_MAX];
 	long shared_words;
+	bool received; /* workers counted what they received */
 };
 
 static inline void expect_word(struct expected *e, const char *name,
@@ -90,12 +91,17 @@ static inline void print_json(const struct expected *e)
 	long a, b, i;
 
 	printf("{\"benchmark\": \"%s\", \"threads\": [", e->benchmark);
-	for (i = 0; i < opt.threads; i++)
+	for (i = 0; i < opt.threads; i++) {
 		printf("%s{\"id\": %ld, \"tid\": %ld, \"iterations\": %llu, "
-		       "\"shared\": %llu}",
+		       "\"shared\": %llu",
 		       i ? ", " : "", i, workers[i].tid,
 		       (unsigned long long)workers[i].iterations,
 		       (unsigned long long)workers[i].shared);
+		if (e->received)
+			printf(", \"received\": %llu",
+			       (unsigned long long)workers[i].received);
+		printf("}");
+	}
 	printf("], \"words\": [");
 	for (i = 0; i < e->shared_words; i++)
 		printf("%s{\"name\": \"%s\", \"address\": \"0x%llx\", "

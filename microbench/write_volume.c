@@ -5,6 +5,9 @@
  * Write-Volume of the ComDetective papers: the shared word is chosen with the
  * probability --sharing. All communication is true sharing, every pair of
  * threads alike.
+ *
+ * With --op exchange each thread stores its number and sees whose it takes the
+ * place of, so the program itself counts how often the line changed hands.
  */
 #include "expected.h"
 
@@ -21,8 +24,9 @@ static union {
 #define WRITE_LOOP(type, name, statement)                                      \
 	static void name(struct worker *w)                                     \
 	{                                                                      \
-		uint64_t rng = w->rng, i, hits = 0, r;                         \
+		uint64_t rng = w->rng, i, hits = 0, received = 0, r;           \
 		uint64_t threshold = fraction_threshold(sharing);              \
+		type me = (type)(w->id + 1), old = 0;                          \
 		type *common = (type *)&shared_data;                           \
 		type *mine = (type *)w->private_data;                          \
                                                                                \
@@ -32,16 +36,18 @@ static union {
                                                                                \
 			hits += share;                                         \
 			statement;                                             \
+			received += share && old && old != me;                 \
 		}                                                              \
 		w->iterations = i;                                             \
 		w->shared = hits;                                              \
+		w->received = received;                                        \
 	}
 
 #define WRITE_LOOPS(type, bits)                                                \
 	WRITE_LOOP(type, write_##bits,                                         \
 		   __atomic_store_n(p, (type)r, __ATOMIC_RELAXED))             \
 	WRITE_LOOP(type, exchange_##bits,                                      \
-		   __atomic_exchange_n(p, (type)r, __ATOMIC_RELAXED))          \
+		   old = __atomic_exchange_n(p, me, __ATOMIC_RELAXED))         \
 	WRITE_LOOP(type, add_##bits,                                           \
 		   __atomic_fetch_add(p, (type)r, __ATOMIC_RELAXED))
 
@@ -85,6 +91,7 @@ int main(int argc, char **argv)
 		;
 	if (i == n)
 		usage_error("--op must be write, exchange or add");
+	e.received = !strcmp(op, "exchange");
 	run_workers(ops[i].loop[__builtin_ctzl((unsigned long)opt.word)]);
 
 	expect_word(&e, "shared_data", &shared_data, opt.word, 0,

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * accuracy_plan - see accuracy_plan.h
+ */
+#include "analysis/accuracy_plan.h"
+#include "analysis/util.h"
+
+#define WORST_LONG 0.25 /* bursts of 1000 */
+
+const char accuracy_sockets[] = "text:socket 0;socket 1;core 0-15 in socket 0;"
+				"core 16-31 in socket 1";
+
+const struct accuracy_pattern accuracy_patterns[ACCURACY_PATTERNS] = {
+	{ "bursts of 10", "--pattern bursts --burst 10", 3.6, ACCURACY_WORST,
+	  true },
+	{ "bursts of 100", "--pattern bursts --burst 100", 3.6, ACCURACY_WORST,
+	  false },
+	{ "bursts of 1000", "--pattern bursts --burst 1000", 3.6, WORST_LONG,
+	  false },
+	{ "ring buffer", "--pattern ring", 24, ACCURACY_WORST, true },
+	{ "lock and data", "--pattern lock", 3, ACCURACY_WORST, false },
+	{ "100,000 lines", "--pattern lines", 2.85, ACCURACY_WORST, false },
+	{ "read-mostly", "--pattern read-mostly", 1.9, ACCURACY_WORST, false },
+	{ "eight counters", "--pattern counters", 2.9, ACCURACY_WORST, true },
+	{ "99.9 % private", "--pattern private", 2.9, 0, false },
+};
+
+struct accuracy_trial *accuracy_plan(struct accuracy *all, const char *suite,
+				     const char *program, uint32_t threads,
+				     double accesses, double an_iteration,
+				     const char *options)
+{
+	double iterations = accesses / an_iteration / threads;
+	struct accuracy_trial *t;
+
+	all->trial = grow(all->trial, all->trials, &all->trials_room,
+			  sizeof(*all->trial));
+	t = &all->trial[all->trials++];
+	*t = (struct accuracy_trial){
+		.suite = suite,
+		.program = program,
+		.threads = threads,
+		.algorithm = "chain",
+		.period = ACCURACY_PERIOD,
+		.slice = all->slice,
+		.seed = all->trials,
+		.registers = ACCURACY_REGISTERS,
+		.board = ACCURACY_BOARD,
+	};
+	t->arguments = xasprintf("--threads %u --iterations %.0f --seed %zu %s",
+				 threads, iterations + 1, all->trials, options);
+	return t;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * accuracy_plan - what the files with suites share
+ */
+#ifndef REUSETRACK_ACCURACY_PLAN_H
+#define REUSETRACK_ACCURACY_PLAN_H
+
+#include "analysis/accuracy.h"
+
+/* Memory accesses of one iteration of a thread, about and not above. */
+#define ACCURACY_WRITE_VOLUME   1.95
+#define ACCURACY_EXCHANGE       2.9 /* the same with exchanges or additions */
+#define ACCURACY_FALSE_SHARING  2.95
+#define ACCURACY_READ_WRITE     0.98
+#define ACCURACY_POINT_TO_POINT 1.9
+
+/* Of the short form: accesses and period of a run. */
+#define ACCURACY_SHORT        4e6
+#define ACCURACY_SHORT_PERIOD 500
+
+#define ACCURACY_WORST        0.15 /* what a total may be off, whole lines watched */
+
+enum {
+	ACCURACY_PATTERNS = 9,
+};
+
+struct accuracy_pattern {
+	const char *label, *options;
+	double accesses; /* of an iteration, as above */
+	double worst;    /* the bound of the total; 0: its interval */
+	bool in_short;
+};
+
+extern const struct accuracy_pattern accuracy_patterns[ACCURACY_PATTERNS];
+
+/*
+ * A trial of at least @accesses accesses in all, with everything else at its
+ * default; the caller sets what differs, and the label. The result stands
+ * until the next call.
+ */
+struct accuracy_trial *accuracy_plan(struct accuracy *all, const char *suite,
+				     const char *program, uint32_t threads,
+				     double accesses, double an_iteration,
+				     const char *options);
+
+extern const struct accuracy_suite accuracy_false_sharing;
+extern const struct accuracy_suite accuracy_read_write;
+extern const struct accuracy_suite accuracy_point_to_point;
+extern const struct accuracy_suite accuracy_operations;
+extern const struct accuracy_suite accuracy_placement;
+extern const struct accuracy_suite accuracy_periods;
+extern const struct accuracy_suite accuracy_board_sizes;
+extern const struct accuracy_suite accuracy_register_counts;
+extern const struct accuracy_suite accuracy_slices;
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * accuracy_run - run trials, a few at a time, and read what they recorded
+ *
+ * Each is a `reusetrack record -s emu --exact` of its own, so that what is
+ * scored is what users get. What the user's environment says about recording
+ * is left out. Recordings are made in a temporary directory, removed when
+ * they have been read, unless they are to be kept.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/accuracy.h"
+#include "analysis/library.h"
+#include "analysis/util.h"
+
+enum {
+	JOBS_MAX = 64,
+	ARGUMENTS_MAX = 64,
+	POLL_MS = 20,
+	LIMIT_S = 900, /* of one trial */
+	WHY_BYTES = 400,
+	FILES_OPEN = 8,
+};
+
+struct job {
+	pid_t pid; /* 0: free */
+	struct accuracy_trial *trial;
+	char *dir, *said; /* the recording, and what record said */
+	time_t start;
+};
+
+static struct job job[JOBS_MAX];
+static char *directory;     /* NULL: not yet made */
+static bool directory_ours; /* to be removed */
+static volatile sig_atomic_t stop_signal;
+
+static time_t seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type,
+			struct FTW *at)
+{
+	return remove(path) && errno != ENOENT;
+}
+
+static void remove_tree(const char *path)
+{
+	nftw(path, remove_entry, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
+}
+
+static void remove_directory(void)
+{
+	if (directory && directory_ours)
+		remove_tree(directory);
+	directory = NULL;
+}
+
+static void make_directory(const char *keep)
+{
+	const char *where = getenv("TMPDIR");
+
+	if (directory)
+		return;
+	if (keep) {
+		if (mkdir(keep, 0700) && errno != EEXIST)
+			die("cannot make the directory %s: %s", safe_text(keep),
+			    strerror(errno));
+		directory = realpath(keep, NULL);
+	} else {
+		directory = xasprintf("%s/reusetrack-accuracy-XXXXXX",
+				      where && *where ? where : "/tmp");
+		if (!mkdtemp(directory))
+			die("cannot make a temporary directory %s: %s; set "
+			    "TMPDIR to one that you may write",
+			    safe_text(directory), strerror(errno));
+		directory_ours = true;
+		atexit(remove_directory);
+	}
+	if (!directory)
+		die("cannot find the directory %s: %s", safe_text(keep),
+		    strerror(errno));
+}
+
+static void on_stop(int sig)
+{
+	stop_signal = sig;
+}
+
+static void stop_all(void)
+{
+	for (int i = 0; i < JOBS_MAX; i++)
+		if (job[i].pid)
+			kill(job[i].pid, SIGTERM);
+	for (int i = 0; i < JOBS_MAX; i++)
+		if (job[i].pid)
+			waitpid(job[i].pid, NULL, 0);
+	exit(128 + stop_signal);
+}
+
+/* Nothing of what the user set for other recordings. */
+static void clear_environment(void)
+{
+	static const char *const twins[] = {
+		"MODE",  "SOURCE",   "PERIOD",   "FREQ",      "OUT",
+		"WATCH", "CHILDREN", "TOPOLOGY", "ALGORITHM", "REGISTERS",
+		"EXACT", "DELAY",    "DURATION", "SLICE",     "PMU",
+		"PLACE", "ARMING",   "COVER",    "BOARD",     "SEED",
+		"RUN",
+	};
+
+	for (size_t i = 0; i < sizeof(twins) / sizeof(*twins); i++) {
+		char *name = xasprintf("COMDET_%s", twins[i]);
+
+		unsetenv(name);
+		free(name);
+	}
+}
+
+static void set(const char *name, uint64_t value)
+{
+	char *text = xasprintf("%llu", (unsigned long long)value);
+
+	if (setenv(name, text, 1))
+		die("cannot set %s: %s", name, strerror(errno));
+	free(text);
+}
+
+static void put_setting(char **argv, int *n, const char *option, char *value)
+{
+	argv[(*n)++] = (char *)option;
+	argv[(*n)++] = value;
+}
+
+static char *number(uint64_t n)
+{
+	return xasprintf("%llu", (unsigned long long)n);
+}
+
+static void record_command(const struct accuracy_trial *t, char *program,
+			   char *dir, char **argv)
+{
+	char *rest = xstrdup(t->arguments), *word;
+	int n = 0;
+
+	argv[n++] = "reusetrack";
+	argv[n++] = "record";
+	put_setting(argv, &n, "-s", "emu");
+	argv[n++] = "--exact";
+	put_setting(argv, &n, "-o", dir);
+	put_setting(argv, &n, "-p", number(t->period));
+	put_setting(argv, &n, "--algorithm", (char *)t->algorithm);
+	put_setting(argv, &n, "--registers", number(t->registers));
+	put_setting(argv, &n, "--slice", number(t->slice));
+	if (t->topology)
+		put_setting(argv, &n, "--topology", (char *)t->topology);
+	if (t->place)
+		put_setting(argv, &n, "--place", (char *)t->place);
+	argv[n++] = "--";
+	argv[n++] = program;
+	while (n < ARGUMENTS_MAX - 1 && (word = strsep(&rest, " ")))
+		if (*word)
+			argv[n++] = word;
+	argv[n] = NULL;
+}
+
+static void become(int from, int to)
+{
+	if (from < 0 || dup2(from, to) < 0)
+		_exit(125);
+}
+
+static void exec_record(const struct job *j, char *program)
+{
+	char *argv[ARGUMENTS_MAX];
+
+	/* With us ends what we started; record passes the signal on. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	setpgid(0, 0);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	clear_environment();
+	set("COMDET_ARMING", j->trial->arming);
+	set("COMDET_BOARD", j->trial->board);
+	set("COMDET_SEED", j->trial->seed);
+	if (j->trial->chunks && setenv("COMDET_COVER", "chunks", 1))
+		_exit(125);
+	record_command(j->trial, program, j->dir, argv);
+	become(open("/dev/null", O_RDWR | O_CLOEXEC), STDIN_FILENO);
+	become(STDIN_FILENO, STDOUT_FILENO);
+	become(open(j->said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
+	       STDERR_FILENO);
+	execv("/proc/self/exe", argv);
+	_exit(125);
+}
+
+static char *find_program(const char *name)
+{
+	char *relative = xasprintf("microbench/%s", name);
+	char *path = library_path(relative);
+
+	if (!path)
+		die("cannot find %s beside reusetrack nor in "
+		    "../lib/reusetrack (is /proc mounted?); run make",
+		    relative);
+	free(relative);
+	return path;
+}
+
+static void start(const struct accuracy *all, struct job *j, size_t index)
+{
+	char *program;
+
+	j->trial = &all->trial[index];
+	program = find_program(j->trial->program);
+	j->dir = xasprintf("%s/%zu", directory, index);
+	j->said = xasprintf("%s/%zu.said", directory, index);
+	remove_tree(j->dir);
+	j->start = seconds_now();
+	fflush(NULL);
+	j->pid = fork();
+	if (j->pid < 0)
+		die("cannot start a process: %s", strerror(errno));
+	if (!j->pid)
+		exec_record(j, program);
+	free(program);
+}
+
+/* What record said last, as one line. */
+static char *last_words(const char *path)
+{
+	char text[WHY_BYTES + 1] = "", *line;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 0;
+
+	if (fd >= 0) {
+		off_t size = lseek(fd, 0, SEEK_END);
+
+		n = pread(fd, text, WHY_BYTES,
+			  size > WHY_BYTES ? size - WHY_BYTES : 0);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	if (n > 0 && text[n - 1] == '\n')
+		text[n - 1] = '\0';
+	line = strrchr(text, '\n');
+	return xstrdup(line ? line + 1 : text);
+}
+
+static void finish(const struct accuracy *all, struct job *j, int status)
+{
+	struct accuracy_trial *t = j->trial;
+
+	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
+		accuracy_read(t, j->dir);
+	} else {
+		char *said = last_words(j->said);
+
+		t->failed = xasprintf("record ended with %s %d: %s",
+				      WIFEXITED(status) ? "status" : "signal",
+				      WIFEXITED(status) ? WEXITSTATUS(status)
+							: WTERMSIG(status),
+				      said);
+		free(said);
+	}
+	if (!all->keep) {
+		remove_tree(j->dir);
+		unlink(j->said);
+	}
+	free(j->dir);
+	free(j->said);
+	memset(j, 0, sizeof(*j));
+}
+
+/* Collect those that ended; end those that take too long. */
+static unsigned int collect(const struct accuracy *all)
+{
+	unsigned int ended = 0;
+
+	for (unsigned int i = 0; i < all->jobs; i++) {
+		time_t took = seconds_now() - job[i].start;
+		int status;
+
+		if (!job[i].pid)
+			continue;
+		if (waitpid(job[i].pid, &status, WNOHANG) == job[i].pid) {
+			finish(all, &job[i], status);
+			ended++;
+		} else if (took > LIMIT_S) {
+			kill(-job[i].pid,
+			     took > LIMIT_S + 5 ? SIGKILL : SIGTERM);
+		}
+	}
+	return ended;
+}
+
+static void show_progress(const struct accuracy *all, size_t first,
+			  size_t ended, size_t next)
+{
+	static size_t shown = SIZE_MAX;
+
+	if (!isatty(STDERR_FILENO) || shown == ended + next)
+		return;
+	shown = ended + next;
+	if (ended == all->trials - first)
+		fputs("\r\033[K", stderr);
+	else
+		fprintf(stderr, "\r\033[K%s: run %zu of %zu, %s",
+			all->trial[first].suite, ended + 1, all->trials - first,
+			cut_text(safe_text(all->trial[next - 1].label), 40));
+	fflush(stderr);
+}
+
+void accuracy_run(struct accuracy *all, size_t first)
+{
+	struct timespec pause = { 0, POLL_MS * 1000 * 1000 };
+	struct sigaction action = { .sa_handler = on_stop };
+	size_t next = first, ended = 0;
+
+	if (all->jobs > JOBS_MAX)
+		all->jobs = JOBS_MAX;
+	make_directory(all->keep);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	while (ended < all->trials - first) {
+		for (unsigned int i = 0; i < all->jobs; i++)
+			if (!job[i].pid && next < all->trials)
+				start(all, &job[i], next++);
+		show_progress(all, first, ended, next);
+		nanosleep(&pause, NULL);
+		if (stop_signal)
+			stop_all();
+		ended += collect(all);
+	}
+	if (next > first)
+		show_progress(all, first, ended, next);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * accuracy - how near the estimates are to the exact counts, measured
+ *
+ * Runs the microbenchmarks under the source emu, sampled and exact over the
+ * same accesses, suite by suite, and holds what was estimated to what was
+ * counted. The exit status is 1 if any row fails its bound.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/accuracy.h"
+#include "analysis/command.h"
+#include "analysis/library.h"
+#include "analysis/util.h"
+
+enum {
+	SLICE_DEFAULT = 30,
+	SLICE_MIN = 10,
+	SLICE_MAX = 1000 * 1000,
+	JOBS_MAX = 64,
+};
+
+static const struct option options[] = {
+	{ "suite", required_argument, NULL, 's' },
+	{ "short", no_argument, NULL, 'S' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "slice", required_argument, NULL, 'l' },
+	{ "jobs", required_argument, NULL, 'J' },
+	{ "keep", required_argument, NULL, 'k' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* By accuracy_suites: to be run. */
+static bool wanted[32];
+
+static void want(const char *names)
+{
+	char *rest = xstrdup(names), *name;
+
+	while ((name = strsep(&rest, ","))) {
+		size_t i = 0;
+
+		while (i < accuracy_suite_count &&
+		       strcmp(accuracy_suites[i]->name, name))
+			i++;
+		if (i == accuracy_suite_count)
+			die("--suite: there is no '%s'; reusetrack accuracy "
+			    "--help lists them",
+			    safe_text(name));
+		wanted[i] = true;
+	}
+}
+
+static long whole(const char *name, const char *value, long low, long high)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (end == value || *end || errno || n < low || n > high)
+		die("%s must be a whole number from %ld to %ld, not '%s'", name,
+		    low, high, safe_text(value));
+	return n;
+}
+
+static void read_options(int argc, char **argv, struct accuracy *all)
+{
+	bool some = false;
+	int letter;
+
+	opterr = 0;
+	optind = 1;
+	while ((letter = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (letter) {
+		case 's':
+			want(optarg);
+			some = true;
+			break;
+		case 'S':
+			all->short_form = true;
+			break;
+		case 'j':
+			all->json = true;
+			break;
+		case 'l':
+			all->slice = (uint64_t)whole("--slice", optarg,
+						     SLICE_MIN, SLICE_MAX);
+			break;
+		case 'J':
+			all->jobs = (unsigned int)whole("--jobs", optarg, 1,
+							JOBS_MAX);
+			break;
+		case 'k':
+			all->keep = optarg;
+			break;
+		case 'h':
+			fputs(cmd_accuracy.usage, stdout);
+			exit(fflush(stdout) ? 1 : 0);
+		default:
+			die_option("accuracy", letter, argv, options);
+		}
+	}
+	if (optind < argc)
+		die("accuracy takes no argument '%s'; which suites, says "
+		    "--suite",
+		    safe_text(argv[optind]));
+	for (size_t i = 0; !some && i < accuracy_suite_count; i++)
+		wanted[i] = !all->short_form || accuracy_suites[i]->in_short;
+}
+
+static void run_suite(struct accuracy *all, const struct accuracy_suite *s)
+{
+	size_t first = all->trials, rows = all->rows;
+
+	if (s->plan)
+		s->plan(all);
+	if (!all->json)
+		accuracy_print_suite(s);
+	accuracy_run(all, first);
+	for (size_t i = first; i < all->trials; i++)
+		if (all->trial[i].failed)
+			warn("%s, %s: %s", s->name, all->trial[i].label,
+			     safe_text(all->trial[i].failed));
+	s->judge(all, first);
+	if (!all->json)
+		accuracy_print_rows(all, rows);
+}
+
+static int run_accuracy(int argc, char **argv)
+{
+	struct accuracy all = { .slice = SLICE_DEFAULT, .jobs = 1 };
+	size_t count[3] = { 0 };
+
+	read_options(argc, argv, &all);
+	if (!in_path("qemu-x86_64"))
+		die("cannot find qemu-x86_64, under which the microbenchmarks "
+		    "run; install the package qemu-user (apt install "
+		    "qemu-user)");
+	for (size_t i = 0; i < accuracy_suite_count; i++)
+		if (wanted[i])
+			run_suite(&all, accuracy_suites[i]);
+	for (size_t i = 0; i < all.rows; i++)
+		count[all.row[i].verdict]++;
+	if (all.json)
+		accuracy_print_json(&all);
+	else
+		printf("%zu of %zu rows within their bounds, %zu without a "
+		       "bound\n",
+		       count[ACCURACY_PASSED],
+		       count[ACCURACY_PASSED] + count[ACCURACY_FAILED],
+		       count[ACCURACY_SHOWN]);
+	return count[ACCURACY_FAILED] || !all.rows;
+}
+
+const struct command cmd_accuracy = {
+	.name = "accuracy",
+	.summary = "hold the estimates to exact counts, by microbenchmarks",
+	.usage =
+		"usage: reusetrack accuracy [OPTION...]\n\n"
+		"Runs microbenchmarks under the source emu, sampled and exact "
+		"over the same\naccesses, and prints what was estimated beside "
+		"what was counted. The exit\nstatus is 1 if any row fails its "
+		"bound.\n\n"
+		"  --suite NAME[,...]  these alone: write-volume, patterns, "
+		"chunks,\n"
+		"                      false-sharing, read-write, "
+		"point-to-point, operations,\n"
+		"                      placement, periods, board, registers, "
+		"slices, estimators,\n"
+		"                      intervals (of all suites named before)\n"
+		"  --short             a part, within a minute; less sure\n"
+		"  --slice N           accesses of a thread's turn (30)\n"
+		"  --jobs N            runs at a time (1)\n"
+		"  --keep DIR          keep the recordings in DIR\n"
+		"  --json              one JSON object instead of tables\n",
+	.run = run_accuracy,
+};

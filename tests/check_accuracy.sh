@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_accuracy - the short form of reusetrack accuracy, and its promises
+#
+# The exact counts, which are the truth of every row, are held to a program
+# that counts by itself how often its line changes hands.
+
+. "$(dirname "$0")/e2e.sh"
+
+command -v qemu-x86_64 >/dev/null ||
+	skip 'qemu-x86_64 is missing: install the package qemu-user'
+
+# An exchange returns whose store was there before.
+exact_counts_are_what_the_program_saw()
+{
+	rm -rf "$WORK/out"
+	"$TOOL" record -s emu --exact --slice 30 -p 0 -o "$WORK/out" -- \
+		"$B/microbench/write_volume" --op exchange --sharing 0.5 \
+		--threads 5 --iterations 200000 --json \
+		>"$WORK/seen" 2>"$WORK/err" || fail "$(cat "$WORK/err")"
+	json "$WORK/out" "$WORK/json"
+	python3 - "$WORK/seen" "$WORK/json" <<-'PYTHON' || fail 'exact counts'
+	import json, sys
+	seen = json.load(open(sys.argv[1]))
+	lines = json.load(open(sys.argv[2]))["exact"]["lines"]
+	saw = sum(t["received"] for t in seen["threads"])
+	told = sum(l["all"] for l in lines
+	           if int(l["line"], 16) == int(seen["words"][0]["line"], 16))
+	print("the program saw %d, exact counted %d" % (saw, told))
+	# Where a turn is taken away two threads run at once for a moment, and
+	# the calls may come in another order than the accesses.
+	sys.exit(not (saw > 10000 and abs(told - saw) <= 0.01 * saw))
+	PYTHON
+}
+
+short_form_passes_in_the_promised_form()
+{
+	"$TOOL" accuracy --short --jobs 2 --json >"$WORK/rows" 2>"$WORK/err"
+	local status=$?
+
+	python3 - "$WORK/rows" $status <<-'PYTHON' || fail "$(cat "$WORK/err")"
+	import json, sys
+	r = json.load(open(sys.argv[1]))
+	names = ["suite", "case", "source", "threads", "metric", "measured",
+	         "truth", "error", "low", "high", "bound", "pass"]
+	def number(v):
+	    return v is None or type(v) in (int, float)
+	wrong = []
+	if set(r) != {"schema", "rows"} or r["schema"] != 1:
+	    wrong.append("the object has %s" % sorted(r))
+	for row in r["rows"]:
+	    if list(row) != names or row["source"] != "emu":
+	        wrong.append("a row has %s" % list(row))
+	    elif not all(number(row[n]) for n in names[5:11]):
+	        wrong.append("not a number in %s" % row)
+	    elif row["bound"] is not None and row["error"] is not None and \
+	            row["pass"] != (abs(row["error"]) <= row["bound"]):
+	        wrong.append("verdict of %s" % row)
+	    elif row["pass"] is False:
+	        wrong.append("out of bounds: %s" % row)
+	suites = {row["suite"] for row in r["rows"]}
+	for s in ("write-volume", "patterns", "false-sharing", "read-write",
+	          "point-to-point"):
+	    if s not in suites:
+	        wrong.append("no row of " + s)
+	if int(sys.argv[2]) != any(x["pass"] is False for x in r["rows"]):
+	    wrong.append("exit status " + sys.argv[2])
+	print(len(r["rows"]), "rows")
+	for w in wrong:
+	    print(w)
+	sys.exit(bool(wrong))
+	PYTHON
+}
+
+# The tool with a microbenchmark that fails.
+what_cannot_run_fails()
+{
+	mkdir -p "$WORK/bin/microbench"
+	cp "$TOOL" "$B/libcomdet-qemu.so" "$WORK/bin"
+	printf '#!/bin/sh\nexit 3\n' >"$WORK/bin/microbench/read_write"
+	chmod +x "$WORK/bin/microbench/read_write"
+	TMPDIR=$WORK "$WORK/bin/reusetrack" accuracy --short \
+		--suite read-write >"$WORK/table" 2>"$WORK/err" &&
+		fail 'status 0 although nothing ran'
+	grep -q 'status 3' "$WORK/err" || fail "$(cat "$WORK/err")"
+	grep -q 'FAIL' "$WORK/table" || fail "$(cat "$WORK/table")"
+	grep -q '^0 of [1-9]' "$WORK/table" || fail "$(cat "$WORK/table")"
+	[ -z "$(find "$WORK" -name 'reusetrack-accuracy-*')" ] ||
+		fail 'a temporary directory was left'
+}
+
+wrong_options_are_refused()
+{
+	local args
+
+	for args in '--suite nonsense' '--slice 3' '--jobs 0' 'argument' \
+		'--nonsense'; do
+		# shellcheck disable=SC2086
+		"$TOOL" accuracy $args >"$WORK/table" 2>"$WORK/err"
+		[ $? = 1 ] || fail "accuracy $args"
+		[ "$(wc -l <"$WORK/err")" = 1 ] || fail "$(cat "$WORK/err")"
+		[ -s "$WORK/table" ] && fail "accuracy $args printed"
+	done
+}
+
+exact_counts_are_what_the_program_saw
+what_cannot_run_fails
+wrong_options_are_refused
+short_form_passes_in_the_promised_form
+echo 'check_accuracy: all as promised'
