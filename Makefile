@@ -239,7 +239,7 @@ endif
 # The tests find everything in the plain build; the sanitized trees hold
 # further copies of the unit tests, and of reusetrack.
 TSAN_TESTS := $(filter test_board test_comm test_store \
-	test_exact test_exact_quick,$(notdir $(UNIT:.c=)))
+	test_exact test_exact_quick test_transfer_race,$(notdir $(UNIT:.c=)))
 RUN := B=$(abspath build) tests/run --limit 900
 RUN_UNIT := suite=unit $(UNIT:tests/%.c=build/tests/%)
 RUN_ASAN := suite=asan $(UNIT:tests/%.c=build/san-address/tests/%)

@@ -125,7 +125,8 @@ struct transfer_chain {
 	uint32_t sampler; /* thread */
 	uint32_t epochs;  /* followed */
 	uint32_t traps;
-	bool model_corrected; /* chunks in use were left unwatched */
+	bool model_corrected; /* chunks that are, or may be, in use were left
+				 unwatched */
 	uint32_t n;
 	const struct transfer_event *event;
 };

@@ -172,17 +172,19 @@ struct selection footprints_select(const struct footprints *f, struct rng *rng,
 	struct selection s = { 0, 1, 1, false };
 	uint64_t counts;
 
-	if (use >> SAMPLES_SHIFT < SAMPLES_ENOUGH)
-		used |= known(f,
-			      make_key(KEY_AROUND, line >> NEIGHBOURS_SHIFT, 0),
-			      USE_BITS) &
-			0xFF;
+	if (use >> SAMPLES_SHIFT < SAMPLES_ENOUGH) {
+		use = known(f,
+			    make_key(KEY_AROUND, line >> NEIGHBOURS_SHIFT, 0),
+			    USE_BITS);
+		used |= use & 0xFF;
+	}
 	s.chunks = choose(rng,
 			  (uint32_t[]){ stored, here ? here : used, used,
 					(1u << n) - 1, 0 },
 			  ranges);
-	s.corrected = used & ~s.chunks;
-	if (!s.corrected)
+	/* What is not known is taken for unused, which is a model too. */
+	s.corrected = used & ~s.chunks || use >> SAMPLES_SHIFT < SAMPLES_ENOUGH;
+	if (!(used & ~s.chunks))
 		return s;
 	counts = stores_of(f, line, thread, used);
 	for (uint32_t i = 0; i < n; i++)

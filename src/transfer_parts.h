@@ -36,7 +36,7 @@ struct selection {
 	uint32_t chunks;     /* watched, a bit each */
 	double factor;       /* of every weight */
 	double factor_false; /* and of those of false sharing */
-	bool corrected;      /* chunks in use are unwatched: by a model */
+	bool corrected;      /* chunks in use may be unwatched: by a model */
 };
 
 enum slot_state {
