@@ -149,7 +149,8 @@ void report_how(struct report *r)
 		     ? "95 %; of the sampling alone, not of what the method "
 		       "favours"
 	     : strcmp(h->algorithm, "chain")
-		     ? "95 %, of the sampling; the estimator has no bias"
+		     ? "95 %, of the sampling alone; where whole lines are "
+		       "watched without delay there is no bias"
 		     : "95 %, of the sampling and of what the estimator may be "
 		       "off");
 }
