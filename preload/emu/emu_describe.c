@@ -161,7 +161,11 @@ void emu_describe_measurement(struct cdp_header *h)
 	snprintf(h->period_unit, sizeof(h->period_unit), "accesses");
 	h->period = emu.config.period;
 	h->registers = c->registers;
-	if (c->registers < COMM_REGISTERS_MAX)
+	if (emu.config.algorithm != EMU_COMDETECTIVE && !emu.config.watch_lines)
+		snprintf(h->registers_reason, sizeof(h->registers_reason),
+			 "8 bytes each, all of one line, so the estimate is "
+			 "corrected by a model");
+	else if (c->registers < COMM_REGISTERS_MAX)
 		snprintf(h->registers_reason, sizeof(h->registers_reason),
 			 "as asked for");
 	h->board_slots = board_slots(c->board);
