@@ -277,6 +277,16 @@ static enum loss_cause reason(const struct perf_sample *s, int err,
 	return LOSS_COUNT;
 }
 
+static uint64_t period_of(const struct perf_data_event *e,
+			  const struct perf_sample *s)
+{
+	uint64_t period = s->has & PERF_SAMPLE_PERIOD ? s->period
+			  : e->attr.freq              ? 1
+						      : e->attr.sample_period;
+
+	return period ? period : 1;
+}
+
 /* One line a sample, for people and for comparisons with perf script. */
 static void print_sample(struct import *im, const struct perf_data_event *e,
 			 const struct perf_sample *s,
@@ -300,23 +310,13 @@ static void print_sample(struct import *im, const struct perf_data_event *e,
 		"latency=%u%s%s\n",
 		s->pid, s->tid, s->cpu, s->time / 1000000000,
 		s->time % 1000000000, e->name[0] ? safe_text(e->name) : "event",
-		s->addr, s->data_src, s->weight, s->ip, s->period,
+		m->addr, s->data_src, s->weight, s->ip, period_of(e, s),
 		m->access & ACCESS_LOAD ? "load" : "",
 		m->access & ACCESS_STORE ? "store" : "",
 		m->access & ACCESS_LOCKED ? ",locked" : "", m->len,
 		sources[m->source], m->flags & MEMORY_HITM ? ",hitm" : "",
 		m->latency, why == LOSS_COUNT ? "" : " left_out=",
 		why == LOSS_COUNT ? "" : causes[why]);
-}
-
-static uint64_t period_of(const struct perf_data_event *e,
-			  const struct perf_sample *s)
-{
-	uint64_t period = s->has & PERF_SAMPLE_PERIOD ? s->period
-			  : e->attr.freq              ? 1
-						      : e->attr.sample_period;
-
-	return period ? period : 1;
 }
 
 static int keep_sample(struct import *im, const struct perf_data_event *e,
@@ -382,6 +382,8 @@ static int take_sample(struct import *im, const void *record, size_t bytes)
 		id->running = s.read_running;
 	}
 	err = perf_sample_memory(&s, e->kind, &im->data.ibs_cpu, &m);
+	if (e->attr.type == PERF_TYPE_BREAKPOINT && e->attr.bp_len <= 8)
+		m.len = (uint32_t)e->attr.bp_len;
 	why = reason(&s, err, &m);
 	if (im->print)
 		print_sample(im, e, &s, &m, why);

@@ -347,7 +347,7 @@ no_record:
 int perf_data_next(struct perf_data *d, const void **record, size_t *bytes)
 {
 	struct perf_event_header h;
-	const char *at;
+	const char *at = NULL;
 	int ret;
 
 	do {

@@ -7,6 +7,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -475,6 +476,10 @@ static enum perf_kind kind_of(const struct perf_data *d,
 {
 	const char *pmu = "";
 
+	/* A watchpoint; one on reads and writes does not say which it was. */
+	if (e->attr.type == PERF_TYPE_BREAKPOINT)
+		return e->attr.bp_type == HW_BREAKPOINT_W ? PERF_KIND_STORES
+							  : PERF_KIND_UNKNOWN;
 	for (size_t i = 0; i < d->pmus; i++)
 		if (d->pmu[i].type == e->attr.type)
 			pmu = d->pmu[i].name;
