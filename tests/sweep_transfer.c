@@ -5,9 +5,9 @@
  * Every pattern is run with several seeds; all estimators see the same
  * streams. Printed are the mean relative error of the total with its standard
  * error, the false fraction against the true one, how many of the stated 95 %
- * intervals of totals and of cells hold the truth, and the median half width of
- * the cells' intervals; at the end the same over all patterns.
- * docs/estimators.md keeps what it printed.
+ * intervals of totals and of cells hold the truth, with -y also of those that
+ * are widened, and the median half width of the cells' intervals; at the end
+ *the same over all patterns. docs/estimators.md keeps what it printed.
  *
  *	sweep_transfer [OPTION...] [PATTERN...]
  *
@@ -16,11 +16,11 @@
  *	-d DELAY     accesses that arming takes, for the estimators named late
  *	-s SEEDS     runs
  *	-t THREADS   instead of the pattern's own number
- *	-y RELATIVE  systematic error of the intervals
+ *	-y RELATIVE  systematic error that widens the intervals
  *	-S           the arming thread stands still meanwhile
  *	-j EPOCHS    of a chain
  *	-k EPOCHS    at least, of a chain after a pause
- *	-e NAME      this estimator alone
+ *	-e NAME      this estimator alone; more than once: these
  */
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ struct options {
 	uint32_t seeds, threads, epochs, least;
 	double systematic;
 	bool stalls;
-	const char *estimator;
+	const char *estimator[ESTIMATORS];
 };
 
 /* What is kept of one estimator over the seeds of a pattern. */
@@ -82,7 +82,7 @@ struct score {
 	const char *name;
 	uint32_t runs, covered;
 	double error, error2, of_false;
-	uint32_t cells, cells_covered;
+	uint32_t cells, covered_cells, covered_wide;
 	double *width;
 };
 
@@ -90,12 +90,20 @@ struct score {
 struct pool {
 	double error[CASES]; /* magnitudes */
 	uint32_t cases, worst;
-	uint32_t cells, cells_covered;
+	uint32_t cells, covered_cells, covered_wide;
 	double *width;
 };
 
 static struct score score[ESTIMATORS];
 static struct pool pool[ESTIMATORS];
+
+static bool is_asked(const struct options *o, const char *name)
+{
+	for (int i = 0; i < ESTIMATORS && o->estimator[i]; i++)
+		if (!strcmp(o->estimator[i], name))
+			return true;
+	return !o->estimator[0];
+}
 
 static int add(struct tsim *s, const struct options *o, int n, const char *name,
 	       enum transfer_kind kind, bool whole, uint64_t delay)
@@ -109,7 +117,7 @@ static int add(struct tsim *s, const struct options *o, int n, const char *name,
 		.epochs_least = o->least,
 	};
 
-	if (o->estimator && strcmp(o->estimator, name))
+	if (!is_asked(o, name))
 		return n;
 	tsim_add(s, c, delay)->stalls = o->stalls;
 	score[n].name = name;
@@ -129,22 +137,34 @@ static int add_estimators(struct tsim *s, const struct options *o)
 	return add(s, o, n, "CR,late/4x8", TRANSFER_CHAIN, false, o->delay);
 }
 
-static void judge_cells(const struct tsim *s, const struct tsim_estimator *e,
-			const struct transfer_sampling *by, struct score *to)
+static bool holds(const struct transfer_moment *m, const struct tsim *s,
+		  double systematic, double truth)
 {
+	struct transfer_sampling by = tsim_sampling(s, systematic);
+	struct interval i = transfer_interval(m, &by);
+
+	return i.low <= truth && truth <= i.high;
+}
+
+static void judge_cells(const struct tsim *s, const struct tsim_estimator *e,
+			double systematic, struct score *to)
+{
+	struct transfer_sampling by = tsim_sampling(s, 0);
+
 	for (uint32_t b = 1; b < s->threads; b++)
 		for (uint32_t a = 0; a < b; a++) {
 			double truth = tsim_truth(s, a, b);
 			const struct transfer_cell *c =
 				transfer_tally_cell(e->tally, a, b);
-			struct interval i;
+			const struct transfer_moment *m =
+				&c->share[TRANSFER_ALL];
+			struct interval i = transfer_interval(m, &by);
 
 			if (!c->samples || to->cells == CELLS_MAX)
 				continue;
-			i = transfer_interval(&c->share[TRANSFER_ALL], by);
-			to->cells_covered += i.low <= truth && truth <= i.high;
-			to->width[to->cells++] = (i.high - i.low) / 2 /
-						 c->share[TRANSFER_ALL].sum;
+			to->covered_cells += holds(m, s, 0, truth);
+			to->covered_wide += holds(m, s, systematic, truth);
+			to->width[to->cells++] = (i.high - i.low) / 2 / m->sum;
 		}
 }
 
@@ -153,18 +173,16 @@ static void judge(const struct tsim *s, const struct tsim_estimator *e,
 {
 	const struct transfer_cell *total = transfer_tally_total(e->tally);
 	const struct transfer_moment *all = &total->share[TRANSFER_ALL];
-	struct transfer_sampling by = tsim_sampling(s, o->systematic);
 	double truth = exact_total(s->exact).transfers;
 	double error = all->sum / truth - 1;
-	struct interval i = transfer_interval(all, &by);
 
 	to->runs++;
 	to->error += error;
 	to->error2 += error * error;
 	to->of_false += total->share[TRANSFER_FALSE].sum /
 			(all->sum > 0 ? all->sum : 1);
-	to->covered += i.low <= truth && truth <= i.high;
-	judge_cells(s, e, &by, to);
+	to->covered += holds(all, s, 0, truth);
+	judge_cells(s, e, o->systematic, to);
 }
 
 static int compare(const void *a, const void *b)
@@ -180,18 +198,25 @@ static double median(double *x, size_t n)
 	return n ? x[n / 2] : NAN;
 }
 
-static void print_score(const struct score *r)
+static void print_cells(uint32_t cells, uint32_t held, uint32_t wide,
+			double *width, const struct options *o)
+{
+	printf("cells %u hold %.1f %%", cells, 100.0 * held / cells);
+	if (o->systematic > 0)
+		printf(" widened %.1f %%", 100.0 * wide / cells);
+	printf(" half width %.1f %%\n", 100 * median(width, cells));
+}
+
+static void print_score(const struct score *r, const struct options *o)
 {
 	double mean = r->error / r->runs;
 	double variance = r->error2 / r->runs - mean * mean;
 	double se = r->runs > 1 ? sqrt(variance / (r->runs - 1)) : NAN;
 
-	printf("    %-12s %+7.1f %% +- %4.1f  false %.3f  holds %3.0f %%  "
-	       "cells %6u hold %3.0f %% half width %3.0f %%\n",
+	printf("    %-12s %+7.1f %% +- %4.1f  false %.3f  holds %3.0f %%  ",
 	       r->name, 100 * mean, 100 * se, r->of_false / r->runs,
-	       100.0 * r->covered / r->runs, r->cells,
-	       r->cells ? 100.0 * r->cells_covered / r->cells : NAN,
-	       100 * median(r->width, r->cells));
+	       100.0 * r->covered / r->runs);
+	print_cells(r->cells, r->covered_cells, r->covered_wide, r->width, o);
 }
 
 static void add_to_pool(struct pool *to, const struct score *r, uint32_t which)
@@ -207,10 +232,12 @@ static void add_to_pool(struct pool *to, const struct score *r, uint32_t which)
 		n = CELLS_MAX - to->cells;
 	memcpy(to->width + to->cells, r->width, n * sizeof(*r->width));
 	to->cells += n;
-	to->cells_covered += r->cells_covered;
+	to->covered_cells += r->covered_cells;
+	to->covered_wide += r->covered_wide;
 }
 
-static void print_pool(const char *name, struct pool *p)
+static void print_pool(const char *name, struct pool *p,
+		       const struct options *o)
 {
 	const char *worst = cases[p->worst].name;
 	double most = p->error[p->worst], errors[CASES];
@@ -220,12 +247,10 @@ static void print_pool(const char *name, struct pool *p)
 	for (int i = 0; i < CASES; i++)
 		if (p->error[i] > 0)
 			errors[n++] = p->error[i];
-	printf("    %-12s error %4.1f %% in the median, %4.1f %% at worst (%s) "
-	       " "
-	       "cells %u hold %.1f %% half width %.1f %%\n",
-	       name, 100 * median(errors, n), 100 * most, worst, p->cells,
-	       p->cells ? 100.0 * p->cells_covered / p->cells : NAN,
-	       100 * median(p->width, p->cells));
+	printf("    %-12s error %.1f %% in the median, %.1f %% at worst (%s)\n"
+	       "%17s",
+	       name, 100 * median(errors, n), 100 * most, worst, "");
+	print_cells(p->cells, p->covered_cells, p->covered_wide, p->width, o);
 }
 
 /* Returns how many estimators took part. */
@@ -261,7 +286,7 @@ static int run_case(uint32_t which, const struct options *o)
 	printf("%s: %.0f transfers, %.3f of them false\n", p->name,
 	       truth / o->seeds, of_false / o->seeds);
 	for (int i = 0; i < n; i++) {
-		print_score(&score[i]);
+		print_score(&score[i], o);
 		add_to_pool(&pool[i], &score[i], which);
 	}
 	fflush(stdout);
@@ -280,8 +305,10 @@ static bool is_wanted(const char *name, char **wanted)
 
 int main(int argc, char **argv)
 {
-	struct options o = { 10000000, 1000, 100, 20, 0, 0, 0, 0, false, NULL };
-	int c, n = 0;
+	struct options o = {
+		.steps = 10000000, .period = 1000, .delay = 100, .seeds = 20
+	};
+	int c, n = 0, named = 0;
 
 	while ((c = getopt(argc, argv, "n:p:d:s:t:y:e:j:k:S")) != -1) {
 		switch (c) {
@@ -310,7 +337,8 @@ int main(int argc, char **argv)
 			o.least = strtoul(optarg, NULL, 10);
 			break;
 		case 'e':
-			o.estimator = optarg;
+			if (named < ESTIMATORS)
+				o.estimator[named++] = optarg;
 			break;
 		case 'S':
 			o.stalls = true;
@@ -330,6 +358,6 @@ int main(int argc, char **argv)
 			n = run_case(i, &o);
 	printf("all of these:\n");
 	for (int i = 0; i < n; i++)
-		print_pool(score[i].name, &pool[i]);
+		print_pool(score[i].name, &pool[i], &o);
 	return 0;
 }
