@@ -21,6 +21,7 @@ enum {
 	SECONDS_MAX = 10 * 1000 * 1000,
 	PERIOD_MIN = 100,
 	SLICE_MIN = 10,
+	SLOTS_MAX = 65536,
 	SLICE_MAX = 1000 * 1000 * 1000
 };
 
@@ -58,12 +59,49 @@ static void check_list(const char *name, const char *value, const char *have,
 	} while (*p++ == ',');
 }
 
+/* Some of @words, separated by commas, each once. */
+static void check_words(const char *name, const char *value,
+			const char *const *words, const char *advice)
+{
+	unsigned int found = 0;
+	const char *p = value;
+	int i;
+
+	do {
+		size_t n = strcspn(p, ",");
+
+		for (i = 0; words[i]; i++)
+			if (n == strlen(words[i]) && !strncmp(p, words[i], n))
+				break;
+		if (!words[i])
+			die("%s: there is no '%s'; %s", name, safe_text(value),
+			    advice);
+		if (found & 1u << i)
+			die("%s: %s is given twice", name, words[i]);
+		found |= 1u << i;
+		p += n;
+	} while (*p++ == ',');
+}
+
 static void check_mode(const char *name, const char *value)
 {
-	static const char *const later[] = { "reuse", "shared", "global",
-					     "profile", NULL };
+	static const char *const modes[] = { "comm", "reuse", "shared",
+					     "global", NULL };
 
-	check_list(name, value, "comm", later, "use comm");
+	if (!strcmp(value, "profile"))
+		die("%s profile is not available in this build; use comm, or "
+		    "some of comm,reuse,shared,global with -s emu",
+		    name);
+	check_words(name, value, modes,
+		    "use comm, or some of comm,reuse,shared,global with "
+		    "-s emu");
+}
+
+static void check_granularity(const char *name, const char *value)
+{
+	static const char *const words[] = { "address", "line", NULL };
+
+	check_words(name, value, words, "use address, line or address,line");
 }
 
 static void check_source(const char *name, const char *value)
@@ -113,6 +151,11 @@ static void check_freq(const char *name, const char *value)
 static void check_registers(const char *name, const char *value)
 {
 	check_whole(name, value, 0, 4);
+}
+
+static void check_slots(const char *name, const char *value)
+{
+	check_whole(name, value, 1, SLOTS_MAX);
 }
 
 static void check_switch(const char *name, const char *value)
@@ -183,6 +226,8 @@ static const struct option_twin twins[] = {
 	{ "--slice", "COMDET_SLICE", 'S', check_slice, NULL },
 	{ "--pmu", "COMDET_PMU", 'M', check_pmu, NULL },
 	{ "--place", "COMDET_PLACE", 'L', check_place, NULL },
+	{ "--granularity", "COMDET_GRANULARITY", 'G', check_granularity, NULL },
+	{ "--slots", "COMDET_SLOTS", 'N', check_slots, NULL },
 	{ "--delay", "COMDET_DELAY", 'D', check_seconds, NULL },
 	{ "--duration", "COMDET_DURATION", 'U', check_seconds, NULL },
 };
@@ -205,6 +250,8 @@ static const struct option long_options[] = {
 	{ "slice", required_argument, NULL, 'S' },
 	{ "pmu", required_argument, NULL, 'M' },
 	{ "place", required_argument, NULL, 'L' },
+	{ "granularity", required_argument, NULL, 'G' },
+	{ "slots", required_argument, NULL, 'N' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, 'U' },
 	{ "help", no_argument, NULL, 'h' },
@@ -268,11 +315,20 @@ static void check_source_fits(void)
 		  "needs the source emu: -s emu" },
 		{ "--place (COMDET_PLACE)", "COMDET_PLACE", true,
 		  "needs the source emu: -s emu" },
+		{ "--granularity (COMDET_GRANULARITY)", "COMDET_GRANULARITY",
+		  true, "needs the source emu: -s emu" },
+		{ "--slots (COMDET_SLOTS)", "COMDET_SLOTS", true,
+		  "needs the source emu: -s emu" },
 		{ "-F (COMDET_FREQ)", "COMDET_FREQ", false,
 		  "needs the source clock; with emu set the period with -p" },
 	};
 
 	const char *algorithm = getenv("COMDET_ALGORITHM");
+	const char *mode = getenv("COMDET_MODE");
+
+	if (mode && *mode && strcmp(mode, "comm") && !record_emulates())
+		die("-m %s (COMDET_MODE) needs the source emu: -s emu",
+		    safe_text(mode));
 
 	if (algorithm && *algorithm && strcmp(algorithm, "comdetective") &&
 	    !record_emulates())

@@ -25,6 +25,9 @@
 #include "qemu_plugin_abi.h"
 #include "src/comm.h"
 #include "src/exact_quick.h"
+#include "src/reuse.h"
+#include "src/reuse_exact.h"
+#include "src/reuse_tally.h"
 #include "src/store.h"
 #include "src/topology.h"
 #include "src/transfer.h"
@@ -34,6 +37,8 @@ enum {
 	EMU_TURN_LOOK = 1000, /* accesses between looks around */
 	EMU_LINE_SHIFT = 6,
 	EMU_WATCHED = 4096, /* entries of the table of watched lines */
+	EMU_REUSE_ENGINES = REUSE_SCOPES * REUSE_GRANULARITIES,
+	EMU_REUSE_MODES = CDP_MODE_REUSE | CDP_MODE_SHARED | CDP_MODE_GLOBAL,
 };
 
 /*
@@ -51,6 +56,13 @@ enum emu_counter {
 	EMU_LOADS, /* of everything where there is one counter */
 	EMU_STORES,
 	EMU_COUNTERS
+};
+
+/* A thread in one of the reuse engines. */
+struct emu_reuse {
+	struct reuse_thread thread;
+	struct reuse_tally *tally;
+	uint32_t engine;
 };
 
 struct vcpu {
@@ -81,6 +93,11 @@ struct vcpu {
 	bool in_transfer;
 	struct exact_thread exact;
 	struct transfer_thread transfer;
+	bool in_reuse;
+	uint32_t domain; /* the shared cache of its core */
+	struct reuse_tally reuse_tally;
+	struct emu_reuse reuse[EMU_REUSE_ENGINES];
+	struct reuse_exact_thread *reuse_exact; /* NULL: not followed */
 } __attribute__((aligned(64)));
 
 struct emu {
@@ -97,6 +114,9 @@ struct emu {
 	_Atomic uint64_t stack; /* an address on the main thread's stack */
 	pid_t pid;
 	uint32_t cores;
+	uint32_t domains; /* shared caches, at least 1 */
+	/* As ticks, of each; with one domain not used. */
+	_Atomic uint64_t domain_ticks[REUSE_EXACT_DOMAINS_MAX];
 	uint32_t core_order[CDP_CORES_MAX]; /* that threads are put on */
 	uint32_t host_cores;                /* that this process may run on */
 	bool active;                        /* this process is being profiled */
@@ -163,6 +183,8 @@ void emu_threads_finish(void);
 /* Count nothing more: nobody looks at it. */
 void emu_thread_mute(struct vcpu *v);
 
+/* emu_setup.c: choose the core of a thread, and its cache. */
+void emu_put_on_core(struct vcpu *v);
 /* emu_setup.c: read config.topology. One line in @error. Context: install. */
 int emu_topology_read(char *error, size_t size);
 
@@ -206,12 +228,45 @@ void emu_transfer_finish(bool last);
 /* Not 0 for the hash of a watched line. */
 extern uint8_t emu_watched[EMU_WATCHED];
 
+/* emu_reuse.c: reuse times from samples, with EMU_REUSE_MODES only. */
+int emu_reuse_init(void);
+void emu_reuse_start(struct vcpu *v);
+void emu_reuse_end(struct vcpu *v);
+void emu_reuse_sample(struct vcpu *v, const struct access *a);
+/* An access that may be to something that is watched; before it is sampled. */
+void emu_reuse_trap(struct vcpu *v, const struct access *a);
+/* What is watched now dangles. */
+void emu_reuse_finish(void);
+/* For reuse_may_watch. */
+extern const _Atomic uint8_t *emu_reuse_bytes;
+
+/* emu_reuse_exact.c: every reuse, with config.exact as well. */
+int emu_reuse_exact_init(void);
+void emu_reuse_exact_start(struct vcpu *v);
+void emu_reuse_exact_access(struct vcpu *v, const struct access *a);
+void emu_reuse_exact_end(struct vcpu *v);
+/* Write the results; what comes later is not counted. */
+void emu_reuse_exact_finish(void);
+
+static inline bool emu_measures(uint32_t modes)
+{
+	return emu.config.modes & modes;
+}
+
+static inline struct reuse_place emu_place(const struct vcpu *v)
+{
+	return (struct reuse_place){ v->record->id, v->core, v->domain };
+}
+
 /* emu_turn.c */
 /*
  * The time that the engines see: accesses of all threads, exact while they
  * take turns, else up to EMU_TURN_LOOK of each behind.
  */
 uint64_t emu_ticks(const struct vcpu *v);
+/* The same of those that share the thread's cache, and of another cache. */
+uint64_t emu_domain_ticks(const struct vcpu *v);
+uint64_t emu_ticks_of_domain(uint32_t domain);
 void emu_turn_init(void);
 /* The thread may run from here, and may block from there. */
 void emu_turn_enter(struct vcpu *v);

@@ -9,12 +9,15 @@
 
 #include "emu_config.h"
 #include "src/board.h"
+#include "src/cdp.h"
 #include "src/comm.h"
+#include "src/reuse.h"
 
 static const char *const names[] = {
-	"out",      "run",   "period", "pmu",      "registers", "board",
-	"children", "slice", "arming", "cover",    "exact",     "topology",
-	"place",    "delay", "seed",   "duration", "algorithm",
+	"out",      "run",       "period", "pmu",    "registers",
+	"board",    "children",  "slice",  "arming", "cover",
+	"exact",    "topology",  "place",  "delay",  "seed",
+	"duration", "algorithm", "mode",   "slots",  "granularity",
 };
 enum {
 	NAMES = sizeof(names) / sizeof(names[0])
@@ -180,6 +183,50 @@ static int read_watch(struct reader *r, struct emu_config *c)
 	return 0;
 }
 
+/* Words of a list, separated by commas, as bits in the order of @words. */
+static int read_list(struct reader *r, const char *name,
+		     const char *const *words, const char *wanted,
+		     uint32_t *bits)
+{
+	const char *p = value_of(r->argc, r->argv, name);
+	int i;
+
+	if (!p)
+		return 0;
+	*bits = 0;
+	do {
+		size_t n = strcspn(p, ",");
+
+		for (i = 0; words[i]; i++)
+			if (strlen(words[i]) == n && !strncmp(words[i], p, n))
+				break;
+		if (!words[i])
+			return bad(r, name, wanted);
+		*bits |= 1u << i;
+		p += n;
+	} while (*p++ == ',');
+	return 0;
+}
+
+static int read_reuse(struct reader *r, struct emu_config *c)
+{
+	/* In the order of CDP_MODE_* and of enum reuse_granularity. */
+	static const char *const modes[] = { "comm", "reuse", "shared",
+					     "global", NULL };
+	static const char *const granularities[] = { "address", "line", NULL };
+
+	c->modes = CDP_MODE_COMM;
+	c->granularities = 1u << REUSE_ADDRESS | 1u << REUSE_LINE;
+	c->slots = EMU_SLOTS_DEFAULT;
+	return read_list(r, "mode", modes,
+			 "must be some of comm,reuse,shared,global",
+			 &c->modes) ||
+	       read_list(r, "granularity", granularities,
+			 "must be address, line or address,line",
+			 &c->granularities) ||
+	       number(r, "slots", 1, REUSE_SLOTS_MAX, &c->slots);
+}
+
 static int read_slice(struct reader *r, struct emu_config *c)
 {
 	const char *value = value_of(r->argc, r->argv, "slice");
@@ -209,7 +256,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 		c->out = "out";
 	if (known_names(&r) || read_pmu(&r, c) || read_watch(&r, c) ||
 	    number(&r, "arming", 0, EMU_PERIOD_MAX, &c->arm_delay) ||
-	    read_slice(&r, c) || read_place(&r, c) ||
+	    read_slice(&r, c) || read_place(&r, c) || read_reuse(&r, c) ||
 	    number(&r, "exact", 0, 1, &exact) ||
 	    number(&r, "period", 0, EMU_PERIOD_MAX, &c->period) ||
 	    number(&r, "registers", 0, COMM_REGISTERS_MAX, &registers) ||
@@ -221,9 +268,13 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 		return -EINVAL;
 	if (c->period && c->period < EMU_PERIOD_MIN)
 		return bad(&r, "period", "must be 0 or at least 100");
+	if (c->modes & ~CDP_MODE_COMM && !c->period && !exact)
+		return bad(&r, "mode", "without a period it needs exact=1");
 	c->registers = registers;
 	if (read_algorithm(&r, c))
 		return -EINVAL;
+	if (!(c->modes & CDP_MODE_COMM))
+		c->algorithm = EMU_COMDETECTIVE; /* and not even that */
 	c->board_slots = slots;
 	c->children = children;
 	c->exact = exact;

@@ -17,6 +17,9 @@ enum {
 	EMU_PERIOD_MIN = 100, /* below it samples are all that happens */
 };
 enum {
+	EMU_SLOTS_DEFAULT = 4096,
+};
+enum {
 	EMU_SLICE_DEFAULT = 200,
 	EMU_SLICE_MIN = 10,
 };
@@ -47,6 +50,10 @@ struct emu_config {
 	 */
 	uint64_t slice;
 	uint32_t registers, board_slots;
+	uint32_t modes;         /* CDP_MODE_*, what to measure */
+	uint32_t granularities; /* bits by enum reuse_granularity */
+	uint64_t
+		slots; /* uses watched at once, of each scope and granularity */
 	enum emu_pmu pmu;
 	enum emu_algorithm algorithm;
 	uint64_t arm_delay; /* accesses that arming takes; estimates only */

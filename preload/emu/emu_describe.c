@@ -137,7 +137,7 @@ void emu_describe_process(struct cdp_header *h)
 	cpu_model(h->cpu, sizeof(h->cpu));
 	snprintf(h->exe, sizeof(h->exe), "%.255s", emu.exe);
 	emu_command_line(h->command, sizeof(h->command));
-	h->modes = CDP_MODE_COMM;
+	h->modes = emu.config.modes;
 	h->cores = emu.cores;
 }
 

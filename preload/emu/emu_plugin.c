@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "src/reuse_table.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
 
@@ -166,6 +167,30 @@ static void on_access_watched(unsigned int index, qemu_plugin_meminfo_t info,
 	watched = __atomic_load_n(
 		&emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
 		__ATOMIC_RELAXED);
+	take_access(index, class, addr, ip, watched);
+}
+
+/* With reuses, whatever else there is. */
+static void on_access_reuse(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
+	struct vcpu *v = &emu.vcpu[index];
+	bool watched;
+
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+		return;
+	take_exactly(v, class, addr, ip);
+	if (v->reuse_exact) {
+		struct access a = emu_access(class, addr, (uintptr_t)ip);
+
+		emu_reuse_exact_access(v, &a);
+	}
+	watched = __atomic_load_n(
+			  &emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
+			  __ATOMIC_RELAXED) |
+		  reuse_may_watch(emu_reuse_bytes, addr,
+				  1u << (class & EMU_CLASS_SHIFT));
 	take_access(index, class, addr, ip, watched);
 }
 
@@ -325,6 +350,8 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 		on_access = on_access_exact;
 	if (emu.config.algorithm != EMU_COMDETECTIVE)
 		on_access = on_access_watched;
+	if (emu_measures(EMU_REUSE_MODES))
+		on_access = on_access_reuse;
 	emu_maps_note_host();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);

@@ -208,7 +208,10 @@ static void sample(struct vcpu *v, const struct access *a,
 		store_add(&r->stores, 1);
 	if (v->in_transfer)
 		emu_transfer_sample(v, a, now);
-	if (emu.config.algorithm == EMU_COMDETECTIVE)
+	if (v->in_reuse)
+		emu_reuse_sample(v, a);
+	if (emu.config.algorithm == EMU_COMDETECTIVE &&
+	    emu_measures(CDP_MODE_COMM))
 		comm_sample(&emu.comm, &v->comm, a, now, v->core);
 }
 
@@ -245,10 +248,10 @@ void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip)
 	if (v->watches)
 		trap(v, &a);
 	if (v->in_transfer &&
-	    emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED]) {
-		v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
+	    emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED])
 		emu_transfer_trap(v, &a, emu_ticks(v));
-	}
+	if (v->in_reuse)
+		emu_reuse_trap(v, &a);
 	for (enum emu_counter c = 0; c < EMU_COUNTERS; c++)
 		if (v->until[c] < 0)
 			sample(v, &a, c);

@@ -111,6 +111,32 @@ int emu_topology_read(char *error, size_t size)
 	return 0;
 }
 
+/* The caches above the private ones: the number of that of a core. */
+static uint32_t domain_of(uint32_t core)
+{
+	const struct exact_topology *shape = &emu.topology.shape;
+
+	if (!emu.config.topology || shape->levels < 2)
+		return 0;
+	return shape->domain[1][core % shape->cores];
+}
+
+static void count_domains(void)
+{
+	emu.domains = 1;
+	for (uint32_t i = 0; i < emu.cores; i++)
+		if (domain_of(i) >= emu.domains)
+			emu.domains = domain_of(i) + 1;
+	for (uint32_t i = 0; i < REUSE_EXACT_DOMAINS_MAX; i++)
+		atomic_store(&emu.domain_ticks[i], 0);
+}
+
+void emu_put_on_core(struct vcpu *v)
+{
+	v->core = emu.core_order[v->record->id % emu.cores];
+	v->domain = domain_of(v->core);
+}
+
 /* The cores, in the order in which threads are put on them. */
 static void choose_cores(void)
 {
@@ -164,9 +190,16 @@ int emu_set_up(unsigned int index)
 		return r;
 	h = emu.store.header;
 	choose_cores();
+	count_domains();
 	emu_describe_process(h);
-	r = emu_sampling_init();
-	if (!r && emu.config.exact)
+	r = emu.domains > REUSE_EXACT_DOMAINS_MAX ? -E2BIG : 0;
+	if (!r)
+		r = emu_sampling_init();
+	if (!r && emu_measures(EMU_REUSE_MODES))
+		r = emu_reuse_init();
+	if (!r && emu_measures(EMU_REUSE_MODES) && emu.config.exact)
+		r = emu_reuse_exact_init();
+	if (!r && emu.config.exact && emu_measures(CDP_MODE_COMM))
 		r = emu_exact_init();
 	if (!r && emu.config.algorithm != EMU_COMDETECTIVE)
 		r = emu_transfer_init();
@@ -206,8 +239,13 @@ void emu_finish(enum cdp_state state)
 	struct cdp_header *h = emu.store.header;
 
 	emu_maps_finish();
-	if (emu.config.exact)
+	if (emu.config.exact && emu_measures(CDP_MODE_COMM))
 		emu_exact_finish();
+	if (emu_measures(EMU_REUSE_MODES)) {
+		emu_reuse_finish();
+		if (emu.config.exact)
+			emu_reuse_exact_finish();
+	}
 	if (emu.config.algorithm != EMU_COMDETECTIVE)
 		emu_transfer_finish(state == CDP_ENDED);
 	if (state == CDP_ENDED)

@@ -100,6 +100,8 @@ void emu_thread_mute(struct vcpu *v)
 	v->turn_start = INT64_MAX;
 	v->directory = NULL;
 	v->in_transfer = false;
+	v->in_reuse = false;
+	v->reuse_exact = NULL;
 	v->record = NULL;
 }
 
@@ -155,11 +157,16 @@ void emu_thread_start(unsigned int index)
 		return;
 	}
 	v->record = r;
-	v->core = emu.core_order[r->id % emu.cores];
+	emu_put_on_core(v);
 	v->pairs.writer.section = CDP_PAIRS;
 	v->cores.writer.section = CDP_CORES;
-	if (emu.config.exact)
+	if (emu.config.exact && emu_measures(CDP_MODE_COMM))
 		emu_exact_start(v);
+	if (emu_measures(EMU_REUSE_MODES)) {
+		emu_reuse_start(v);
+		if (emu.config.exact)
+			emu_reuse_exact_start(v);
+	}
 	emu_sampling_start(v);
 }
 
@@ -184,6 +191,8 @@ void emu_thread_end(unsigned int index)
 	emu_thread_refresh(v);
 	emu_turn_leave(v);
 	emu_exact_end(v);
+	emu_reuse_end(v);
+	emu_reuse_exact_end(v);
 	comm_stop(&emu.comm, &v->comm);
 	close_row(v->record);
 	pair_table_release(&v->pairs);

@@ -85,11 +85,27 @@ uint64_t emu_ticks(const struct vcpu *v)
 	       (v->turn_start - v->turn);
 }
 
+uint64_t emu_domain_ticks(const struct vcpu *v)
+{
+	return emu_ticks_of_domain(v->domain) + (v->turn_start - v->turn);
+}
+
+uint64_t emu_ticks_of_domain(uint32_t domain)
+{
+	return atomic_load_explicit(emu.domains > 1 ? &emu.domain_ticks[domain]
+						    : &emu.ticks,
+				    memory_order_relaxed);
+}
+
 /* Add what the thread has accessed since to the time that all see. */
 static void tell_time(struct vcpu *v)
 {
 	atomic_fetch_add_explicit(&emu.ticks, v->turn_start - v->turn,
 				  memory_order_relaxed);
+	if (emu.domains > 1)
+		atomic_fetch_add_explicit(&emu.domain_ticks[v->domain],
+					  v->turn_start - v->turn,
+					  memory_order_relaxed);
 	v->turn_start = v->turn;
 }
 
