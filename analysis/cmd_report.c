@@ -9,6 +9,7 @@
 
 #include "analysis/command.h"
 #include "analysis/report.h"
+#include "analysis/report_reuse.h"
 #include "analysis/util.h"
 
 enum {
@@ -22,7 +23,7 @@ struct options {
 	enum colour_mode colour;
 	size_t top, thread_rows;
 	int64_t thread;
-	const char *output;
+	const char *output, *svg;
 };
 
 static const struct option long_options[] = {
@@ -32,6 +33,7 @@ static const struct option long_options[] = {
 	{ "color", required_argument, NULL, 'c' },
 	{ "no-symbols", no_argument, NULL, 'S' },
 	{ "output", required_argument, NULL, 'o' },
+	{ "svg", required_argument, NULL, 'g' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -91,6 +93,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 'o':
 			o->output = optarg;
 			break;
+		case 'g':
+			o->svg = optarg;
+			break;
 		case 'h':
 			fputs(cmd_report.usage, stdout);
 			exit(fflush(stdout) ? 1 : 0);
@@ -141,8 +146,22 @@ static FILE *open_output(const char *path)
 	return f;
 }
 
+static void write_svg(const char *path, const struct report_reuse *reuse)
+{
+	FILE *f;
+
+	if (!reuse->streams.streams)
+		die("report: there are no miss ratio curves to draw; record "
+		    "with -m reuse");
+	f = open_output(path);
+	report_reuse_svg(f, reuse);
+	if (fclose(f))
+		die("cannot write %s: %s", safe_text(path), strerror(errno));
+}
+
 static int run_report(int argc, char **argv)
 {
+	struct report_reuse reuse;
 	struct report r = { 0 };
 	struct profile p;
 	struct options o;
@@ -163,6 +182,10 @@ static int run_report(int argc, char **argv)
 	r.out = open_output(o.output);
 	r.colour = colour_wanted(o.colour, r.out);
 	tally_init(&r.tally, &p, r.symbols, o.thread);
+	report_reuse_init(&reuse, &p, r.symbols);
+	r.reuse = &reuse;
+	if (o.svg)
+		write_svg(o.svg, &reuse);
 	if (o.json)
 		status |= report_json(&r) ? 1 : 0;
 	else
@@ -170,6 +193,7 @@ static int run_report(int argc, char **argv)
 	if (o.output && fclose(r.out))
 		die("cannot write %s: %s", safe_text(o.output),
 		    strerror(errno));
+	report_reuse_release(&reuse);
 	tally_release(&r.tally);
 	symbols_free(r.symbols);
 	profile_release(&p);
@@ -190,6 +214,8 @@ const struct command cmd_report = {
 		 "  -t, --thread ID     only sharing that thread ID took part "
 		 "in\n"
 		 "  -o, --output FILE   write to FILE\n"
+		 "      --svg FILE      also draw the miss ratio curves, as "
+		 "SVG\n"
 		 "      --no-symbols    modules and offsets, no names\n"
 		 "      --color WHEN    auto, always or never\n",
 	.run = run_report,

@@ -123,6 +123,22 @@ static int take_transfer(void *ctx, const void *record)
 	return 0;
 }
 
+/* Threads are ids until rows_of_pairs makes them rows. */
+static int take_reuse(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct profile *p = l->p;
+	struct reuse_row *row;
+
+	p->reuse =
+		grow(p->reuse, p->reuses, &p->reuses_room, sizeof(*p->reuse));
+	row = &p->reuse[p->reuses++];
+	memcpy(&row->record, record, sizeof(row->record));
+	row->process = l->index;
+	row->thread = row->record.thread;
+	return 0;
+}
+
 static int take_core(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
@@ -270,6 +286,7 @@ static void load_file(struct profile *p, int dirfd, const char *name)
 	struct process s = { 0 };
 	struct loading l = { .p = p, .index = p->processes, .process = &s };
 	size_t threads = p->threads, pairs = p->pairs, cores = p->cores;
+	size_t reuses = p->reuses;
 	struct cdp_reader r;
 	int err = cdp_open(&r, dirfd, name);
 
@@ -282,6 +299,8 @@ static void load_file(struct profile *p, int dirfd, const char *name)
 	s.state = state_of(&r.header);
 	/* Pairs first: a thread's row is committed before its pairs are. */
 	err = cdp_each(&r, CDP_PAIRS, take_pair, &l, &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_REUSE, take_reuse, &l, &s.bad_records);
 	if (!err)
 		err = cdp_each(&r, CDP_THREADS, take_thread, &l,
 			       &s.bad_records);
@@ -298,6 +317,7 @@ static void load_file(struct profile *p, int dirfd, const char *name)
 		p->threads = threads;
 		p->pairs = pairs;
 		p->cores = cores;
+		p->reuses = reuses;
 		free_process(&s);
 		return;
 	}
@@ -305,7 +325,7 @@ static void load_file(struct profile *p, int dirfd, const char *name)
 	p->process = grow(p->process, p->processes, &p->processes_room,
 			  sizeof(*p->process));
 	p->process[p->processes++] = s;
-	rows_of_pairs(p, l.index, threads, pairs);
+	rows_of_pairs(p, l.index, threads, pairs, reuses);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -387,6 +407,7 @@ void profile_release(struct profile *p)
 	free(p->thread);
 	free(p->pair);
 	free(p->core);
+	free(p->reuse);
 	free(p->bad);
 	memset(p, 0, sizeof(*p));
 }

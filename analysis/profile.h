@@ -76,6 +76,14 @@ struct core_row {
 	uint64_t count[SHARING_KINDS], traps;
 };
 
+#define ALL_THREADS UINT32_MAX
+
+/* What is known of reuse (cdp.h), with its thread as a row or ALL_THREADS. */
+struct reuse_row {
+	uint32_t process, thread;
+	struct cdp_reuse record;
+};
+
 struct bad_file {
 	char *name;
 	const char *why;
@@ -90,6 +98,8 @@ struct profile {
 	size_t pairs, pairs_room;
 	struct core_row *core;
 	size_t cores, cores_room;
+	struct reuse_row *reuse;
+	size_t reuses, reuses_room;
 	struct bad_file *bad;
 	size_t bad_files, bad_room;
 	bool merged; /* rows stand for several threads */

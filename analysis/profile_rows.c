@@ -81,27 +81,41 @@ static void add_unknown(struct profile *p, uint32_t process, uint32_t *ids,
 	}
 }
 
-void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
-		   size_t first_pair)
+/* Ids that have no row. */
+struct unknown {
+	uint32_t *id;
+	size_t n, room;
+};
+
+static void look_up(struct unknown *u, const struct id_row *index, size_t n,
+		    uint32_t id)
 {
-	uint32_t *unknown = NULL, row;
-	size_t n, unknowns = 0, room = 0;
+	uint32_t row;
+
+	/* Many records in a row are of one thread. */
+	if (find_row(index, n, id, &row) || (u->n && u->id[u->n - 1] == id))
+		return;
+	u->id = grow(u->id, u->n, &u->room, sizeof(*u->id));
+	u->id[u->n++] = id;
+}
+
+void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
+		   size_t first_pair, size_t first_reuse)
+{
+	struct unknown u = { NULL, 0, 0 };
+	size_t n;
 	struct id_row *index = index_rows(p, first_thread, &n);
 
 	for (size_t i = first_pair; i < p->pairs; i++) {
-		uint32_t id[2] = { p->pair[i].publisher, p->pair[i].detector };
-
-		for (int k = 0; k < 2; k++) {
-			if (find_row(index, n, id[k], &row))
-				continue;
-			unknown = grow(unknown, unknowns, &room,
-				       sizeof(*unknown));
-			unknown[unknowns++] = id[k];
-		}
+		look_up(&u, index, n, p->pair[i].publisher);
+		look_up(&u, index, n, p->pair[i].detector);
 	}
-	if (unknowns) {
-		add_unknown(p, process, unknown, unknowns);
-		free(unknown);
+	for (size_t i = first_reuse; i < p->reuses; i++)
+		if (p->reuse[i].thread != ALL_THREADS)
+			look_up(&u, index, n, p->reuse[i].thread);
+	if (u.n) {
+		add_unknown(p, process, u.id, u.n);
+		free(u.id);
 		free(index);
 		index = index_rows(p, first_thread, &n);
 	}
@@ -111,6 +125,10 @@ void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
 		find_row(index, n, pair->publisher, &pair->publisher);
 		find_row(index, n, pair->detector, &pair->detector);
 	}
+	for (size_t i = first_reuse; i < p->reuses; i++)
+		if (p->reuse[i].thread != ALL_THREADS)
+			find_row(index, n, p->reuse[i].thread,
+				 &p->reuse[i].thread);
 	free(index);
 }
 
@@ -167,6 +185,8 @@ static void order_processes(struct profile *p)
 		p->thread[i].process = place[p->thread[i].process];
 	for (size_t i = 0; i < p->pairs; i++)
 		p->pair[i].process = place[p->pair[i].process];
+	for (size_t i = 0; i < p->reuses; i++)
+		p->reuse[i].process = place[p->reuse[i].process];
 	free(p->process);
 	p->process = ordered;
 	p->processes_room = p->processes;
@@ -188,6 +208,9 @@ static void permute_threads(struct profile *p, const uint32_t *index)
 		p->pair[i].publisher = place[p->pair[i].publisher];
 		p->pair[i].detector = place[p->pair[i].detector];
 	}
+	for (size_t i = 0; i < p->reuses; i++)
+		if (p->reuse[i].thread != ALL_THREADS)
+			p->reuse[i].thread = place[p->reuse[i].thread];
 	free(p->thread);
 	p->thread = ordered;
 	p->threads_room = p->threads;
@@ -281,6 +304,7 @@ static void merge_row(struct thread_row *to, const struct thread_row *from)
 	to->exec_traps = sat_add(to->exec_traps, from->exec_traps);
 	to->arms = sat_add(to->arms, from->arms);
 	to->detections = sat_add(to->detections, from->detections);
+	to->counted_scaled |= from->counted_scaled;
 	to->counted_loads = sat_add(to->counted_loads, from->counted_loads);
 	to->counted_stores = sat_add(to->counted_stores, from->counted_stores);
 	to->counted_load_bytes =
@@ -322,6 +346,9 @@ void rows_merge(struct profile *p)
 		p->pair[i].publisher = into[p->pair[i].publisher];
 		p->pair[i].detector = into[p->pair[i].detector];
 	}
+	for (size_t i = 0; i < p->reuses; i++)
+		if (p->reuse[i].thread != ALL_THREADS)
+			p->reuse[i].thread = into[p->reuse[i].thread];
 	p->threads = kept;
 	free(index);
 	free(into);

@@ -8,12 +8,12 @@
 #include "analysis/profile.h"
 
 /*
- * The threads from row @first_thread and the pairs from @first_pair on are
- * process @process. Turn the thread ids in its pairs into rows; an id that no
- * row has gets one.
+ * The threads from row @first_thread, the pairs from @first_pair and the reuses
+ * from @first_reuse on are process @process. Turn the thread ids in its pairs
+ * and reuses into rows; an id that no row has gets one.
  */
 void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
-		   size_t first_pair);
+		   size_t first_pair, size_t first_reuse);
 
 /* Processes by time of start, threads by process and id. */
 void rows_order(struct profile *p);
@@ -27,7 +27,7 @@ void rows_take_off_execed(struct profile *p);
 
 /*
  * Merge ended threads of one process that have the same name and start
- * routine. Counts add up; pairs follow their threads.
+ * routine. Counts add up; pairs and reuses follow their threads.
  */
 void rows_merge(struct profile *p);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/report.h"
+#include "analysis/report_reuse.h"
 #include "analysis/util.h"
 #include "src/interval.h"
 
@@ -387,6 +388,20 @@ static json_t *json_communication(const struct tally *t)
 	return o;
 }
 
+static void put_reuse(json_t *o, const struct report_reuse *r)
+{
+	json_t *sampled = report_reuse_json(r, REUSE_SAMPLED);
+	json_t *counted = report_reuse_json(r, REUSE_COUNTED);
+	json_t *sites = report_reuse_sites_json(r);
+
+	if (sampled)
+		put(o, "reuse", sampled);
+	if (counted)
+		put(o, "reuse_exact", counted);
+	if (sites)
+		put(o, "reuse_sites", sites);
+}
+
 int report_json(struct report *r)
 {
 	const struct profile *p = r->profile;
@@ -414,6 +429,7 @@ int report_json(struct report *r)
 	}
 	if (exact)
 		put(o, "exact", exact);
+	put_reuse(o, r->reuse);
 	for (size_t i = 0; (problem = symbols_problem(r->symbols, i)); i++)
 		append(problems, text(problem));
 	for (size_t i = 0; i < p->bad_files; i++) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/report.h"
+#include "analysis/report_reuse.h"
 #include "analysis/util.h"
 
 enum {
@@ -181,6 +182,8 @@ void report_text(struct report *r)
 		report_sites(r);
 	}
 	report_exact(r);
+	report_reuse_text(r, r->reuse);
+	report_memory(r);
 	report_how(r);
 	report_loss(r);
 	print_problems(r);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_reuse - what the forms of the report say of reuse
+ */
+#ifndef REUSETRACK_REPORT_REUSE_H
+#define REUSETRACK_REPORT_REUSE_H
+
+#include "analysis/report.h"
+#include "analysis/reuse_sites.h"
+
+struct report_reuse {
+	struct reuse_streams streams;
+	struct reuse_sites sites;
+};
+
+void report_reuse_init(struct report_reuse *r, const struct profile *p,
+		       struct symbols *symbols);
+void report_reuse_release(struct report_reuse *r);
+
+/* The streams of one basis, and all sites; NULL if there are none. */
+struct json_t *report_reuse_json(const struct report_reuse *r,
+				 enum reuse_basis basis);
+struct json_t *report_reuse_sites_json(const struct report_reuse *r);
+
+/* The part of the text that is about reuse; nothing if none was measured. */
+void report_reuse_text(struct report *out, const struct report_reuse *r);
+
+/* Curves of all streams that have one, as a picture. */
+void report_reuse_svg(FILE *f, const struct report_reuse *r);
+
+/* "accesses" or "ns". */
+const char *reuse_unit(const struct profile *p);
+/* "RAR" and so on: how the reuse accesses, after how the use did. */
+const char *reuse_pairing_name(enum reuse_pairing pairing);
+
+#endif

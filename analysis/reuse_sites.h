@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reuse_sites - pairs of uses and reuses, and what each site misses
+ *
+ * A reuse counts at the site that comes back, with the chance that the line is
+ * out by then; what never comes back (dangling, invalidated) at the site of
+ * the use, the only one there is. In lines only.
+ */
+#ifndef REUSETRACK_REUSE_SITES_H
+#define REUSETRACK_REUSE_SITES_H
+
+#include "analysis/reuse_streams.h"
+#include "analysis/symbols.h"
+
+#define REUSE_NO_SITE UINT32_MAX
+
+struct reuse_site {
+	struct place place;
+	/* For each cache of the machine. */
+	double seen[HOST_CACHES_MAX]; /* weight of what counts here */
+	double squares[HOST_CACHES_MAX];
+	double miss[HOST_CACHES_MAX]; /* weight of what misses */
+};
+
+/* Uses at one site that ended at another. */
+struct reuse_pair {
+	uint32_t use, reuse; /* REUSE_NO_SITE: not kept apart, or no reuse */
+	enum reuse_scope scope;
+	enum reuse_granularity granularity;
+	enum reuse_outcome outcome;
+	enum reuse_pairing pairing;
+	double weight, sum; /* sum of weight times reuse time */
+};
+
+struct reuse_sites {
+	struct reuse_site *site; /* by module and offset */
+	size_t sites, sites_room;
+	struct reuse_pair *pair; /* most weight first */
+	size_t pairs, pairs_room;
+};
+
+void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
+		      struct symbols *symbols);
+void reuse_sites_release(struct reuse_sites *t);
+
+/* The miss ratio of a site in cache @i, false if nothing was seen. */
+bool reuse_site_ratio(const struct reuse_site *s, size_t i, double *ratio,
+		      struct interval *by);
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reuse_streams - what a profile says of reuse, by stream
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/reuse_streams.h"
+#include "analysis/util.h"
+
+const char *reuse_scope_name(enum reuse_scope scope)
+{
+	static const char *const names[] = {
+		[REUSE_PRIVATE] = "private",
+		[REUSE_SHARED] = "shared",
+		[REUSE_GLOBAL] = "global",
+	};
+
+	return names[scope];
+}
+
+const char *reuse_granularity_name(enum reuse_granularity granularity)
+{
+	return granularity == REUSE_LINE ? "line" : "address";
+}
+
+double reuse_number(double x)
+{
+	return x > 0 && x < 1e30 ? x : 0;
+}
+
+double reuse_record_scale(const struct profile *p, const struct reuse_row *r)
+{
+	const struct cdp_header *h = &p->process[r->process].header;
+
+	/* A clock's period is time; its weights remain samples. */
+	if (r->record.kind == CDP_REUSE_EXACT ||
+	    r->record.kind == CDP_REUSE_STACK || !h->period ||
+	    !strcmp(h->period_unit, "ns"))
+		return 1;
+	return (double)h->period;
+}
+
+struct reuse_cell *reuse_streams_cell(const struct reuse_streams *s,
+				      uint32_t process, enum reuse_basis basis,
+				      enum reuse_scope scope,
+				      enum reuse_granularity granularity,
+				      int64_t thread, int64_t domain)
+{
+	if (scope == REUSE_PRIVATE)
+		domain = -1;
+	for (size_t i = 0; i < s->cells; i++) {
+		struct reuse_cell *c = s->cell[i];
+
+		if (c->process == process && c->basis == basis &&
+		    c->scope == scope && c->granularity == granularity &&
+		    c->thread == thread && c->domain == domain)
+			return c;
+	}
+	return NULL;
+}
+
+static struct reuse_cell *get_cell(struct reuse_streams *s, uint32_t process,
+				   enum reuse_basis basis,
+				   enum reuse_scope scope,
+				   enum reuse_granularity granularity,
+				   int64_t thread, int64_t domain)
+{
+	struct reuse_cell *c = reuse_streams_cell(s, process, basis, scope,
+						  granularity, thread, domain);
+
+	if (c)
+		return c;
+	c = xcalloc(1, sizeof(*c));
+	c->process = process;
+	c->basis = basis;
+	c->scope = scope;
+	c->granularity = granularity;
+	c->thread = thread;
+	c->domain = scope == REUSE_PRIVATE ? -1 : domain;
+	s->cell = grow(s->cell, s->cells, &s->cells_room, sizeof(*s->cell));
+	s->cell[s->cells++] = c;
+	return c;
+}
+
+static struct reuse_mass mass_of(const struct cdp_reuse *r, double scale)
+{
+	struct reuse_mass m = {
+		.weight = reuse_number(r->weight) * scale,
+		.squares = reuse_number(r->squares) * scale * scale,
+		.offset = reuse_number(r->offset) * scale,
+		.offset_squares = reuse_number(r->offset_squares) * scale,
+	};
+
+	return m;
+}
+
+static void take(struct reuse_streams *s, const struct reuse_row *row)
+{
+	static const enum reuse_basis bases[CDP_REUSE_KINDS] = {
+		[CDP_REUSE_BIN] = REUSE_SAMPLED,
+		[CDP_REUSE_EXACT] = REUSE_COUNTED,
+		[CDP_REUSE_STACK] = REUSE_DISTANCES,
+	};
+	const struct cdp_reuse *r = &row->record;
+	struct reuse_mass m = mass_of(r, reuse_record_scale(s->profile, row));
+	struct reuse_cell *c;
+	uint32_t bin;
+
+	if (r->kind == CDP_REUSE_PAIR || !(m.weight > 0))
+		return;
+	c = get_cell(s, row->process, bases[r->kind], r->scope, r->granularity,
+		     row->thread == ALL_THREADS ? -1 : (int64_t)row->thread,
+		     r->domain);
+	switch (r->outcome) {
+	case REUSE_REUSED:
+		reuse_mass_merge(&c->histogram.reuse[r->bin], &m);
+		c->pairing[r->pairing] += m.weight;
+		if (r->spatial)
+			c->spatial += m.weight;
+		break;
+	case REUSE_INVALIDATED:
+		reuse_mass_merge(&c->histogram.invalidated[r->bin], &m);
+		break;
+	case REUSE_OWN:
+		c->own += m.weight;
+		break;
+	case REUSE_COLD:
+		c->cold += m.weight;
+		/* Times look forward, counted distances look back. */
+		if (c->basis != REUSE_DISTANCES)
+			return;
+		/* fall through */
+	case REUSE_DANGLING:
+		/* 0 is no time: when the end cut it off is not known. */
+		bin = r->bin ? r->bin : REUSE_BINS - 1;
+		reuse_mass_merge(&c->histogram.never[bin], &m);
+		break;
+	default:
+		return;
+	}
+	c->histogram.uses = sat_add(c->histogram.uses, r->count);
+}
+
+static void merge_cell(struct reuse_cell *to, const struct reuse_cell *from)
+{
+	reuse_histogram_merge(&to->histogram, &from->histogram);
+	to->spatial += from->spatial;
+	to->own += from->own;
+	to->cold += from->cold;
+	for (int i = 0; i < REUSE_PAIRINGS; i++)
+		to->pairing[i] += from->pairing[i];
+}
+
+/* The streams that distances are of: threads, or all threads under a cache. */
+static void make_wholes(struct reuse_streams *s)
+{
+	size_t parts = s->cells;
+
+	for (size_t i = 0; i < parts; i++) {
+		struct reuse_cell *c = s->cell[i];
+
+		if (c->scope == REUSE_PRIVATE || c->thread < 0) {
+			c->whole = c;
+			continue;
+		}
+		c->whole = get_cell(s, c->process, c->basis, c->scope,
+				    c->granularity, -1, c->domain);
+		c->whole->whole = c->whole;
+		merge_cell(c->whole, c);
+	}
+	for (size_t i = 0; i < s->cells; i++) {
+		struct reuse_cell *c = s->cell[i];
+
+		if (c->whole != c || c->granularity != REUSE_LINE ||
+		    c->scope == REUSE_SHARED || c->basis == REUSE_DISTANCES)
+			continue;
+		c->locality = xcalloc(1, sizeof(*c->locality));
+		locality_init(c->locality, &c->histogram);
+	}
+}
+
+static bool of_kind(const struct reuse_stream *k, const struct reuse_cell *c)
+{
+	return c->basis == k->basis && c->scope == k->scope &&
+	       c->granularity == k->granularity;
+}
+
+/*
+ * The stream of those cells of a kind for which @key, thread or domain, is
+ * @value; of all if @value is -1.
+ */
+static void add_stream(struct reuse_streams *s, const struct reuse_stream *kind,
+		       bool by_thread, uint32_t process, int64_t value)
+{
+	struct reuse_stream *t;
+	size_t room = 0;
+
+	s->stream = grow(s->stream, s->streams, &s->streams_room,
+			 sizeof(*s->stream));
+	t = &s->stream[s->streams++];
+	*t = *kind;
+	t->thread = by_thread ? value : -1;
+	t->domain = by_thread ? -1 : value;
+	for (size_t i = 0; i < s->cells; i++) {
+		struct reuse_cell *c = s->cell[i];
+		bool whole = c->whole == c;
+
+		if (!of_kind(kind, c))
+			continue;
+		if (value < 0   ? !whole
+		    : by_thread ? c->thread != value
+				: !whole || c->domain != value ||
+					  c->process != process)
+			continue;
+		t->cell = grow(t->cell, t->cells, &room, sizeof(*t->cell));
+		t->cell[t->cells++] = c;
+	}
+}
+
+static void add_kind(struct reuse_streams *s, const struct reuse_stream *kind)
+{
+	size_t wholes = 0, threads = 0;
+	bool *seen = xcalloc(s->profile->threads + 1, sizeof(*seen));
+
+	for (size_t i = 0; i < s->cells; i++) {
+		const struct reuse_cell *c = s->cell[i];
+
+		if (!of_kind(kind, c))
+			continue;
+		wholes += c->whole == c;
+		if (c->thread >= 0 && !seen[c->thread]) {
+			seen[c->thread] = true;
+			threads++;
+		}
+	}
+	if (wholes)
+		add_stream(s, kind, false, 0, -1);
+	for (size_t i = 0; wholes > 1 && i < s->cells; i++) {
+		const struct reuse_cell *c = s->cell[i];
+
+		if (of_kind(kind, c) && c->whole == c && c->domain >= 0)
+			add_stream(s, kind, false, c->process, c->domain);
+	}
+	for (size_t i = 0; threads > 1 && i < s->profile->threads; i++)
+		if (seen[i])
+			add_stream(s, kind, true, 0, (int64_t)i);
+	free(seen);
+}
+
+void reuse_streams_init(struct reuse_streams *s, const struct profile *p)
+{
+	memset(s, 0, sizeof(*s));
+	s->profile = p;
+	for (size_t i = 0; i < p->reuses; i++)
+		take(s, &p->reuse[i]);
+	if (!s->cells)
+		return;
+	make_wholes(s);
+	for (int basis = 0; basis < REUSE_BASES; basis++)
+		for (int scope = 0; scope < REUSE_SCOPES; scope++)
+			for (int g = 0; g < REUSE_GRANULARITIES; g++) {
+				struct reuse_stream kind = {
+					.basis = basis,
+					.scope = scope,
+					.granularity = g,
+				};
+
+				add_kind(s, &kind);
+			}
+	s->caches = host_caches(s->cache);
+}
+
+void reuse_streams_release(struct reuse_streams *s)
+{
+	for (size_t i = 0; i < s->cells; i++) {
+		free(s->cell[i]->locality);
+		free(s->cell[i]);
+	}
+	for (size_t i = 0; i < s->streams; i++)
+		free(s->stream[i].cell);
+	free(s->cell);
+	free(s->stream);
+	memset(s, 0, sizeof(*s));
+}
+
+const struct reuse_stream *reuse_streams_find(const struct reuse_streams *s,
+					      enum reuse_basis basis,
+					      enum reuse_scope scope,
+					      enum reuse_granularity g)
+{
+	struct reuse_stream wanted = { .basis = basis,
+				       .scope = scope,
+				       .granularity = g };
+
+	for (size_t i = 0; i < s->streams; i++)
+		if (of_kind(&wanted, s->stream[i].cell[0]))
+			return &s->stream[i];
+	return NULL;
+}
+
+bool reuse_stream_has_misses(const struct reuse_stream *s)
+{
+	return s->granularity == REUSE_LINE && s->scope != REUSE_SHARED;
+}
+
+void reuse_stream_sum(const struct reuse_stream *s, struct reuse_histogram *h,
+		      struct reuse_sums *sums)
+{
+	memset(h, 0, sizeof(*h));
+	if (sums)
+		memset(sums, 0, sizeof(*sums));
+	for (size_t i = 0; i < s->cells; i++) {
+		const struct reuse_cell *c = s->cell[i];
+
+		reuse_histogram_merge(h, &c->histogram);
+		if (!sums)
+			continue;
+		sums->spatial += c->spatial;
+		sums->own += c->own;
+		sums->cold += c->cold;
+		for (int k = 0; k < REUSE_PAIRINGS; k++)
+			sums->pairing[k] += c->pairing[k];
+	}
+}
+
+static double weight_of(const struct reuse_cell *c)
+{
+	return reuse_histogram_total(&c->histogram).weight;
+}
+
+static uint32_t line_bytes_of(const struct reuse_streams *s,
+			      const struct reuse_cell *c)
+{
+	return s->profile->process[c->process].header.line_bytes;
+}
+
+void reuse_stream_curve(const struct reuse_streams *all,
+			const struct reuse_stream *s, struct mrc *m)
+{
+	double weight = 0;
+
+	for (size_t i = 0; i < s->cells; i++) {
+		const struct reuse_cell *c = s->cell[i];
+		struct mrc one;
+
+		if (s->basis == REUSE_DISTANCES)
+			mrc_of_distances(&one, &c->histogram,
+					 line_bytes_of(all, c));
+		else
+			mrc_compute(&one, c->whole->locality, &c->histogram,
+				    line_bytes_of(all, c));
+		mrc_add(m, weight, &one, weight_of(c));
+		weight += weight_of(c);
+	}
+}
+
+double reuse_stream_from(const struct reuse_stream *s, double lines)
+{
+	double sum = 0, weight = 0;
+
+	for (size_t i = 0; i < s->cells; i++) {
+		const struct reuse_cell *c = s->cell[i];
+		double w = weight_of(c);
+
+		weight += w;
+		if (s->basis == REUSE_DISTANCES)
+			sum += w * mrc_distances_from(&c->histogram, lines);
+		else
+			sum += w * locality_miss_stack(c->whole->locality,
+						       &c->histogram, lines);
+	}
+	return weight > 0 ? sum / weight : 0;
+}
+
+const struct reuse_stream *reuse_streams_distances(
+	const struct reuse_streams *s, const struct reuse_stream *of)
+{
+	for (size_t i = 0; i < s->streams; i++) {
+		const struct reuse_stream *t = &s->stream[i];
+
+		if (t->basis == REUSE_DISTANCES && t->scope == of->scope &&
+		    t->granularity == of->granularity &&
+		    t->thread == of->thread && t->domain == of->domain)
+			return t;
+	}
+	return NULL;
+}
+
+/* Threads that a profile has uses of. */
+static size_t threads_of(const struct reuse_streams *s)
+{
+	size_t n = 0;
+	int64_t last = -1;
+
+	for (size_t i = 0; i < s->cells; i++) {
+		int64_t thread = s->cell[i]->thread;
+
+		if (thread >= 0 && thread != last) {
+			last = thread;
+			n++;
+		}
+	}
+	return n;
+}
+
+bool reuse_scope_has_cache(const struct reuse_streams *s,
+			   enum reuse_scope scope,
+			   const struct host_cache *cache)
+{
+	if (scope == REUSE_SHARED)
+		return false;
+	if (threads_of(s) == 1)
+		return true;
+	return cache->shared == (scope == REUSE_GLOBAL);
+}
+
+static struct mrc_cache cache_of(const struct reuse_stream *s,
+				 const struct host_cache *cache)
+{
+	struct mrc_cache sum = { .cache = cache };
+	double weight = 0;
+
+	for (size_t i = 0; i < s->cells; i++) {
+		const struct reuse_cell *c = s->cell[i];
+		struct mrc_cache one =
+			mrc_cache(c->whole->locality, &c->histogram, cache);
+
+		mrc_cache_add(&sum, weight, &one, weight_of(c));
+		weight += weight_of(c);
+	}
+	return sum;
+}
+
+size_t reuse_stream_caches(const struct reuse_streams *all,
+			   const struct reuse_stream *s,
+			   struct mrc_cache cache[HOST_CACHES_MAX])
+{
+	size_t n = 0;
+
+	if (!reuse_stream_has_misses(s) || s->basis == REUSE_DISTANCES)
+		return 0;
+	for (size_t i = 0; i < all->caches; i++) {
+		struct mrc_cache *c = &cache[n];
+
+		if (!reuse_scope_has_cache(all, s->scope, &all->cache[i]))
+			continue;
+		*c = cache_of(s, &all->cache[i]);
+		if (n && c->miss_ratio > c[-1].miss_ratio) {
+			c->miss_ratio = c[-1].miss_ratio;
+			c->by = c[-1].by;
+		}
+		n++;
+	}
+	return n;
+}
