@@ -58,6 +58,7 @@ static int take_thread(void *ctx, const void *record)
 		.counted_stores = t->counted_stores,
 		.counted_load_bytes = t->counted_load_bytes,
 		.counted_store_bytes = t->counted_store_bytes,
+		.counted_scaled = t->counted_scaled,
 	};
 	memcpy(row->name, t->name, sizeof(row->name));
 	memcpy(row->samples, t->samples, sizeof(row->samples));

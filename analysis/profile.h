@@ -53,6 +53,7 @@ struct thread_row {
 	uint64_t loads, stores, traps, exec_traps, arms, detections;
 	uint64_t counted_loads, counted_stores; /* 0: not counted */
 	uint64_t counted_load_bytes, counted_store_bytes;
+	bool counted_scaled; /* estimates */
 	uint64_t loss[CDP_LOSS_MAX];
 };
 

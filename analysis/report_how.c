@@ -57,7 +57,9 @@ static void item_rate(struct report *r, const struct cdp_header *h)
 static void item_expiry(struct report *r, const struct cdp_header *h)
 {
 	const char *unit = safe_text(h->period_unit);
-	bool ns = !strcmp(h->period_unit, "ns");
+	/* Hardware events count accesses, and the board's entries age in ns. */
+	bool ns = !strcmp(h->period_unit, "ns") || !strcmp(h->source, "pebs") ||
+		  !strcmp(h->source, "ibs");
 
 	if (!h->expiry || report_is_estimate(h))
 		return;

@@ -144,7 +144,8 @@ static void put_counted(json_t *o, const struct thread_row *t)
 	if (!all)
 		return;
 	put(o, "accesses", integer(all));
-	put(o, "accesses_kind", json_string("exact"));
+	put(o, "accesses_kind",
+	    json_string(t->counted_scaled ? "estimated" : "exact"));
 	counted = json_object();
 	put(counted, "loads", integer(t->counted_loads));
 	put(counted, "stores", integer(t->counted_stores));

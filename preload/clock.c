@@ -45,7 +45,7 @@ static int perf_clock_open(void)
 	a.inherit_thread = 1; /* new threads, not forked children */
 	a.sigtrap = 1;
 	a.remove_on_exec = 1; /* demanded by sigtrap */
-	a.sig_data = watch_clock_cookie();
+	a.sig_data = watch_cookie(WATCH_CLOCK);
 	a.disabled = 1;
 	fd = sys_call6(SYS_perf_event_open, (long)&a, 0, -1, -1,
 		       PERF_FLAG_FD_CLOEXEC, 0);

@@ -28,6 +28,7 @@
 #include "run.h"
 #include "runtime.h"
 #include "say.h"
+#include "source.h"
 #include "state.h"
 #include "sys.h"
 #include "watch.h"
@@ -82,7 +83,7 @@ void runtime_stop(const char *why)
 	if (!runtime_active())
 		return;
 	runtime_set_active(false);
-	clock_pause();
+	source_pause();
 	handler_drain();
 	watch_close_all();
 	runtime.stopped = true;
@@ -225,7 +226,9 @@ static void set_period(void)
 {
 	struct timespec tick = { 0, 0 };
 
-	runtime.period_ns = 1000000000ull / runtime.config.freq;
+	runtime.period_ns = runtime.hardware
+				    ? PMU_TICK_NS
+				    : 1000000000ull / runtime.config.freq;
 	/* Timers on a thread's CPU clock are looked at on the kernel's tick. */
 	if (runtime.delivery == DELIVERY_RTSIG &&
 	    !clock_getres(CLOCK_MONOTONIC_COARSE, &tick) &&
@@ -233,13 +236,28 @@ static void set_period(void)
 		runtime.period_ns = tick.tv_nsec;
 	runtime.comm.expiry = 2 * runtime.period_ns;
 	runtime.comm.watch_expiry = runtime.period_ns;
+	if (runtime.hardware)
+		pmu_source_expiry();
+}
+
+/* Hardware events if they are wanted and can be had; why not goes to @why. */
+static void choose_source(char *why, size_t size)
+{
+	char line[400];
+
+	runtime.hardware = !pmu_source_plan(why, size);
+	if (runtime.hardware || runtime.config.source == SOURCE_AUTO ||
+	    runtime.config.source == SOURCE_CLOCK)
+		return;
+	snprintf(line, sizeof(line), "%.300s; the clock samples instead", why);
+	say(line);
 }
 
 /*
- * Debug registers and clock, best first. On success the reason why nothing
+ * Debug registers and source, best first. On success the reason why nothing
  * better was taken is in @why.
  */
-static int start_clock(char *why, size_t size)
+static int start_source(char *why, size_t size)
 {
 	struct cdp_header *h = runtime.store.header;
 	char detail[200] = "";
@@ -248,6 +266,7 @@ static int start_clock(char *why, size_t size)
 	runtime.delivery = choose_delivery(why, size);
 	runtime.signal =
 		runtime.delivery == DELIVERY_SIGTRAP ? SIGTRAP : SIGRTMAX - 5;
+	choose_source(runtime.hardware_why, sizeof(runtime.hardware_why));
 	for (;;) {
 		set_period();
 		r = signal_claim(runtime.signal);
@@ -266,7 +285,7 @@ static int start_clock(char *why, size_t size)
 		runtime.comm.watch = runtime.registers ? &watch_ops : NULL;
 		if (runtime.waits_for_thread)
 			return 0;
-		r = clock_open(detail, sizeof(detail));
+		r = source_open(detail, sizeof(detail));
 		if (!r || runtime.delivery == DELIVERY_RTSIG)
 			break;
 		snprintf(why, size, "%s", detail);
@@ -362,7 +381,7 @@ void runtime_start(void)
 	    sample_log_open(runtime.config.sample_log))
 		say("COMDET_SAMPLE_LOG cannot be written");
 	runtime_set_active(true);
-	r = start_clock(why, sizeof(why));
+	r = start_source(why, sizeof(why));
 	if (r) {
 		snprintf(error, sizeof(error), "not profiled: %.400s", why);
 		give_up(error);
@@ -383,7 +402,7 @@ void runtime_first_thread(void)
 	if (runtime.sampling)
 		return;
 	runtime.sampling = true;
-	if (clock_open(detail, sizeof(detail))) {
+	if (source_open(detail, sizeof(detail))) {
 		runtime.sampling = false;
 		runtime_stop("profiling stopped: the clock could not start");
 	}
@@ -415,7 +434,7 @@ void runtime_finish(enum cdp_state state)
 			 "early");
 		state = CDP_STOPPED;
 	}
-	clock_pause();
+	source_pause();
 	maps_finish();
 	threads_finish();
 	describe_end(h, state);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "src/pmu_plan.h"
 
 const char *config_get(char *const *env, const char *name)
 {
@@ -81,7 +82,8 @@ int config_read(struct config *c, char *const *env, char *error,
 		unsigned int size)
 {
 	static const char *const modes[] = { "comm", NULL };
-	static const char *const sources[] = { "auto", "clock", NULL };
+	static const char *const sources[] = { "auto", "clock", "pebs", "ibs",
+					       NULL };
 	static const char *const algorithms[] = { "comdetective", NULL };
 	static const char *const deliveries[] = { "auto", "rtsig", NULL };
 	static const char *const clocks[] = { "auto", "timer", NULL };
@@ -105,9 +107,11 @@ int config_read(struct config *c, char *const *env, char *error,
 	if (i < 0)
 		return i;
 	i = one_of(env, "COMDET_SOURCE", sources,
-		   "this build has the source clock (or auto)", error, size);
+		   "here are the sources auto, pebs, ibs and clock", error,
+		   size);
 	if (i < 0)
 		return i;
+	c->source = i;
 	i = one_of(env, "COMDET_ALGORITHM", algorithms,
 		   "this build has comdetective", error, size);
 	if (i < 0)
@@ -123,6 +127,10 @@ int config_read(struct config *c, char *const *env, char *error,
 		return i;
 	c->force_timer = i == 1;
 	if (number(env, "COMDET_FREQ", 1, CONFIG_FREQ_MAX, &c->freq, error,
+		   size) ||
+	    number(env, "COMDET_PERIOD", 0, PMU_PERIOD_MAX, &c->period, error,
+		   size) ||
+	    number(env, "COMDET_LDLAT", 0, CONFIG_LDLAT_MAX, &c->ldlat, error,
 		   size) ||
 	    number(env, "COMDET_REGISTERS", 0, COMM_REGISTERS_MAX,
 		   &c->registers, error, size) ||

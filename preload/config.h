@@ -15,7 +15,15 @@
 
 enum {
 	CONFIG_FREQ_DEFAULT = 200,
-	CONFIG_FREQ_MAX = 20000
+	CONFIG_FREQ_MAX = 20000,
+	CONFIG_LDLAT_MAX = 65535
+};
+
+enum config_source {
+	SOURCE_AUTO,
+	SOURCE_CLOCK,
+	SOURCE_PEBS,
+	SOURCE_IBS
 };
 
 struct config {
@@ -23,8 +31,11 @@ struct config {
 	const char *out;
 	const char *run;        /* COMDET_RUN, NULL if nobody began one */
 	const char *sample_log; /* COMDET_SAMPLE_LOG: a debugging aid */
-	uint32_t freq;          /* samples a second of CPU time */
-	uint32_t registers;     /* at most so many */
+	enum config_source source;
+	uint32_t freq;   /* samples a second of CPU time, clock */
+	uint32_t period; /* events or ops a sample, pebs and ibs; 0: default */
+	uint32_t ldlat;  /* sample loads of so many cycles, pebs; 0: all */
+	uint32_t registers; /* at most so many */
 	uint32_t board_slots;
 	uint32_t stalled_percent;
 	uint64_t delay_ns, duration_ns; /* duration 0: to the end */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "describe.h"
+#include "pmu_source.h"
 #include "state.h"
 
 static uint64_t clock_ns(clockid_t id)
@@ -133,23 +134,45 @@ void describe_process(struct cdp_header *h)
 	h->cores = sysconf(_SC_NPROCESSORS_CONF);
 }
 
+static void describe_source(struct cdp_header *h, const char *why)
+{
+	const struct pmu_plan *plan = pmu_source_chosen();
+	bool pebs = plan->source == PMU_PEBS;
+
+	if (runtime.hardware) {
+		snprintf(h->source, sizeof(h->source), "%s",
+			 pebs ? "pebs" : "ibs");
+		snprintf(h->source_reason, sizeof(h->source_reason), "%s",
+			 runtime.hardware_why);
+		snprintf(h->period_unit, sizeof(h->period_unit), "%s",
+			 pebs ? "events" : "ops");
+		h->period = plan->period;
+		return;
+	}
+	snprintf(h->source, sizeof(h->source), "clock");
+	if (runtime.delivery == DELIVERY_SIGTRAP)
+		snprintf(h->source_reason, sizeof(h->source_reason),
+			 "perf task-clock with synchronous signals%s%s",
+			 runtime.hardware_why[0] ? "; " : "",
+			 runtime.hardware_why);
+	else
+		snprintf(h->source_reason, sizeof(h->source_reason),
+			 "POSIX timers of each thread%s%.150s",
+			 *why ? ": " : "", why);
+	snprintf(h->period_unit, sizeof(h->period_unit), "ns");
+	h->period = runtime.period_ns;
+}
+
 void describe_measurement(struct cdp_header *h, const char *why)
 {
 	const struct comm *c = &runtime.comm;
 	bool sync = runtime.delivery == DELIVERY_SIGTRAP;
 
 	h->line_bytes = c->line_bytes;
-	snprintf(h->source, sizeof(h->source), "clock");
-	snprintf(h->source_reason, sizeof(h->source_reason), "%s%s%.150s",
-		 sync ? "perf task-clock with synchronous signals; this build "
-			"has no hardware sources"
-		      : "POSIX timers of each thread",
-		 *why ? ": " : "", why);
+	describe_source(h, why);
 	snprintf(h->delivery, sizeof(h->delivery), "%s",
 		 sync ? "sigtrap" : "rtsig");
 	snprintf(h->algorithm, sizeof(h->algorithm), "comdetective");
-	snprintf(h->period_unit, sizeof(h->period_unit), "ns");
-	h->period = runtime.period_ns;
 	h->registers = runtime.registers;
 	h->board_slots = board_slots(c->board);
 	if (runtime.config.duration_ns)

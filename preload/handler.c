@@ -24,6 +24,7 @@
 #include <asm/prctl.h>
 
 #include "runtime.h"
+#include "source.h"
 #include "state.h"
 #include "sys.h"
 #include "watch.h"
@@ -124,7 +125,13 @@ static void work(void *arg)
 	t->core = sched_getcpu();
 	switch (job->what.event) {
 	case WATCH_CLOCK:
-		sample_interrupt(t, &cpu);
+		if (runtime.hardware)
+			pmu_source_tick(t);
+		else
+			sample_interrupt(t, &cpu);
+		break;
+	case WATCH_PMU:
+		pmu_source_signal(t);
 		break;
 	case WATCH_DATA:
 		sample_data_trap(t, job->what.reg, &cpu);
@@ -162,7 +169,7 @@ static bool outside_the_time_asked_for(uint64_t now)
 	if (!c->duration_ns ||
 	    now < runtime.start_mono + c->delay_ns + c->duration_ns)
 		return false;
-	clock_pause();
+	source_pause();
 	return true;
 }
 
@@ -179,11 +186,17 @@ static bool is_another(const struct thread *t)
 	return t->tid != sys_call0(SYS_gettid);
 }
 
+static bool starts_a_sample(enum watch_event event)
+{
+	return event == WATCH_CLOCK || event == WATCH_PMU;
+}
+
 static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
 	struct job job = { .context = uc, .what = what };
 	uint64_t begin, spent;
+	bool late;
 
 	if (!runtime.sampling) { /* the self-test counts, nothing else */
 		if (t && what.event == WATCH_DATA)
@@ -197,15 +210,20 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 		lose(NULL, thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
 		return;
 	}
-	if (t->ending || t->in_handler || what.late) {
-		lose(t, t->ending   ? LOSS_EXITING
-			: what.late ? LOSS_BLOCKED
-				    : LOSS_REENTRANT);
+	/* A hardware event's record tells what it was, however late. */
+	late = what.late && what.event != WATCH_PMU;
+	if (t->ending || t->in_handler || late) {
+		lose(t, t->ending ? LOSS_EXITING
+			: late    ? LOSS_BLOCKED
+				  : LOSS_REENTRANT);
 		return;
 	}
 	begin = now_ns();
-	if (what.event == WATCH_CLOCK && outside_the_time_asked_for(begin))
+	if (starts_a_sample(what.event) && outside_the_time_asked_for(begin)) {
+		if (what.event == WATCH_PMU)
+			pmu_source_skip(t);
 		return;
+	}
 	t->in_handler = true;
 	t->clock_at = begin;
 	job.thread = t;
@@ -214,7 +232,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	spent = now_ns() - begin;
 	store_add(&t->record->handler_ns, spent);
 	t->debt_ns += spent < runtime.period_ns ? spent : runtime.period_ns;
-	if (what.event == WATCH_CLOCK) {
+	if (what.event == WATCH_CLOCK && !runtime.hardware) {
 		t->debt_ns -= runtime.period_ns / HANDLER_SHARE;
 		if (t->debt_ns < 0)
 			t->debt_ns = 0;
@@ -238,6 +256,8 @@ static void silence(struct watch_signal what)
 		watch_ops.disarm(t);
 	else if (what.event == WATCH_EXEC)
 		watch_exec_off(t);
+	else if (what.event == WATCH_PMU)
+		pmu_source_silence(t);
 }
 
 void runtime_on_signal(int sig, siginfo_t *info, void *context)

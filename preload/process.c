@@ -10,6 +10,7 @@
 
 #include "describe.h"
 #include "runtime.h"
+#include "source.h"
 #include "state.h"
 #include "sys.h"
 #include "watch.h"
@@ -26,7 +27,7 @@ void runtime_before_exec(void)
 {
 	if (!runtime_is_ours())
 		return;
-	clock_pause();
+	source_pause();
 	maps_finish();
 	describe_end(runtime.store.header, CDP_EXECED);
 }
@@ -37,7 +38,7 @@ void runtime_exec_failed(void)
 		return;
 	__atomic_store_n(&runtime.store.header->state, CDP_RUNNING,
 			 __ATOMIC_RELEASE);
-	clock_resume();
+	source_resume();
 }
 
 void runtime_before_sandbox(const char *what)
@@ -92,6 +93,8 @@ void runtime_after_fork_child(void)
 	block_timer(SIG_UNBLOCK);
 	watch_after_fork();
 	clock_close();
+	if (runtime.hardware)
+		pmu_source_after_fork();
 	store_release(&runtime.store);
 	runtime.store.header = NULL;
 	runtime.sampling = false;

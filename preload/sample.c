@@ -53,14 +53,14 @@ int sample_log_open(const char *path)
 	return 0;
 }
 
-static void log_sample(struct thread *t, const struct choice *c)
+static void log_sample(struct thread *t, const struct access *a,
+		       enum sample_kind kind)
 {
 	uint32_t i = atomic_fetch_add(&logged, 1);
 
 	if (i < LOG_RECORDS)
 		sample_log[i] = (struct log_record){
-			c->access.addr,  c->access.ip, c->access.len,
-			c->access.flags, c->kind,      t->record->id,
+			a->addr, a->ip, a->len, a->flags, kind, t->record->id,
 		};
 }
 
@@ -89,40 +89,59 @@ const struct comm_sink sample_sink = {
 	.lost = on_loss,
 };
 
+static void feed(struct thread *t, const struct access *a,
+		 enum sample_kind kind, uint64_t time, uint32_t core)
+{
+	store_add(&t->record->samples[kind], 1);
+	if (kind == SAMPLE_UNIFORM) {
+		if (a->flags & ACCESS_LOAD)
+			store_add(&t->record->loads, 1);
+		if (a->flags & ACCESS_STORE)
+			store_add(&t->record->stores, 1);
+	}
+	if (sample_log)
+		log_sample(t, a, kind);
+	comm_sample(&runtime.comm, &t->comm, a, time, core);
+}
+
 static void deliver(struct thread *t, const struct choice *c)
 {
 	if (c->stalled_unknown)
 		lose(t, LOSS_NOT_STALLED);
-	if (c->what != CHOSEN) {
+	if (c->what == CHOSEN)
+		feed(t, &c->access, c->kind, t->clock_at, t->core);
+	else
 		lose(t, c->cause);
-		return;
-	}
-	store_add(&t->record->samples[c->kind], 1);
-	if (c->kind == SAMPLE_UNIFORM) {
-		if (c->access.flags & ACCESS_LOAD)
-			store_add(&t->record->loads, 1);
-		if (c->access.flags & ACCESS_STORE)
-			store_add(&t->record->stores, 1);
-	}
-	if (sample_log)
-		log_sample(t, c);
-	comm_sample(&runtime.comm, &t->comm, &c->access, t->clock_at, t->core);
 }
 
-static struct memory memory_at(struct thread *t, const struct cpu_state *cpu)
+void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
+		     uint32_t core)
+{
+	feed(t, a, SAMPLE_UNIFORM, time, core);
+}
+
+struct memory sample_memory(struct thread *t, uint64_t ip)
 {
 	struct memory m = runtime.memory;
 
 	m.ctx = t;
-	/* The page that is being executed is mapped; decode.h. */
-	m.direct_low = cpu->rip & ~(uint64_t)PAGE_MASK;
-	m.direct_high = m.direct_low + PAGE_MASK + 1;
 	for (uint32_t i = 0; i < runtime.code_count; i++) {
-		if (cpu->rip < runtime.code[i].low ||
-		    cpu->rip >= runtime.code[i].high)
+		if (ip < runtime.code[i].low || ip >= runtime.code[i].high)
 			continue;
 		m.direct_low = runtime.code[i].low;
 		m.direct_high = runtime.code[i].high;
+	}
+	return m;
+}
+
+static struct memory memory_at(struct thread *t, const struct cpu_state *cpu)
+{
+	struct memory m = sample_memory(t, cpu->rip);
+
+	/* The page that is being executed is mapped; decode.h. */
+	if (!m.direct_high) {
+		m.direct_low = cpu->rip & ~(uint64_t)PAGE_MASK;
+		m.direct_high = m.direct_low + PAGE_MASK + 1;
 	}
 	return m;
 }

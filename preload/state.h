@@ -36,7 +36,8 @@ enum delivery {
 	DELIVERY_RTSIG,   /* POSIX timers; perf_events through F_SETSIG */
 };
 
-struct lease; /* watch.c: four debug registers of one thread */
+struct lease;    /* watch.c: four debug registers of one thread */
+struct pmu_slot; /* pmu_source.c: the hardware events of one thread */
 
 struct thread {
 	struct cdp_thread *record; /* in the file */
@@ -46,10 +47,13 @@ struct thread {
 	struct core_table cores;
 	struct rng rng;
 	struct lease *lease;
+	struct pmu_slot *pmu;
 	void *(*start)(void *);
 	uint64_t clock_at; /* now of the sample being handled */
 	uint64_t exec_ip;  /* execution breakpoint armed there, 0: none */
 	int64_t debt_ns;   /* handler time beyond its share */
+	/* Where hardware samples: last paid off, last sample; else 0. */
+	uint64_t paid_at, sampled_at;
 	uint64_t samples_seen;
 	int timer; /* POSIX timer id, -1: none */
 	pid_t tid;
@@ -74,6 +78,7 @@ struct runtime {
 	uint64_t period_ns;
 	uint32_t registers;    /* usable, at most four */
 	bool sampling;         /* the clock is open */
+	bool hardware;         /* pmu_source samples, the clock only ticks */
 	bool waits_for_thread; /* Go: starts at the first thread creation */
 	bool stopped_midway;   /* duration over */
 	bool stopped;          /* nothing is armed any more */
@@ -86,6 +91,7 @@ struct runtime {
 	uint32_t code_count;
 	uint64_t vdso_low, vdso_high; /* the kernel's code, 0: none */
 	uint64_t clock_id;            /* PERF_EVENT_IOC_ID of clock_fd */
+	char hardware_why[200]; /* what samples, or why hardware does not */
 	char library[PATH_MAX];
 	char out[PATH_MAX];
 	char run_id[40];
@@ -130,6 +136,14 @@ void clock_thread_end(struct thread *t);
 void sample_interrupt(struct thread *t, const struct cpu_state *cpu);
 void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu);
 void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu);
+/*
+ * A sample of a hardware event: access @a at @time on @core. There is no
+ * choice in it: every access is as likely.
+ */
+void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
+		     uint32_t core);
+/* How to read the program's memory around the code at @ip. */
+struct memory sample_memory(struct thread *t, uint64_t ip);
 extern const struct comm_sink sample_sink;
 int sample_log_open(const char *path);
 

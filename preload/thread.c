@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "runtime.h"
+#include "source.h"
 #include "state.h"
 #include "sys.h"
 #include "watch.h"
@@ -316,7 +317,7 @@ static void begin(struct thread *t)
 	thread_refresh(t);
 	self = t;
 	if (runtime.sampling)
-		clock_thread_begin(t);
+		source_thread_begin(t);
 }
 
 struct thread *thread_adopt(void)
@@ -374,6 +375,8 @@ void thread_refresh(struct thread *t)
 	if (!sys_call2(SYS_prctl, PR_GET_NAME, name))
 		set_name(t->record->name, name);
 	store_set(&t->record->cpu_ns, thread_cpu_ns());
+	if (runtime.hardware)
+		pmu_source_count(t);
 }
 
 uint64_t threads_committed(void)
@@ -430,7 +433,7 @@ static void drop_adopted(void)
 	gone = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	self = NULL;
-	clock_thread_end(t);
+	source_thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
 	core_table_release(&t->cores);
@@ -464,7 +467,7 @@ void runtime_thread_end(void)
 	t->ending = true; /* our own handler leaves it alone from here on */
 	atomic_signal_fence(memory_order_seq_cst);
 	now = now_ns();
-	clock_thread_end(t);
+	source_thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
 	core_table_release(&t->cores);
@@ -488,7 +491,7 @@ void threads_finish(void)
 
 	if (self) {
 		close_row(self, now);
-		clock_thread_end(self);
+		source_thread_end(self);
 	}
 	if (lock_rows(true)) {
 		merge_ended(now, true);

@@ -27,6 +27,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
+#include "pmu_source.h"
 #include "runtime.h"
 #include "state.h"
 #include "sys.h"
@@ -65,14 +66,9 @@ static uint64_t parked __attribute__((aligned(64))); /* never accessed */
 
 #define COOKIE_MAGIC 0xC0DE7EC700000000ull
 
-static uint64_t cookie(enum watch_event event, int reg)
+uint64_t watch_cookie(enum watch_event event)
 {
-	return COOKIE_MAGIC | (uint64_t)event << 8 | (uint64_t)reg;
-}
-
-uint64_t watch_clock_cookie(void)
-{
-	return cookie(WATCH_CLOCK, 0);
+	return COOKIE_MAGIC | (uint64_t)event << 8;
 }
 
 static struct perf_event_attr attributes(uint32_t type, uint64_t addr,
@@ -155,7 +151,7 @@ static int open_registers(struct lease *l)
 	for (int i = 0; i < n; i++) {
 		struct perf_event_attr a = attributes(
 			HW_BREAKPOINT_RW, (uint64_t)(uintptr_t)&parked, 8,
-			cookie(WATCH_DATA, i));
+			watch_cookie(WATCH_DATA) | i);
 		int group = grouped() && i && i < n - 1 ? l->fd[0] : -1;
 		long low, high, r = 0;
 
@@ -297,19 +293,21 @@ static int watch_arm(void *ctx, const struct watch_range *range, int n)
 		if (i < n)
 			r = r ? r
 			      : enable(l, i, HW_BREAKPOINT_RW, range[i].addr,
-				       range[i].len, cookie(WATCH_DATA, i));
+				       range[i].len,
+				       watch_cookie(WATCH_DATA) | i);
 		else
 			disable(l, i);
 	}
 	if (!r && last > 0)
 		r = enable(l, 0, HW_BREAKPOINT_RW, range[0].addr, range[0].len,
-			   cookie(WATCH_DATA, 0));
+			   watch_cookie(WATCH_DATA) | 0);
 	if (!r)
 		armed = n < last ? n : last;
 	if (!r && !l->exec) {
 		if (n == last + 1) {
 			r = enable(l, last, HW_BREAKPOINT_RW, range[last].addr,
-				   range[last].len, cookie(WATCH_DATA, last));
+				   range[last].len,
+				   watch_cookie(WATCH_DATA) | last);
 			armed += !r;
 		} else {
 			disable(l, last);
@@ -360,7 +358,7 @@ int watch_exec(struct thread *t, uint64_t ip)
 	if (l->on[last] && !l->exec && t->comm.armed > (uint32_t)last)
 		t->comm.armed = last;
 	r = enable(l, last, HW_BREAKPOINT_X, ip, sizeof(long),
-		   cookie(WATCH_EXEC, last));
+		   watch_cookie(WATCH_EXEC) | last);
 	l->exec = !r;
 	give_back(l, t, LEASE_HELD);
 	return r;
@@ -448,7 +446,9 @@ static struct watch_signal classify_fd(int fd)
 		s.reg = i;
 		l->may_fire[i] = false;
 	}
-	if (!s.event && fd >= fd_base) { /* of a lease that was lost */
+	if (!s.event && pmu_source_has(t, fd)) {
+		s.event = WATCH_PMU;
+	} else if (!s.event && fd >= fd_base) { /* of a lease that was lost */
 		s.event = WATCH_DATA;
 		s.late = true;
 	}

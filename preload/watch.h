@@ -26,6 +26,7 @@ enum watch_event {
 	WATCH_DATA, /* register number 0 to 3 */
 	WATCH_EXEC,
 	WATCH_SELFTEST,
+	WATCH_PMU, /* a hardware event */
 };
 
 /* What siginfo tells in one of our signals. */
@@ -67,7 +68,7 @@ void watch_after_fork(void);
 /* What the signal is about. Any context. */
 struct watch_signal watch_classify(int sig, const siginfo_t *info);
 
-/* The signal data of the clock's event. */
-uint64_t watch_clock_cookie(void);
+/* The signal data of events of kind @event, register or index added. */
+uint64_t watch_cookie(enum watch_event event);
 
 #endif

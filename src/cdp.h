@@ -151,7 +151,9 @@ struct cdp_thread {
 	/* Of every access, by sources that see them all; else 0. */
 	uint64_t counted_loads, counted_stores;
 	uint64_t counted_load_bytes, counted_store_bytes;
-	uint64_t spare[10];
+	/* Not 0: the two are scaled up from what was counted. */
+	uint64_t counted_scaled;
+	uint64_t spare[9];
 };
 _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 

@@ -27,8 +27,9 @@ static void set_window(const struct comm *c, struct comm_thread *t,
 		       uint64_t now)
 {
 	uint64_t gap = t->sampled ? distance(now, t->sampled_at) : 0;
+	uint64_t expiry = __atomic_load_n(&c->expiry, __ATOMIC_RELAXED);
 
-	t->window = gap > c->expiry ? gap - 1 : c->expiry;
+	t->window = gap > expiry ? gap - 1 : expiry;
 	t->sampled = true;
 	t->sampled_at = now;
 }
@@ -182,7 +183,9 @@ static void try_arm(const struct comm *c, struct comm_thread *t, uint64_t now)
 
 	if (!c->watch || !c->registers)
 		return;
-	if (t->armed && distance(now, t->armed_at) <= c->watch_expiry)
+	if (t->armed &&
+	    distance(now, t->armed_at) <=
+		    __atomic_load_n(&c->watch_expiry, __ATOMIC_RELAXED))
 		return;
 	if ((c->arm_one_in > 1 && rng_below(&t->rng, c->arm_one_in)) ||
 	    !choose_target(c, t, now, &target)) {

@@ -84,7 +84,10 @@ struct comm_sink {
 	void (*lost)(void *ctx, enum loss_cause cause);
 };
 
-/* Shared by all threads, constant after set-up. */
+/*
+ * Shared by all threads, constant after set-up, but for expiry and
+ * watch_expiry where the length of a period is measured: relaxed atomics then.
+ */
 struct comm {
 	struct board *board;
 	const struct comm_watch *watch; /* NULL: the board alone */

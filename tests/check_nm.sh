@@ -12,7 +12,9 @@
 TOP=${TOP:-$(cd "$(dirname "$0")/.." && pwd)}
 B=${B:-$TOP/build}
 allow=$TOP/tests/nm_allow.txt
-mixed='src/board.c src/comm.c src/pair_table.c src/store_index.c src/store.c'
+mixed='src/board.c src/comm.c src/pair_table.c src/store_index.c src/store.c
+	src/perf_kernel.c src/perf_ring.c src/perf_sample.c src/perf_memory.c
+	src/pmu_thread.c'
 
 undefined()
 {

@@ -117,6 +117,7 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		T(counted_stores),
 		T(counted_load_bytes),
 		T(counted_store_bytes),
+		T(counted_scaled),
 		P(publisher_thread),
 		P(detector_thread),
 		P(publisher_addr),

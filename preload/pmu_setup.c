@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmu_setup - which hardware source there is, if any
+ */
+#include <errno.h>
+
+#include "pmu_source.h"
+#include "state.h"
+#include "src/perf_kernel.h"
+#include "src/text.h"
+
+static struct pmu_plan plan;
+
+const struct pmu_plan *pmu_source_chosen(void)
+{
+	return &plan;
+}
+
+/* What a machine without PMU is told by: three files that are not there. */
+static bool has_pmu(const struct perf_kernel *k)
+{
+	return pmu_sysfs_has(k, "cpu_core", "type") ||
+	       pmu_sysfs_has(k, "cpu", "type") ||
+	       pmu_sysfs_has(k, "ibs_op", "type");
+}
+
+int pmu_source_plan(char *why, size_t size)
+{
+	const struct config *c = &runtime.config;
+	const struct perf_kernel *k = &perf_kernel_linux;
+	const struct pmu_wish wish = {
+		.period = c->period,
+		.ldlat = c->ldlat,
+		.sigtrap = runtime.delivery == DELIVERY_SIGTRAP,
+	};
+	enum pmu_source source = PMU_PEBS;
+	struct pmu_machine machine;
+	struct pmu_refusal no;
+	char advice[8];
+	struct text t;
+
+	text_begin(&t, why, size);
+	if (c->source == SOURCE_CLOCK)
+		return -ENODEV;
+	/* CPUID is dear in a virtual machine, so the files come first. */
+	if (!has_pmu(k)) {
+		text_put(&t, "no core PMU and no ibs_op here");
+		return -ENODEV;
+	}
+	pmu_machine_look(&machine, k);
+	if (c->source == SOURCE_IBS ||
+	    (c->source == SOURCE_AUTO && machine.vendor == PMU_VENDOR_AMD))
+		source = PMU_IBS;
+	if (pmu_plan_make(&plan, k, source, &wish, &no)) {
+		text_put(&t, source == PMU_PEBS ? "no pebs: " : "no ibs: ");
+		pmu_refusal_words(&no, t.at, t.room, advice, sizeof(advice));
+		return -ENODEV;
+	}
+	pmu_plan_words(&plan, why, size);
+	return 0;
+}

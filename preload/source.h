@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source - whatever delivers samples: the clock, or hardware events and a
+ * clock that ticks slowly beside them
+ */
+#ifndef COMDET_SOURCE_H
+#define COMDET_SOURCE_H
+
+#include "pmu_source.h"
+#include "state.h"
+
+static inline void source_pause(void)
+{
+	clock_pause();
+	if (runtime.hardware)
+		pmu_source_pause();
+}
+
+static inline void source_resume(void)
+{
+	clock_resume();
+	if (runtime.hardware)
+		pmu_source_resume();
+}
+
+static inline void source_thread_begin(struct thread *t)
+{
+	clock_thread_begin(t);
+	if (runtime.hardware)
+		pmu_source_thread_begin(t);
+}
+
+static inline void source_thread_end(struct thread *t)
+{
+	clock_thread_end(t);
+	if (runtime.hardware)
+		pmu_source_thread_end(t);
+}
+
+/* For all threads that there are: this one. Returns as clock_open. */
+static inline int source_open(char *reason, size_t size)
+{
+	int r = clock_open(reason, size);
+
+	if (!r && runtime.hardware)
+		pmu_source_thread_begin(thread_self());
+	return r;
+}
+
+#endif
