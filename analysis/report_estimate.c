@@ -267,6 +267,7 @@ static json_t *json_cell(const struct estimate *e,
 		transfer_interval(&c->share[TRANSFER_ALL], &e->sampling);
 	json_t *o = json_object();
 
+	put(o, "process", json_integer(f->process));
 	put(o, "a", json_integer(f->a));
 	put(o, "b", json_integer(f->b));
 	put(o, "all", json_real(c->share[TRANSFER_ALL].sum));
