@@ -224,6 +224,8 @@ static void fill_map(struct import *im, struct cdp_map *m,
 	/* What /proc leaves empty perf calls so. */
 	if (strcmp(t->text, "//anon"))
 		snprintf(m->path, sizeof(m->path), "%s", t->text);
+	if (m->path[0] != '/')
+		m->file_offset = 0; /* where perf has its address */
 	if (!m->build_id_bytes)
 		find_build_id(im, m);
 }

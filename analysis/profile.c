@@ -140,6 +140,17 @@ static int take_reuse(void *ctx, const void *record)
 	return 0;
 }
 
+static int take_memory(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct process *s = l->process;
+
+	s->memory = grow(s->memory, s->memories, &s->memories_room,
+			 sizeof(*s->memory));
+	memcpy(&s->memory[s->memories++], record, sizeof(*s->memory));
+	return 0;
+}
+
 static int take_core(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
@@ -280,6 +291,7 @@ static void free_process(struct process *s)
 	free(s->map);
 	free(s->map_end_max);
 	free(s->transfer);
+	free(s->memory);
 }
 
 static void load_file(struct profile *p, int dirfd, const char *name)
@@ -311,6 +323,9 @@ static void load_file(struct profile *p, int dirfd, const char *name)
 		err = cdp_each(&r, CDP_CORES, take_core, &l, &s.bad_records);
 	if (!err)
 		err = cdp_each(&r, CDP_TRANSFERS, take_transfer, &l,
+			       &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_MEMORY, take_memory, &l,
 			       &s.bad_records);
 	cdp_close(&r);
 	if (err) {

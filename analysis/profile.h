@@ -38,6 +38,8 @@ struct process {
 	uint64_t bad_records;
 	struct cdp_transfer *transfer; /* as in the file */
 	size_t transfers, transfers_room;
+	struct cdp_memory *memory; /* the same */
+	size_t memories, memories_room;
 };
 
 struct thread_row {

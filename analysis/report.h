@@ -33,6 +33,8 @@ int report_json(struct report *r);
 struct json_t;
 /* The object "exact", NULL if nothing was counted exactly. */
 struct json_t *report_exact_json(struct report *r);
+/* The object "memory", NULL if no source said where data came from. */
+struct json_t *report_memory_json(struct report *r);
 /* What takes the place of detections in "communication"; NULL: nothing. */
 struct json_t *report_estimate_json(const struct profile *p);
 
@@ -46,6 +48,8 @@ void report_how(struct report *r); /* report_how.c */
 void report_loss(struct report *r);
 /* What was counted exactly, nothing if that was not asked for. */
 void report_exact(struct report *r); /* report_exact.c */
+/* Where data came from, nothing if no source said so. */
+void report_memory(struct report *r); /* report_memory.c */
 /* What was estimated, nothing if nothing was. */
 void report_estimate(struct report *r); /* report_estimate.c */
 /*

@@ -293,6 +293,18 @@ static char *nothing_sampled(const struct profile *p)
 			 count_text(report_seconds_needed(p)));
 }
 
+/* " in 3.1 s of CPU time"; a recording of perf does not say. */
+static const char *of_cpu_time(const struct profile *p)
+{
+	static char text[64];
+	uint64_t cpu = profile_cpu_ns(p);
+
+	if (!strcmp(profile_main_process(p)->header.source, "import"))
+		return "";
+	snprintf(text, sizeof(text), " in %s of CPU time", duration_text(cpu));
+	return text;
+}
+
 /* Only one thread was sampled; that there are others is another matter. */
 static char *one_sampled(const struct profile *p, uint64_t samples)
 {
@@ -305,16 +317,13 @@ static char *one_sampled(const struct profile *p, uint64_t samples)
 		threads = sat_add(threads, p->thread[i].count);
 	if (threads < 2)
 		return xasprintf("No sharing between threads: there was only "
-				 "one thread (%s sample%s in %s of CPU "
-				 "time).%s",
+				 "one thread (%s sample%s%s).%s",
 				 count_text(samples), samples == 1 ? "" : "s",
-				 duration_text(profile_cpu_ns(p)), running);
+				 of_cpu_time(p), running);
 	return xasprintf("No sharing between threads was seen: of %s threads "
-			 "only one was sampled (%s sample%s in %s of CPU "
-			 "time).%s",
+			 "only one was sampled (%s sample%s%s).%s",
 			 count_text(threads), count_text(samples),
-			 samples == 1 ? "" : "s",
-			 duration_text(profile_cpu_ns(p)), running);
+			 samples == 1 ? "" : "s", of_cpu_time(p), running);
 }
 
 static char *nothing_found(const struct report *r)

@@ -41,10 +41,21 @@ __attribute__((format(printf, 3, 4))) static void item(struct report *r,
 	free(text);
 }
 
+/* Recorded by perf: it had no registers, and CPU times are not known. */
+static bool is_import(const struct cdp_header *h)
+{
+	return !strcmp(h->source, "import");
+}
+
 static void item_rate(struct report *r, const struct cdp_header *h)
 {
 	if (!h->period)
 		return;
+	if (is_import(h)) {
+		item(r, "rate", "a sample of a thread every %s in the median",
+		     duration_text(h->period));
+		return;
+	}
 	if (!strcmp(h->period_unit, "ns"))
 		item(r, "rate",
 		     "an interrupt every %s of a thread's CPU time (%.0f Hz)",
@@ -124,11 +135,17 @@ void report_how(struct report *r)
 	if (h->algorithm[0])
 		item(r, "algorithm", "%s", safe_text(h->algorithm));
 	item_rate(r, h);
-	item_registers(r, h);
+	if (!is_import(h))
+		item_registers(r, h);
 	item_expiry(r, h);
 	item(r, "detections", "%s", by_text(&r->tally));
-	item(r, "time", "%s, of CPU time %s", duration_text(profile_wall_ns(p)),
-	     duration_text(profile_cpu_ns(p)));
+	if (is_import(h))
+		item(r, "time", "%s from the first sample to the last",
+		     duration_text(profile_wall_ns(p)));
+	else
+		item(r, "time", "%s, of CPU time %s",
+		     duration_text(profile_wall_ns(p)),
+		     duration_text(profile_cpu_ns(p)));
 	item_start(r, root);
 	item(r, "machine", "%s; %s; %u processors; Linux %s",
 	     safe_text(h->host), safe_text(h->cpu), h->cores,

@@ -73,6 +73,12 @@ static json_t *json_modes(uint32_t modes)
 	return a;
 }
 
+/* Recordings of perf do not say how long a thread ran. */
+static bool cpu_is_known(const struct cdp_header *h)
+{
+	return strcmp(h->source, "import") != 0;
+}
+
 static json_t *json_run(const struct profile *p)
 {
 	const struct cdp_header *h = &profile_main_process(p)->header;
@@ -93,8 +99,11 @@ static json_t *json_run(const struct profile *p)
 	put(o, "line_bytes", integer(h->line_bytes));
 	put(o, "complete", json_boolean(profile_complete(p)));
 	put(o, "wall_ns", integer(profile_wall_ns(p)));
-	put(o, "cpu_ns", integer(profile_cpu_ns(p)));
-	put(o, "start_real_ns", integer(p->process[0].header.start_real));
+	if (cpu_is_known(h))
+		put(o, "cpu_ns", integer(profile_cpu_ns(p)));
+	if (p->process[0].header.start_real)
+		put(o, "start_real_ns",
+		    integer(p->process[0].header.start_real));
 	put_text(o, "host", h->host);
 	put_text(o, "kernel", h->kernel);
 	put_text(o, "cpu", h->cpu);
@@ -169,7 +178,8 @@ static json_t *json_threads(const struct profile *p)
 		put(o, "count", integer(t->count));
 		put(o, "ended", json_boolean(t->ended));
 		if (!t->unknown) {
-			put(o, "cpu_ns", integer(t->cpu_ns));
+			if (cpu_is_known(&p->process[t->process].header))
+				put(o, "cpu_ns", integer(t->cpu_ns));
 			put(o, "interrupts", integer(t->interrupts));
 			put(samples, "uniform",
 			    integer(t->samples[SAMPLE_UNIFORM]));
@@ -408,6 +418,7 @@ int report_json(struct report *r)
 	const struct profile *p = r->profile;
 	json_t *o = json_object(), *problems = json_array();
 	json_t *exact = report_exact_json(r);
+	json_t *memory = report_memory_json(r);
 	json_t *estimate = report_estimate_json(p);
 	const char *problem;
 	int err;
@@ -431,6 +442,8 @@ int report_json(struct report *r)
 	if (exact)
 		put(o, "exact", exact);
 	put_reuse(o, r->reuse);
+	if (memory)
+		put(o, "memory", memory);
 	for (size_t i = 0; (problem = symbols_problem(r->symbols, i)); i++)
 		append(problems, text(problem));
 	for (size_t i = 0; i < p->bad_files; i++) {

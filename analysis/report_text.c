@@ -183,6 +183,7 @@ void report_text(struct report *r)
 	}
 	report_exact(r);
 	report_reuse_text(r, r->reuse);
+	report_memory(r);
 	report_how(r);
 	report_loss(r);
 	print_problems(r);

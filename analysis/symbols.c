@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "analysis/module.h"
 #include "analysis/symbols.h"
@@ -112,6 +113,17 @@ static char *problem_of(const struct known_module *k)
 	}
 }
 
+/* Recorded elsewhere, so that a path alone says nothing of a file here. */
+static bool is_foreign(const struct process *p)
+{
+	char host[sizeof(p->header.host)] = "";
+
+	if (strcmp(p->header.source, "import"))
+		return false;
+	gethostname(host, sizeof(host) - 1);
+	return strcmp(host, p->header.host) != 0;
+}
+
 static struct module *open_known(struct known_module *k)
 {
 	static const char deleted[] = " (deleted)";
@@ -143,6 +155,11 @@ static struct module *module_of(struct symbols *s, const struct process *p,
 
 	if (!s->lookup || m->path[0] != '/')
 		return NULL;
+	/* A recording of perf may know the mapping of the code alone. */
+	if (!id_bytes) {
+		id = m->build_id;
+		id_bytes = m->build_id_bytes;
+	}
 	if (id_bytes > sizeof(k->id))
 		id_bytes = 0;
 	for (size_t i = 0; i < s->n; i++) {
@@ -157,6 +174,13 @@ static struct module *module_of(struct symbols *s, const struct process *p,
 	k->path = xstrdup(m->path);
 	memcpy(k->id, id, id_bytes);
 	k->id_bytes = id_bytes;
+	if (!id_bytes && is_foreign(p)) {
+		k->problem = xasprintf("%s was recorded on another machine, "
+				       "without its build-id: its addresses "
+				       "are shown without names",
+				       safe_text(k->path));
+		return NULL;
+	}
 	k->module = open_known(k);
 	k->problem = problem_of(k);
 	return k->problem ? NULL : k->module;
