@@ -78,21 +78,21 @@ input()
 command_of()
 {
 	case $1 in
-	loop) echo "$B/tests/emu/guest_loop 2 $(scaled 150000000)" ;;
+	loop) echo "$B/tests/emu/guest_loop 2 $(scaled 700000000)" ;;
 	pigz)
-		input 48
+		input 64
 		echo "$(command -v pigz) -p2 -kc $WORK/in"
 		;;
 	xz)
-		input 24
+		input 20
 		echo "$(command -v xz) -T2 -1 -kc --block-size=4MiB $WORK/in"
 		;;
 	zstd)
-		input 160
+		input 150
 		echo "$(command -v zstd) -q -T2 -c $WORK/in"
 		;;
 	sort)
-		input 64
+		input 90
 		echo "$(command -v sort) --parallel=2 $WORK/in"
 		;;
 	esac
