@@ -51,7 +51,7 @@ size_t reuse_stack_size(uint32_t lines);
 /*
  * An empty stack in @mem: reuse_stack_size() bytes, all zero, aligned to 64.
  * Of a mapping with MAP_NORESERVE only what the stream touches becomes
- * resident, some 80 bytes a line. Context: set-up.
+ * resident, some 100 bytes a line. Context: set-up.
  */
 struct reuse_stack *reuse_stack_init(void *mem, uint32_t lines);
 
