@@ -5,7 +5,7 @@
 DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
 	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev pkg-config
 DEPS_CHECK := spin binutils clang-format procps python3 gdb libubsan1 libasan8 \
-	libtsan2 man-db qemu-user valgrind
+	libtsan2 man-db qemu-user valgrind linux-perf
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
 	memcached python3 git bash gdb golang-go default-jdk-headless jq
 DEPS_BENCH := pigz xz-utils
@@ -335,10 +335,17 @@ fuzz: deps deps-fuzz
 			-print_final_stats=1 $(CURDIR)/$$f.corpus) || exit 1; \
 	done
 
-build/fuzz/%: tests/%.c $(SRC) $(PURE_OBJ:$(O)/%.o=%.c)
+# What reads files that others wrote.
+FUZZ_ANALYSIS := $(wildcard analysis/perf_data*.c analysis/import_*.c) \
+	analysis/util.c
+
+build/fuzz/%: tests/%.c $(SRC) $(PURE_OBJ:$(O)/%.o=%.c) \
+		$(FUZZ_ANALYSIS)
 	@mkdir -p $(@D)
 	clang $(CSTD) -g -O1 -I. -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined -pthread -o $@ $^ -lZydis -lm
+		-fno-sanitize-recover=undefined -pthread \
+		$(shell pkg-config --exists libzstd && echo -DHAVE_ZSTD) \
+		-o $@ $^ -lZydis -lm $(LIBS_ZSTD)
 
 # ---- use -----------------------------------------------------------------
 .PHONY: demo
