@@ -24,6 +24,7 @@
 
 #include "src/outdir.h"
 #include "describe.h"
+#include "instr_source.h"
 #include "memread.h"
 #include "run.h"
 #include "runtime.h"
@@ -85,6 +86,7 @@ void runtime_stop(const char *why)
 	runtime_set_active(false);
 	source_pause();
 	handler_drain();
+	instr_stop();
 	watch_close_all();
 	runtime.stopped = true;
 	maps_finish();
@@ -297,6 +299,15 @@ static int start_source(char *why, size_t size)
 	return r;
 }
 
+static int start_instr(char *why, size_t size)
+{
+	char ignored[128];
+
+	return instr_start(choose_delivery(ignored, sizeof(ignored)) ==
+				   DELIVERY_SIGTRAP,
+			   why, size);
+}
+
 static void give_up(const char *why)
 {
 	if (runtime.store.header) {
@@ -315,7 +326,7 @@ void runtime_start(void)
 	const char *preloaded =
 		environ ? config_get(environ, "LD_PRELOAD") : NULL;
 	char error[512] = "", why[256] = "";
-	int dir, r;
+	int dir, instr, r;
 
 	preloaded = preloaded ? preloaded : "";
 	runtime.pid = sys_call0(SYS_getpid);
@@ -326,7 +337,8 @@ void runtime_start(void)
 		runtime.config.run = run_announced();
 		runtime.config.out = "the directory of the run";
 		runtime.config.sample_log = NULL;
-	} else if (config_read(&runtime.config, environ, why, sizeof(why))) {
+	} else if (config_read(&runtime.config, environ, why, sizeof(why)) ||
+		   instr_config_read(environ, why, sizeof(why))) {
 		snprintf(error, sizeof(error), "not profiled: %s", why);
 		say(error);
 		return;
@@ -340,6 +352,11 @@ void runtime_start(void)
 	}
 	if (soft_limit(RLIMIT_NOFILE) < DESCRIPTORS_MIN) {
 		say("not profiled: too few file descriptors (ulimit -n)");
+		return;
+	}
+	instr = instr_choose(error, sizeof(error));
+	if (instr < 0) {
+		say(error);
 		return;
 	}
 	runtime.start_mono = now_ns();
@@ -381,13 +398,17 @@ void runtime_start(void)
 	    sample_log_open(runtime.config.sample_log))
 		say("COMDET_SAMPLE_LOG cannot be written");
 	runtime_set_active(true);
-	r = start_source(why, sizeof(why));
+	r = instr ? start_instr(why, sizeof(why))
+		  : start_source(why, sizeof(why));
 	if (r) {
-		snprintf(error, sizeof(error), "not profiled: %.400s", why);
+		snprintf(error, sizeof(error), "not profiled: %.400s",
+			 *why ? why : strerror(-r));
 		give_up(error);
 		return;
 	}
 	describe_measurement(runtime.store.header, why);
+	if (instr)
+		instr_describe(runtime.store.header, why);
 	runtime.sampling = !runtime.waits_for_thread;
 }
 
@@ -428,13 +449,15 @@ void runtime_finish(enum cdp_state state)
 {
 	struct cdp_header *h = runtime.store.header;
 
-	if (state == CDP_ENDED && runtime.sampling && clock_was_closed()) {
+	if (state == CDP_ENDED && runtime.sampling && !instr_is_source() &&
+	    clock_was_closed()) {
 		snprintf(h->note, sizeof(h->note),
 			 "the program closed our descriptors: sampling ended "
 			 "early");
 		state = CDP_STOPPED;
 	}
 	source_pause();
+	instr_finish(true);
 	maps_finish();
 	threads_finish();
 	describe_end(h, state);

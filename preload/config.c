@@ -83,8 +83,10 @@ int config_read(struct config *c, char *const *env, char *error,
 {
 	static const char *const modes[] = { "comm", NULL };
 	static const char *const sources[] = { "auto", "clock", "pebs", "ibs",
-					       NULL };
-	static const char *const algorithms[] = { "comdetective", NULL };
+					       "instr", NULL };
+	/* The source instr has others too, and looks for itself. */
+	static const char *const algorithms[] = { "comdetective", "epoch",
+						  "chain", NULL };
 	static const char *const deliveries[] = { "auto", "rtsig", NULL };
 	static const char *const clocks[] = { "auto", "timer", NULL };
 	uint32_t children = 0;
@@ -107,13 +109,13 @@ int config_read(struct config *c, char *const *env, char *error,
 	if (i < 0)
 		return i;
 	i = one_of(env, "COMDET_SOURCE", sources,
-		   "here are the sources auto, pebs, ibs and clock", error,
-		   size);
+		   "here are the sources auto, pebs, ibs, clock and instr",
+		   error, size);
 	if (i < 0)
 		return i;
 	c->source = i;
 	i = one_of(env, "COMDET_ALGORITHM", algorithms,
-		   "this build has comdetective", error, size);
+		   "must be comdetective, epoch or chain", error, size);
 	if (i < 0)
 		return i;
 	i = one_of(env, "COMDET_DELIVERY", deliveries, "must be auto or rtsig",

@@ -23,6 +23,7 @@
 #include <ucontext.h>
 #include <asm/prctl.h>
 
+#include "instr_source.h"
 #include "runtime.h"
 #include "source.h"
 #include "state.h"
@@ -139,6 +140,9 @@ static void work(void *arg)
 	case WATCH_EXEC:
 		sample_exec_breakpoint(t, &cpu);
 		break;
+	case WATCH_SHARED:
+		instr_trap(t, job->what.reg, job->what.tag, &cpu);
+		break;
 	default:
 		break;
 	}
@@ -158,6 +162,11 @@ static void call_on_stack(char *top, void (*fn)(void *), void *arg)
 			   "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
 			   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc",
 			   "memory");
+}
+
+void handler_call(struct thread *t, void (*fn)(void *), void *arg)
+{
+	call_on_stack(t->stack_top, fn, arg);
 }
 
 static bool outside_the_time_asked_for(uint64_t now)
@@ -199,7 +208,8 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	bool late;
 
 	if (!runtime.sampling) { /* the self-test counts, nothing else */
-		if (t && what.event == WATCH_DATA)
+		if (t &&
+		    (what.event == WATCH_DATA || what.event == WATCH_SHARED))
 			t->record->traps++;
 		return;
 	}
@@ -227,7 +237,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	t->in_handler = true;
 	t->clock_at = begin;
 	job.thread = t;
-	call_on_stack(t->stack_top, work, &job);
+	handler_call(t, work, &job);
 	/* Wall time: one preemption must not count as a slow handler. */
 	spent = now_ns() - begin;
 	store_add(&t->record->handler_ns, spent);

@@ -72,4 +72,5 @@ __attribute__((constructor(101))) static void resolve_all(void)
 	REAL(syscall);
 	REAL(pthread_create);
 	REAL(thrd_create);
+	REAL(pthread_setcanceltype);
 }

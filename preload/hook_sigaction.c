@@ -18,8 +18,11 @@
 /* siginterrupt(sig, 1): signal() sets no SA_RESTART from then on. */
 static _Atomic bool interrupts;
 
+_Atomic bool signal_handlers;
+
 static bool is_claimed(int sig)
 {
+	atomic_store_explicit(&signal_handlers, true, memory_order_relaxed);
 	return sig > 0 && sig == signal_claimed();
 }
 

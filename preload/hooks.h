@@ -92,6 +92,8 @@ struct real_functions {
 	/* hook_thread.c */
 	__typeof__(&pthread_create) pthread_create;
 	__typeof__(&thrd_create) thrd_create;
+	/* hook_cancel.c */
+	__typeof__(&pthread_setcanceltype) pthread_setcanceltype;
 };
 
 extern struct real_functions real_functions;
@@ -163,6 +165,13 @@ struct signal_thread {
 
 extern __thread struct signal_thread signal_thread
 	__attribute__((tls_model("initial-exec")));
+
+/*
+ * The program may run code of its own in the middle of ours, and may leave it
+ * for good: it has looked at a signal's action, so it may have set one, or a
+ * thread can be cancelled anywhere. Any context.
+ */
+extern _Atomic bool signal_handlers;
 
 /* The claimed signal, 0 if there is none. Any context. */
 int signal_claimed(void);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "describe.h"
+#include "instr_source.h"
 #include "runtime.h"
 #include "source.h"
 #include "state.h"
@@ -28,6 +29,7 @@ void runtime_before_exec(void)
 	if (!runtime_is_ours())
 		return;
 	source_pause();
+	instr_finish(false);
 	maps_finish();
 	describe_end(runtime.store.header, CDP_EXECED);
 }
@@ -91,6 +93,7 @@ void runtime_after_fork_child(void)
 	if (!runtime.store.header || sys_call0(SYS_getpid) == runtime.pid)
 		return;
 	block_timer(SIG_UNBLOCK);
+	instr_after_fork();
 	watch_after_fork();
 	clock_close();
 	if (runtime.hardware)

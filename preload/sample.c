@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "backdecode.h"
+#include "instr_source.h"
 #include "runtime.h"
 #include "state.h"
 #include "sys.h"
@@ -212,21 +213,24 @@ void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
 	settle(t, &c);
 }
 
-void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
+bool sample_trapped(struct thread *t, const struct cpu_state *cpu,
+		    const struct watch_range *w, struct access *a)
 {
 	struct memory m = memory_at(t, cpu);
+
+	return !backdecode_trapped(cpu, &m, w->addr, w->len, false, a);
+}
+
+void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
+{
 	struct access a;
 	bool known = false;
 
 	store_add(&t->record->traps, 1);
-	if (reg < (int)t->comm.armed) {
-		const struct watch_range *w = &t->comm.ranges[reg];
-
-		known = !backdecode_trapped(cpu, &m, w->addr, w->len, false,
-					    &a);
-	}
+	if (reg < (int)t->comm.armed)
+		known = sample_trapped(t, cpu, &t->comm.ranges[reg], &a);
 	if (!known)
 		a.ip = cpu->rip;
-	comm_trap(&runtime.comm, &t->comm, reg, known ? &a : NULL, t->clock_at,
-		  t->core);
+	comm_trap(&runtime.comm, &t->comm, reg, known ? &a : NULL,
+		  instr_is_source() ? instr_ticks() : t->clock_at, t->core);
 }

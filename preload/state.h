@@ -20,6 +20,7 @@
 #include "src/store.h"
 #include "choose.h"
 #include "config.h"
+#include "instr_source.h"
 #include "interp.h"
 
 enum {
@@ -61,6 +62,7 @@ struct thread {
 	bool in_handler;
 	bool ending;
 	bool app_blocks; /* the creator's view of the mask, to inherit */
+	struct instr_state instr;
 	/* On their own pages, touched only by threads that are sampled. */
 	char *stack_top;
 };
@@ -145,6 +147,12 @@ void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
 /* How to read the program's memory around the code at @ip. */
 struct memory sample_memory(struct thread *t, uint64_t ip);
 extern const struct comm_sink sample_sink;
+/*
+ * The access that hit a watchpoint on @w; false if it cannot be told. On the
+ * handler's stack.
+ */
+bool sample_trapped(struct thread *t, const struct cpu_state *cpu,
+		    const struct watch_range *w, struct access *a);
 int sample_log_open(const char *path);
 
 /* program.c: fills in code and waits_for_thread. Context: set-up. */
@@ -152,6 +160,11 @@ void program_look(void);
 
 /* handler.c: before the first signal. */
 void handler_init(void);
+/*
+ * Call @fn(@arg) on the handler stack of @t, the calling thread's. Context: all
+ * signals blocked, t->in_handler set.
+ */
+void handler_call(struct thread *t, void (*fn)(void *), void *arg);
 /*
  * After runtime_active() has become false: wait a while, at most, until no
  * thread is in our handler. Any context but our handler.

@@ -434,6 +434,7 @@ static void drop_adopted(void)
 	atomic_signal_fence(memory_order_seq_cst);
 	self = NULL;
 	source_thread_end(t);
+	instr_thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
 	core_table_release(&t->cores);
@@ -468,6 +469,7 @@ void runtime_thread_end(void)
 	atomic_signal_fence(memory_order_seq_cst);
 	now = now_ns();
 	source_thread_end(t);
+	instr_thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
 	core_table_release(&t->cores);

@@ -434,7 +434,7 @@ static uint32_t perf_flags(const siginfo_t *info)
 
 static struct watch_signal classify_fd(int fd)
 {
-	struct watch_signal s = { WATCH_NOTHING, 0, false };
+	struct watch_signal s = { .event = WATCH_NOTHING };
 	struct thread *t = thread_self();
 	struct lease *l = t ? t->lease : NULL;
 	int last = (int)runtime.registers - 1;
@@ -457,7 +457,7 @@ static struct watch_signal classify_fd(int fd)
 
 struct watch_signal watch_classify(int sig, const siginfo_t *info)
 {
-	struct watch_signal s = { WATCH_NOTHING, 0, false };
+	struct watch_signal s = { .event = WATCH_NOTHING };
 	uint64_t data;
 
 	if (runtime.delivery == DELIVERY_RTSIG) {
@@ -475,6 +475,7 @@ struct watch_signal watch_classify(int sig, const siginfo_t *info)
 		return s;
 	s.event = (data >> 8) & 0xFF;
 	s.reg = data & 0xFF;
+	s.tag = data >> 16 & 0xFFFF;
 	s.late = perf_flags(info) & LATE_FLAG;
 	return s;
 }

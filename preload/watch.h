@@ -27,12 +27,14 @@ enum watch_event {
 	WATCH_EXEC,
 	WATCH_SELFTEST,
 	WATCH_PMU, /* a hardware event */
+	WATCH_SHARED, /* a register of all threads: instr_watch.c */
 };
 
 /* What siginfo tells in one of our signals. */
 struct watch_signal {
 	enum watch_event event;
 	int reg;
+	uint32_t tag; /* of WATCH_SHARED: what it was armed as */
 	bool late; /* delivered after the fact: the signal was blocked */
 };
 

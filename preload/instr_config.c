@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instr_config - what the environment asks of the source instr
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "instr_source.h"
+
+enum {
+	PERIOD_SOFTWARE = 50000,
+	PERIOD_HARDWARE = 1000000,
+	PERIOD_MIN = 100,
+};
+#define PERIOD_MAX UINT64_C(1000000000000)
+
+struct instr_config instr_config;
+
+static int bad(char *error, size_t size, const char *name, const char *value,
+	       const char *wanted)
+{
+	snprintf(error, size, "%s=%.40s: %s", name, value, wanted);
+	return -EINVAL;
+}
+
+/* What is set to nothing is not set. */
+static const char *value_of(char *const *env, const char *name)
+{
+	const char *value = config_get(env, name);
+
+	return value && *value ? value : NULL;
+}
+
+static enum instr_wish read_wish(char *const *env)
+{
+	const char *source = value_of(env, "COMDET_SOURCE");
+
+	if (source && !strcmp(source, "instr"))
+		return INSTR_DEMANDED;
+	if (source && strcmp(source, "auto"))
+		return INSTR_UNWANTED;
+	/* A rate is for the clock. */
+	return value_of(env, "COMDET_FREQ") ? INSTR_UNWANTED : INSTR_WELCOME;
+}
+
+static int read_algorithm(char *const *env, enum instr_algorithm *algorithm)
+{
+	static const char *const names[] = { "comdetective", "epoch", "chain" };
+	const char *value = value_of(env, "COMDET_ALGORITHM");
+
+	*algorithm = INSTR_BEST;
+	for (int i = 0; value && i < 3; i++)
+		if (!strcmp(value, names[i]))
+			*algorithm = INSTR_COMDETECTIVE + i;
+	return value && *algorithm == INSTR_BEST ? -EINVAL : 0;
+}
+
+static int read_period(char *const *env, uint64_t *period)
+{
+	const char *value = value_of(env, "COMDET_PERIOD");
+	char *end;
+
+	if (!value)
+		return 0;
+	errno = 0;
+	*period = strtoull(value, &end, 10);
+	if (errno || *end || *value < '0' || *value > '9' ||
+	    (*period && *period < PERIOD_MIN) || *period > PERIOD_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+int instr_config_read(char *const *env, char *error, size_t size)
+{
+	struct instr_config *c = &instr_config;
+	const char *watch = value_of(env, "COMDET_WATCH");
+	const char *exact = value_of(env, "COMDET_EXACT");
+
+	memset(c, 0, sizeof(*c));
+	c->wish = read_wish(env);
+	if (read_algorithm(env, &c->algorithm))
+		return bad(error, size, "COMDET_ALGORITHM",
+			   value_of(env, "COMDET_ALGORITHM"),
+			   "must be comdetective, epoch or chain");
+	if (c->wish == INSTR_UNWANTED)
+		return 0;
+	c->hardware = watch && !strcmp(watch, "hw");
+	if (watch && !c->hardware && strcmp(watch, "sw"))
+		return bad(error, size, "COMDET_WATCH", watch,
+			   "must be hw or sw");
+	c->exact = exact && !strcmp(exact, "1");
+	if (exact && !c->exact && strcmp(exact, "0"))
+		return bad(error, size, "COMDET_EXACT", exact,
+			   "must be 0 or 1");
+	c->period = c->hardware ? PERIOD_HARDWARE : PERIOD_SOFTWARE;
+	if (read_period(env, &c->period))
+		return bad(error, size, "COMDET_PERIOD",
+			   value_of(env, "COMDET_PERIOD"),
+			   "must be accesses, 0 or at least 100");
+	return 0;
+}

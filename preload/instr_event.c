@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instr_event - what the hooks tell: counters that run out, watched lines
+ *
+ * Each access that is neither ends in the hook. What a program's handler does
+ * in the middle of an event waits, since signals are blocked; a program's
+ * handler that interrupts a hook before that finds the counters as they are.
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sched.h>
+
+#include "instr_source.h"
+#include "runtime.h"
+#include "state.h"
+#include "sys.h"
+#include "signal_safe.h"
+
+enum {
+	DRAIN_TRIES = 200, /* of 100 us */
+};
+#define FAR (INT64_C(1) << 60) /* no counter gets there */
+
+static uint64_t owner; /* not 0; of this run, in this process */
+static _Atomic uint64_t ticks;
+static _Atomic int inside; /* threads in an event */
+
+void instr_events_init(void)
+{
+	owner = runtime.seed | 1;
+	atomic_store(&ticks, 0);
+	atomic_store(&inside, 0);
+}
+
+uint64_t instr_ticks(void)
+{
+	return atomic_load_explicit(&ticks, memory_order_relaxed);
+}
+
+static int64_t interval(struct thread *t)
+{
+	uint64_t period = instr_config.period;
+	uint64_t width = period / INSTR_JITTER_SHARE;
+
+	return period - width / 2 + rng_below(&t->rng, width + 1);
+}
+
+/* Count down @n accesses from here. */
+static void load(struct instr_thread *h, enum instr_class class, int64_t n)
+{
+	h->given[class] += n - h->left[class];
+	h->left[class] = n;
+}
+
+static uint64_t accesses(const struct instr_thread *h)
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < INSTR_CLASSES; c++)
+		sum += instr_count(h, c);
+	return sum;
+}
+
+/* Move the counts of @h, which is the calling thread's, to its row. */
+static void flush(struct thread *t, struct instr_thread *h)
+{
+	uint64_t sum = accesses(h);
+
+	for (enum instr_class c = 0; c < INSTR_CLASSES; c++) {
+		uint64_t n = instr_count(h, c);
+		uint64_t bytes = n * instr_class_bytes(c);
+
+		if (c >= INSTR_LOAD_RANGE) {
+			bytes = h->range_bytes[c - INSTR_LOAD_RANGE];
+			h->range_bytes[c - INSTR_LOAD_RANGE] = 0;
+		}
+		h->given[c] = h->left[c];
+		if (instr_class_loads(c)) {
+			store_add(&t->record->counted_loads, n);
+			store_add(&t->record->counted_load_bytes, bytes);
+		}
+		if (instr_class_stores(c)) {
+			store_add(&t->record->counted_stores, n);
+			store_add(&t->record->counted_store_bytes, bytes);
+		}
+	}
+	atomic_fetch_add_explicit(&ticks, sum, memory_order_relaxed);
+}
+
+/* This access has no meaning to us; perhaps the next ones have. */
+static void pass(struct instr_thread *h, enum instr_class class)
+{
+	if (h->left[class] < 0)
+		load(h, class, instr_config.period ? instr_config.period : FAR);
+}
+
+/* Nobody wants to know any more: as it was without us. */
+static void mute(struct instr_thread *h, enum instr_class class)
+{
+	if (h->left[class] < 0)
+		load(h, class, FAR);
+}
+
+/* The engines get to know a thread: its first event or trap. */
+void instr_begin(struct thread *t)
+{
+	if (t->instr.begun)
+		return;
+	t->instr.begun = true;
+	if (instr_config.algorithm != INSTR_COMDETECTIVE)
+		instr_transfer_start(t);
+	if (instr_config.exact)
+		instr_exact_start(t);
+}
+
+/*
+ * The thread's first event in this copy of the hooks. Its first interval
+ * begins anywhere, so that the first accesses are sampled as the others are.
+ */
+static void begin_hooks(struct thread *t, struct instr_thread *h)
+{
+	uint64_t period = instr_config.period;
+
+	for (int c = 0; c < INSTR_CLASSES; c++) {
+		int64_t n = period ? rng_below(&t->rng, period) : FAR;
+
+		t->instr.until[c] = n;
+		load(h, c, instr_config.exact ? 0 : n);
+	}
+	h->owner = owner;
+}
+
+struct event {
+	struct thread *thread;
+	struct instr_thread *hooks;
+	enum instr_class class;
+	struct access access;
+	bool sampled;
+	uint32_t slots; /* that may be touched */
+};
+
+static bool outside_the_time_asked_for(uint64_t now)
+{
+	const struct config *c = &runtime.config;
+
+	return now < runtime.start_mono + c->delay_ns ||
+	       (c->duration_ns &&
+		now >= runtime.start_mono + c->delay_ns + c->duration_ns);
+}
+
+static void trap_comm(struct thread *t, const struct access *a)
+{
+	for (uint32_t i = 0; i < t->instr.watches; i++) {
+		struct access w = { .addr = t->instr.watched[i].addr,
+				    .len = t->instr.watched[i].len };
+
+		if (!access_overlaps(a, &w))
+			continue;
+		store_add(&t->record->traps, 1);
+		comm_trap(&runtime.comm, &t->comm, i, a, instr_ticks(),
+			  t->core);
+		return;
+	}
+}
+
+static void trap(struct thread *t, const struct event *e)
+{
+	if (instr_config.algorithm == INSTR_COMDETECTIVE) {
+		trap_comm(t, &e->access);
+		return;
+	}
+	for (uint32_t left = e->slots; left; left &= left - 1) {
+		uint32_t slot = __builtin_ctz(left);
+
+		store_add(&t->record->traps, 1);
+		instr_transfer_trap(t, slot, instr_watch_generation(slot), 0,
+				    &e->access);
+	}
+}
+
+static void sample(struct thread *t, const struct event *e)
+{
+	struct cdp_thread *r = t->record;
+
+	store_touch(&runtime.store, t->clock_at);
+	thread_refresh(t);
+	flush(t, e->hooks);
+	store_add(&r->interrupts, 1);
+	if (outside_the_time_asked_for(t->clock_at))
+		return;
+	store_add(&r->samples[SAMPLE_UNIFORM], 1);
+	if (e->access.flags & ACCESS_LOAD)
+		store_add(&r->loads, 1);
+	if (e->access.flags & ACCESS_STORE)
+		store_add(&r->stores, 1);
+	if (instr_config.algorithm == INSTR_COMDETECTIVE)
+		comm_sample(&runtime.comm, &t->comm, &e->access, instr_ticks(),
+			    t->core);
+	else
+		instr_transfer_sample(t, &e->access);
+}
+
+/* On the thread's handler stack, all signals blocked. */
+static void work(void *arg)
+{
+	struct event *e = arg;
+	struct thread *t = e->thread;
+	uint64_t start = now_ns();
+
+	t->clock_at = start;
+	t->core = sched_getcpu();
+	instr_begin(t);
+	if (e->hooks->owner != owner)
+		begin_hooks(t, e->hooks);
+	if (e->slots)
+		trap(t, e);
+	if (e->sampled)
+		sample(t, e);
+	store_add(&t->record->handler_ns, now_ns() - start);
+}
+
+/* A raw clone that sets no TLS shares its creator's: two with one record. */
+static bool is_another(const struct thread *t)
+{
+	return t->tid != sys_call0(SYS_gettid);
+}
+
+static void blocked(struct event *e)
+{
+	uint64_t all = ~0ull, before = 0;
+	struct thread *t;
+
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
+	atomic_fetch_add(&inside, 1);
+	t = thread_self();
+	if (!t && runtime_active())
+		t = thread_adopt();
+	e->thread = t;
+	if (!runtime_active() || (!t && thread_has_ended())) {
+		mute(e->hooks, e->class);
+	} else if (!t || is_another(t) || t->in_handler) {
+		lose(t && !is_another(t) ? t : NULL,
+		     t ? LOSS_REENTRANT : LOSS_NO_THREAD);
+		pass(e->hooks, e->class);
+	} else if (t->ending) {
+		mute(e->hooks, e->class);
+	} else {
+		t->in_handler = true;
+		handler_call(t, work, e);
+		t->in_handler = false;
+	}
+	atomic_fetch_sub(&inside, 1);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
+		  sizeof(before));
+}
+
+static bool is_near(const struct watch_range *w, uint64_t addr, uint64_t bytes)
+{
+	return addr < w->addr + w->len && w->addr < addr + bytes;
+}
+
+/* The slots that the access touches and that want to know of it. */
+static uint32_t slots_of(const struct thread *t, uint64_t addr, uint64_t bytes,
+			 uint32_t flags)
+{
+	uint32_t slots;
+
+	if (instr_config.algorithm == INSTR_COMDETECTIVE)
+		return t->instr.watches &&
+		       is_near(&t->instr.watched[0], addr, bytes);
+	slots = instr_watch_slots(addr, bytes);
+	for (uint32_t left = slots; left; left &= left - 1)
+		if (!instr_transfer_needs(t, __builtin_ctz(left), flags))
+			slots &= ~(left & -left);
+	return slots;
+}
+
+static void listen_exact(struct thread *t, struct event *e)
+{
+	struct instr_thread *h = e->hooks;
+
+	load(h, e->class, 0);
+	e->sampled = --t->instr.until[e->class] < 0;
+	if (e->sampled)
+		t->instr.until[e->class] = interval(t) - 1;
+	instr_exact_access(t, &e->access);
+}
+
+void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
+		  uint64_t bytes, uint64_t ip)
+{
+	struct event e = {
+		.hooks = h,
+		.class = class,
+		.access = {
+			.addr = addr,
+			.ip = ip - 1, /* in the call, not behind it */
+			.len = bytes < UINT32_MAX ? bytes : UINT32_MAX,
+			.flags = (instr_class_loads(class) ? ACCESS_LOAD : 0) |
+				 (instr_class_stores(class) ? ACCESS_STORE : 0),
+		},
+	};
+	struct thread *t = thread_self();
+
+	if (class >= INSTR_MODIFY && class < INSTR_LOAD_RANGE)
+		e.access.flags |= ACCESS_LOCKED;
+	if (!runtime_active()) { /* a child of a raw system call */
+		mute(h, class);
+		return;
+	}
+	if (!t || h->owner != owner || !t->instr.begun) {
+		blocked(&e);
+		t = thread_self();
+		if (!t || h->owner != owner || !t->instr.begun)
+			return;
+	}
+	if (instr_config.exact) {
+		listen_exact(t, &e);
+	} else if (h->left[class] < 0) {
+		e.sampled = true;
+		load(h, class, interval(t) - 1);
+	}
+	e.slots = slots_of(t, addr, bytes, e.access.flags);
+	if (e.sampled || e.slots)
+		blocked(&e);
+}
+
+/* The calling thread's next access of each class is an event. */
+void instr_expect(struct instr_thread *h)
+{
+	for (int c = 0; c < INSTR_CLASSES; c++)
+		load(h, c, 0);
+}
+
+/* The calling thread's counts, of all copies. */
+void instr_flush(struct thread *t)
+{
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i))
+			flush(t, instr_library(i)->thread());
+}
+
+void instr_drain(void)
+{
+	const struct timespec moment = { 0, 100 * 1000 };
+
+	for (int i = 0; i < DRAIN_TRIES && atomic_load(&inside); i++)
+		sys_call2(SYS_nanosleep, &moment, NULL);
+}
+
+/* An access of the hooks' own, an atomic, is its caller's. */
+static void attribute(struct access *a)
+{
+	for (int i = 0; i < instr_libraries(); i++) {
+		const struct instr_library *l = instr_library(i);
+
+		if (l && a->ip >= (uint64_t)(uintptr_t)l->code_low &&
+		    a->ip < (uint64_t)(uintptr_t)l->code_high)
+			a->ip = l->thread()->atomic_ip - 1;
+	}
+}
+
+void instr_trap(struct thread *t, int reg, uint32_t tag,
+		const struct cpu_state *cpu)
+{
+	uint32_t slot, index, generation;
+	struct access a = { .ip = cpu->rip };
+	struct watch_range w;
+
+	store_add(&t->record->traps, 1);
+	instr_begin(t);
+	if (!instr_watch_register(reg, tag, &w, &slot, &index, &generation)) {
+		lose(t, LOSS_TRAP_STALE);
+		return;
+	}
+	if (sample_trapped(t, cpu, &w, &a))
+		attribute(&a);
+	else
+		lose(t, LOSS_TRAP_INEXACT);
+	instr_transfer_trap(t, slot, generation, index, &a);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instr_source - the source instr: hooks in the program deliver every access
+ *
+ * libcomdet-instr (preload/instr) counts the accesses of code compiled with
+ * -fsanitize=thread and tells of those at which a counter runs out or whose
+ * line is watched. No clock runs then. Events come in ordinary context, in the
+ * middle of the program's code or of a handler of its: they are treated with
+ * all signals blocked, on the thread's handler stack, so that what holds for
+ * handlers holds for them.
+ *
+ * Samples go to an estimator of transfers (src/transfer.h), or to the map
+ * (src/comm.h) with the algorithm comdetective. Watches are
+ *
+ *   software  a table of lines that every hook looks into: whole lines, armed
+ *             at once, seen by instrumented code alone;
+ *   hardware  debug registers, one inherited event each for all threads: 8
+ *             bytes, or a line where the processor can; seen by all code.
+ *
+ * With config.exact every access also goes through the directory of
+ * src/exact.h.
+ */
+#ifndef COMDET_INSTR_SOURCE_H
+#define COMDET_INSTR_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "instr/instr.h"
+#include "interp.h"
+#include "src/cdp.h"
+#include "src/comm.h"
+#include "src/exact.h"
+#include "src/transfer.h"
+
+struct thread;
+
+enum instr_wish {
+	INSTR_UNWANTED, /* another source is asked for */
+	INSTR_WELCOME,  /* if the program has hooks */
+	INSTR_DEMANDED
+};
+
+enum instr_algorithm {
+	INSTR_BEST,         /* for the watches that there are */
+	INSTR_COMDETECTIVE, /* a map */
+	INSTR_EPOCH,        /* estimates: transfer.h */
+	INSTR_CHAIN
+};
+
+struct instr_config {
+	enum instr_wish wish;
+	enum instr_algorithm algorithm;
+	uint64_t period; /* accesses of a thread; 0: none is sampled */
+	bool hardware;   /* watch with debug registers */
+	bool exact;      /* count every transfer */
+};
+
+/* Constant after set-up. */
+extern struct instr_config instr_config;
+
+/*
+ * Fill instr_config in. On a bad value returns -EINVAL with one line for people
+ * in @error. Context: set-up.
+ */
+int instr_config_read(char *const *env, char *error, size_t size);
+
+/* What a thread keeps. */
+struct instr_state {
+	int64_t until[INSTR_CLASSES]; /* if exact: to the next sample */
+	struct transfer_thread transfer;
+	bool begun;
+	bool in_transfer;
+	bool in_exact; /* the directory has a number for it: exact */
+	struct exact_thread *exact;
+	/* comm's, in software. */
+	struct watch_range watched[COMM_REGISTERS_MAX];
+	uint32_t watches;
+	/* What transfer_trap said of a slot, so armed. */
+	struct {
+		uint32_t generation;
+		enum transfer_need need;
+	} need[TRANSFER_SLOTS_MAX];
+};
+
+enum instr_found {
+	INSTR_NONE,
+	INSTR_HOOKS,     /* ours: the source can be used */
+	INSTR_TOO_NEW,   /* ours, of another version */
+	INSTR_SANITIZER, /* ThreadSanitizer itself */
+};
+
+/* What is in this process. Context: set-up. */
+enum instr_found instr_look(void);
+
+/*
+ * Is it to be the source of this process? Returns -1 with one line for people
+ * in @why if it cannot be and is asked for, or if nothing can. Context: set-up.
+ */
+int instr_choose(char *why, size_t size);
+
+/*
+ * Start, after instr_choose said 1; @sigtrap: debug registers can be told
+ * of by synchronous signals. Something that is worth saying goes to @why.
+ * Returns 0 or -errno. Context: set-up.
+ */
+int instr_start(bool sigtrap, char *why, size_t size);
+
+/* The source in words, into the file. Context: set-up. */
+void instr_describe(struct cdp_header *h, const char *why);
+
+/* Is this the source of this process? Any context. */
+bool instr_is_source(void);
+
+/* Time for runtime.comm: accesses of all threads. Any context. */
+uint64_t instr_ticks(void);
+
+/* The calling thread ends. */
+void instr_thread_end(struct thread *t);
+
+/*
+ * Write the results; with @last nothing more will come, else the process may
+ * go on if it cannot execute another program.
+ */
+void instr_finish(bool last);
+
+/* Tell the hooks to count for themselves. Any context. */
+void instr_stop(void);
+
+/* In a forked child: what was inherited is let go. Context: set-up. */
+void instr_after_fork(void);
+
+/* Register @reg, armed under @tag, trapped. Context: handler. */
+void instr_trap(struct thread *t, int reg, uint32_t tag,
+		const struct cpu_state *cpu);
+
+/* ---- between the parts --------------------------------------------------- */
+
+/* instr_look.c: how many there have been, and one of them or NULL. Any. */
+int instr_libraries(void);
+struct instr_library *instr_library(int i);
+
+/* instr_source.c */
+void instr_listen_to(struct instr_library *l);
+void instr_part_from(struct instr_library *l);
+
+/* instr_event.c */
+enum {
+	INSTR_JITTER_SHARE = 8 /* of the period is the width of the jitter */
+};
+void instr_events_init(void);
+instr_listener instr_listen;
+/* The calling thread's next access of each class is an event. */
+void instr_expect(struct instr_thread *h);
+/* The engines get to know the calling thread, at its first event or trap. */
+void instr_begin(struct thread *t);
+/* Move the counts of @t, the calling thread, from the hooks to its row. */
+void instr_flush(struct thread *t);
+/* When no hook tells any more: wait a while for those that still do. */
+void instr_drain(void);
+
+/* instr_watch.c */
+
+/* Arms in the estimator's name, and for comm in software. */
+extern const struct transfer_watch instr_software, instr_hardware;
+extern const struct comm_watch instr_software_comm;
+
+/* Nothing is watched any more, and registers are closed. Any context. */
+void instr_watch_close(void);
+
+/* Slots whose line is within @bytes at @addr, as bits. Any context. */
+uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes);
+
+/* As what @slot is armed. Any context. */
+uint32_t instr_watch_generation(uint32_t slot);
+
+/*
+ * Open @n debug registers for all threads and try each. Returns how many
+ * work; *@line: each covers a line. Context: set-up, the handler being
+ * installed.
+ */
+int instr_watch_open(int n, bool *line);
+
+/* What register @reg watches; false if it is not armed as @tag. Any context. */
+bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
+			  uint32_t *slot, uint32_t *index,
+			  uint32_t *generation);
+
+/* instr_transfer.c: with an estimator only. */
+int instr_transfer_init(bool hardware, bool lines, uint32_t registers);
+void instr_transfer_start(struct thread *t);
+void instr_transfer_sample(struct thread *t, const struct access *a);
+void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
+			 uint32_t range, const struct access *a);
+/* May the access tell something, of what slot @slot watches? Any context. */
+bool instr_transfer_needs(const struct thread *t, uint32_t slot,
+			  uint32_t flags);
+void instr_transfer_finish(bool last);
+
+/* instr_exact.c: with config.exact only. */
+int instr_exact_init(void);
+void instr_exact_start(struct thread *t);
+void instr_exact_end(struct thread *t);
+void instr_exact_access(struct thread *t, const struct access *a);
+/* Write the results. Returns how many threads took an earlier one's place. */
+uint32_t instr_exact_finish(void);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instr_watch - watching lines in all threads
+ *
+ * In software: the hooks look into a table by their line's hash. What is not 0
+ * there may be watched, or begins in the line before one that is; then the
+ * lines themselves are compared, here. A slot's line is 0 while it changes, and
+ * its generation is written before its line: who reads line, then generation,
+ * and finds that generation gone by, is told so by the estimator.
+ *
+ * In hardware: one breakpoint event for each register, opened by the first
+ * thread and inherited by all others; one call moves it in all of them. Its
+ * signal carries the lower bits of the generation.
+ */
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <fcntl.h>
+
+#include "instr_source.h"
+#include "state.h"
+#include "sys.h"
+#include "watch.h"
+#include "signal_safe.h"
+
+enum {
+	LINE_BYTES = 64,
+	CHUNK_BYTES = 8,
+	TAG_MASK = 0xFFFF,
+	TRAPS_MAX = 1000, /* of one register, as it is armed */
+	PATIENCE_NS = 1000 * 1000,
+};
+
+struct software {
+	_Atomic uint64_t line; /* 0: nothing */
+	_Atomic uint32_t generation;
+	uint64_t marked; /* as the tables say; for who arms */
+};
+
+struct hardware {
+	int fd; /* -1: none */
+	uint64_t id;
+	_Atomic uint64_t addr;
+	_Atomic uint32_t generation;
+	_Atomic uint32_t traps;
+	uint32_t slot, index;
+	bool on;
+};
+
+static struct software software[TRANSFER_SLOTS_MAX];
+static struct hardware hardware[COMM_REGISTERS_MAX] = {
+	{ .fd = -1 }, { .fd = -1 }, { .fd = -1 }, { .fd = -1 }
+};
+static int registers; /* open */
+static uint32_t bytes_each;
+static uint64_t target __attribute__((aligned(64)));
+
+/* ---- software ------------------------------------------------------------ */
+
+static void mark_in(struct instr_library *l, uint64_t line, int change)
+{
+	for (int before = 0; before < 2; before++)
+		__atomic_fetch_add(&l->watched[instr_watched_entry(
+					   line - before * LINE_BYTES)],
+				   change, __ATOMIC_RELAXED);
+}
+
+static void mark(uint64_t line, int change)
+{
+	for (int i = 0; line && i < instr_libraries(); i++)
+		if (instr_library(i))
+			mark_in(instr_library(i), line, change);
+}
+
+/* Most of it was never touched, and is not to be. */
+static void clear(uint8_t *watched)
+{
+	for (int i = 0; i < INSTR_WATCHED; i++)
+		if (watched[i])
+			__atomic_store_n(&watched[i], 0, __ATOMIC_RELAXED);
+}
+
+static int arm_software(void *ctx, const struct transfer_watched *w,
+			uint64_t now, uint64_t *ready)
+{
+	struct software *s = &software[w->slot];
+	struct thread *t = ctx;
+
+	atomic_store_explicit(&s->line, 0, memory_order_relaxed);
+	/* (J) pairs with (K): no generation is seen under the old line. */
+	atomic_store_explicit(&s->generation, w->generation,
+			      memory_order_release);
+	atomic_store_explicit(&s->line, w->line, memory_order_release);
+	mark(s->marked, -1);
+	s->marked = w->line;
+	mark(s->marked, 1);
+	*ready = now;
+	store_add(&t->record->arms, 1);
+	return 0;
+}
+
+static void disarm_software(void *ctx, uint32_t slot)
+{
+	atomic_store_explicit(&software[slot].line, 0, memory_order_relaxed);
+	mark(software[slot].marked, -1);
+	software[slot].marked = 0;
+}
+
+const struct transfer_watch instr_software = { arm_software, disarm_software };
+
+uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes)
+{
+	uint32_t slots = 0;
+
+	for (int i = 0; i < TRANSFER_SLOTS_MAX; i++) {
+		uint64_t line = atomic_load_explicit(&software[i].line,
+						     memory_order_acquire);
+
+		if (line && addr < line + LINE_BYTES && line < addr + bytes)
+			slots |= 1u << i;
+	}
+	return slots;
+}
+
+/* (K) After the line: instr_watch_slots. */
+uint32_t instr_watch_generation(uint32_t slot)
+{
+	return atomic_load_explicit(&software[slot].generation,
+				    memory_order_acquire);
+}
+
+/* The map's watches are each thread's own: whole lines, one at a time. */
+static void disarm_comm(void *ctx)
+{
+	struct thread *t = ctx;
+
+	for (uint32_t i = 0; i < t->instr.watches; i++)
+		mark(t->instr.watched[i].addr & -(uint64_t)LINE_BYTES, -1);
+	t->instr.watches = 0;
+}
+
+static int arm_comm(void *ctx, const struct watch_range *ranges, int n)
+{
+	struct thread *t = ctx;
+
+	disarm_comm(t);
+	for (int i = 0; i < n; i++) {
+		t->instr.watched[i] = ranges[i];
+		mark(ranges[i].addr & -(uint64_t)LINE_BYTES, 1);
+	}
+	t->instr.watches = n;
+	store_add(&t->record->arms, 1);
+	return n;
+}
+
+const struct comm_watch instr_software_comm = { arm_comm, disarm_comm };
+
+/* ---- hardware ------------------------------------------------------------ */
+
+static struct perf_event_attr attributes(int reg, uint64_t addr, uint32_t tag)
+{
+	struct perf_event_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.size = sizeof(a);
+	a.type = PERF_TYPE_BREAKPOINT;
+	a.bp_type = HW_BREAKPOINT_RW;
+	a.bp_addr = addr;
+	a.bp_len = bytes_each;
+	a.sample_period = 1;
+	a.sample_type = PERF_SAMPLE_IP;
+	a.exclude_kernel = 1; /* allowed at perf_event_paranoid 2 */
+	a.exclude_hv = 1;
+	a.inherit = 1;
+	a.inherit_thread = 1; /* new threads, not forked children */
+	a.sigtrap = 1;
+	a.remove_on_exec = 1; /* demanded by sigtrap */
+	a.sig_data = watch_cookie(WATCH_SHARED) | reg | tag << 16;
+	return a;
+}
+
+static bool is_ours(const struct hardware *h)
+{
+	uint64_t id = 0;
+
+	return h->fd >= 0 &&
+	       !sys_call3(SYS_ioctl, h->fd, PERF_EVENT_IOC_ID, &id) &&
+	       id == h->id;
+}
+
+static int set(int reg, uint64_t addr, uint32_t tag, bool on)
+{
+	struct perf_event_attr a = attributes(reg, addr, tag);
+	int r;
+
+	a.disabled = !on;
+	r = sys_call3(SYS_ioctl, hardware[reg].fd,
+		      PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a);
+	hardware[reg].on = on && !r;
+	return r;
+}
+
+static void off(int reg)
+{
+	struct hardware *h = &hardware[reg];
+
+	if (h->on)
+		sys_call3(SYS_ioctl, h->fd, PERF_EVENT_IOC_DISABLE, 0);
+	h->on = false;
+}
+
+/* Registers of a slot: all of them, or one where each covers a line. */
+static bool belongs(int reg, uint32_t slot)
+{
+	return bytes_each != LINE_BYTES || (uint32_t)reg == slot;
+}
+
+static void disarm_hardware(void *ctx, uint32_t slot)
+{
+	for (int reg = 0; reg < registers; reg++)
+		if (belongs(reg, slot))
+			off(reg);
+}
+
+static int arm_hardware(void *ctx, const struct transfer_watched *w,
+			uint64_t now, uint64_t *ready)
+{
+	struct thread *t = ctx;
+	uint32_t used = 0;
+	int r = 0;
+
+	for (int reg = 0; reg < registers && !r; reg++) {
+		struct hardware *h = &hardware[reg];
+
+		if (!belongs(reg, w->slot))
+			continue;
+		if (used == w->n) {
+			off(reg);
+			continue;
+		}
+		h->slot = w->slot;
+		h->index = used;
+		atomic_store(&h->addr, w->range[used].addr);
+		atomic_store(&h->traps, 0);
+		atomic_store(&h->generation, w->generation);
+		r = set(reg, w->range[used].addr, w->generation & TAG_MASK,
+			true);
+		used++;
+	}
+	if (r)
+		disarm_hardware(ctx, w->slot);
+	*ready = now_ns();
+	store_add(&t->record->arms, 1);
+	return r;
+}
+
+const struct transfer_watch instr_hardware = { arm_hardware, disarm_hardware };
+
+bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
+			  uint32_t *slot, uint32_t *index, uint32_t *generation)
+{
+	struct hardware *h = &hardware[reg];
+
+	if (reg >= registers)
+		return false;
+	*generation = atomic_load(&h->generation);
+	if ((*generation & TAG_MASK) != tag)
+		return false;
+	/*
+	 * What all threads read and nobody writes would trap for ever. Then
+	 * the line is taken for watched until another takes its place.
+	 */
+	if (atomic_fetch_add(&h->traps, 1) == TRAPS_MAX)
+		off(reg);
+	*range = (struct watch_range){ atomic_load(&h->addr), bytes_each };
+	*slot = h->slot;
+	*index = h->index;
+	return true;
+}
+
+static void close_all(void)
+{
+	for (int i = 0; i < COMM_REGISTERS_MAX; i++) {
+		if (is_ours(&hardware[i]))
+			sys_call1(SYS_close, hardware[i].fd);
+		hardware[i].fd = -1;
+		hardware[i].on = false;
+	}
+	registers = 0;
+}
+
+static int open_one(int reg)
+{
+	struct perf_event_attr a =
+		attributes(reg, (uint64_t)(uintptr_t)&target, 0);
+	struct hardware *h = &hardware[reg];
+	long low, high;
+
+	a.disabled = 1;
+	low = sys_call6(SYS_perf_event_open, (long)&a, 0, -1, -1,
+			PERF_FLAG_FD_CLOEXEC, 0);
+	if (low < 0)
+		return low;
+	/* Low numbers are the application's. */
+	high = sys_call3(SYS_fcntl, low, F_DUPFD_CLOEXEC, watch_fd_base());
+	sys_call1(SYS_close, low);
+	if (high < 0)
+		return high;
+	h->fd = high;
+	return sys_call3(SYS_ioctl, high, PERF_EVENT_IOC_ID, &h->id);
+}
+
+static uint64_t traps_of(const struct thread *t)
+{
+	return __atomic_load_n(&t->record->traps, __ATOMIC_RELAXED);
+}
+
+static bool fires(int reg)
+{
+	struct thread *t = thread_self();
+	uint64_t before = traps_of(t), start = now_ns();
+
+	if (set(reg, (uint64_t)(uintptr_t)&target, 0, true))
+		return false;
+	*(volatile uint64_t *)&target = 1;
+	while (traps_of(t) == before && now_ns() < start + PATIENCE_NS)
+		;
+	off(reg);
+	return traps_of(t) > before;
+}
+
+static int open_registers(int n, uint32_t bytes)
+{
+	int fired = 0;
+
+	bytes_each = bytes;
+	for (registers = 0; registers < n; registers++)
+		if (open_one(registers))
+			break;
+	while (fired < registers && fires(fired))
+		fired++;
+	store_set(&thread_self()->record->traps, 0);
+	if (fired < registers)
+		close_all();
+	return fired;
+}
+
+int instr_watch_open(int n, bool *line)
+{
+	int opened = open_registers(n, LINE_BYTES);
+
+	*line = opened;
+	return opened ? opened : open_registers(n, CHUNK_BYTES);
+}
+
+void instr_watch_close(void)
+{
+	for (int i = 0; i < TRANSFER_SLOTS_MAX; i++) {
+		atomic_store(&software[i].line, 0);
+		software[i].marked = 0;
+	}
+	/* Threads that are gone, after a fork, may have left marks. */
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i))
+			clear(instr_library(i)->watched);
+	close_all();
+}
