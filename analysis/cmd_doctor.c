@@ -326,6 +326,25 @@ static void judge_emu(struct diagnosis *d)
 	free(plugin);
 }
 
+/* Looked at, not tried: it takes a program that was built for it. */
+static void judge_instr(struct diagnosis *d)
+{
+	char *archive = library_path("libcomdet-instr.a");
+	struct finding *f = new_finding(d->source, &d->sources, "instr",
+					archive != NULL);
+
+	if (f->good) {
+		WRITE(f->reason,
+		      "for programs compiled with -fsanitize=thread and linked "
+		      "with -lcomdet-instr in place of libtsan: the hooks are "
+		      "there");
+	} else {
+		WRITE(f->reason, "libcomdet-instr.a is not beside reusetrack");
+		WRITE(f->advice, "install it there or in ../lib");
+	}
+	free(archive);
+}
+
 static void judge_others(struct diagnosis *d)
 {
 	const char *later = NOT_IN_BUILD;
@@ -345,9 +364,7 @@ static void judge_others(struct diagnosis *d)
 	      ibs ? "the machine has ibs_op"
 		  : "no ibs_op PMU was found either");
 	WRITE(f->advice, "%s", later);
-	f = new_finding(d->source, &d->sources, "instr", false);
-	WRITE(f->reason, "not in this build");
-	WRITE(f->advice, "%s", later);
+	judge_instr(d);
 	judge_emu(d);
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "analysis/command.h"
+#include "analysis/elf_hooks.h"
 #include "analysis/elf_inspect.h"
 #include "analysis/library.h"
 #include "analysis/profile.h"
@@ -135,7 +136,8 @@ static void say_result(const struct profile *p, const char *out)
 	for (size_t i = 0; i < p->processes; i++)
 		if (p->process[i].header.note[0])
 			warn("note: %s", safe_text(p->process[i].header.note));
-	if (!first->header.registers && !strcmp(first->header.delivery, "rtsig"))
+	if (!first->header.registers &&
+	    !strcmp(first->header.delivery, "rtsig"))
 		warn("-s emu needs neither perf_events nor debug registers: it "
 		     "counts every access under QEMU, some ten times slower");
 	warn("%s sample%s, %s detection%s in %s; next: reusetrack report %s",
@@ -193,6 +195,12 @@ static int run_record(int argc, char **argv)
 		die_as(RECORD_CANNOT_RUN, "%s", program.why);
 	if (program.kind == PROGRAM_NO_PRELOAD && !record_emulates())
 		die("cannot profile this program: %s", program.why);
+	if (!record_emulates() && elf_hooks(program.loaded) == HOOKS_SANITIZER)
+		die("cannot profile %s: it is a build for ThreadSanitizer, "
+		    "which must be left alone; build it without, or for -s "
+		    "instr by linking it with -lcomdet-instr in place of "
+		    "libtsan",
+		    safe_text(program.loaded));
 	r.path = program.path;
 	r.argv = argv + first;
 	if (record_emulates()) {
@@ -260,17 +268,22 @@ const struct command cmd_record = {
 		 "(COMDET_DELAY)\n"
 		 "      --duration S    seconds to sample (COMDET_DURATION)\n"
 		 "  -m, --mode comm     what to measure (COMDET_MODE)\n"
-		 "  -s, --source NAME   auto, clock or emu (COMDET_SOURCE)\n"
-		 "      --algorithm NAME  comdetective; with emu also epoch, "
-		 "the default, or\n"
-		 "                      chain (COMDET_ALGORITHM)\n"
-		 "      --watch hw      debug registers (COMDET_WATCH)\n"
+		 "  -s, --source NAME   auto, clock, instr or emu "
+		 "(COMDET_SOURCE)\n"
 		 "\n"
-		 "With the source emu, under QEMU:\n"
-		 "  -p, --period N      accesses a sample, 100 and more; 0: none "
+		 "With the sources instr, for programs linked with "
+		 "-lcomdet-instr, and emu:\n"
+		 "  -p, --period N      accesses a sample, 100 and more; 0: "
+		 "none "
 		 "(COMDET_PERIOD)\n"
+		 "      --algorithm NAME  comdetective, epoch or chain "
+		 "(COMDET_ALGORITHM)\n"
 		 "      --exact         count every transfer too "
 		 "(COMDET_EXACT=1)\n"
+		 "      --watch KIND    sw or, by debug registers, hw: instr "
+		 "(COMDET_WATCH)\n"
+		 "\n"
+		 "With the source emu, under QEMU:\n"
 		 "      --topology FILE cores and caches; default the host's "
 		 "(COMDET_TOPOLOGY)\n"
 		 "      --place NAME    threads on cores: compact or scatter "

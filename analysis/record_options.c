@@ -106,12 +106,12 @@ static void check_granularity(const char *name, const char *value)
 
 static void check_source(const char *name, const char *value)
 {
-	static const char *const later[] = { "pebs", "ibs", "instr", "import",
-					     NULL };
+	static const char *const later[] = { "pebs", "ibs", "import", NULL };
 
-	if (strcmp(value, "auto") && strcmp(value, "emu"))
+	if (strcmp(value, "auto") && strcmp(value, "emu") &&
+	    strcmp(value, "instr"))
 		check_list(name, value, "clock", later,
-			   "use auto, clock or emu");
+			   "use auto, clock, instr or emu");
 }
 
 static void check_algorithm(const char *name, const char *value)
@@ -119,15 +119,14 @@ static void check_algorithm(const char *name, const char *value)
 	if (strcmp(value, "comdetective") && strcmp(value, "epoch") &&
 	    strcmp(value, "chain"))
 		die("%s: there is no '%s'; use comdetective, or epoch or chain "
-		    "with -s emu",
+		    "with -s instr or -s emu",
 		    name, safe_text(value));
 }
 
 static void check_watch(const char *name, const char *value)
 {
-	static const char *const later[] = { "sw", NULL };
-
-	check_list(name, value, "hw", later, "use hw");
+	if (strcmp(value, "hw") && strcmp(value, "sw"))
+		die("%s is hw or sw, not '%s'", name, safe_text(value));
 }
 
 static void check_whole(const char *name, const char *value, long low,
@@ -286,61 +285,80 @@ static void check_environment(void)
 	}
 }
 
-bool record_emulates(void)
+static bool source_is(const char *name)
 {
 	const char *source = getenv("COMDET_SOURCE");
 
-	return source && !strcmp(source, "emu");
+	return source && !strcmp(source, name);
 }
 
+bool record_emulates(void)
+{
+	return source_is("emu");
+}
+
+enum {
+	OF_CLOCK = 1, /* auto too */
+	OF_EMU = 2,
+	OF_INSTR = 4
+};
+
 /* What only some sources know must not be ignored by the others. */
+static const struct {
+	const char *names, *twin;
+	const char *value; /* NULL: whatever it is */
+	int sources;
+	const char *words;
+} fits[] = {
+	{ "-p (COMDET_PERIOD)", "COMDET_PERIOD", NULL, OF_EMU | OF_INSTR,
+	  "needs a source that counts accesses: -s emu or -s instr; with clock "
+	  "set the rate with -F HZ" },
+	{ "--topology (COMDET_TOPOLOGY)", "COMDET_TOPOLOGY", NULL, OF_EMU,
+	  "needs the source emu: -s emu" },
+	{ "--exact (COMDET_EXACT)", "COMDET_EXACT", "1", OF_EMU | OF_INSTR,
+	  "needs the source emu or instr: -s emu or -s instr" },
+	{ "--slice (COMDET_SLICE)", "COMDET_SLICE", NULL, OF_EMU,
+	  "needs the source emu: -s emu" },
+	{ "--pmu (COMDET_PMU)", "COMDET_PMU", NULL, OF_EMU,
+	  "needs the source emu: -s emu" },
+	{ "--place (COMDET_PLACE)", "COMDET_PLACE", NULL, OF_EMU,
+	  "needs the source emu: -s emu" },
+	{ "--granularity (COMDET_GRANULARITY)", "COMDET_GRANULARITY", NULL,
+	  OF_EMU, "needs the source emu: -s emu" },
+	{ "--slots (COMDET_SLOTS)", "COMDET_SLOTS", NULL, OF_EMU,
+	  "needs the source emu: -s emu" },
+	{ "--watch sw (COMDET_WATCH)", "COMDET_WATCH", "sw", OF_INSTR,
+	  "needs the source instr: -s instr" },
+	{ "--watch hw (COMDET_WATCH)", "COMDET_WATCH", "hw",
+	  OF_CLOCK | OF_INSTR, "means debug registers, which emu simulates" },
+	{ "--algorithm epoch (COMDET_ALGORITHM)", "COMDET_ALGORITHM", "epoch",
+	  OF_EMU | OF_INSTR,
+	  "needs the source emu or instr: -s emu or -s instr" },
+	{ "--algorithm chain (COMDET_ALGORITHM)", "COMDET_ALGORITHM", "chain",
+	  OF_EMU | OF_INSTR,
+	  "needs the source emu or instr: -s emu or -s instr" },
+	{ "-F (COMDET_FREQ)", "COMDET_FREQ", NULL, OF_CLOCK,
+	  "needs the source clock; with emu and instr set the period with -p" },
+};
+
 static void check_source_fits(void)
 {
-	static const struct {
-		const char *names, *twin;
-		bool emu; /* or clock alone */
-		const char *words;
-	} fit[] = {
-		{ "-p (COMDET_PERIOD)", "COMDET_PERIOD", true,
-		  "needs a source that counts accesses, which is emu: -s emu; "
-		  "with clock set the rate with -F HZ" },
-		{ "--topology (COMDET_TOPOLOGY)", "COMDET_TOPOLOGY", true,
-		  "needs the source emu: -s emu" },
-		{ "--exact (COMDET_EXACT)", "COMDET_EXACT", true,
-		  "needs the source emu or instr; of the two this build has "
-		  "-s emu" },
-		{ "--slice (COMDET_SLICE)", "COMDET_SLICE", true,
-		  "needs the source emu: -s emu" },
-		{ "--pmu (COMDET_PMU)", "COMDET_PMU", true,
-		  "needs the source emu: -s emu" },
-		{ "--place (COMDET_PLACE)", "COMDET_PLACE", true,
-		  "needs the source emu: -s emu" },
-		{ "--granularity (COMDET_GRANULARITY)", "COMDET_GRANULARITY",
-		  true, "needs the source emu: -s emu" },
-		{ "--slots (COMDET_SLOTS)", "COMDET_SLOTS", true,
-		  "needs the source emu: -s emu" },
-		{ "-F (COMDET_FREQ)", "COMDET_FREQ", false,
-		  "needs the source clock; with emu set the period with -p" },
-	};
-
-	const char *algorithm = getenv("COMDET_ALGORITHM");
+	int source = record_emulates()    ? OF_EMU
+		     : source_is("instr") ? OF_INSTR
+					  : OF_CLOCK;
 	const char *mode = getenv("COMDET_MODE");
 
-	if (mode && *mode && strcmp(mode, "comm") && !record_emulates())
+	if (mode && *mode && strcmp(mode, "comm") && source != OF_EMU)
 		die("-m %s (COMDET_MODE) needs the source emu: -s emu",
 		    safe_text(mode));
+	for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
+		const char *value = getenv(fits[i].twin);
 
-	if (algorithm && *algorithm && strcmp(algorithm, "comdetective") &&
-	    !record_emulates())
-		die("--algorithm %s (COMDET_ALGORITHM) needs the source emu: "
-		    "-s emu",
-		    safe_text(algorithm));
-	for (size_t i = 0; i < sizeof(fit) / sizeof(fit[0]); i++) {
-		const char *value = getenv(fit[i].twin);
-
-		if (value && *value && fit[i].emu != record_emulates() &&
-		    !(fit[i].emu && !strcmp(value, "0")))
-			die("%s %s", fit[i].names, fit[i].words);
+		if (!value || !*value || fits[i].sources & source ||
+		    (fits[i].value && strcmp(value, fits[i].value)) ||
+		    (fits[i].sources == OF_EMU && !strcmp(value, "0")))
+			continue;
+		die("%s %s", fits[i].names, fits[i].words);
 	}
 }
 

@@ -85,6 +85,10 @@ static void item_expiry(struct report *r, const struct cdp_header *h)
 
 static void item_registers(struct report *r, const struct cdp_header *h)
 {
+	if (!h->registers && !strcmp(h->source, "instr")) {
+		item(r, "watchpoints", "%s", safe_text(h->registers_reason));
+		return;
+	}
 	item(r, "registers", "%u debug register%s in use%s%s%s", h->registers,
 	     h->registers == 1 ? "" : "s", h->registers_reason[0] ? ": " : "",
 	     safe_text(h->registers_reason),

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_hooks - was a program built for the source instr?
+ *
+ * libcomdet-instr.a leaves a note in the file that it is linked to, the shared
+ * library is named among the libraries it needs; so is ThreadSanitizer's.
+ */
+#ifndef REUSETRACK_ELF_HOOKS_H
+#define REUSETRACK_ELF_HOOKS_H
+
+enum elf_hooks {
+	HOOKS_NONE,
+	HOOKS_OURS,
+	HOOKS_SANITIZER, /* libtsan, or clang's own in the program */
+};
+
+/* What the program at @path has; what cannot be read has none. */
+enum elf_hooks elf_hooks(const char *path);
+
+#endif
