@@ -291,6 +291,11 @@ const struct command cmd_record = {
 		 "      --slice N       accesses of a turn: auto, 0, 10 or "
 		 "more (COMDET_SLICE)\n"
 		 "      --pmu NAME      sample as pebs or as ibs does "
-		 "(COMDET_PMU)\n",
+		 "(COMDET_PMU)\n"
+		 "      --granularity LIST  reuse of what: address, line; "
+		 "default both\n"
+		 "                      (COMDET_GRANULARITY)\n"
+		 "      --slots N       uses watched at once, default 4096 "
+		 "(COMDET_SLOTS)\n",
 	.run = run_record,
 };

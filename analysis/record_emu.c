@@ -222,6 +222,9 @@ static void settle_topology(void)
 {
 	const char *asked = getenv("COMDET_TOPOLOGY");
 	const char *exact = getenv("COMDET_EXACT");
+	const char *mode = getenv("COMDET_MODE");
+	bool caches =
+		mode && (strstr(mode, "shared") || strstr(mode, "global"));
 	char *host;
 
 	if (asked && *asked) {
@@ -229,7 +232,7 @@ static void settle_topology(void)
 			check_topology(asked);
 		return;
 	}
-	if (!exact || strcmp(exact, "1"))
+	if (!caches && (!exact || strcmp(exact, "1")))
 		return;
 	host = host_topology();
 	if (host && setenv("COMDET_TOPOLOGY", host, 1))
