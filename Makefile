@@ -133,8 +133,17 @@ $(B)/tests/test_%: $(O)/tests/test_%.o $(SRC_OBJ) $(PURE_OBJ) $(ANALYSIS_LIB_OBJ
 $(B)/tests/test_pmu_events: LIBS_TEST += -lpfm
 
 # A machine with a PMU, for the hardware sources.
-FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_*.c))
+FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out tests/fake_process.c, \
+	$(wildcard tests/fake_*.c)))
 $(filter $(B)/tests/test_pmu_%,$(UNIT:tests/%.c=$(B)/tests/%)): $(FAKE_OBJ)
+
+# The library as it is, on such a machine.
+FAKE_LIB := $(B)/tests/libcomdet-fake.so
+$(FAKE_LIB): $(filter-out $(NOT_PRELOADED) $(O)/src/perf_kernel.o,$(SRC_OBJ)) \
+		$(PRELOAD_OBJ) $(FAKE_OBJ) $(O)/tests/fake_process.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
+		-o $@ $^ $(LIBS_PRELOAD)
 
 # These two drive the interpreter over programs under ptrace.
 $(B)/tests/help_stepper $(B)/tests/help_bias: $(B)/tests/%: $(O)/tests/%.o \
@@ -186,7 +195,7 @@ $(B)/microbench/instr/%: microbench/%.c Makefile $(B)/libcomdet-instr.a | $(DEPS
 
 TESTS := $(UNIT:tests/%.c=$(B)/tests/%)
 .PHONY: tests
-tests: $(TESTS) $(HELPERS:tests/%.c=$(B)/tests/%) $(if $(SAN),,$(EMU_TESTS) \
+tests: $(TESTS) $(HELPERS:tests/%.c=$(B)/tests/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) \
 	$(INSTR_TEST_PROGRAMS))
 
 # ---- packages ------------------------------------------------------------

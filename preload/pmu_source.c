@@ -289,24 +289,27 @@ void pmu_source_count(struct thread *t)
 	const struct pmu_plan *plan = pmu_source_chosen();
 	struct cdp_thread *r = t->record;
 	struct pmu_counts n;
-	uint64_t samples;
+	const struct pmu_thread *p;
+	uint64_t taken = r->samples[SAMPLE_UNIFORM];
+	double accesses;
 
 	if (!t->pmu)
 		return;
-	pmu_thread_counts(&t->pmu->pmu, &n);
+	p = &t->pmu->pmu;
+	pmu_thread_counts(p, &n);
 	if (plan->source == PMU_IBS) {
 		/*
-		 * The shares of loads and stores in the sampled ops, of all
-		 * ops: those that retired where they are counted, else the
-		 * intervals.
+		 * The share of accesses in the sampled ops, of all ops: those
+		 * that retired where they are counted, else the intervals. Of
+		 * them loads and stores as in the samples that were taken.
 		 */
-		samples = t->pmu->pmu.user_samples;
-		if (!samples)
+		if (!taken)
 			return;
 		if (!n.ops)
-			n.ops = samples * plan->period;
-		n.loads = (double)n.ops * r->loads / samples;
-		n.stores = (double)n.ops * r->stores / samples;
+			n.ops = p->user_samples * plan->period;
+		accesses = (double)n.ops * p->memory_samples / p->user_samples;
+		n.loads = accesses * r->loads / taken;
+		n.stores = accesses * r->stores / taken;
 		n.scaled = true;
 	}
 	store_set(&r->counted_loads, n.loads);

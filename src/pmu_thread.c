@@ -296,11 +296,14 @@ static void take_sample(struct pmu_thread *t, const struct perf_record *r,
 	t->user_samples++;
 	fault = perf_sample_memory(&s.fields, t->plan->event[i].kind,
 				   &t->plan->cpu, &s.memory);
-	if (fault == -ENODATA) /* most ops are none */
-		sink->lost(ctx, LOSS_NOT_MEMORY, 1);
-	else if (fault)
-		sink->lost(ctx, LOSS_MALFORMED, 1);
-	else if (!(s.fields.misc & PERF_RECORD_MISC_EXACT_IP))
+	if (fault) { /* most ops are no access */
+		sink->lost(ctx,
+			   fault == -ENODATA ? LOSS_NOT_MEMORY : LOSS_MALFORMED,
+			   1);
+		return;
+	}
+	t->memory_samples++;
+	if (!(s.fields.misc & PERF_RECORD_MISC_EXACT_IP))
 		sink->lost(ctx, LOSS_INEXACT_IP, 1);
 	else if (!is_program_address(s.memory.addr))
 		sink->lost(ctx, LOSS_NO_ADDRESS, 1);

@@ -48,8 +48,8 @@ struct pmu_thread {
 		int fd;
 		uint64_t id;
 	} event[PMU_EVENTS_MAX];
-	/* Samples of the program's own code, with a memory access or not. */
-	uint64_t user_samples;
+	/* Samples of the program's own code; those with a memory access. */
+	uint64_t user_samples, memory_samples;
 };
 
 /* A sample that is a memory access of the program. */

@@ -53,7 +53,7 @@ static bool is_ready(const struct fake_kernel *k, const struct fake_event *e)
 	const struct fake_event *leader = &k->event[e->leader];
 
 	return e->users && e->thread == k->running && e->enabled &&
-	       leader->enabled && !k->starved && !e->throttled &&
+	       leader->enabled && !k->starved &&
 	       (!strcmp(e->pmu->name, "cpu_core") ? !k->on_atom
 		: e->pmu->atom                    ? k->on_atom
 						  : true);
@@ -144,7 +144,6 @@ static void overflow(struct fake_kernel *k, struct fake_event *e,
 		fake_write_throttle(k, e, PERF_RECORD_THROTTLE);
 		e->throttled = true;
 		k->throttles++;
-		fake_schedule(k);
 	}
 	pend(k, e, op->access.addr);
 }
@@ -206,7 +205,8 @@ void fake_run(struct fake_kernel *k, const struct fake_op *op)
 	for (int i = 0; i < k->events; i++) {
 		struct fake_event *e = &k->event[i];
 
-		if (!e->on || !e->users || !counts(e, op))
+		/* Throttled, it keeps its counter, which stands still. */
+		if (!e->on || !e->users || e->throttled || !counts(e, op))
 			continue;
 		e->count++;
 		if (fake_is_sampling(e) && --e->left == 0)
