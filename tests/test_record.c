@@ -238,7 +238,7 @@ static const struct {
 	const char *args[4]; /* after "record" */
 	const char *says;
 } refused[] = {
-	{ { "-m", "reuse", "true" }, "reuse is not available in this build" },
+	{ { "-m", "reuse", "true" }, "needs the source emu" },
 	{ { "-m", "comm,shared", "true" }, "needs the source emu" },
 	{ { "-m", "nonsense", "true" }, "there is no 'nonsense'" },
 	{ { "-sinstr", "-p", "99", "true" }, "-p must be a whole number" },
