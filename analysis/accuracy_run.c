@@ -27,7 +27,7 @@ enum {
 	JOBS_MAX = 64,
 	ARGUMENTS_MAX = 64,
 	POLL_MS = 20,
-	LIMIT_S = 900, /* of one trial */
+	LIMIT_S = 7200, /* of one trial */
 	WHY_BYTES = 400,
 	FILES_OPEN = 8,
 };

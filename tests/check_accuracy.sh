@@ -34,6 +34,28 @@ exact_counts_are_what_the_program_saw()
 	PYTHON
 }
 
+# Other programs take the processors away; a thread must not run on meanwhile.
+turns_stay_short_on_a_busy_machine()
+{
+	local busy=() i saw
+
+	for i in 1 2 3 4; do
+		while :; do :; done &
+		busy+=($!)
+	done
+	"$TOOL" record -s emu --slice 30 -p 0 -o "$WORK/out" -- \
+		"$B/microbench/write_volume" --op exchange --sharing 1 \
+		--threads 2 --iterations 500000 --json \
+		>"$WORK/seen" 2>"$WORK/err" || i=failed
+	kill "${busy[@]}"
+	wait "${busy[@]}" 2>/dev/null
+	[ "$i" != failed ] || fail "$(cat "$WORK/err")"
+	# An iteration is three accesses: 100,000 turns, a change of hands each.
+	saw=$(ask "$WORK/seen" 'sum(t["received"] for t in r["threads"])')
+	echo "busy machine: $saw of 100000 turns"
+	[ "$saw" -ge 20000 ] || fail 'turns are longer than asked for'
+}
+
 short_form_passes_in_the_promised_form()
 {
 	"$TOOL" accuracy --short --jobs 2 --json >"$WORK/rows" 2>"$WORK/err"
@@ -105,6 +127,7 @@ wrong_options_are_refused()
 }
 
 exact_counts_are_what_the_program_saw
+turns_stay_short_on_a_busy_machine
 what_cannot_run_fails
 wrong_options_are_refused
 short_form_passes_in_the_promised_form

@@ -9,11 +9,13 @@
  * half to one and a half of the setting, so that a fixed number meets no loop.
  *
  * A thread gives its turn up before a system call, which may block, and asks
- * for one after it. Nothing else depends on the turn: whoever has waited for
- * STEAL_NS takes it. QEMU stops all threads at times (fork, a full code
+ * for one after it. Nothing else depends on the turn: who sees nobody's turn
+ * end for STEAL_NS takes it. QEMU stops all threads at times (fork, a full code
  * cache), and the thread that has the turn may be the one that is waiting for
- * us to stop; or the kernel has taken its processor away. A thread whose turn
- * was taken finds out at its end, and queues.
+ * us to stop; or the kernel has taken its processor away. The thief has one
+ * turn, then it is the other's again, for STEAL_NS: on a busy machine turns
+ * become slow and stay short. A thread whose turn was taken finds out at its
+ * end, and queues.
  *
  * The queue is a ring of thread numbers, each at most once in it.
  */
@@ -41,6 +43,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned short queue[EMU_VCPUS_MAX];
 static unsigned int first, queued;
 static int holder = NOBODY;
+static int robbed = NOBODY; /* whose turn was taken first, and is due again */
+static unsigned int turns;  /* that have begun */
 
 /* To decide by itself: how crowded it has been, CROWDED_ON and more is on. */
 static int runnable; /* threads that are not in a system call */
@@ -144,10 +148,12 @@ static struct vcpu *next(void)
 	holder = queue[first];
 	first = (first + 1) % EMU_VCPUS_MAX;
 	queued--;
+	turns++;
 	return &emu.vcpu[holder];
 }
 
-static void wait_for_turn(struct vcpu *v, unsigned int index)
+/* @seen: how many turns had begun when it queued. */
+static void wait_for_turn(struct vcpu *v, unsigned int index, unsigned int seen)
 {
 	struct timespec patience = { 0, STEAL_NS };
 
@@ -158,11 +164,15 @@ static void wait_for_turn(struct vcpu *v, unsigned int index)
 		    errno != ETIMEDOUT)
 			continue;
 		pthread_mutex_lock(&lock);
-		if (v->wait == QUEUED) {
+		if (v->wait == QUEUED && turns == seen) {
 			drop(index);
+			if (robbed == NOBODY)
+				robbed = holder;
 			holder = index;
 			v->wait = RUNNING;
+			turns++;
 		}
+		seen = turns;
 		pthread_mutex_unlock(&lock);
 	}
 }
@@ -177,10 +187,20 @@ static void take_turn(struct vcpu *v)
 {
 	unsigned int index = index_of(v);
 	struct vcpu *other;
+	unsigned int seen;
 
 	pthread_mutex_lock(&lock);
 	v->in_turns = true;
-	if (holder == (int)index || holder == NOBODY) {
+	if (robbed == (int)index)
+		robbed = NOBODY;
+	if (holder == (int)index && robbed != NOBODY) {
+		append(index);
+		v->wait = QUEUED;
+		holder = robbed; /* which runs already, if it can */
+		robbed = NOBODY;
+		turns++;
+		other = NULL;
+	} else if (holder == (int)index || holder == NOBODY) {
 		if (!queued) {
 			holder = index;
 			pthread_mutex_unlock(&lock);
@@ -194,10 +214,11 @@ static void take_turn(struct vcpu *v)
 		v->wait = QUEUED;
 		other = NULL;
 	}
+	seen = turns;
 	pthread_mutex_unlock(&lock);
 	if (other)
 		wake(other);
-	wait_for_turn(v, index);
+	wait_for_turn(v, index, seen);
 }
 
 /* Turns are over: everybody goes on. */
@@ -240,6 +261,8 @@ void emu_turn_leave(struct vcpu *v)
 		return;
 	pthread_mutex_lock(&lock);
 	v->in_turns = false;
+	if (robbed == (int)index_of(v))
+		robbed = NOBODY;
 	if (holder == (int)index_of(v))
 		other = next();
 	pthread_mutex_unlock(&lock);
@@ -262,5 +285,5 @@ void emu_turn_init(void)
 	pthread_mutex_init(&lock, NULL);
 	first = queued = 0;
 	runnable = crowded = 0;
-	holder = NOBODY;
+	holder = robbed = NOBODY;
 }
