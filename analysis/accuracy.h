@@ -91,6 +91,7 @@ struct accuracy {
 	uint64_t slice;
 	unsigned int jobs;
 	const char *keep; /* directory for the recordings, or NULL */
+	bool resume;      /* take the recordings that are there */
 	struct accuracy_trial *trial;
 	size_t trials, trials_room;
 	struct accuracy_row *row;

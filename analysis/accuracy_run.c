@@ -221,6 +221,24 @@ static char *find_program(const char *name)
 	return path;
 }
 
+/* Is there a recording of trial @index from an earlier call? */
+static bool is_there(const struct accuracy *all, size_t index)
+{
+	struct accuracy_trial *t = &all->trial[index];
+	char *dir;
+
+	if (!all->resume)
+		return false;
+	dir = xasprintf("%s/%zu", directory, index);
+	accuracy_read(t, dir);
+	free(dir);
+	if (!t->failed)
+		return true;
+	free(t->failed);
+	t->failed = NULL;
+	return false;
+}
+
 static void start(const struct accuracy *all, struct job *j, size_t index)
 {
 	char *program;
@@ -337,9 +355,15 @@ void accuracy_run(struct accuracy *all, size_t first)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	while (ended < all->trials - first) {
-		for (unsigned int i = 0; i < all->jobs; i++)
-			if (!job[i].pid && next < all->trials)
+		for (unsigned int i = 0; i < all->jobs; i++) {
+			if (job[i].pid)
+				continue;
+			for (; next < all->trials && is_there(all, next);
+			     next++)
+				ended++;
+			if (next < all->trials)
 				start(all, &job[i], next++);
+		}
 		show_progress(all, first, ended, next);
 		nanosleep(&pause, NULL);
 		if (stop_signal)

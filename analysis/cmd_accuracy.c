@@ -30,6 +30,7 @@ static const struct option options[] = {
 	{ "slice", required_argument, NULL, 'l' },
 	{ "jobs", required_argument, NULL, 'J' },
 	{ "keep", required_argument, NULL, 'k' },
+	{ "resume", no_argument, NULL, 'r' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -98,6 +99,9 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 		case 'k':
 			all->keep = optarg;
 			break;
+		case 'r':
+			all->resume = true;
+			break;
 		case 'h':
 			fputs(cmd_accuracy.usage, stdout);
 			exit(fflush(stdout) ? 1 : 0);
@@ -105,6 +109,8 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 			die_option("accuracy", letter, argv, options);
 		}
 	}
+	if (all->resume && !all->keep)
+		die("--resume needs --keep DIR, where the recordings are");
 	if (optind < argc)
 		die("accuracy takes no argument '%s'; which suites, says "
 		    "--suite",
@@ -177,6 +183,8 @@ const struct command cmd_accuracy = {
 		"  --slice N           accesses of a thread's turn (30)\n"
 		"  --jobs N            runs at a time (1)\n"
 		"  --keep DIR          keep the recordings in DIR\n"
+		"  --resume            take the recordings that are in DIR "
+		"already\n"
 		"  --json              one JSON object instead of tables\n",
 	.run = run_accuracy,
 };

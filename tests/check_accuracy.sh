@@ -58,7 +58,8 @@ turns_stay_short_on_a_busy_machine()
 
 short_form_passes_in_the_promised_form()
 {
-	"$TOOL" accuracy --short --jobs 2 --json >"$WORK/rows" 2>"$WORK/err"
+	"$TOOL" accuracy --short --jobs 2 --json --keep "$WORK/kept" \
+		>"$WORK/rows" 2>"$WORK/err"
 	local status=$?
 
 	python3 - "$WORK/rows" $status <<-'PYTHON' || fail "$(cat "$WORK/err")"
@@ -92,6 +93,26 @@ short_form_passes_in_the_promised_form()
 	for w in wrong:
 	    print(w)
 	sys.exit(bool(wrong))
+	PYTHON
+}
+
+# One run is missing; the others are not made again.
+what_is_resumed_tells_the_same()
+{
+	local last
+
+	last=$(find "$WORK/kept" -maxdepth 1 -type d -name '[0-9]*' | wc -l)
+	rm -r "$WORK/kept/$((last - 1))"
+	touch "$WORK/before"
+	"$TOOL" accuracy --short --json --keep "$WORK/kept" --resume \
+		>"$WORK/again" 2>"$WORK/err"
+	[ "$(find "$WORK/kept" -name '*.cdp' -newer "$WORK/before" |
+		wc -l)" = 1 ] || fail 'not one run was made'
+	python3 - "$WORK/rows" "$WORK/again" <<-'PYTHON' || fail 'resumed'
+	import json, sys
+	a, b = (json.load(open(f))["rows"] for f in sys.argv[1:])
+	# Only the last run, which is the last row, may differ.
+	sys.exit(a[:-1] != b[:-1] or a[-1]["case"] != b[-1]["case"])
 	PYTHON
 }
 
@@ -131,4 +152,5 @@ turns_stay_short_on_a_busy_machine
 what_cannot_run_fails
 wrong_options_are_refused
 short_form_passes_in_the_promised_form
+what_is_resumed_tells_the_same
 echo 'check_accuracy: all as promised'
