@@ -70,7 +70,8 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench bench-emu bench-instr accuracy fuzz,\
+ifneq ($(filter demo check check-% bench bench-emu bench-instr accuracy score-reuse \
+	fuzz,\
 	$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 endif
@@ -247,8 +248,8 @@ endif
 # ---- tests ---------------------------------------------------------------
 # The tests find everything in the plain build; the sanitized trees hold
 # further copies of the unit tests, and of reusetrack.
-TSAN_TESTS := $(filter test_board test_comm test_store \
-	test_exact test_exact_quick test_transfer_race,$(notdir $(UNIT:.c=)))
+TSAN_TESTS := $(filter test_board test_comm test_store test_reuse \
+	test_exact test_exact_quick test_reuse_exact test_transfer_race,$(notdir $(UNIT:.c=)))
 RUN := B=$(abspath build) tests/run --limit 900
 RUN_UNIT := suite=unit $(UNIT:tests/%.c=build/tests/%)
 RUN_ASAN := suite=asan $(UNIT:tests/%.c=build/san-address/tests/%)
@@ -331,6 +332,12 @@ bench-instr: deps
 accuracy: deps all
 	@$(B)/reusetrack accuracy --jobs $(shell nproc) $(SUITE:%=--suite %)
 
+# Sampled reuse times against the truth, in full: some 20 minutes.
+.PHONY: score-reuse
+score-reuse: deps
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/emu/score_reuse.sh cases threads lines
+
 # Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
 FUZZ := $(patsubst tests/%.c,build/fuzz/%,$(wildcard tests/fuzz_*.c))
@@ -412,6 +419,7 @@ help:
 	@echo '                    what profiling under QEMU costs'
 	@echo 'make bench-instr [BENCH="quicksort ..."]'
 	@echo '                    what the hooks of the source instr cost'
+	@echo 'make score-reuse    hold reuse times to the truth; 20 minutes'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
 	@echo '                    hold the estimates to exact counts; an hour'
 	@echo 'make fuzz [FUZZ_SECONDS=60]'
