@@ -70,9 +70,8 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench bench-emu bench-instr accuracy score-reuse \
-	fuzz,\
-	$(MAKECMDGOALS)),)
+ifneq ($(filter demo check check-% bench bench-emu bench-instr accuracy \
+	score-reuse fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 endif
 
@@ -248,8 +247,9 @@ endif
 # ---- tests ---------------------------------------------------------------
 # The tests find everything in the plain build; the sanitized trees hold
 # further copies of the unit tests, and of reusetrack.
-TSAN_TESTS := $(filter test_board test_comm test_store test_reuse \
-	test_exact test_exact_quick test_reuse_exact test_transfer_race,$(notdir $(UNIT:.c=)))
+TSAN_TESTS := $(filter test_board test_comm test_store test_exact \
+	test_exact_quick test_reuse test_reuse_exact test_transfer_race,\
+	$(notdir $(UNIT:.c=)))
 RUN := B=$(abspath build) tests/run --limit 900
 RUN_UNIT := suite=unit $(UNIT:tests/%.c=build/tests/%)
 RUN_ASAN := suite=asan $(UNIT:tests/%.c=build/san-address/tests/%)
