@@ -123,6 +123,8 @@ void reuse_thread_init(struct reuse_thread *t, const struct reuse_place *place,
 /*
  * The holder runs some tens of instructions that wait for nothing, and is
  * never the code that this call interrupted. It may have lost its core.
+ *
+ * (A) pairs with (B) in unlock: the slot as the last holder left it.
  */
 static bool try_lock(struct slot *s, uint32_t spins)
 {
@@ -138,6 +140,7 @@ static bool try_lock(struct slot *s, uint32_t spins)
 	return true;
 }
 
+/* (B) pairs with (A) in try_lock. */
 static void unlock(struct slot *s)
 {
 	atomic_store_explicit(&s->lock, 0, memory_order_release);

@@ -161,6 +161,7 @@ static _Atomic uint32_t *version_of(struct reuse_exact *x,
 	return t->seen[i].versions + line % REGION_LINES;
 }
 
+/* (A) pairs with (B) in unlock: the stream as the last access left it. */
 static void lock(struct domain *d)
 {
 	for (uint32_t n = 1;
@@ -172,6 +173,7 @@ static void lock(struct domain *d)
 	}
 }
 
+/* (B) pairs with (A) in lock. */
 static void unlock(struct domain *d)
 {
 	atomic_store_explicit(&d->lock, 0, memory_order_release);

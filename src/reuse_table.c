@@ -67,6 +67,7 @@ static uint32_t bucket_of(uint64_t line)
 	return line / LINE % REUSE_TABLE_BYTES;
 }
 
+/* (A) pairs with (B) in unlock: the list, and entries that are in it. */
 static void lock(struct reuse_table *t, uint32_t bucket)
 {
 	_Atomic uint32_t *l = &t->lock[bucket % LOCKS];
@@ -80,6 +81,7 @@ static void lock(struct reuse_table *t, uint32_t bucket)
 	}
 }
 
+/* (B) pairs with (A) in lock. */
 static void unlock(struct reuse_table *t, uint32_t bucket)
 {
 	atomic_store_explicit(&t->lock[bucket % LOCKS], 0,
