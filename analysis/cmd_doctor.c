@@ -16,6 +16,7 @@
 
 #include "analysis/command.h"
 #include "analysis/library.h"
+#include "analysis/pmu_probe.h"
 #include "analysis/probe.h"
 #include "analysis/util.h"
 
@@ -26,9 +27,6 @@ enum {
 	FULL_REGISTERS = 4,
 	NAME_COLUMNS = 19
 };
-
-/* Said once in the text, although it is the advice of several sources. */
-#define NOT_IN_BUILD "use clock; this build has no such source"
 
 struct finding {
 	const char *name;
@@ -298,11 +296,6 @@ static void judge_clock(struct diagnosis *d)
 		WRITE(f->advice, "%s", d->registers.advice);
 }
 
-static bool readable(const char *path)
-{
-	return !access(path, F_OK);
-}
-
 /* Looked at, not tried: running a program under QEMU takes its time. */
 static void judge_emu(struct diagnosis *d)
 {
@@ -345,25 +338,21 @@ static void judge_instr(struct diagnosis *d)
 	free(archive);
 }
 
+static void judge_pmu(struct diagnosis *d, const char *name,
+		      enum pmu_source source)
+{
+	struct finding *f = new_finding(d->source, &d->sources, name, false);
+
+	f->good = pmu_probe(source, f->reason, sizeof(f->reason), f->advice,
+			    sizeof(f->advice));
+	if (!f->good && !f->advice[0])
+		WRITE(f->advice, "none; it is for other processors");
+}
+
 static void judge_others(struct diagnosis *d)
 {
-	const char *later = NOT_IN_BUILD;
-	bool pmu = readable("/sys/bus/event_source/devices/cpu") ||
-		   readable("/sys/bus/event_source/devices/cpu_core");
-	bool ibs = readable("/sys/bus/event_source/devices/ibs_op");
-	struct finding *f;
-
-	f = new_finding(d->source, &d->sources, "pebs", false);
-	WRITE(f->reason, "not in this build; %s",
-	      pmu                ? "the machine has a core PMU"
-	      : d->hypervisor[0] ? "this virtual machine has no core PMU either"
-				 : "no core PMU was found either");
-	WRITE(f->advice, "%s", later);
-	f = new_finding(d->source, &d->sources, "ibs", false);
-	WRITE(f->reason, "not in this build; %s",
-	      ibs ? "the machine has ibs_op"
-		  : "no ibs_op PMU was found either");
-	WRITE(f->advice, "%s", later);
+	judge_pmu(d, "pebs", PMU_PEBS);
+	judge_pmu(d, "ibs", PMU_IBS);
 	judge_instr(d);
 	judge_emu(d);
 }
@@ -405,17 +394,9 @@ static void print_finding(const struct finding *f, bool colour,
 
 static void print_text(const struct diagnosis *d, bool colour)
 {
-	bool said = false;
-
 	puts("Sources of samples");
-	for (int i = 0; i < d->sources; i++) {
-		struct finding f = d->source[i];
-
-		if (said && !strcmp(f.advice, NOT_IN_BUILD))
-			f.advice[0] = '\0';
-		said |= !strcmp(f.advice, NOT_IN_BUILD);
-		print_finding(&f, colour, "usable", "no    ");
-	}
+	for (int i = 0; i < d->sources; i++)
+		print_finding(&d->source[i], colour, "usable", "no    ");
 	puts("\nDebug registers (watchpoints)");
 	print_finding(&d->registers, colour, "usable", "no    ");
 	if (d->registers.good)

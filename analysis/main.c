@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
 	&cmd_record,
 	&cmd_report,
 	&cmd_doctor,
+	&cmd_list,
 	&cmd_import,
 	&cmd_accuracy,
 };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "analysis/pmu_probe.h"
 #include "analysis/record.h"
 #include "analysis/util.h"
 
@@ -20,6 +21,7 @@ enum {
 	FREQ_MAX_HZ = 20000,
 	SECONDS_MAX = 10 * 1000 * 1000,
 	PERIOD_MIN = 100,
+	LDLAT_MAX = 65535,
 	SLICE_MIN = 10,
 	SLOTS_MAX = 65536,
 	SLICE_MAX = 1000 * 1000 * 1000
@@ -35,29 +37,6 @@ struct option_twin {
 	void (*check)(const char *name, const char *value);
 	const char *fixed; /* the value of an option without an argument */
 };
-
-static void check_list(const char *name, const char *value, const char *have,
-		       const char *const *later, const char *advice)
-{
-	const char *p = value;
-	int found = 0;
-
-	do {
-		size_t n = strcspn(p, ",");
-		bool known = n == strlen(have) && !strncmp(p, have, n);
-
-		for (int i = 0; !known && later[i]; i++)
-			if (n == strlen(later[i]) && !strncmp(p, later[i], n))
-				die("%s %s is not available in this build; %s",
-				    name, later[i], advice);
-		if (!known)
-			die("%s: there is no '%s'; %s", name, safe_text(value),
-			    advice);
-		if (found++)
-			die("%s: %s is given twice", name, have);
-		p += n;
-	} while (*p++ == ',');
-}
 
 /* Some of @words, separated by commas, each once. */
 static void check_words(const char *name, const char *value,
@@ -104,14 +83,50 @@ static void check_granularity(const char *name, const char *value)
 	check_words(name, value, words, "use address, line or address,line");
 }
 
+/* Rather no profile than one by another source than was asked for. */
+static void check_hardware(const char *name, const char *value,
+			   enum pmu_source source)
+{
+	char reason[300], advice[300];
+
+	if (!pmu_probe(source, reason, sizeof(reason), advice, sizeof(advice)))
+		die("%s %s cannot be used here: %s%s%s", name, value, reason,
+		    advice[0] ? "; " : "", advice);
+}
+
 static void check_source(const char *name, const char *value)
 {
-	static const char *const later[] = { "pebs", "ibs", "import", NULL };
+	static const char *const sources[] = { "auto", "pebs", "ibs", "clock",
+					       "instr", "emu", NULL };
 
-	if (strcmp(value, "auto") && strcmp(value, "emu") &&
-	    strcmp(value, "instr"))
-		check_list(name, value, "clock", later,
-			   "use auto, clock, instr or emu");
+	if (!strcmp(value, "import"))
+		die("%s import is the verb reusetrack import", name);
+	check_words(name, value, sources,
+		    "use auto, pebs, ibs, clock, instr or emu");
+	if (strchr(value, ','))
+		die("%s takes one source, not '%s'", name, safe_text(value));
+	if (!strcmp(value, "pebs"))
+		check_hardware(name, value, PMU_PEBS);
+	if (!strcmp(value, "ibs"))
+		check_hardware(name, value, PMU_IBS);
+}
+
+static void check_whole(const char *name, const char *value, long low,
+			long high)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (end == value || *end || errno || n < low || n > high)
+		die("%s must be a whole number from %ld to %ld, not '%s'", name,
+		    low, high, safe_text(value));
+}
+
+static void check_ldlat(const char *name, const char *value)
+{
+	check_whole(name, value, 0, LDLAT_MAX);
 }
 
 static void check_algorithm(const char *name, const char *value)
@@ -127,19 +142,6 @@ static void check_watch(const char *name, const char *value)
 {
 	if (strcmp(value, "hw") && strcmp(value, "sw"))
 		die("%s is hw or sw, not '%s'", name, safe_text(value));
-}
-
-static void check_whole(const char *name, const char *value, long low,
-			long high)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(value, &end, 10);
-	if (end == value || *end || errno || n < low || n > high)
-		die("%s must be a whole number from %ld to %ld, not '%s'", name,
-		    low, high, safe_text(value));
 }
 
 static void check_freq(const char *name, const char *value)
@@ -215,6 +217,7 @@ static const struct option_twin twins[] = {
 	{ "-s", "COMDET_SOURCE", 's', check_source, NULL },
 	{ "-p", "COMDET_PERIOD", 'p', check_period, NULL },
 	{ "-F", "COMDET_FREQ", 'F', check_freq, NULL },
+	{ "--ldlat", "COMDET_LDLAT", 'Y', check_ldlat, NULL },
 	{ "-o", "COMDET_OUT", 'o', check_out, NULL },
 	{ "--algorithm", "COMDET_ALGORITHM", 'A', check_algorithm, NULL },
 	{ "--children", "COMDET_CHILDREN", 'C', check_switch, "1" },
@@ -239,6 +242,7 @@ static const struct option long_options[] = {
 	{ "source", required_argument, NULL, 's' },
 	{ "period", required_argument, NULL, 'p' },
 	{ "freq", required_argument, NULL, 'F' },
+	{ "ldlat", required_argument, NULL, 'Y' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "algorithm", required_argument, NULL, 'A' },
 	{ "children", no_argument, NULL, 'C' },
@@ -300,7 +304,9 @@ bool record_emulates(void)
 enum {
 	OF_CLOCK = 1, /* auto too */
 	OF_EMU = 2,
-	OF_INSTR = 4
+	OF_INSTR = 4,
+	OF_PEBS = 8,
+	OF_IBS = 16
 };
 
 /* What only some sources know must not be ignored by the others. */
@@ -310,9 +316,12 @@ static const struct {
 	int sources;
 	const char *words;
 } fits[] = {
-	{ "-p (COMDET_PERIOD)", "COMDET_PERIOD", NULL, OF_EMU | OF_INSTR,
-	  "needs a source that counts accesses: -s emu or -s instr; with clock "
-	  "set the rate with -F HZ" },
+	{ "-p (COMDET_PERIOD)", "COMDET_PERIOD", NULL,
+	  OF_EMU | OF_INSTR | OF_PEBS | OF_IBS,
+	  "needs a source that counts accesses: -s emu, instr, pebs or ibs; "
+	  "with clock set the rate with -F HZ" },
+	{ "--ldlat (COMDET_LDLAT)", "COMDET_LDLAT", NULL, OF_PEBS,
+	  "needs the source pebs: -s pebs" },
 	{ "--topology (COMDET_TOPOLOGY)", "COMDET_TOPOLOGY", NULL, OF_EMU,
 	  "needs the source emu: -s emu" },
 	{ "--exact (COMDET_EXACT)", "COMDET_EXACT", "1", OF_EMU | OF_INSTR,
@@ -330,7 +339,8 @@ static const struct {
 	{ "--watch sw (COMDET_WATCH)", "COMDET_WATCH", "sw", OF_INSTR,
 	  "needs the source instr: -s instr" },
 	{ "--watch hw (COMDET_WATCH)", "COMDET_WATCH", "hw",
-	  OF_CLOCK | OF_INSTR, "means debug registers, which emu simulates" },
+	  OF_CLOCK | OF_INSTR | OF_PEBS | OF_IBS,
+	  "means debug registers, which emu simulates" },
 	{ "--algorithm epoch (COMDET_ALGORITHM)", "COMDET_ALGORITHM", "epoch",
 	  OF_EMU | OF_INSTR,
 	  "needs the source emu or instr: -s emu or -s instr" },
@@ -338,13 +348,15 @@ static const struct {
 	  OF_EMU | OF_INSTR,
 	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "-F (COMDET_FREQ)", "COMDET_FREQ", NULL, OF_CLOCK,
-	  "needs the source clock; with emu and instr set the period with -p" },
+	  "needs the source clock; with the others set the period with -p" },
 };
 
 static void check_source_fits(void)
 {
 	int source = record_emulates()    ? OF_EMU
 		     : source_is("instr") ? OF_INSTR
+		     : source_is("pebs")  ? OF_PEBS
+		     : source_is("ibs")   ? OF_IBS
 					  : OF_CLOCK;
 	const char *mode = getenv("COMDET_MODE");
 

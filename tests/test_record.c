@@ -9,6 +9,7 @@
 #include "analysis/elf_inspect.h"
 #include "analysis/record.h"
 #include "run_verb.h"
+#include "src/pmu_plan.h"
 
 static char path[128];
 
@@ -251,7 +252,10 @@ static const struct {
 	{ { "-semu", "--place", "x", "true" }, "--place is compact" },
 	{ { "--slice", "100", "true" }, "needs the source emu" },
 	{ { "--algorithm", "chain", "true" }, "needs the source emu" },
-	{ { "-s", "pebs", "true" }, "-s pebs is not available" },
+	{ { "-s", "import", "true" }, "the verb reusetrack import" },
+	{ { "-s", "clock,emu", "true" }, "takes one source" },
+	{ { "--ldlat", "30", "true" }, "needs the source pebs" },
+	{ { "--ldlat", "70000", "true" }, "--ldlat must be a whole number" },
 	{ { "-s", "x", "true" }, "there is no 'x'" },
 	{ { "-F", "0", "true" }, "-F must be a whole number from 1 to 20000" },
 	{ { "-F", "1e3", "true" }, "-F must be a whole number" },
@@ -278,6 +282,24 @@ static const struct {
 	{ { "--" }, "which program?" },
 };
 
+/* No processor has both, and without a PMU there is neither. */
+START_TEST(hardware_that_is_not_there_is_refused_with_the_reason)
+{
+	struct pmu_machine m;
+	struct verb v;
+
+	pmu_machine_look(&m, &perf_kernel_linux);
+	v = VERB(cmd_record, "record", "-s",
+		 m.vendor == PMU_VENDOR_INTEL ? "ibs" : "pebs", "true", NULL);
+	ck_assert_int_eq(v.status, 125);
+	ck_assert_int_eq(verb_lines(v.err), 1);
+	ASSERT_SAYS(v.err, "cannot be used here: ");
+	ASSERT_SAYS(v.err, m.vendor == PMU_VENDOR_INTEL ? "no AMD processor"
+							: "no Intel processor");
+	verb_free(&v);
+}
+END_TEST
+
 START_TEST(what_cannot_be_is_refused_in_one_line_with_125)
 {
 	const char *const *a = refused[_i].args;
@@ -293,7 +315,7 @@ END_TEST
 static const struct {
 	const char *name, *value;
 } bad_twins[] = {
-	{ "COMDET_MODE", "reuse" },  { "COMDET_SOURCE", "ibs" },
+	{ "COMDET_MODE", "reuse" },  { "COMDET_SOURCE", "x" },
 	{ "COMDET_FREQ", "fast" },   { "COMDET_PERIOD", "5" },
 	{ "COMDET_REGISTERS", "9" }, { "COMDET_CHILDREN", "yes" },
 	{ "COMDET_DELAY", "soon" },  { "COMDET_DURATION", "-1" },
@@ -358,6 +380,8 @@ int main(void)
 	tcase_add_loop_test(t, a_script_is_as_good_as_its_interpreter, 0, 7);
 	tcase_add_test(t, a_script_that_interprets_itself_ends);
 	tcase_add_test(t, what_is_not_there_is_not_found);
+	tcase_add_test(t,
+		       hardware_that_is_not_there_is_refused_with_the_reason);
 	tcase_add_loop_test(t, what_cannot_be_is_refused_in_one_line_with_125,
 			    0, LENGTH(refused));
 	tcase_add_loop_test(t, a_bad_twin_is_refused_like_its_option, 0,

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmu_probe - can hardware events be sampled here, and if not, why
+ */
+#include <errno.h>
+
+#include "analysis/pmu_probe.h"
+#include "src/perf_kernel.h"
+
+bool pmu_probe(enum pmu_source source, char *reason, size_t reason_size,
+	       char *advice, size_t advice_size)
+{
+	/* Kernels that deliver otherwise refuse it, and lose nothing by it. */
+	struct pmu_wish wish = { .sigtrap = true };
+	struct pmu_refusal no;
+	struct pmu_plan plan;
+
+	if (pmu_plan_make(&plan, &perf_kernel_linux, source, &wish, &no) &&
+	    no.error == EINVAL) {
+		wish.sigtrap = false;
+		pmu_plan_make(&plan, &perf_kernel_linux, source, &wish, &no);
+	}
+	if (no.cause != PMU_FINE) {
+		pmu_refusal_words(&no, reason, reason_size, advice,
+				  advice_size);
+		return false;
+	}
+	pmu_plan_words(&plan, reason, reason_size);
+	if (advice_size)
+		*advice = '\0';
+	return true;
+}
