@@ -7,6 +7,7 @@
  *   import_tasks   which process and thread each sample is of, and its maps
  *   import_write   one process: samples through the board of src/comm.c, and
  *                  into a .cdp file
+ *   import_maps    the maps of that process
  *   import_tally   the samples of a process by instruction and cache line
  *
  * Everything is in memory before the first file is made, so a recording that
@@ -22,6 +23,7 @@
 
 #include "analysis/perf_data.h"
 #include "src/cdp.h"
+#include "src/store.h"
 
 #define IMPORT_NONE UINT32_MAX
 
@@ -81,6 +83,7 @@ struct import_process {
 	size_t samples;
 	size_t from; /* of the samples ordered by process */
 	bool execed;
+	bool forked; /* its maps are also where a child began */
 };
 
 struct import_thread {
@@ -145,6 +148,16 @@ void import_plan(const struct import *im, struct import_run *run);
  */
 int import_write(struct import *im, const struct import_run *run, uint32_t p,
 		 int dirfd, uint64_t *detections);
+
+/*
+ * import_maps.c: the maps of process @s that its samples need, into @store.
+ * Returns 0 or -ENOSPC.
+ */
+int import_maps_write(struct import *im, const struct import_process *s,
+		      struct store *store);
+/* The file of its program, else its name; what is mapped tells. */
+const char *import_program(const struct import *im,
+			   const struct import_process *s);
 
 /* Tallies of one process; see struct cdp_memory_tally. */
 struct import_tally {

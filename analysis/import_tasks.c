@@ -4,7 +4,7 @@
  *
  * The task records are played back in order of time. A process begins with
  * the maps that its parent had; exec begins another process of the same pid
- * (or the same one anew, if nothing was sampled yet), and a number that is
+ * (or the same one anew, if nothing needs what it was), and a number that is
  * used again after exit is another thread. A generation of the maps is the
  * number of maps seen so far, those of the ancestors included.
  */
@@ -95,7 +95,7 @@ static void play_exec(struct player *p, const struct import_task *t)
 	struct import_process *s = &im->process[number];
 	uint32_t parent_pid = s->parent_pid;
 
-	if (s->samples) {
+	if (s->samples || s->forked) {
 		s->execed = true;
 		number = add_process(p, t->pid);
 		s = &im->process[number];
@@ -137,6 +137,7 @@ static void play_fork(struct player *p, const struct import_task *t)
 		process = add_process(p, t->pid);
 		child = &im->process[process];
 		s = &im->process[from];
+		s->forked = true;
 		child->parent = from;
 		child->parent_pid = t->parent_pid;
 		child->parent_maps = (uint32_t)s->maps;

@@ -27,8 +27,6 @@ enum {
 	EXPIRY_GAPS = 2, /* of a thread's samples: docs/algorithm.md */
 	SITES_MAX = 32768,
 	LINES_MAX = 32768, /* records each */
-	MAPS_MAX = 65536,
-	ANCESTORS_MAX = 1024,
 };
 #define STORE_BYTES (UINT64_C(1) << 30)
 
@@ -157,137 +155,6 @@ static int no_room(struct writer *w, int error)
 	return error;
 }
 
-/* Maps of the process, those of its ancestors first. */
-struct origin {
-	const struct import_process *process;
-	size_t maps;
-};
-
-static size_t origins(const struct import *im, const struct import_process *s,
-		      struct origin *o)
-{
-	size_t n = 0, maps = s->maps;
-
-	while (n < ANCESTORS_MAX) {
-		o[n++] = (struct origin){ s, maps };
-		if (s->parent == IMPORT_NONE)
-			break;
-		maps = s->parent_maps;
-		s = &im->process[s->parent];
-		if (maps > s->maps) /* it has executed another program since */
-			break;
-	}
-	return n;
-}
-
-static int compare_build_ids(const void *a, const void *b)
-{
-	const struct perf_data_build_id *x = a, *y = b;
-
-	return strcmp(x->file, y->file);
-}
-
-static void find_build_id(struct import *im, struct cdp_map *m)
-{
-	struct perf_data *d = &im->data;
-	struct perf_data_build_id key = { .file = m->path }, *found;
-
-	if (!d->build_ids || !m->path[0])
-		return;
-	if (!im->build_ids_ordered)
-		qsort(d->build_id, d->build_ids, sizeof(*d->build_id),
-		      compare_build_ids);
-	im->build_ids_ordered = true;
-	found = bsearch(&key, d->build_id, d->build_ids, sizeof(*d->build_id),
-			compare_build_ids);
-	if (!found || !found->user)
-		return;
-	memcpy(m->build_id, found->id, found->bytes);
-	m->build_id_bytes = found->bytes;
-}
-
-static void fill_map(struct import *im, struct cdp_map *m,
-		     const struct import_task *t, uint64_t generation)
-{
-	*m = (struct cdp_map){
-		.start = t->start,
-		.end = t->end,
-		.file_offset = t->file_offset,
-		.generation = generation,
-		.inode = t->inode,
-		.dev_major = t->dev_major,
-		.dev_minor = t->dev_minor,
-		.prot = t->prot,
-		.build_id_bytes = t->build_id_bytes,
-	};
-	memcpy(m->build_id, t->build_id, sizeof(m->build_id));
-	/* What /proc leaves empty perf calls so. */
-	if (strcmp(t->text, "//anon"))
-		snprintf(m->path, sizeof(m->path), "%s", t->text);
-	if (m->path[0] != '/')
-		m->file_offset = 0; /* where perf has its address */
-	if (!m->build_id_bytes)
-		find_build_id(im, m);
-}
-
-static int write_maps(struct writer *w)
-{
-	struct origin *o = xcalloc(ANCESTORS_MAX, sizeof(*o));
-	struct store_writer maps = { .section = CDP_MAPS };
-	size_t n = origins(w->im, w->process, o), written = 0;
-	int err = 0;
-
-	while (n-- && !err) {
-		const struct import_process *s = o[n].process;
-
-		for (size_t i = 0; i < o[n].maps && written < MAPS_MAX; i++) {
-			struct cdp_map *m = store_record(&w->store, &maps);
-
-			err = m ? 0 : -ENOSPC;
-			if (err)
-				break;
-			fill_map(w->im, m, &w->im->task[s->map[i]],
-				 s->base + i + 1);
-			store_commit(&maps);
-			written++;
-		}
-	}
-	free(o);
-	return err;
-}
-
-/* The file of the program: what was mapped to execute, named like it. */
-static const char *program_of(const struct writer *w)
-{
-	const struct import *im = w->im;
-	struct origin *o = xcalloc(ANCESTORS_MAX, sizeof(*o));
-	const char *name = w->process->name, *found = NULL;
-	size_t n = origins(im, w->process, o);
-	bool sure = false;
-
-	while (n-- && !sure) {
-		for (size_t i = 0; i < o[n].maps && !sure; i++) {
-			const struct import_task *t =
-				&im->task[o[n].process->map[i]];
-			const char *slash = strrchr(t->text, '/');
-
-			if (t->text[0] != '/' || t->text[1] == '/' ||
-			    !(t->prot & 4))
-				continue;
-			if (!found)
-				found = t->text;
-			/* COMM has 15 characters of it. */
-			if (name && name[0] &&
-			    !strncmp(slash + 1, name, strlen(name))) {
-				found = t->text;
-				sure = true;
-			}
-		}
-	}
-	free(o);
-	return found ? found : name && name[0] ? name : "unknown";
-}
-
 static void put(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%.*s", (int)size - 1, from);
@@ -349,7 +216,7 @@ static void fill_header(struct writer *w)
 	h->watch_expiry = w->run->expiry;
 	if (s == &w->im->process[w->run->main_process])
 		memcpy(h->loss, w->im->loss, sizeof(w->im->loss));
-	put(h->exe, sizeof(h->exe), program_of(w));
+	put(h->exe, sizeof(h->exe), import_program(w->im, w->process));
 	put(h->command, sizeof(h->command), h->exe);
 	describe_note(w, h);
 }
@@ -495,7 +362,8 @@ static int write_samples(struct writer *w)
 
 static void file_name(const struct writer *w, char *name, size_t size)
 {
-	const char *program = program_of(w), *base = strrchr(program, '/');
+	const char *program = import_program(w->im, w->process),
+		   *base = strrchr(program, '/');
 	size_t number = w->process - w->im->process, i;
 	char clean[64];
 
@@ -550,7 +418,7 @@ int import_write(struct import *im, const struct import_run *run, uint32_t p,
 	fill_header(&w);
 	err = write_threads(&w);
 	if (!err)
-		err = write_maps(&w);
+		err = import_maps_write(im, w.process, &w.store);
 	if (!err)
 		err = write_samples(&w);
 	w.store.header->state = w.process->execed ? CDP_EXECED : CDP_ENDED;

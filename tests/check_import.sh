@@ -125,6 +125,14 @@ if debug_registers; then
 		holds here.json 'r["processes"][0]["exe"].endswith("/share")' \
 			"the program"
 	done
+	perf record -q -e "mem:0x$word/8:wu" -c 25 -d -o - -- ./share 2>log |
+		"$TOOL" import -o piped - 2>err || fail "a pipe: $(cat log err)"
+	json piped piped.json
+	holds piped.json 'sum(t["samples"]["uniform"] for t in
+		r["threads"]) >= 700' "stores through a pipe"
+	holds piped.json 'all("shared_word" in l["object"] for l in
+		r["memory"]["lines"])' "the variable through a pipe"
+	holds piped.json "r['run']['host'] == '$(uname -n)'" "the host"
 	# Another build under the same name gives no names.
 	sed -i 's/10000/10001/' share.c
 	gcc -O1 -g -no-pie -pthread -Wl,--build-id -o share share.c
