@@ -292,15 +292,66 @@ static void print_sites(struct report *out, const struct report_reuse *r)
 	free(rank);
 }
 
+/* The stream of all that says most, in lines if there are any. */
+static const struct reuse_stream *main_stream(const struct report_reuse *r)
+{
+	static const enum reuse_scope scopes[] = { REUSE_PRIVATE, REUSE_GLOBAL,
+						   REUSE_SHARED };
+
+	for (int g = REUSE_GRANULARITIES - 1; g >= 0; g--)
+		for (int i = 0; i < REUSE_SCOPES; i++) {
+			const struct reuse_stream *s = reuse_streams_find(
+				&r->streams, REUSE_SAMPLED, scopes[i], g);
+
+			if (s)
+				return s;
+		}
+	return NULL;
+}
+
+bool report_reuse_answer(struct report *out, const struct report_reuse *r)
+{
+	const struct reuse_stream *s = main_stream(r);
+	static struct reuse_histogram h;
+	struct mrc_cache cache[HOST_CACHES_MAX];
+	size_t n;
+
+	if (!s)
+		return false;
+	reuse_stream_sum(s, &h, NULL);
+	n = reuse_stream_caches(&r->streams, s, cache);
+	fprintf(out->out, "%s uses were followed to their reuse %s.\n",
+		count_text(h.uses), scope_text(s->scope));
+	for (size_t i = 0; i < n; i++)
+		fprintf(out->out, "%s%s in %s",
+			i == 0      ? "Expected to miss in this machine: "
+			: i + 1 < n ? ", "
+				    : " and ",
+			percent_text(cache[i].miss_ratio, 1),
+			cache[i].cache->name);
+	fputs(n ? ".\n" : "", out->out);
+	return true;
+}
+
 void report_reuse_text(struct report *out, const struct report_reuse *r)
 {
-	for (size_t i = 0; i < r->streams.streams; i++) {
-		const struct reuse_stream *s = &r->streams.stream[i];
+	/* One thread's own accesses and all under its cache are the same. */
+	bool alone = reuse_streams_threads(&r->streams) == 1;
 
-		if (s->thread < 0 && s->domain < 0 &&
-		    s->basis != REUSE_DISTANCES)
+	/* Lines before addresses. */
+	for (int g = REUSE_GRANULARITIES - 1; g >= 0; g--)
+		for (size_t i = 0; i < r->streams.streams; i++) {
+			const struct reuse_stream *s = &r->streams.stream[i];
+
+			if (s->thread >= 0 || s->domain >= 0 ||
+			    s->granularity != (enum reuse_granularity)g ||
+			    s->basis == REUSE_DISTANCES ||
+			    (alone && s->scope == REUSE_GLOBAL &&
+			     reuse_streams_find(&r->streams, s->basis,
+						REUSE_PRIVATE, s->granularity)))
+				continue;
 			print_stream(out, r, s);
-	}
+		}
 	print_threads(out, r);
 	print_sites(out, r);
 }

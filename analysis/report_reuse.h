@@ -22,6 +22,12 @@ struct json_t *report_reuse_json(const struct report_reuse *r,
 				 enum reuse_basis basis);
 struct json_t *report_reuse_sites_json(const struct report_reuse *r);
 
+/*
+ * The first words of the text where communication was not measured, false if
+ * reuse was not either.
+ */
+bool report_reuse_answer(struct report *out, const struct report_reuse *r);
+
 /* The part of the text that is about reuse; nothing if none was measured. */
 void report_reuse_text(struct report *out, const struct report_reuse *r);
 

@@ -134,10 +134,19 @@ static json_t *json_caches(const struct reuse_streams *all,
 	size_t n = reuse_stream_caches(all, s, cache);
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < n; i++)
-		append(a,
-		       json_cache(cache[i].cache->name, cache[i].cache->bytes,
-				  cache[i].miss_ratio, cache[i].by));
+	for (size_t i = 0; i < n; i++) {
+		const struct host_cache *c = cache[i].cache;
+		json_t *o = json_cache(c->name, c->bytes, cache[i].miss_ratio,
+				       cache[i].by);
+		double loads = reuse_stream_kind_ratio(s, c, false);
+		double stores = reuse_stream_kind_ratio(s, c, true);
+
+		if (!isnan(loads))
+			put(o, "loads", json_real(loads));
+		if (!isnan(stores))
+			put(o, "stores", json_real(stores));
+		append(a, o);
+	}
 	return a;
 }
 

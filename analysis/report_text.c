@@ -171,7 +171,9 @@ static void print_problems(struct report *r)
 
 void report_text(struct report *r)
 {
-	report_answer(r);
+	if (profile_main_process(r->profile)->header.modes & CDP_MODE_COMM ||
+	    !report_reuse_answer(r, r->reuse))
+		report_answer(r);
 	if (r->profile->processes > 1)
 		print_processes(r);
 	report_threads(r);

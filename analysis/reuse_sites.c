@@ -74,6 +74,7 @@ static void make_sites(struct building *b)
 {
 	struct reuse_sites *t = b->t;
 	const struct profile *p = b->s->profile;
+	struct place *place;
 	size_t kept = 0;
 
 	if (!b->knowns)
@@ -84,21 +85,20 @@ static void make_sites(struct building *b)
 			b->known[kept++] = b->known[i];
 	b->knowns = kept;
 	t->site = xcalloc(kept, sizeof(*t->site));
-	for (size_t i = 0; i < kept; i++)
+	place = xcalloc(kept, sizeof(*place));
+	for (size_t i = 0; i < kept; i++) {
 		symbols_place(b->symbols, &p->process[b->known[i].process],
 			      b->known[i].ip, b->known[i].generation,
-			      &t->site[i].place);
+			      &place[i]);
+		t->site[i].place = place[i];
+	}
 	qsort(t->site, kept, sizeof(*t->site), compare_places);
 	for (size_t i = 0; i < kept; i++)
 		if (!i || compare_places(&t->site[i], &t->site[t->sites - 1]))
 			t->site[t->sites++] = t->site[i];
-	for (size_t i = 0; i < kept; i++) {
-		struct place place;
-
-		symbols_place(b->symbols, &p->process[b->known[i].process],
-			      b->known[i].ip, b->known[i].generation, &place);
-		b->known[i].site = find_place(t, &place);
-	}
+	for (size_t i = 0; i < kept; i++)
+		b->known[i].site = find_place(t, &place[i]);
+	free(place);
 }
 
 static uint32_t site_of(const struct building *b, const struct reuse_row *r,

@@ -96,6 +96,44 @@ static struct reuse_mass mass_of(const struct cdp_reuse *r, double scale)
 	return m;
 }
 
+/* Add @m to @h as what became of a use, false if it says nothing of it. */
+static bool add_outcome(struct reuse_histogram *h, const struct cdp_reuse *r,
+			enum reuse_basis basis, const struct reuse_mass *m)
+{
+	uint32_t bin = r->bin;
+
+	switch (r->outcome) {
+	case REUSE_REUSED:
+		reuse_mass_merge(&h->reuse[bin], m);
+		break;
+	case REUSE_INVALIDATED:
+		reuse_mass_merge(&h->invalidated[bin], m);
+		break;
+	case REUSE_COLD:
+		/* Times look forward, counted distances look back. */
+		if (basis != REUSE_DISTANCES)
+			return false;
+		/* fall through */
+	case REUSE_DANGLING:
+		/* 0 is no time: when the end cut it off is not known. */
+		bin = bin ? bin : REUSE_BINS - 1;
+		reuse_mass_merge(&h->never[bin], m);
+		break;
+	default:
+		return false;
+	}
+	h->uses = sat_add(h->uses, r->count);
+	return true;
+}
+
+/* Is the access that decided a store, or the use if none did? */
+static bool stores(const struct cdp_reuse *r)
+{
+	if (r->outcome == REUSE_REUSED)
+		return r->pairing == REUSE_WAR || r->pairing == REUSE_WAW;
+	return r->pairing == REUSE_RAW || r->pairing == REUSE_WAW;
+}
+
 static void take(struct reuse_streams *s, const struct reuse_row *row)
 {
 	static const enum reuse_basis bases[CDP_REUSE_KINDS] = {
@@ -106,41 +144,31 @@ static void take(struct reuse_streams *s, const struct reuse_row *row)
 	const struct cdp_reuse *r = &row->record;
 	struct reuse_mass m = mass_of(r, reuse_record_scale(s->profile, row));
 	struct reuse_cell *c;
-	uint32_t bin;
+	struct reuse_histogram **kind;
 
 	if (r->kind == CDP_REUSE_PAIR || !(m.weight > 0))
 		return;
 	c = get_cell(s, row->process, bases[r->kind], r->scope, r->granularity,
 		     row->thread == ALL_THREADS ? -1 : (int64_t)row->thread,
 		     r->domain);
-	switch (r->outcome) {
-	case REUSE_REUSED:
-		reuse_mass_merge(&c->histogram.reuse[r->bin], &m);
+	if (r->outcome == REUSE_COLD)
+		c->cold += m.weight;
+	if (r->outcome == REUSE_OWN)
+		c->own += m.weight;
+	if (!add_outcome(&c->histogram, r, c->basis, &m))
+		return;
+	if (r->outcome == REUSE_REUSED) {
 		c->pairing[r->pairing] += m.weight;
 		if (r->spatial)
 			c->spatial += m.weight;
-		break;
-	case REUSE_INVALIDATED:
-		reuse_mass_merge(&c->histogram.invalidated[r->bin], &m);
-		break;
-	case REUSE_OWN:
-		c->own += m.weight;
-		break;
-	case REUSE_COLD:
-		c->cold += m.weight;
-		/* Times look forward, counted distances look back. */
-		if (c->basis != REUSE_DISTANCES)
-			return;
-		/* fall through */
-	case REUSE_DANGLING:
-		/* 0 is no time: when the end cut it off is not known. */
-		bin = r->bin ? r->bin : REUSE_BINS - 1;
-		reuse_mass_merge(&c->histogram.never[bin], &m);
-		break;
-	default:
-		return;
 	}
-	c->histogram.uses = sat_add(c->histogram.uses, r->count);
+	if (c->granularity != REUSE_LINE || c->scope == REUSE_SHARED ||
+	    c->basis == REUSE_DISTANCES)
+		return;
+	kind = &c->kind[stores(r)];
+	if (!*kind)
+		*kind = xcalloc(1, sizeof(**kind));
+	add_outcome(*kind, r, c->basis, &m);
 }
 
 static void merge_cell(struct reuse_cell *to, const struct reuse_cell *from)
@@ -151,6 +179,13 @@ static void merge_cell(struct reuse_cell *to, const struct reuse_cell *from)
 	to->cold += from->cold;
 	for (int i = 0; i < REUSE_PAIRINGS; i++)
 		to->pairing[i] += from->pairing[i];
+	for (int i = 0; i < 2; i++) {
+		if (!from->kind[i])
+			continue;
+		if (!to->kind[i])
+			to->kind[i] = xcalloc(1, sizeof(*to->kind[i]));
+		reuse_histogram_merge(to->kind[i], from->kind[i]);
+	}
 }
 
 /* The streams that distances are of: threads, or all threads under a cache. */
@@ -276,6 +311,8 @@ void reuse_streams_release(struct reuse_streams *s)
 {
 	for (size_t i = 0; i < s->cells; i++) {
 		free(s->cell[i]->locality);
+		free(s->cell[i]->kind[0]);
+		free(s->cell[i]->kind[1]);
 		free(s->cell[i]);
 	}
 	for (size_t i = 0; i < s->streams; i++)
@@ -388,21 +425,20 @@ const struct reuse_stream *reuse_streams_distances(
 	return NULL;
 }
 
-/* Threads that a profile has uses of. */
-static size_t threads_of(const struct reuse_streams *s)
+size_t reuse_streams_threads(const struct reuse_streams *s)
 {
-	size_t n = 0;
-	int64_t last = -1;
+	int64_t first = -1;
 
 	for (size_t i = 0; i < s->cells; i++) {
 		int64_t thread = s->cell[i]->thread;
 
-		if (thread >= 0 && thread != last) {
-			last = thread;
-			n++;
-		}
+		if (thread < 0 || thread == first)
+			continue;
+		if (first >= 0)
+			return 2;
+		first = thread;
 	}
-	return n;
+	return first >= 0;
 }
 
 bool reuse_scope_has_cache(const struct reuse_streams *s,
@@ -411,7 +447,7 @@ bool reuse_scope_has_cache(const struct reuse_streams *s,
 {
 	if (scope == REUSE_SHARED)
 		return false;
-	if (threads_of(s) == 1)
+	if (reuse_streams_threads(s) == 1)
 		return true;
 	return cache->shared == (scope == REUSE_GLOBAL);
 }
@@ -431,6 +467,26 @@ static struct mrc_cache cache_of(const struct reuse_stream *s,
 		weight += weight_of(c);
 	}
 	return sum;
+}
+
+double reuse_stream_kind_ratio(const struct reuse_stream *s,
+			       const struct host_cache *cache, bool of_stores)
+{
+	double sum = 0, weight = 0;
+
+	for (size_t i = 0; i < s->cells; i++) {
+		const struct reuse_cell *c = s->cell[i];
+		const struct reuse_histogram *part = c->kind[of_stores];
+		double w = part ? reuse_histogram_total(part).weight : 0;
+
+		if (!(w > 0))
+			continue;
+		sum += w * locality_miss_ways(c->whole->locality, part,
+					      cache->sets,
+					      host_cache_ways(cache));
+		weight += w;
+	}
+	return weight > 0 ? sum / weight : NAN;
 }
 
 size_t reuse_stream_caches(const struct reuse_streams *all,

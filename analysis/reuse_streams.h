@@ -36,6 +36,8 @@ struct reuse_cell {
 	int64_t thread; /* row; -1: all under the cache */
 	int64_t domain; /* the shared cache; -1: any */
 	struct reuse_histogram histogram;
+	/* Of it loads and stores that reuse, in lines; else NULL. */
+	struct reuse_histogram *kind[2];
 	/* Weights: shares no byte; same core (shared); first accesses. */
 	double spatial, own, cold;
 	double pairing[REUSE_PAIRINGS];
@@ -99,6 +101,17 @@ const struct reuse_stream *reuse_streams_distances(
 size_t reuse_stream_caches(const struct reuse_streams *all,
 			   const struct reuse_stream *s,
 			   struct mrc_cache cache[HOST_CACHES_MAX]);
+
+/*
+ * The miss ratio of its loads, or of its stores, in @cache; NAN if it has none.
+ * What comes back is one or the other by that access, what never does by the
+ * use.
+ */
+double reuse_stream_kind_ratio(const struct reuse_stream *s,
+			       const struct host_cache *cache, bool of_stores);
+
+/* Threads that uses are of, not told apart beyond two. */
+size_t reuse_streams_threads(const struct reuse_streams *s);
 
 /* Does the scope @scope speak of @cache? */
 bool reuse_scope_has_cache(const struct reuse_streams *s,

@@ -306,6 +306,38 @@ START_TEST(what_was_counted_stands_beside_what_was_sampled)
 }
 END_TEST
 
+/* uses() makes what was stored and comes back as a load. */
+START_TEST(loads_and_stores_have_ratios_of_their_own)
+{
+	struct cdp_reuse r = {
+		.kind = CDP_REUSE_BIN,
+		.granularity = REUSE_LINE,
+		.outcome = REUSE_REUSED,
+		.pairing = REUSE_WAR,
+		.bin = 2,
+		.weight = 100,
+		.squares = 100,
+		.count = 100,
+	};
+	json_t *report, *caches;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, UINT64_C(1) << 40, 0,
+	     100);
+	ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+	report = end();
+	caches = at(stream(report, "private", "line", -1), "caches");
+	if (json_array_size(caches)) {
+		ck_assert_double_eq_tol(real_at(caches, "0.loads"), 1, 1e-6);
+		ck_assert_double_eq_tol(real_at(caches, "0.stores"), 0, 1e-6);
+		ck_assert_double_eq_tol(real_at(caches, "0.miss_ratio"), 0.5,
+					1e-6);
+	}
+	json_decref(report);
+}
+END_TEST
+
 START_TEST(without_reuses_there_is_nothing_of_them)
 {
 	json_t *report;
@@ -398,6 +430,11 @@ START_TEST(text_and_picture_show_the_curve)
 	ck_assert_int_eq(v.status, 0);
 	ASSERT_SAYS(v.out, "Reuse of cache lines within each thread");
 	ASSERT_SAYS(v.out, "1,000 uses followed");
+	/* Nothing is said of sharing, which was not measured. */
+	ck_assert_ptr_null(strstr(v.out, "haring between"));
+	ASSERT_SAYS(v.out,
+		    "1,000 uses were followed to their reuse within each "
+		    "thread.");
 	ASSERT_SAYS(v.out, "miss ratio at each size of an LRU cache");
 	verb_free(&v);
 	picture = verb_read("curve.svg");
@@ -437,6 +474,7 @@ int main(void)
 	tcase_add_test(t, pairs_name_where_data_was_used_and_reused);
 	tcase_add_test(t, misses_count_where_the_line_is_missed);
 	tcase_add_test(t, what_was_counted_stands_beside_what_was_sampled);
+	tcase_add_test(t, loads_and_stores_have_ratios_of_their_own);
 	tcase_add_test(t, without_reuses_there_is_nothing_of_them);
 	tcase_add_loop_test(t, whatever_records_hold_ratios_stay_ratios, 0, 5);
 	tcase_add_test(t, text_and_picture_show_the_curve);
