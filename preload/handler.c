@@ -204,7 +204,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
 	struct job job = { .context = uc, .what = what };
-	uint64_t begin, spent;
+	uint64_t begin, spent, most;
 	bool late;
 
 	if (!runtime.sampling) { /* the self-test counts, nothing else */
@@ -241,7 +241,8 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	/* Wall time: one preemption must not count as a slow handler. */
 	spent = now_ns() - begin;
 	store_add(&t->record->handler_ns, spent);
-	t->debt_ns += spent < runtime.period_ns ? spent : runtime.period_ns;
+	most = runtime.hardware ? PMU_HANDLER_MAX_NS : runtime.period_ns;
+	t->debt_ns += spent < most ? spent : most;
 	if (what.event == WATCH_CLOCK && !runtime.hardware) {
 		t->debt_ns -= runtime.period_ns / HANDLER_SHARE;
 		if (t->debt_ns < 0)

@@ -51,6 +51,16 @@ static bool is_our_code(uint64_t ip)
 	return ip >= (uintptr_t)__ehdr_start && ip < (uintptr_t)etext;
 }
 
+/* On, unless all are to be off; who pauses all sets the flag first. */
+static void let_go(struct pmu_slot *slot)
+{
+	if (atomic_load(&paused))
+		return;
+	pmu_thread_resume(&slot->pmu);
+	if (atomic_load(&paused))
+		pmu_thread_pause(&slot->pmu);
+}
+
 static struct pmu_slot *take_slot(struct thread *t)
 {
 	for (uint32_t i = 0; i < SLOTS; i++) {
@@ -96,8 +106,7 @@ void pmu_source_thread_begin(struct thread *t)
 		return;
 	}
 	t->pmu = slot;
-	if (!atomic_load(&paused))
-		pmu_thread_resume(&slot->pmu);
+	let_go(slot);
 }
 
 void pmu_source_thread_end(struct thread *t)
@@ -240,8 +249,8 @@ void pmu_source_signal(struct thread *t)
 	slot->off = t->debt_ns > DEBT_MAX_NS;
 	if (slot->off)
 		lose(t, LOSS_BUDGET);
-	else if (!atomic_load(&paused))
-		pmu_thread_resume(&slot->pmu);
+	else
+		let_go(slot);
 }
 
 static void ignore_sample(void *ctx, const struct pmu_sample *s)
@@ -260,8 +269,7 @@ void pmu_source_skip(struct thread *t)
 		return;
 	pmu_thread_pause(&t->pmu->pmu);
 	pmu_thread_drain(&t->pmu->pmu, &nobody, NULL);
-	if (!atomic_load(&paused))
-		pmu_thread_resume(&t->pmu->pmu);
+	let_go(t->pmu);
 }
 
 void pmu_source_silence(struct thread *t)
@@ -277,10 +285,9 @@ void pmu_source_tick(struct thread *t)
 		pmu_source_thread_begin(t);
 		return;
 	}
-	if (t->pmu->off && t->debt_ns < DEBT_MAX_NS / 2 &&
-	    !atomic_load(&paused)) {
+	if (t->pmu->off && t->debt_ns < DEBT_MAX_NS / 2) {
 		t->pmu->off = false;
-		pmu_thread_resume(&t->pmu->pmu);
+		let_go(t->pmu);
 	}
 }
 

@@ -24,7 +24,8 @@
 struct thread;
 
 enum {
-	PMU_TICK_NS = 100 * 1000 * 1000 /* of the slow clock */
+	PMU_TICK_NS = 100 * 1000 * 1000, /* of the slow clock */
+	PMU_HANDLER_MAX_NS = 1000 * 1000 /* longer: it was preempted */
 };
 
 /*

@@ -153,10 +153,11 @@ int pmu_thread_open(struct pmu_thread *t, const struct perf_kernel *kernel,
 
 	memset(t, 0, sizeof(*t));
 	t->kernel = kernel;
-	t->plan = plan;
 	t->rng = rng;
 	for (uint32_t i = 0; i < PMU_EVENTS_MAX; i++)
 		t->event[i].fd = -1;
+	/* Last: another thread may want to switch off what is there. */
+	__atomic_store_n(&t->plan, plan, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < plan->events && !r; i++) {
 		failure.event = i;
 		r = open_event(t, i, how);

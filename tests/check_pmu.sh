@@ -46,7 +46,9 @@ check(run['complete'], 'not complete')
 lost = {k: v for k, v in report['loss'].items() if v}
 if source == 'ibs':
     check(lost.pop('not_memory', 0) > 100, 'no ops without access')
-check(set(lost) == losses, f'losses {lost}')
+# Real debug registers: another tracer may have them, traps may come late.
+registers = {'no_register', 'trap_stale', 'trap_inexact'}
+check(set(lost) - registers == losses, f'losses {lost}')
 check(fake['lost'] == lost.get('ring_full', 0), f'the kernel lost {fake}')
 period = run['period']
 threads = {t['tid']: t for t in report['threads']}
@@ -84,7 +86,7 @@ for c in communication['cells']:
              c['true'] == 0 if [c['a'], c['b']] == ids[2:] else False)
     check(right, f'cell {c}')
 n = [pair.get(tuple(ids[i:i + 2]), {}).get('all', 0) for i in (0, 2)]
-check(sum(n) >= 30, f'{n} detections')
+check(sum(n) >= 15, f'{n} detections')
 check(abs(n[0] - sum(n) / 2) <= 4 * (sum(n) / 4) ** 0.5, f'{n} by pair')
 print(f"{case}: {fake['samples']} samples, {n[0]} + {n[1]} detections,"
       f" lost {lost}")

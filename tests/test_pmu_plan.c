@@ -76,6 +76,15 @@ START_TEST(lower_precision_is_taken_where_the_highest_does_not_open)
 }
 END_TEST
 
+START_TEST(golden_cove_gives_up_precision_before_it_takes_turns)
+{
+	ck_assert_int_eq(make(FAKE_SAPPHIRE_RAPIDS, PMU_PEBS), 0);
+	ck_assert_uint_eq(plan.event[0].attr.precise_ip, 2);
+	ck_assert_uint_eq(plan.event[1].attr.precise_ip, 2);
+	ck_assert(!plan.takes_turns);
+}
+END_TEST
+
 START_TEST(sandy_bridge_takes_turns_on_its_one_counter)
 {
 	ck_assert_int_eq(make(FAKE_SANDY_BRIDGE, PMU_PEBS), 0);
@@ -409,6 +418,7 @@ int main(void)
 #define T(name) tcase_add_test(tc, name)
 	T(skylake_samples_loads_and_stores_in_one_group_most_precisely);
 	T(lower_precision_is_taken_where_the_highest_does_not_open);
+	T(golden_cove_gives_up_precision_before_it_takes_turns);
 	T(sandy_bridge_takes_turns_on_its_one_counter);
 	T(all_loads_need_no_auxiliary_event);
 	T(slow_loads_bring_the_auxiliary_event_where_it_is_needed);
