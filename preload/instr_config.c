@@ -95,6 +95,10 @@ int instr_config_read(char *const *env, char *error, size_t size)
 	if (exact && !c->exact && strcmp(exact, "0"))
 		return bad(error, size, "COMDET_EXACT", exact,
 			   "must be 0 or 1");
+	if (c->hardware && c->algorithm == INSTR_EPOCH)
+		return bad(error, size, "COMDET_ALGORITHM", "epoch",
+			   "needs COMDET_WATCH=sw; debug registers take time "
+			   "to arm: chain");
 	c->period = c->hardware ? PERIOD_HARDWARE : PERIOD_SOFTWARE;
 	if (read_period(env, &c->period))
 		return bad(error, size, "COMDET_PERIOD",

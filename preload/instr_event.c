@@ -46,26 +46,22 @@ static int64_t interval(struct thread *t)
 	return period - width / 2 + rng_below(&t->rng, width + 1);
 }
 
-/* Count down @n accesses from here. */
+/*
+ * Count down @n accesses from here. A handler of the program's that counts in
+ * between loses nothing: both words are added to.
+ */
 static void load(struct instr_thread *h, enum instr_class class, int64_t n)
 {
-	h->given[class] += n - h->left[class];
-	h->left[class] = n;
-}
+	int64_t more = n - h->left[class];
 
-static uint64_t accesses(const struct instr_thread *h)
-{
-	uint64_t sum = 0;
-
-	for (int c = 0; c < INSTR_CLASSES; c++)
-		sum += instr_count(h, c);
-	return sum;
+	h->left[class] += more;
+	h->given[class] += more;
 }
 
 /* Move the counts of @h, which is the calling thread's, to its row. */
 static void flush(struct thread *t, struct instr_thread *h)
 {
-	uint64_t sum = accesses(h);
+	uint64_t sum = 0;
 
 	for (enum instr_class c = 0; c < INSTR_CLASSES; c++) {
 		uint64_t n = instr_count(h, c);
@@ -73,9 +69,10 @@ static void flush(struct thread *t, struct instr_thread *h)
 
 		if (c >= INSTR_LOAD_RANGE) {
 			bytes = h->range_bytes[c - INSTR_LOAD_RANGE];
-			h->range_bytes[c - INSTR_LOAD_RANGE] = 0;
+			h->range_bytes[c - INSTR_LOAD_RANGE] -= bytes;
 		}
-		h->given[c] = h->left[c];
+		h->given[c] -= n;
+		sum += n;
 		if (instr_class_loads(c)) {
 			store_add(&t->record->counted_loads, n);
 			store_add(&t->record->counted_load_bytes, bytes);
@@ -171,11 +168,12 @@ static void trap(struct thread *t, const struct event *e)
 		return;
 	}
 	for (uint32_t left = e->slots; left; left &= left - 1) {
-		uint32_t slot = __builtin_ctz(left);
+		uint32_t slot = __builtin_ctz(left), generation;
 
+		if (!instr_watch_touches(slot, &e->access, &generation))
+			continue;
 		store_add(&t->record->traps, 1);
-		instr_transfer_trap(t, slot, instr_watch_generation(slot), 0,
-				    &e->access);
+		instr_transfer_trap(t, slot, generation, 0, &e->access);
 	}
 }
 
@@ -331,6 +329,12 @@ void instr_expect(struct instr_thread *h)
 {
 	for (int c = 0; c < INSTR_CLASSES; c++)
 		load(h, c, 0);
+}
+
+void instr_forget(struct instr_thread *h)
+{
+	memcpy(h->given, h->left, sizeof(h->given));
+	memset(h->range_bytes, 0, sizeof(h->range_bytes));
 }
 
 /* The calling thread's counts, of all copies. */

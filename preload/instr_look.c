@@ -22,6 +22,7 @@ struct look {
 	struct instr_library *library[LIBRARIES_MAX]; /* NULL: gone */
 	int libraries;
 	int lasting; /* of them: what the program was started with */
+	bool done;
 	bool too_new;
 	uint64_t sanitizer; /* where its entry is, 0: in our own library */
 };
@@ -49,6 +50,11 @@ static bool take_library(struct instr_library *l)
 	for (int i = 0; i < look.libraries; i++)
 		if (look.library[i] == l)
 			return false;
+	for (int i = look.lasting; i < look.libraries; i++)
+		if (!look.library[i]) {
+			__atomic_store_n(&look.library[i], l, __ATOMIC_RELEASE);
+			return true;
+		}
 	if (look.libraries == LIBRARIES_MAX)
 		return false;
 	look.library[look.libraries] = l;
@@ -107,11 +113,14 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 
 enum instr_found instr_look(void)
 {
-	memset(&look, 0, sizeof(look));
-	look.sanitizer =
-		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__tsan_init");
-	dl_iterate_phdr(look_at, NULL);
-	look.lasting = look.libraries;
+	/* A forked child has what its parent had. */
+	if (!look.done) {
+		look.sanitizer =
+			(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__tsan_init");
+		dl_iterate_phdr(look_at, NULL);
+		look.lasting = look.libraries;
+		look.done = true;
+	}
 	if (look.sanitizer)
 		return INSTR_SANITIZER;
 	if (look.libraries)

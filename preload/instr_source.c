@@ -62,8 +62,7 @@ int instr_choose(char *why, size_t size)
 
 static void set_listener(struct instr_library *l, instr_listener *listener)
 {
-	/* (I) pairs with the hooks' acquiring load: what it will read is there
-	 */
+	/* (I) pairs with (L) in the hooks: what it will read is there. */
 	__atomic_store_n(&l->listener, listener, __ATOMIC_RELEASE);
 }
 
@@ -243,8 +242,10 @@ void instr_after_fork(void)
 	if (!is_source)
 		return;
 	for (int i = 0; i < instr_libraries(); i++)
-		if (instr_library(i))
+		if (instr_library(i)) {
 			set_listener(instr_library(i), NULL);
+			instr_forget(instr_library(i)->thread());
+		}
 	instr_watch_close();
 	is_source = false;
 }

@@ -153,6 +153,8 @@ void instr_events_init(void);
 instr_listener instr_listen;
 /* The calling thread's next access of each class is an event. */
 void instr_expect(struct instr_thread *h);
+/* What the calling thread has counted is not of this process. */
+void instr_forget(struct instr_thread *h);
 /* The engines get to know the calling thread, at its first event or trap. */
 void instr_begin(struct thread *t);
 /* Move the counts of @t, the calling thread, from the hooks to its row. */
@@ -174,6 +176,13 @@ uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes);
 
 /* As what @slot is armed. Any context. */
 uint32_t instr_watch_generation(uint32_t slot);
+
+/*
+ * Does @a touch the line of @slot, and as what was it armed when it did? What
+ * is gone by then, the estimator knows by its generation. Any context.
+ */
+bool instr_watch_touches(uint32_t slot, const struct access *a,
+			 uint32_t *generation);
 
 /*
  * Open @n debug registers for all threads and try each. Returns how many

@@ -5,8 +5,7 @@
  * In software: the hooks look into a table by their line's hash. What is not 0
  * there may be watched, or begins in the line before one that is; then the
  * lines themselves are compared, here. A slot's line is 0 while it changes, and
- * its generation is written before its line: who reads line, then generation,
- * and finds that generation gone by, is told so by the estimator.
+ * a generation is read before the line that it is about.
  *
  * In hardware: one breakpoint event for each register, opened by the first
  * thread and inherited by all others; one call moves it in all of them. Its
@@ -46,7 +45,6 @@ struct hardware {
 	_Atomic uint64_t addr;
 	_Atomic uint32_t generation;
 	_Atomic uint32_t traps;
-	uint32_t slot, index;
 	bool on;
 };
 
@@ -90,10 +88,10 @@ static int arm_software(void *ctx, const struct transfer_watched *w,
 	struct thread *t = ctx;
 
 	atomic_store_explicit(&s->line, 0, memory_order_relaxed);
-	/* (J) pairs with (K): no generation is seen under the old line. */
+	/* (J) pairs with (K): the old line is gone before the generation. */
 	atomic_store_explicit(&s->generation, w->generation,
 			      memory_order_release);
-	atomic_store_explicit(&s->line, w->line, memory_order_release);
+	atomic_store_explicit(&s->line, w->line, memory_order_relaxed);
 	mark(s->marked, -1);
 	s->marked = w->line;
 	mark(s->marked, 1);
@@ -111,25 +109,36 @@ static void disarm_software(void *ctx, uint32_t slot)
 
 const struct transfer_watch instr_software = { arm_software, disarm_software };
 
+static bool touches(const struct software *s, uint64_t addr, uint64_t bytes)
+{
+	uint64_t line = atomic_load_explicit(&s->line, memory_order_relaxed);
+
+	return line && addr < line + LINE_BYTES && line < addr + bytes;
+}
+
 uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes)
 {
 	uint32_t slots = 0;
 
-	for (int i = 0; i < TRANSFER_SLOTS_MAX; i++) {
-		uint64_t line = atomic_load_explicit(&software[i].line,
-						     memory_order_acquire);
-
-		if (line && addr < line + LINE_BYTES && line < addr + bytes)
+	for (int i = 0; i < TRANSFER_SLOTS_MAX; i++)
+		if (touches(&software[i], addr, bytes))
 			slots |= 1u << i;
-	}
 	return slots;
 }
 
-/* (K) After the line: instr_watch_slots. */
+bool instr_watch_touches(uint32_t slot, const struct access *a,
+			 uint32_t *generation)
+{
+	/* (K) pairs with (J). */
+	*generation = atomic_load_explicit(&software[slot].generation,
+					   memory_order_acquire);
+	return touches(&software[slot], a->addr, a->len);
+}
+
 uint32_t instr_watch_generation(uint32_t slot)
 {
 	return atomic_load_explicit(&software[slot].generation,
-				    memory_order_acquire);
+				    memory_order_relaxed);
 }
 
 /* The map's watches are each thread's own: whole lines, one at a time. */
@@ -241,8 +250,6 @@ static int arm_hardware(void *ctx, const struct transfer_watched *w,
 			off(reg);
 			continue;
 		}
-		h->slot = w->slot;
-		h->index = used;
 		atomic_store(&h->addr, w->range[used].addr);
 		atomic_store(&h->traps, 0);
 		atomic_store(&h->generation, w->generation);
@@ -262,10 +269,11 @@ const struct transfer_watch instr_hardware = { arm_hardware, disarm_hardware };
 bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
 			  uint32_t *slot, uint32_t *index, uint32_t *generation)
 {
-	struct hardware *h = &hardware[reg];
+	struct hardware *h;
 
 	if (reg >= registers)
 		return false;
+	h = &hardware[reg];
 	*generation = atomic_load(&h->generation);
 	if ((*generation & TAG_MASK) != tag)
 		return false;
@@ -273,11 +281,13 @@ bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
 	 * What all threads read and nobody writes would trap for ever. Then
 	 * the line is taken for watched until another takes its place.
 	 */
-	if (atomic_fetch_add(&h->traps, 1) == TRAPS_MAX)
+	if (atomic_fetch_add(&h->traps, 1) == TRAPS_MAX) {
 		off(reg);
+		lose(thread_self(), LOSS_TRAP_LIMIT);
+	}
 	*range = (struct watch_range){ atomic_load(&h->addr), bytes_each };
-	*slot = h->slot;
-	*index = h->index;
+	*slot = bytes_each == LINE_BYTES ? reg : 0;
+	*index = bytes_each == LINE_BYTES ? 0 : reg;
 	return true;
 }
 

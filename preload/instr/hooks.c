@@ -76,9 +76,10 @@ static void tell(uint64_t addr, enum instr_class class, uint64_t ip,
 		 uint64_t bytes)
 {
 	struct instr_thread *t = &instr_self;
-	instr_listener *listener =
-		__atomic_load_n(&instr_library.listener, __ATOMIC_ACQUIRE);
+	instr_listener *listener;
 
+	/* (L) pairs with (I) of who listens: its set-up is seen. */
+	listener = __atomic_load_n(&instr_library.listener, __ATOMIC_ACQUIRE);
 	if (listener) {
 		listener(t, class, addr, bytes, ip);
 	} else if (t->left[class] < 0) {
