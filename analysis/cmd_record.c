@@ -184,18 +184,21 @@ static int run_record(int argc, char **argv)
 	const char *wanted;
 	char *library, **shell = NULL;
 	int first, dirfd, status;
+	enum elf_hooks hooks;
 
 	die_status = RECORD_FAILED;
 	first = record_options(argc, argv);
-	record_choose_source();
 	program_inspect(&program, argv[first]);
+	hooks = elf_hooks(program.loaded);
+	if (hooks != HOOKS_OURS)
+		record_choose_source();
 	if (program.kind == PROGRAM_NOT_FOUND)
 		die_as(RECORD_NOT_FOUND, "%s", program.why);
 	if (program.kind == PROGRAM_CANNOT_RUN)
 		die_as(RECORD_CANNOT_RUN, "%s", program.why);
 	if (program.kind == PROGRAM_NO_PRELOAD && !record_emulates())
 		die("cannot profile this program: %s", program.why);
-	if (!record_emulates() && elf_hooks(program.loaded) == HOOKS_SANITIZER)
+	if (hooks == HOOKS_SANITIZER && !record_emulates())
 		die("cannot profile %s: it is a build for ThreadSanitizer, "
 		    "which must be left alone; build it without, or for -s "
 		    "instr by linking it with -lcomdet-instr in place of "
@@ -268,7 +271,7 @@ const struct command cmd_record = {
 		 "(COMDET_DELAY)\n"
 		 "      --duration S    seconds to sample (COMDET_DURATION)\n"
 		 "  -m, --mode comm     what to measure (COMDET_MODE)\n"
-		 "  -s, --source NAME   auto, clock, instr or emu "
+		 "  -s, --source NAME   auto, pebs, ibs, clock, instr or emu "
 		 "(COMDET_SOURCE)\n"
 		 "\n"
 		 "With the sources instr, for programs linked with "
