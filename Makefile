@@ -175,13 +175,13 @@ INSTR_MICROBENCH := $(addprefix $(B)/microbench/instr/, \
 	false_sharing point_to_point read_write words write_volume)
 # gcc has no fences with it, and sees other truncations.
 SANITIZE_COMPILE = $(CC) $(CSTD) $(WARN) -Wno-tsan -Wno-format-truncation \
-	-O2 -g -fsanitize=thread -c
+	-O2 -g -mcx16 -fsanitize=thread -c
 INSTR_TEST_PROGRAMS := $(INSTR_TESTS) $(INSTR_TESTS:%=%.plain) \
 	$(INSTR_MICROBENCH)
 
 $(B)/tests/instr/%.plain: tests/instr/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
-	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -o $@ $<
+	$(CC) $(CSTD) $(WARN) -O2 -g -mcx16 -pthread -o $@ $<
 
 $(B)/tests/instr/%: tests/instr/%.c Makefile $(B)/libcomdet-instr.a | $(DEPS_FIRST)
 	@mkdir -p $(@D)
