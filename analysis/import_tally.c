@@ -85,8 +85,10 @@ void import_tally_add(struct import_tally *t, enum cdp_memory_kind kind,
 	struct cdp_memory_tally *to =
 		&entry_of(t, kind, address, access_of(s), s->source)->tally;
 
-	if (!to->samples++)
+	if (!to->samples++) {
 		to->map_generation = s->generation;
+		to->example = s->addr;
+	}
 	to->periods = sat_add(to->periods, s->period);
 	to->periods_squared += (double)s->period * (double)s->period;
 	to->hitm += !!(s->flags & MEMORY_HITM);

@@ -97,6 +97,7 @@ static struct memory_place *make_places(struct found *f, size_t n,
 			p->process = f[i].process;
 			p->address = t->address;
 			p->generation = t->map_generation;
+			p->example = t->example;
 		}
 		add_record(&p->access[a], t);
 		add(&p->source[a][t->source], t->samples);

@@ -36,6 +36,7 @@ struct memory_sum {
 struct memory_place {
 	uint32_t process;
 	uint64_t address, generation; /* address 0: all without a record */
+	uint64_t example;             /* a data address sampled there */
 	struct memory_sum access[MEMORY_ACCESSES];
 	uint64_t source[MEMORY_ACCESSES][DATA_SOURCE_COUNT]; /* samples */
 };

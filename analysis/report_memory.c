@@ -112,7 +112,7 @@ static void print_lines(struct report *r, const struct memory_tally *t)
 			continue;
 		shown++;
 		symbols_object(r->symbols, &r->profile->process[p->process],
-			       p->address, p->generation, &object);
+			       p->example, p->generation, &object);
 		fprintf(r->out, "  0x%-16llx %7s %7s %7s %8s  %-12s %s\n",
 			(unsigned long long)p->address,
 			count_text(p->access[MEMORY_LOADS].samples),

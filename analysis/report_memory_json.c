@@ -142,7 +142,7 @@ static json_t *json_line(struct report *r, const struct memory_place *p)
 	json_t *o = json_object();
 	struct object object;
 
-	symbols_object(r->symbols, &r->profile->process[p->process], p->address,
+	symbols_object(r->symbols, &r->profile->process[p->process], p->example,
 		       p->generation, &object);
 	put(o, "line", json_sprintf("0x%llx", (unsigned long long)p->address));
 	put_text(o, "object", object_text(&object));

@@ -280,7 +280,8 @@ struct cdp_memory_tally {
 	uint64_t hitm, locked, tlb_miss;   /* samples */
 	uint64_t latencies;                /* samples with a latency */
 	uint64_t latency_sum, latency_max; /* core cycles */
-	uint64_t spare[3];
+	uint64_t example; /* the data address of the first sample */
+	uint64_t spare[2];
 };
 
 struct cdp_memory {

@@ -180,6 +180,7 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		Y(tally.latencies),
 		Y(tally.latency_sum),
 		Y(tally.latency_max),
+		Y(tally.example),
 		U(kind),
 		U(scope),
 		U(granularity),
