@@ -4,7 +4,7 @@
  *
  * The first byte says what the others are: a whole file, a whole stream, or,
  * so that the fuzzer gets beyond headers, the records of one whose events are
- * given. Everything is done with it but writing files; every eighth input is
+ * given. Everything is done with it but writing files; one input in 64 is
  * written too, so that what is slow does not set the pace.
  */
 #include <dirent.h>
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!import_collect(&im, fd)) {
 		import_tasks(&im);
 		import_plan(&im, &run);
-		if (runs++ % 8 == 0)
+		if (runs++ % 64 == 0)
 			write_some(&im, &run);
 	} else if (!im.error[0] || strchr(im.error, '\n')) {
 		abort(); /* one line, always */
