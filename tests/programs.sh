@@ -9,7 +9,7 @@
 # always the same. It runs without and with the preload, each time in a fresh
 # directory, and must give the same stdout, the same stderr and the same exit
 # status, after the filter that the file states. Then every thread that used
-# at least half a second of CPU time must have been sampled at least 100
+# at least 0.8 seconds of CPU time must have been sampled at least 100
 # times, and there must be as many such threads as the file says ($working):
 # else the run shows nothing.
 #
@@ -131,7 +131,7 @@ for t in threads:
 rows.sort(reverse=True)
 enough = [r for r in rows if r[0] >= 100]
 # of merged threads only the sum is known
-short = [r for r in rows if r[1] >= 0.5 * r[3] and r[0] < 100 * r[3]]
+short = [r for r in rows if r[1] >= 0.8 * r[3] and r[0] < 100 * r[3]]
 shown = [r for r in rows if r[0] >= 100 or r in short] or rows[:2]
 text = ", ".join("%s%s %d" % (r[2], " x%d" % r[3] if r[3] > 1 else "", r[0])
                  for r in shown[:8])

@@ -11,11 +11,11 @@ trap 'echo "the script'\''s own trap"' TRAP
 kill -USR1 $$
 kill -TRAP $$
 count() { local i s=0; for ((i = 0; i < $1; i++)); do ((s += i % 7)); done; echo $s; }
-count 400000 >one &
-count 300000 >two &
+count 900000 >one &
+count 700000 >two &
 wait
 cat one two
-count 300000
+count 700000
 sleep 100 &
 sleep 0.2
 child=$!; kill %%

@@ -31,7 +31,7 @@ int main(void)
 	pthread_t t;
 	int i, n = 5;
 
-	for (i = 0; i < 20000; i++)
+	for (i = 0; i < 45000; i++)
 		total += bump_counter(i);
 	pthread_create(&t, NULL, worker, &n);
 	pthread_join(t, NULL);
@@ -46,7 +46,7 @@ set confirm off
 set debuginfod enabled off
 break main
 run
-break bump_counter if i == 8000
+break bump_counter if i == 18000
 continue
 backtrace
 print counter

@@ -20,7 +20,7 @@ static void *compute(void *arg)
 {
 	uint64_t *slot = arg, x = *slot;
 	uint32_t table[1024] = { 0 };
-	for (long i = 0; i < 500000000; i++) {
+	for (long i = 0; i < 1000000000; i++) {
 		x = x * 6364136223846793005u + 1442695040888963407u;
 		table[x >> 54] += x >> 32;
 	}

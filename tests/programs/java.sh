@@ -21,7 +21,7 @@ public class Main {
     static void compute(int id) {
         double x = id + 1;
         long s = 0;
-        for (int i = 1; i < 60_000_000; i++) {
+        for (int i = 1; i < 130_000_000; i++) {
             x = Math.sqrt(x * x + i % 7) * 0.999;
             s += Double.doubleToLongBits(x) & 15;
             if (i % 100_000 == 0)

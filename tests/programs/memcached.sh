@@ -11,7 +11,7 @@ import sys
 import time
 import zlib
 
-CONNECTIONS, ROUNDS, KEYS = 4, 600, 1000
+CONNECTIONS, ROUNDS, KEYS = 4, 1500, 1000
 
 
 def connect(path):

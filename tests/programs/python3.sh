@@ -20,7 +20,7 @@ results = {}
 def digest(n):
     h = hashlib.sha256()
     block = bytes([n]) * (1 << 20)
-    for _ in range(800):
+    for _ in range(2000):
         h.update(block)
     results["digest %d" % n] = h.hexdigest()
 
@@ -40,7 +40,7 @@ def square_sum(n):
 
 def main():
     threads = [threading.Thread(target=digest, args=(n,)) for n in (1, 2)]
-    threads += [threading.Thread(target=primes, args=(n,)) for n in (20000, 15000)]
+    threads += [threading.Thread(target=primes, args=(n,)) for n in (45000, 35000)]
     for t in threads:
         t.start()
     for t in threads:
