@@ -48,7 +48,7 @@ run_xz()
 	sha256sum <text.xz
 }
 
-prepare_zstd() { "$B/tests/help_text" 32 >text; }
+prepare_zstd() { "$B/tests/help_text" 16 >text; }
 run_zstd()
 {
 	"$@" zstd -q -T2 -6 -c "$DATA/text" >text.zst
@@ -56,7 +56,7 @@ run_zstd()
 	sha256sum <text.zst
 }
 
-prepare_sort() { "$B/tests/help_text" 16 | tr ' ' '\n' >lines; }
+prepare_sort() { "$B/tests/help_text" 6 | tr ' ' '\n' >lines; }
 run_sort()
 {
 	LC_ALL=C "$@" sort --parallel=2 -S 1G "$DATA/lines"
@@ -309,7 +309,7 @@ cat "$dir/table"
 if [ -n "$keep" ]; then
 	{
 		echo
-		echo '# Real programs under QEMU'
+		echo '## Real programs under QEMU'
 		echo
 		echo "\`make check-programs-emu\` on $(date +%F), Linux" \
 			"$(uname -r), $(nproc) CPUs."
