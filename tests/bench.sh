@@ -105,6 +105,6 @@ for name in ${*:-$all}; do
 done
 
 grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: //'
-echo "Linux $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1-3 /proc/loadavg)"
+echo "Linux $(uname -r | cut -d- -f1), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1-3 /proc/loadavg)"
 echo "commit $(git -C "$TOP" describe --always --dirty 2>/dev/null || echo unknown)"
 python3 "$TOP/tests/bench_summary.py" "$csv"

@@ -236,7 +236,7 @@ if [ -n "$keep" ]; then
 	{
 		echo "# Real programs under the preload"
 		echo
-		echo "\`make check-programs\` on $(date +%F), Linux $(uname -r)," \
+		echo "\`make check-programs\` on $(date +%F), Linux $(uname -r | cut -d- -f1)," \
 			"$(nproc) CPUs. Each program ran once without and once"
 		echo "with the preload, its defaults otherwise; shown are the" \
 			"threads with at least 100 samples."

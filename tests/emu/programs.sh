@@ -312,7 +312,7 @@ if [ -n "$keep" ]; then
 		echo '## Real programs under QEMU'
 		echo
 		echo "\`make check-programs-emu\` on $(date +%F), Linux" \
-			"$(uname -r), $(nproc) CPUs."
+			"$(uname -r | cut -d- -f1), $(nproc) CPUs."
 		echo "Under \`record -s emu\`, sampled every 100,000 accesses," \
 			"and with \`--exact\`."
 		echo
