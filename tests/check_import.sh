@@ -89,7 +89,8 @@ mkdir mine
 # A recording made here: a watchpoint of the kernel, with real build-ids.
 cat >share.c <<'CODE'
 #include <pthread.h>
-volatile long shared_word;
+long other[3] __attribute__((aligned(64))) = { 1 };
+volatile long shared_word = 1;
 static void *store(void *arg)
 {
 	for (long i = 0; i < 10000; i++) shared_word = i;
@@ -104,10 +105,16 @@ int main(void)
 	return pthread_join(t, 0);
 }
 CODE
+build_share()
+{
+	gcc -O1 -g -no-pie -pthread -fno-toplevel-reorder -Wl,--build-id \
+		-o share share.c
+}
 if debug_registers; then
-	gcc -O1 -g -no-pie -pthread -Wl,--build-id -o share share.c ||
-		fail "cannot build share.c"
+	build_share || fail "cannot build share.c"
 	word=$(nm share | awk '$3 == "shared_word" { print $1 }')
+	# Another variable begins their line: names must not be the line's.
+	[ $((0x$word % 64)) = 24 ] || fail "shared_word at $word"
 	for z in -z ""; do # with -z perf writes no build-ids
 		perf record -q $z -e "mem:0x$word/8:wu" -c 25 -d \
 			-o here.data -- ./share >log 2>&1 ||
@@ -119,7 +126,9 @@ if debug_registers; then
 			r["threads"]) >= 700' "stores that were watched"
 		holds here.json 'all("shared_word" in l["object"] for l in
 			c["lines"]) and len(c["lines"]) == 1' "the variable"
-		holds here.json 'all(s["location"].endswith("share.c:5") for s
+		holds here.json '["shared_word" in l["object"] for l in
+			r["memory"]["lines"]] == [True]' "the variable of the line"
+		holds here.json 'all(s["location"].endswith("share.c:6") for s
 			in c["sites"])' "the line of code"
 		holds here.json 'est("false_sharing") == 0' "true sharing"
 		holds here.json 'r["processes"][0]["exe"].endswith("/share")' \
@@ -130,12 +139,12 @@ if debug_registers; then
 	json piped piped.json
 	holds piped.json 'sum(t["samples"]["uniform"] for t in
 		r["threads"]) >= 700' "stores through a pipe"
-	holds piped.json 'all("shared_word" in l["object"] for l in
-		r["memory"]["lines"])' "the variable through a pipe"
+	holds piped.json '["shared_word" in l["object"] for l in
+		r["memory"]["lines"]] == [True]' "the variable through a pipe"
 	holds piped.json "r['run']['host'] == '$(uname -n)'" "the host"
 	# Another build under the same name gives no names.
 	sed -i 's/10000/10001/' share.c
-	gcc -O1 -g -no-pie -pthread -Wl,--build-id -o share share.c
+	build_share || fail "cannot build share.c again"
 	json here here.json
 	holds here.json 'any("another one" in p for p in r["problems"])' \
 		"a program that has changed"

@@ -119,6 +119,7 @@ START_TEST(sums_by_site_and_line_are_those_of_the_samples)
 			    s->source != m->tally.source)
 				continue;
 			t.samples++;
+			t.example += m->tally.example == s->addr;
 			t.periods += s->period;
 			t.periods_squared +=
 				(double)s->period * (double)s->period;
@@ -131,6 +132,8 @@ START_TEST(sums_by_site_and_line_are_those_of_the_samples)
 				t.latency_max = s->latency;
 		}
 		ck_assert_uint_eq(m->tally.samples, t.samples);
+		/* What names the line is an address that was accessed. */
+		ck_assert_uint_gt(t.example, 0);
 		ck_assert_uint_eq(m->tally.periods, t.periods);
 		ck_assert_double_eq_tol(m->tally.periods_squared,
 					t.periods_squared, 1);
