@@ -192,6 +192,7 @@ static void sample(struct thread *t, const struct event *e)
 		store_add(&r->loads, 1);
 	if (e->access.flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
+	sample_log_add(t, &e->access, SAMPLE_UNIFORM);
 	if (instr_config.algorithm == INSTR_COMDETECTIVE)
 		comm_sample(&runtime.comm, &t->comm, &e->access, instr_ticks(),
 			    t->core);

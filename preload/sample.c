@@ -17,25 +17,19 @@
 #include "state.h"
 #include "sys.h"
 #include "watch.h"
+#include "src/sample_log.h"
 #include "signal_safe.h"
 
-/* COMDET_SAMPLE_LOG: every sample as 32 bytes, to check how they are chosen. */
-struct log_record {
-	uint64_t addr, ip;
-	uint32_t len, flags, kind, thread;
-};
-
 enum {
-	LOG_RECORDS = 1 << 20,
 	PAGE_MASK = 4095
 };
 
-static struct log_record *sample_log;
+static struct sample_log_record *sample_log;
 static _Atomic uint32_t logged;
 
 int sample_log_open(const char *path)
 {
-	size_t bytes = LOG_RECORDS * sizeof(*sample_log);
+	size_t bytes = SAMPLE_LOG_RECORDS * sizeof(*sample_log);
 	long fd, p;
 
 	fd = sys_call4(SYS_openat, AT_FDCWD, path,
@@ -50,17 +44,20 @@ int sample_log_open(const char *path)
 	sys_call1(SYS_close, fd);
 	if (p < 0 && p > -4096)
 		return p;
-	sample_log = (struct log_record *)p;
+	sample_log = (struct sample_log_record *)p;
 	return 0;
 }
 
-static void log_sample(struct thread *t, const struct access *a,
-		       enum sample_kind kind)
+void sample_log_add(const struct thread *t, const struct access *a,
+		    enum sample_kind kind)
 {
-	uint32_t i = atomic_fetch_add(&logged, 1);
+	uint32_t i;
 
-	if (i < LOG_RECORDS)
-		sample_log[i] = (struct log_record){
+	if (!sample_log)
+		return;
+	i = atomic_fetch_add(&logged, 1);
+	if (i < SAMPLE_LOG_RECORDS)
+		sample_log[i] = (struct sample_log_record){
 			a->addr, a->ip, a->len, a->flags, kind, t->record->id,
 		};
 }
@@ -100,8 +97,7 @@ static void feed(struct thread *t, const struct access *a,
 		if (a->flags & ACCESS_STORE)
 			store_add(&t->record->stores, 1);
 	}
-	if (sample_log)
-		log_sample(t, a, kind);
+	sample_log_add(t, a, kind);
 	comm_sample(&runtime.comm, &t->comm, a, time, core);
 }
 

@@ -153,7 +153,10 @@ extern const struct comm_sink sample_sink;
  */
 bool sample_trapped(struct thread *t, const struct cpu_state *cpu,
 		    const struct watch_range *w, struct access *a);
+/* src/sample_log.h; nothing is added unless it was opened. */
 int sample_log_open(const char *path);
+void sample_log_add(const struct thread *t, const struct access *a,
+		    enum sample_kind kind);
 
 /* program.c: fills in code and waits_for_thread. Context: set-up. */
 void program_look(void);

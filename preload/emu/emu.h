@@ -210,6 +210,12 @@ void emu_show(struct vcpu *v, const struct detection *d);
 /* A counter overflowed or a watched line was touched. */
 void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip);
 
+/* emu_log.c: src/sample_log.h, where COMDET_SAMPLE_LOG asks for it. */
+int emu_log_open(void);
+/* What was inherited is the parent's. */
+void emu_log_close(void);
+void emu_log_add(const struct vcpu *v, const struct access *a);
+
 /* emu_exact.c: the directory, with config.exact only. */
 int emu_exact_init(void);
 void emu_exact_start(struct vcpu *v);

@@ -206,6 +206,7 @@ static void sample(struct vcpu *v, const struct access *a,
 		store_add(&r->loads, 1);
 	if (a->flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
+	emu_log_add(v, a);
 	if (v->in_transfer)
 		emu_transfer_sample(v, a, now);
 	if (v->in_reuse)

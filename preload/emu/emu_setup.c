@@ -213,6 +213,8 @@ int emu_set_up(unsigned int index)
 		store_release(&emu.store);
 		return r;
 	}
+	if (emu_log_open())
+		emu_say("COMDET_SAMPLE_LOG cannot be written");
 	emu_describe_measurement(h);
 	emu.active = true;
 	emu_thread_start(index);
@@ -222,6 +224,7 @@ int emu_set_up(unsigned int index)
 void emu_after_fork(void)
 {
 	emu.active = false;
+	emu_log_close();
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record)
 			emu_thread_mute(&emu.vcpu[i]);
