@@ -19,9 +19,11 @@ void mrc_compute(struct mrc *m, const struct locality *l,
 		lines = fmax(1, floor(p->bytes / line_bytes));
 		p->lru = locality_miss_stack(l, part, lines);
 		p->by = locality_band(l, part, lines);
-		p->random = i % MRC_OCTAVE_POINTS
-				    ? NAN
-				    : locality_miss_random(l, part, lines);
+		p->random = p->aet = NAN;
+		if (i % MRC_OCTAVE_POINTS)
+			continue;
+		p->random = locality_miss_random(l, part, lines);
+		p->aet = locality_miss_aet(l, part, lines);
 	}
 }
 
@@ -77,6 +79,7 @@ void mrc_add(struct mrc *sum, double weight, const struct mrc *m, double w)
 		add_ratio(&to->lru, &to->by, weight, from->lru, from->by, w);
 		to->random =
 			(to->random * weight + from->random * w) / (weight + w);
+		to->aet = (to->aet * weight + from->aet * w) / (weight + w);
 	}
 }
 
@@ -119,7 +122,7 @@ void mrc_of_distances(struct mrc *m, const struct reuse_histogram *distances,
 		p->lru = mrc_distances_from(
 			distances, fmax(1, floor(p->bytes / line_bytes)));
 		p->by = (struct interval){ p->lru, p->lru };
-		p->random = NAN;
+		p->random = p->aet = NAN;
 	}
 }
 

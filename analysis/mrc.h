@@ -26,7 +26,9 @@ struct mrc_point {
 	double bytes;
 	double lru;         /* StatStack */
 	struct interval by; /* 95 %, of lru */
-	double random;      /* StatCache; powers of two only, else NAN */
+	/* Powers of two only, else NAN. */
+	double random; /* StatCache */
+	double aet;
 };
 
 struct mrc {

@@ -109,6 +109,9 @@ static json_t *json_curve(const struct mrc *m, const struct mrc *model)
 			put(o, "random", json_real(p->random));
 		if (model)
 			put(o, "statstack", json_real(model->point[i].lru));
+		p = model ? &model->point[i] : p;
+		if (!isnan(p->aet))
+			put(o, "aet", json_real(p->aet));
 		append(a, o);
 	}
 	return a;
