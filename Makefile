@@ -71,7 +71,7 @@ all: $(ALL)
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
 ifneq ($(filter demo check check-% bench bench-emu bench-instr accuracy \
-	score-reuse fuzz,$(MAKECMDGOALS)),)
+	score-reuse score-traces fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 endif
 
@@ -338,6 +338,13 @@ score-reuse: deps
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/emu/score_reuse.sh cases threads lines
 
+# Miss ratio curves of programs against exact LRU stacks and cachegrind: some
+# three minutes; TRACES= chooses some.
+.PHONY: score-traces
+score-traces: deps deps-programs
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/emu/score_traces.sh $(TRACES)
+
 # Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
 FUZZ := $(patsubst tests/%.c,build/fuzz/%,$(wildcard tests/fuzz_*.c))
@@ -420,6 +427,8 @@ help:
 	@echo 'make bench-instr [BENCH="quicksort ..."]'
 	@echo '                    what the hooks of the source instr cost'
 	@echo 'make score-reuse    hold reuse times to the truth; 20 minutes'
+	@echo 'make score-traces [TRACES="gzip ..."]'
+	@echo '                    hold miss ratio curves to exact LRU stacks'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
 	@echo '                    hold the estimates to exact counts; an hour'
 	@echo 'make fuzz [FUZZ_SECONDS=60]'
