@@ -7,8 +7,12 @@
  * line for a test to read:
  *
  *	{"benchmark": NAME, "threads": [{"id", "tid", "iterations"}],
- *	 "instructions": N, "seconds": S, "sites": [{"name", "event",
- *	 "low", "high", "words", "bytes", "count"}]}
+ *	 "instructions": N, "seconds": S, "cpu_seconds": S, "peak_kb": N,
+ *	 "sites": [{"name", "event", "low", "high", "words", "bytes",
+ *	 "count"}]}
+ *
+ * Seconds are those of the loops, peak_kb is the process's largest resident
+ * size since it was executed.
  *
  * A site is the instruction in [low, high). Its event is load, store, locked
  * (a locked read-modify-write), call, ret, or none, which accesses nothing. In
@@ -64,6 +68,13 @@ static const struct precise *precise;
 	"cmpq $0, %rdi\n"                                                      \
 	"jne 1b\n"
 
+/* Of a loop in C nobody knows how many instructions it has. */
+#ifdef __SANITIZE_THREAD__
+#define INSTRUCTIONS(n) 0
+#else
+#define INSTRUCTIONS(n) (n)
+#endif
+
 static void precise_body(struct worker *w)
 {
 	uint64_t done = 0, n;
@@ -84,7 +95,30 @@ static unsigned long long address_of(const void *p)
 	return (unsigned long long)(uintptr_t)p;
 }
 
-static void precise_print_json(uint64_t iterations, double seconds)
+static double cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* VmHWM: unlike ru_maxrss it knows nothing of what executed us. */
+static long peak_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[128];
+	long kb = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %ld", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+static void precise_print_json(uint64_t iterations, double seconds, double cpu)
 {
 	const struct precise *p = precise;
 	long i, k;
@@ -94,8 +128,10 @@ static void precise_print_json(uint64_t iterations, double seconds)
 		printf("%s{\"id\": %ld, \"tid\": %ld, \"iterations\": %llu}",
 		       i ? ", " : "", i, workers[i].tid,
 		       (unsigned long long)workers[i].iterations);
-	printf("], \"instructions\": %llu, \"seconds\": %.6f, \"sites\": [",
-	       (unsigned long long)(p->instructions * iterations), seconds);
+	printf("], \"instructions\": %llu, \"seconds\": %.6f, "
+	       "\"cpu_seconds\": %.6f, \"peak_kb\": %ld, \"sites\": [",
+	       (unsigned long long)(INSTRUCTIONS(p->instructions) * iterations),
+	       seconds, cpu, peak_kb());
 	for (i = 0; i < p->sites; i++) {
 		const struct precise_site *s = &p->site[i];
 
@@ -141,18 +177,20 @@ static void precise_print_text(uint64_t iterations, double seconds)
 static int precise_main(const struct precise *p)
 {
 	uint64_t iterations = 0, start;
-	double seconds;
+	double seconds, cpu;
 	long i;
 
 	precise = p;
 	check_common(1);
 	start = now_ns();
+	cpu = cpu_seconds();
 	run_workers(precise_body);
+	cpu = cpu_seconds() - cpu;
 	seconds = (double)(now_ns() - start) * 1e-9;
 	for (i = 0; i < opt.threads; i++)
 		iterations += workers[i].iterations;
 	if (opt.json)
-		precise_print_json(iterations, seconds);
+		precise_print_json(iterations, seconds, cpu);
 	else
 		precise_print_text(iterations, seconds);
 	return 0;
