@@ -109,34 +109,6 @@ static void parse_options(int argc, char **argv, struct options *o)
 		    argc - optind);
 }
 
-static void load(struct profile *p, const char *path)
-{
-	int err = profile_load(p, path);
-
-	if (err == -ENOENT)
-		die("cannot open %s: %s; record a program first: reusetrack "
-		    "record -- ./program",
-		    safe_text(path), strerror(-err));
-	if (err == -EBADMSG || err == -ENOTDIR)
-		die("%s is not an output directory (it has no .comdet marker); "
-		    "give the directory that record named",
-		    safe_text(path));
-	if (err)
-		die("cannot open %s: %s; do you own it?", safe_text(path),
-		    strerror(-err));
-	for (size_t i = 0; i < p->bad_files; i++)
-		warn("%s: %s; it is left out", safe_text(p->bad[i].name),
-		     p->bad[i].why);
-	if (!p->processes && p->bad_files) {
-		profile_release(p);
-		exit(1);
-	}
-	if (!p->processes)
-		die("%s has no profile in it: the program has not started yet, "
-		    "or ran unprofiled; try reusetrack doctor",
-		    safe_text(path));
-}
-
 static FILE *open_output(const char *path)
 {
 	FILE *f = path ? fopen(path, "we") : stdout;
@@ -168,7 +140,7 @@ static int run_report(int argc, char **argv)
 	int status;
 
 	parse_options(argc, argv, &o);
-	load(&p, optind < argc ? argv[optind] : "out");
+	profile_open(&p, optind < argc ? argv[optind] : "out");
 	if (o.thread >= (int64_t)p.threads)
 		die("report: there is no thread %lld; the ids go from 0 to "
 		    "%zu",

@@ -117,6 +117,12 @@ struct profile {
 int profile_load(struct profile *p, const char *path);
 void profile_release(struct profile *p);
 
+/*
+ * The same for a verb: die with what to do if there is nothing to read, and
+ * warn of files that are left out.
+ */
+void profile_open(struct profile *p, const char *path);
+
 /* The name of a state in plain words. */
 const char *process_state_text(enum process_state s);
 
