@@ -47,10 +47,9 @@ check_includes()
 	local tree=$1 layer file name header owner
 
 	for layer in src preload analysis microbench; do
-		for file in "$tree/$layer"/*.[ch]; do
-			[ -e "$file" ] || continue
+		while read -r file; do
 			while read -r name; do
-				header=$tree/$layer/$name
+				header=${file%/*}/$name
 				[ -e "$header" ] || header=$tree/$name
 				if [ ! -e "$header" ]; then
 					complain "${file#"$tree"/}: no header $name"
@@ -61,7 +60,7 @@ check_includes()
 				[[ $(allowed $layer) == *" $owner "* ]] ||
 					complain "${file#"$tree"/}: $layer/ must not include $header"
 			done < <(sed -nE 's/^[ \t]*#[ \t]*include[ \t]*"([^"]+)".*/\1/p' "$file")
-		done
+		done < <(find "$tree/$layer" -name '*.[ch]')
 	done
 	for file in "$tree"/src/*.[ch]; do
 		[ -e "$file" ] || continue
@@ -143,7 +142,10 @@ check_the_check()
 	rm "$t/src/x.c"
 	echo '#include "analysis/a.h"' >"$t/preload/x.c"
 	expect 'preload/ must not include analysis/a.h'
-	rm "$t/preload/x.c"
+	mkdir "$t/preload/part"
+	mv "$t/preload/x.c" "$t/preload/part"
+	expect 'preload/ must not include analysis/a.h'
+	rm "$t/preload/part/x.c"
 	echo '#include "preload/p.h"' >"$t/analysis/x.c"
 	expect 'analysis/ must not include preload/p.h'
 	rm "$t/analysis/x.c"
