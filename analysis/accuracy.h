@@ -79,6 +79,7 @@ enum accuracy_verdict {
 /* Numbers that do not apply are NAN. */
 struct accuracy_row {
 	const char *suite, *metric;
+	const char *source; /* NULL: emu */
 	char *name;
 	uint32_t threads; /* 0: of several trials */
 	double measured, truth, error, low, high, bound;

@@ -103,7 +103,7 @@ static json_t *row_json(const struct accuracy_row *r)
 
 	put(o, "suite", json_string(r->suite));
 	put(o, "case", json_string(r->name));
-	put(o, "source", json_string(SOURCE));
+	put(o, "source", json_string(r->source ? r->source : SOURCE));
 	put(o, "threads", r->threads ? json_integer(r->threads) : json_null());
 	put(o, "metric", json_string(r->metric));
 	put(o, "measured", real(r->measured));

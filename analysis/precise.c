@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * precise - the study of precise event sampling: what it runs, and where
+ */
+#include <stdlib.h>
+
+#include "analysis/precise.h"
+#include "analysis/util.h"
+
+enum {
+	RUNS = 5, /* as in the thesis */
+	RUNS_SHORT = 2,
+};
+
+static void say_missing(const struct precise *p)
+{
+	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++) {
+		const struct precise_source *s = &p->source[c];
+
+		if (!s->wanted || s->opens)
+			continue;
+		printf("Without a column: %s: %s\n", precise_names[c],
+		       safe_text(s->reason));
+		if (s->advice[0]) {
+			printf("  -> ");
+			print_wrapped(stdout, safe_text(s->advice), 5, 5);
+		}
+	}
+	putchar('\n');
+}
+
+void precise_all(struct accuracy *all, const char *list)
+{
+	struct precise p = {
+		.all = all,
+		.runs = all->short_form ? RUNS_SHORT : RUNS,
+	};
+	bool any = false;
+
+	precise_look(&p, list);
+	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++)
+		any |= p.source[c].wanted && p.source[c].opens;
+	if (!any)
+		die("none of the sources %s opens here; see reusetrack doctor",
+		    list ? safe_text(list) : "of samples");
+	if (!all->json)
+		say_missing(&p);
+	precise_load_ratio(&p);
+	precise_locked_load(&p);
+	precise_bias(&p);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * precise_plan - how long to run, how often to sample, and what to make of it
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/precise.h"
+#include "analysis/util.h"
+
+enum {
+	RATE_ITERATIONS = 30 * 1000 * 1000,
+	PERIOD_MIN = 100, /* of every source that has one */
+};
+#define SECONDS_MIN 0.1
+#define ERROR_MIN   0.01 /* of a count */
+#define ERRORS      3    /* standard errors */
+#define JITTER      8    /* an interval is uniform in the period's eighth */
+
+bool precise_plan(struct precise_run *r, double interval, double samples,
+		  double an_iteration, double rate)
+{
+	double accesses = interval * samples;
+
+	if (accesses < SECONDS_MIN * rate &&
+	    (r->column == PRECISE_CLOCK || r->column == PRECISE_NATIVE))
+		accesses = SECONDS_MIN * rate;
+	r->iterations = (uint64_t)(accesses / an_iteration);
+	r->interval = interval;
+	r->period = (uint64_t)interval;
+	if (r->column != PRECISE_CLOCK)
+		return r->period >= PERIOD_MIN;
+	r->freq = (uint64_t)round(rate / interval);
+	if (r->freq)
+		r->interval = rate / (double)r->freq;
+	return r->freq && r->freq <= PRECISE_FREQ_MAX;
+}
+
+double precise_rate(struct precise *p, const char *program, const char *options)
+{
+	struct precise_run r = {
+		.column = PRECISE_NATIVE,
+		.program = program,
+		.options = options,
+		.iterations = RATE_ITERATIONS,
+	};
+
+	precise_execute(p, &r);
+	if (r.failed)
+		die("%s cannot be run: %s", program, safe_text(r.failed));
+	return precise_accesses(&r, NULL) / r.cpu_seconds;
+}
+
+/*
+ * A count of events with independent intervals of mean m and deviation s, over
+ * a time that begins anywhere: its variance is n (s/m)^2 + 1/6. Where it begins
+ * may be the same in every run, so runs do not lower the second part. What is
+ * not counted by a counter of its own is taken as a Poisson number.
+ */
+double precise_bound(enum precise_column c, double truth, unsigned int runs)
+{
+	double cv = c == PRECISE_CLOCK || c == PRECISE_IBS
+			    ? 1
+			    : 1 / (JITTER * sqrt(12));
+	double error = sqrt(truth * cv * cv / runs + 1.0 / 6) / truth;
+
+	return fmax(ERROR_MIN, ERRORS * error);
+}
+
+void precise_add(struct precise *p, struct precise_point *to,
+		 const struct precise_run *model)
+{
+	struct precise_run *r = &to->run[to->runs++];
+
+	*r = *model;
+	r->seed = p->made + 1;
+	precise_execute(p, r);
+}
+
+void precise_point_release(struct precise_point *p)
+{
+	for (unsigned int i = 0; i < p->runs; i++)
+		free(p->run[i].failed);
+	p->runs = 0;
+}
+
+double precise_samples(const struct precise_run *r, const char *event)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < r->sites; i++)
+		if (!event || !strcmp(r->site[i].event, event))
+			for (int k = 0; k < SAMPLE_KINDS; k++)
+				sum += (double)r->site[i].samples[k];
+	return sum;
+}
+
+double precise_accesses(const struct precise_run *r, const char *event)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < r->sites; i++)
+		if (!event || !strcmp(r->site[i].event, event))
+			sum += (double)r->site[i].count;
+	return sum;
+}
+
+struct precise_mean precise_mean(const struct precise_point *p,
+				 double (*figure)(const struct precise_run *))
+{
+	struct precise_mean m = { .mean = NAN, .error = NAN };
+	double sum = 0, squares = 0, x;
+
+	for (unsigned int i = 0; i < p->runs; i++) {
+		if (p->run[i].failed)
+			continue;
+		x = figure(&p->run[i]);
+		sum += x;
+		m.n++;
+	}
+	if (!m.n)
+		return m;
+	m.mean = sum / m.n;
+	for (unsigned int i = 0; i < p->runs; i++) {
+		if (p->run[i].failed)
+			continue;
+		x = figure(&p->run[i]) - m.mean;
+		squares += x * x;
+	}
+	if (m.n > 1)
+		m.error = sqrt(squares / (m.n - 1) / m.n);
+	return m;
+}
