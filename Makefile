@@ -346,7 +346,8 @@ score-traces: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/emu/score_traces.sh $(TRACES)
 
-# Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each.
+# Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each. What
+# was found is in tests/corpus, and tests play it back.
 FUZZ_SECONDS ?= 60
 FUZZ := $(patsubst tests/%.c,build/fuzz/%,$(wildcard tests/fuzz_*.c))
 .PHONY: fuzz
@@ -356,8 +357,13 @@ fuzz: deps deps-fuzz
 		echo "$$f: $(FUZZ_SECONDS) s"; \
 		mkdir -p $$f.corpus && (cd $$f.corpus/.. && $(CURDIR)/$$f \
 			-max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
-			-print_final_stats=1 $(CURDIR)/$$f.corpus) || exit 1; \
+			-print_final_stats=1 $(CURDIR)/$$f.corpus \
+			$$(ls -d $(CURDIR)/tests/corpus/$${f##*/fuzz_} \
+				2>/dev/null)) || exit 1; \
 	done
+
+# A ring is read as that of a machine with a PMU.
+build/fuzz/fuzz_perf_ring: $(FAKE_OBJ:$(O)/%.o=%.c)
 
 # What reads files that others wrote.
 FUZZ_ANALYSIS := $(wildcard analysis/perf_data*.c analysis/import_*.c) \

@@ -25,8 +25,6 @@
 #include "src/cdp.h"
 #include "src/store.h"
 
-#define IMPORT_NONE UINT32_MAX
-
 /* One memory access in user space. */
 struct import_sample {
 	uint64_t time, ip, addr, period;
@@ -179,17 +177,5 @@ void import_tally_add(struct import_tally *t, enum cdp_memory_kind kind,
  */
 void import_tally_finish(struct import_tally *t, size_t max);
 void import_tally_release(struct import_tally *t);
-
-/* From numbers to numbers, by open addressing. Zeroed, it is empty. */
-struct import_index {
-	uint64_t *key;
-	uint32_t *value; /* IMPORT_NONE: a free slot */
-	size_t used, slots;
-};
-
-uint32_t import_index_find(const struct import_index *x, uint64_t key);
-/* IMPORT_NONE forgets the key. */
-void import_index_set(struct import_index *x, uint64_t key, uint32_t value);
-void import_index_release(struct import_index *x);
 
 #endif

@@ -7,19 +7,30 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#include "analysis/import.h"
+#include "analysis/import_index.h"
 #include "analysis/util.h"
 
 enum {
-	FIRST_SLOTS = 64,
+	FIRST_BITS = 7,
 };
-#define FREE_KEY UINT64_MAX /* no pair of pid and tid */
+#define FREE_KEY UINT64_MAX /* no pair of pid and tid, no id */
+
+/* Odd, which makes it a universal hash (Dietzfelbinger et al. 1997). */
+static uint64_t secret(void)
+{
+	static uint64_t odd;
+
+	if (!odd && getrandom(&odd, sizeof(odd), GRND_NONBLOCK) < 0)
+		odd = 0x9E3779B97F4A7C15ull;
+	odd |= 1;
+	return odd;
+}
 
 static size_t slot_of(const struct import_index *x, uint64_t key)
 {
-	uint64_t h = key * 0x9E3779B97F4A7C15ull;
-	size_t at = (h ^ h >> 29) & (x->slots - 1);
+	size_t at = key * secret() >> (64 - x->bits);
 
 	while (x->key[at] != key && x->key[at] != FREE_KEY)
 		at = (at + 1) & (x->slots - 1);
@@ -40,12 +51,13 @@ static void resize(struct import_index *x)
 {
 	struct import_index old = *x;
 
-	x->slots = 2 * FIRST_SLOTS;
+	x->bits = FIRST_BITS;
 	for (size_t i = 0, live = 0; i < old.slots; i++) {
 		live += old.value[i] != IMPORT_NONE;
-		if (live * 4 > x->slots)
-			x->slots *= 2;
+		if (live * 4 > (size_t)1 << x->bits)
+			x->bits++;
 	}
+	x->slots = (size_t)1 << x->bits;
 	x->used = 0;
 	x->key = xcalloc(x->slots, sizeof(*x->key));
 	x->value = xcalloc(x->slots, sizeof(*x->value));

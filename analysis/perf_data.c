@@ -18,7 +18,7 @@
 #define MAGIC_OLD     UINT64_C(0x454c494646524550) /* PERFFILE */
 
 enum {
-	IN_BYTES = 1024 * 1024,
+	IN_BYTES = 128 * 1024, /* a record has 64 KiB at the most */
 	ALIGN = sizeof(uint64_t),
 };
 
@@ -228,6 +228,7 @@ void perf_data_close(struct perf_data *d)
 	free(d->build_id);
 	free(d->event);
 	free(d->id);
+	import_index_release(&d->by_id);
 	free(d->pmu);
 	free(d->in.bytes);
 	free(d->inflated.bytes);
@@ -365,50 +366,26 @@ int perf_data_next(struct perf_data *d, const void **record, size_t *bytes)
 	return 1;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const struct perf_data_id *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return (x->event > y->event) - (x->event < y->event);
-}
-
-static struct perf_data_id *find_id(struct perf_data *d, uint64_t id)
-{
-	size_t low = 0, high = d->ids;
-
-	if (!d->ids_ordered && d->ids)
-		qsort(d->id, d->ids, sizeof(*d->id), compare_ids);
-	d->ids_ordered = true;
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (d->id[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < d->ids && d->id[low].id == id ? &d->id[low] : NULL;
-}
-
 const struct perf_data_event *perf_data_event(struct perf_data *d,
 					      const void *record, size_t bytes,
 					      struct perf_data_id **id)
 {
 	struct perf_data_id *entry = NULL;
-	const struct perf_data_event *event = NULL;
+	struct perf_data_event *event = NULL;
+	uint32_t at = IMPORT_NONE;
 	uint64_t number;
 
 	if (d->events &&
 	    !perf_sample_event(&d->event[0].attr, record, bytes, &number))
-		entry = find_id(d, number);
+		at = import_index_find(&d->by_id, number);
+	if (at != IMPORT_NONE)
+		entry = &d->id[at];
 	if (entry)
 		event = &d->event[entry->event];
 	else if (d->events == 1)
 		event = &d->event[0];
-	if (!d->kinds_known)
-		perf_data_name_kinds(d);
+	if (event && event->kind_at != d->kinds)
+		perf_data_name_kind(d, event);
 	if (id)
 		*id = entry;
 	return event;

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/import_index.h"
 #include "src/perf_sample.h"
 
 enum {
@@ -45,6 +46,7 @@ struct perf_data_event {
 	struct perf_event_attr attr;     /* what the file lacks of it is 0 */
 	char name[PERF_DATA_NAME_BYTES]; /* "" if the recording has none */
 	enum perf_kind kind;
+	uint32_t kind_at; /* perf_data.kinds when it was found */
 };
 
 struct perf_data_build_id {
@@ -93,7 +95,8 @@ struct perf_data {
 	uint64_t bytes;   /* of the file */
 	struct perf_data_id *id;
 	size_t ids, ids_room;
-	bool ids_ordered, kinds_known;
+	struct import_index by_id; /* to the number of its entry */
+	uint32_t kinds;            /* raised when what tells them changes */
 	struct perf_data_pmu *pmu;
 	size_t pmus, pmus_room;
 	struct perf_data_buffer in, inflated;
@@ -141,8 +144,8 @@ int perf_data_take_feature(struct perf_data *d, uint64_t feature,
 			   const char *at, size_t bytes);
 int perf_data_take_update(struct perf_data *d, const char *at, size_t bytes);
 int perf_data_take_build_id(struct perf_data *d, const char *at, size_t bytes);
-/* What the events sample, as far as is known by now. */
-void perf_data_name_kinds(struct perf_data *d);
+/* What the event samples, as far as is known by now. */
+void perf_data_name_kind(const struct perf_data *d, struct perf_data_event *e);
 /* Refuse what cannot be read: another architecture, ids in no one place. */
 int perf_data_check(struct perf_data *d);
 

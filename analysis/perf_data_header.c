@@ -36,7 +36,7 @@ enum {
 	ATTR_BYTES_MIN = 64, /* of the first version of perf_event_attr */
 	IDS_SECTION_BYTES = 2 * sizeof(uint64_t),
 	EVENTS_MAX = 4096,
-	IDS_MAX = 16 * 1024 * 1024,
+	IDS_MAX = 1024 * 1024, /* one for each event and processor */
 	BUILD_IDS_MAX = 1024 * 1024,
 	FEATURE_BYTES_MAX = 64 * 1024 * 1024,
 	BUILD_ID_FIELD_BYTES = 24,
@@ -137,7 +137,7 @@ static int add_event(struct perf_data *d, const char *at, size_t bytes)
 	if (bytes > sizeof(e->attr))
 		bytes = sizeof(e->attr);
 	memcpy(&e->attr, at, bytes);
-	d->kinds_known = false;
+	e->kind_at = d->kinds - 1;
 	return 0;
 }
 
@@ -145,10 +145,11 @@ static int add_id(struct perf_data *d, uint64_t id, size_t event)
 {
 	if (d->ids == IDS_MAX)
 		return perf_data_fail(d, "has more than %d ids", IDS_MAX);
+	if (import_index_find(&d->by_id, id) == IMPORT_NONE)
+		import_index_set(&d->by_id, id, (uint32_t)d->ids);
 	d->id = grow(d->id, d->ids, &d->ids_room, sizeof(*d->id));
 	d->id[d->ids++] =
 		(struct perf_data_id){ .id = id, .event = (uint32_t)event };
-	d->ids_ordered = false;
 	return 0;
 }
 
@@ -228,19 +229,18 @@ int perf_data_take_update(struct perf_data *d, const char *at, size_t bytes)
 {
 	struct scan s = { .at = at, .left = bytes };
 	uint64_t type = scan_u64(&s), id = scan_u64(&s);
+	struct perf_data_event *e;
+	uint32_t found;
 
 	if (type != UPDATE_NAME || s.cut)
 		return 0;
-	for (size_t i = 0; i < d->ids; i++) {
-		struct perf_data_event *e = &d->event[d->id[i].event];
-
-		if (d->id[i].id != id)
-			continue;
-		snprintf(e->name, sizeof(e->name), "%.*s",
-			 (int)strnlen(s.at, s.left), s.at);
-		d->kinds_known = false;
-		break;
-	}
+	found = import_index_find(&d->by_id, id);
+	if (found == IMPORT_NONE)
+		return 0;
+	e = &d->event[d->id[found].event];
+	snprintf(e->name, sizeof(e->name), "%.*s", (int)strnlen(s.at, s.left),
+		 s.at);
+	e->kind_at = d->kinds - 1;
 	return 0;
 }
 
@@ -334,7 +334,7 @@ static void take_names(struct perf_data *d, struct scan *s)
 		if (i < d->events)
 			memcpy(d->event[i].name, name, sizeof(name));
 	}
-	d->kinds_known = false;
+	d->kinds++;
 }
 
 static void take_pmus(struct perf_data *d, struct scan *s)
@@ -349,7 +349,7 @@ static void take_pmus(struct perf_data *d, struct scan *s)
 		p->type = scan_u32(s);
 		scan_string(s, p->name, sizeof(p->name));
 	}
-	d->kinds_known = false;
+	d->kinds++;
 }
 
 /* "AuthenticAMD,25,17,1" names family and model; Intel has no IBS. */
@@ -496,11 +496,10 @@ static enum perf_kind kind_of(const struct perf_data *d,
 	return PERF_KIND_UNKNOWN;
 }
 
-void perf_data_name_kinds(struct perf_data *d)
+void perf_data_name_kind(const struct perf_data *d, struct perf_data_event *e)
 {
-	for (size_t i = 0; i < d->events; i++)
-		d->event[i].kind = kind_of(d, &d->event[i]);
-	d->kinds_known = true;
+	e->kind = kind_of(d, e);
+	e->kind_at = d->kinds;
 }
 
 /* How many words before the id in a sample; -1 without. */

@@ -121,8 +121,9 @@ START_TEST(every_form_hands_out_the_same_records)
 	ck_assert_uint_eq(got.used, wanted.used);
 	ck_assert_mem_eq(got.bytes, wanted.bytes, wanted.used);
 
-	perf_data_name_kinds(&d);
 	ck_assert_uint_eq(d.events, 2);
+	for (int i = 0; i < 2; i++)
+		perf_data_name_kind(&d, &d.event[i]);
 	ck_assert_str_eq(d.event[0].name, "cpu/mem-loads/");
 	ck_assert_int_eq(d.event[0].kind, PERF_KIND_LOADS);
 	ck_assert_int_eq(d.event[1].kind, PERF_KIND_STORES);
@@ -469,7 +470,7 @@ START_TEST(kinds_follow_from_names_and_codes)
 	perf_file_comm(&f, 1, 1, "x", false, 1);
 	perf_file_write(&f, &out);
 	ck_assert_int_eq(read_all(&d, put(&out, out.used), &all), 0);
-	perf_data_name_kinds(&d);
+	perf_data_name_kind(&d, &d.event[0]);
 	ck_assert_int_eq(d.event[0].kind, events[_i].kind);
 	perf_data_close(&d);
 	gen_release(&out);
