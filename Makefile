@@ -172,8 +172,8 @@ $(B)/tests/emu/%_plugin.so: tests/emu/%_plugin.c Makefile | $(DEPS_FIRST)
 INSTR_TESTS := $(patsubst tests/instr/%.c,$(B)/tests/instr/%, \
 	$(wildcard tests/instr/*.c))
 INSTR_MICROBENCH := $(addprefix $(B)/microbench/instr/, \
-	bias_bench false_sharing load_ratio locked_load point_to_point \
-	read_write words write_volume)
+	bias_bench exec_mode false_sharing load_ratio locked_load multi_event \
+	point_to_point read_write words write_volume)
 # gcc has no fences with it, and sees other truncations.
 SANITIZE_COMPILE = $(CC) $(CSTD) $(WARN) -Wno-tsan -Wno-format-truncation \
 	-O2 -g -mcx16 -fsanitize=thread -c

@@ -7,7 +7,8 @@
  * line for a test to read:
  *
  *	{"benchmark": NAME, "threads": [{"id", "tid", "iterations"}],
- *	 "instructions": N, "seconds": S, "cpu_seconds": S, "peak_kb": N,
+ *	 "instructions": N, "branches": N, "branches_taken": N,
+ *	 "locked_in_kernel": N, "seconds": S, "cpu_seconds": S, "peak_kb": N,
  *	 "sites": [{"name", "event", "low", "high", "words", "bytes",
  *	 "count"}]}
  *
@@ -29,7 +30,7 @@
 
 enum {
 	SITES_MAX = 8,
-	PASS = 1 << 20, /* iterations between two looks at the clock */
+	PASS = 1 << 20, /* iterations, unless the loop is slow */
 	WORD_APART = 16,
 };
 
@@ -47,7 +48,10 @@ struct precise {
 	const char *what; /* one sentence for people */
 	/* @n times, on the words from @words. */
 	void (*loop)(uint64_t n, char *words);
-	uint64_t instructions; /* of an iteration; 0: not known */
+	uint64_t pass; /* iterations between two looks at the clock */
+	/* Of an iteration. */
+	uint64_t instructions, branches, branches_taken;
+	bool in_kernel; /* an iteration is a locked addition there, too */
 	struct precise_site site[SITES_MAX];
 	long sites;
 };
@@ -80,7 +84,7 @@ static void precise_body(struct worker *w)
 	uint64_t done = 0, n;
 
 	do {
-		n = PASS;
+		n = precise->pass ? precise->pass : PASS;
 		if (w->iterations_max && w->iterations_max - done < n)
 			n = w->iterations_max - done;
 		precise->loop(n, w->private_data);
@@ -128,10 +132,16 @@ static void precise_print_json(uint64_t iterations, double seconds, double cpu)
 		printf("%s{\"id\": %ld, \"tid\": %ld, \"iterations\": %llu}",
 		       i ? ", " : "", i, workers[i].tid,
 		       (unsigned long long)workers[i].iterations);
-	printf("], \"instructions\": %llu, \"seconds\": %.6f, "
-	       "\"cpu_seconds\": %.6f, \"peak_kb\": %ld, \"sites\": [",
+	printf("], \"instructions\": %llu, \"branches\": %llu, "
+	       "\"branches_taken\": %llu, \"locked_in_kernel\": %llu, "
+	       "\"seconds\": %.6f, \"cpu_seconds\": %.6f, "
+	       "\"peak_kb\": %ld, \"sites\": [",
 	       (unsigned long long)(INSTRUCTIONS(p->instructions) * iterations),
-	       seconds, cpu, peak_kb());
+	       (unsigned long long)(INSTRUCTIONS(p->branches) * iterations),
+	       (unsigned long long)(INSTRUCTIONS(p->branches_taken) *
+				    iterations),
+	       (unsigned long long)(p->in_kernel ? iterations : 0), seconds,
+	       cpu, peak_kb());
 	for (i = 0; i < p->sites; i++) {
 		const struct precise_site *s = &p->site[i];
 
