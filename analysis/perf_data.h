@@ -152,5 +152,7 @@ int perf_data_check(struct perf_data *d);
 /* perf_data_inflate.c: append what @at holds, compressed, to d->inflated. */
 int perf_data_inflate(struct perf_data *d, const char *at, size_t bytes);
 void perf_data_inflate_end(struct perf_data *d);
+/* Was libzstd there at build time? */
+bool perf_data_inflates(void);
 
 #endif

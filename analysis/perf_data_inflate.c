@@ -93,7 +93,17 @@ void perf_data_inflate_end(struct perf_data *d)
 	d->inflater = NULL;
 }
 
+bool perf_data_inflates(void)
+{
+	return true;
+}
+
 #else
+
+bool perf_data_inflates(void)
+{
+	return false;
+}
 
 int perf_data_inflate(struct perf_data *d, const char *record, size_t bytes)
 {

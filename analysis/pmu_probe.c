@@ -7,6 +7,8 @@
 #include "analysis/pmu_probe.h"
 #include "src/perf_kernel.h"
 
+const struct perf_kernel *pmu_probe_kernel = &perf_kernel_linux;
+
 bool pmu_probe(enum pmu_source source, char *reason, size_t reason_size,
 	       char *advice, size_t advice_size)
 {
@@ -15,10 +17,10 @@ bool pmu_probe(enum pmu_source source, char *reason, size_t reason_size,
 	struct pmu_refusal no;
 	struct pmu_plan plan;
 
-	if (pmu_plan_make(&plan, &perf_kernel_linux, source, &wish, &no) &&
+	if (pmu_plan_make(&plan, pmu_probe_kernel, source, &wish, &no) &&
 	    no.error == EINVAL) {
 		wish.sigtrap = false;
-		pmu_plan_make(&plan, &perf_kernel_linux, source, &wish, &no);
+		pmu_plan_make(&plan, pmu_probe_kernel, source, &wish, &no);
 	}
 	if (no.cause != PMU_FINE) {
 		pmu_refusal_words(&no, reason, reason_size, advice,

@@ -10,6 +10,9 @@
 
 #include "src/pmu_plan.h"
 
+/* The machine that is asked; a test puts one of its own there. */
+extern const struct perf_kernel *pmu_probe_kernel;
+
 /*
  * Open and try the events of @source as the preload library does. What they
  * are, or why they cannot be had and what to do, goes to @reason and @advice.

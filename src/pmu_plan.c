@@ -423,22 +423,12 @@ static int plan_ibs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 	return r ? r : try_samples(plan, kernel, rng, no);
 }
 
-int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
-		  enum pmu_source source, const struct pmu_wish *wish,
-		  struct pmu_refusal *no)
+void pmu_refusal_begin(struct pmu_refusal *no, const struct perf_kernel *kernel)
 {
-	struct pmu_machine machine;
 	char text[2048];
-	struct rng rng;
 	const char *at;
-	int r;
 
-	memset(plan, 0, sizeof(*plan));
 	memset(no, 0, sizeof(*no));
-	plan->source = no->source = source;
-	plan->period = wish->period ? wish->period : PMU_PERIOD_DEFAULT;
-	pmu_machine_look(&machine, kernel);
-	no->virtual_machine = machine.virtual_machine;
 	no->paranoid = -100;
 	if (kernel->read_file(kernel->ctx,
 			      "/proc/sys/kernel/perf_event_paranoid", text,
@@ -452,6 +442,22 @@ int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		at = strstr(text, "Seccomp:\t");
 		no->seccomp = at && at[9] == '2';
 	}
+}
+
+int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
+		  enum pmu_source source, const struct pmu_wish *wish,
+		  struct pmu_refusal *no)
+{
+	struct pmu_machine machine;
+	struct rng rng;
+	int r;
+
+	memset(plan, 0, sizeof(*plan));
+	pmu_refusal_begin(no, kernel);
+	plan->source = no->source = source;
+	plan->period = wish->period ? wish->period : PMU_PERIOD_DEFAULT;
+	pmu_machine_look(&machine, kernel);
+	no->virtual_machine = machine.virtual_machine;
 	rng_seed(&rng, 1, source);
 	r = source == PMU_PEBS
 		    ? plan_pebs(plan, kernel, &machine, wish, &rng, no)

@@ -113,6 +113,10 @@ int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		  enum pmu_source source, const struct pmu_wish *wish,
 		  struct pmu_refusal *no);
 
+/* What else stands around a refusal: permissions and who has a counter. */
+void pmu_refusal_begin(struct pmu_refusal *no,
+		       const struct perf_kernel *kernel);
+
 /* One line each, ended with NUL, cut where there is no room. */
 void pmu_refusal_words(const struct pmu_refusal *no, char *reason, size_t size,
 		       char *advice, size_t advice_size);

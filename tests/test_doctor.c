@@ -81,10 +81,9 @@ START_TEST(each_refusal_has_its_advice)
 		int error;
 		const char *advice;
 	} cases[] = {
-		{ EINVAL, "Linux 5.19" },
-		{ ENOSPC, "debugger" },
-		{ EMFILE, "ulimit -n" },
-		{ EBUSY, "administrator" },
+		{ EINVAL, "Linux 5.19" },    { ENOSPC, "debugger" },
+		{ EMFILE, "ulimit -n" },     { EBUSY, "other profiler" },
+		{ ENOENT, "HW_BREAKPOINT" },
 	};
 	int status;
 	json_t *j;
@@ -125,7 +124,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, the_status_follows_what_can_be_used);
 	tcase_add_test(t, a_seccomp_filter_is_named_and_timers_are_left);
-	tcase_add_loop_test(t, each_refusal_has_its_advice, 0, 4);
+	tcase_add_loop_test(t, each_refusal_has_its_advice, 0, 5);
 	tcase_add_test(t, a_probe_that_is_killed_kills_nobody_else);
 	suite_add_tcase(suite, t);
 	srunner_run_all(runner, CK_ENV);
