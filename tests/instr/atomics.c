@@ -27,6 +27,7 @@ static void show(const char *what, int bits, wide result, wide memory)
 		static type memory;                                            \
 		type *p = &memory, v = (type)OPERAND, result;                  \
                                                                                \
+		(void)v;                                                       \
 		memory = (type)START;                                          \
 		__asm__ volatile("" : "+r"(p) : : "memory");                   \
 		result = (expression);                                         \

@@ -3,13 +3,16 @@
  * kinds - one kind of access of the source, a known number of times
  *
  *	kinds KIND COUNT
+ *	kinds --all COUNT
  *
- * The difference of two runs with different counts is known to the access.
+ * The difference of two runs with different counts is known to the access. All
+ * kinds run one after the other, each in a thread of its own.
  * --list prints for each kind its name, the loads, stores, bytes loaded and
  * bytes stored of one turn as the source has them, and whether the processor
  * performs the same in a build without hooks: "same", or "parts" where the
  * compiler or the C library cuts it up as it likes.
  */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,8 +134,31 @@ enum {
 	KINDS = sizeof(kinds) / sizeof(kinds[0])
 };
 
+static uint64_t turns;
+
+static void *in_thread(void *kind)
+{
+	kinds[(intptr_t)kind].run(turns);
+	return NULL;
+}
+
+static void run_all(void)
+{
+	pthread_t t;
+
+	for (intptr_t i = 0; i < KINDS; i++) {
+		pthread_create(&t, NULL, in_thread, (void *)i);
+		pthread_join(t, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && !strcmp(argv[1], "--all")) {
+		turns = strtoull(argv[2], NULL, 10);
+		run_all();
+		return 0;
+	}
 	if (argc == 2 && !strcmp(argv[1], "--list")) {
 		for (int i = 0; i < KINDS; i++)
 			printf("%s %s %d %d %d %d\n", kinds[i].name,
@@ -146,6 +172,6 @@ int main(int argc, char **argv)
 			kinds[i].run(strtoull(argv[2], NULL, 10));
 			return 0;
 		}
-	fprintf(stderr, "usage: kinds KIND COUNT | --list\n");
+	fprintf(stderr, "usage: kinds KIND COUNT | --all COUNT | --list\n");
 	return 1;
 }

@@ -58,10 +58,11 @@ static uint64_t total(void)
 	return sum;
 }
 
-static void *toucher(void *arg)
+/* So many times, or TURNS. */
+static void *toucher(void *turns)
 {
 	errno = 77;
-	touch(TURNS);
+	touch(turns ? (uint64_t)(uintptr_t)turns : TURNS);
 	return (void *)(intptr_t)errno;
 }
 
@@ -84,7 +85,7 @@ static void many_threads(void)
 	pthread_t t;
 
 	for (int i = 0; i < 300; i++) {
-		pthread_create(&t, NULL, toucher, NULL);
+		pthread_create(&t, NULL, toucher, (void *)40000);
 		pthread_join(t, NULL);
 	}
 	printf("%llu\n", (unsigned long long)total());
@@ -170,7 +171,7 @@ static sigjmp_buf back;
 
 static void on_alarm(int sig)
 {
-	handled += touch(2000);
+	handled += touch(200);
 }
 
 static void on_alarm_jump(int sig)
@@ -182,7 +183,7 @@ static void on_alarm_jump(int sig)
 static void alarms(void (*handler)(int))
 {
 	struct sigaction act = { .sa_handler = handler };
-	struct itimerval often = { { 0, 500 }, { 0, 500 } };
+	struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
 
 	sigaction(SIGALRM, &act, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
@@ -198,7 +199,7 @@ static void handlers(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
 	alarms(SIG_IGN);
-	printf("%s\n", handled % 1999000 ? "torn" : "whole");
+	printf("%s\n", handled % 19900 ? "torn" : "whole");
 }
 
 /* Out of whatever the handler interrupted. */
@@ -253,6 +254,54 @@ static void cancel_asynchronous(void)
 	printf("%d\n", cancelled);
 }
 
+/* The hook comes before the access, which is the one that fails. */
+static void on_fault(int sig)
+{
+	siglongjmp(back, 1);
+}
+
+static void faults(void)
+{
+	struct sigaction act = { .sa_handler = on_fault };
+	int *volatile nowhere = NULL;
+	volatile int n = 0;
+
+	sigaction(SIGSEGV, &act, NULL);
+	sigsetjmp(back, 1);
+	if (n++ < 100)
+		*nowhere = 1;
+	printf("%d\n", n);
+}
+
+static void exits(void)
+{
+	touch(TURNS);
+	puts("exits");
+	exit(5);
+}
+
+static void exits_at_once(void)
+{
+	touch(TURNS);
+	_exit(6);
+}
+
+static void is_killed(void)
+{
+	touch(TURNS);
+	puts("is killed");
+	fflush(stdout);
+	raise(SIGTERM);
+}
+
+static void crashes(void)
+{
+	volatile int *volatile nowhere = NULL;
+
+	touch(TURNS);
+	*nowhere = 1;
+}
+
 /* Others still run while the process ends. */
 static void ends_while_others_run(void)
 {
@@ -278,6 +327,11 @@ static const struct {
 	{ "handlers", handlers },
 	{ "jumps", jumps },
 	{ "cancel_asynchronous", cancel_asynchronous },
+	{ "faults", faults },
+	{ "exits", exits },
+	{ "exits_at_once", exits_at_once },
+	{ "is_killed", is_killed },
+	{ "crashes", crashes },
 	{ "ends_while_others_run", ends_while_others_run },
 };
 
