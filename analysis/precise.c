@@ -19,8 +19,8 @@ static void say_missing(const struct precise *p)
 
 		if (!s->wanted || s->opens)
 			continue;
-		printf("Without a column: %s: %s\n", precise_names[c],
-		       safe_text(s->reason));
+		printf("No column %s: ", precise_names[c]);
+		print_wrapped(stdout, safe_text(s->reason), 16, 5);
 		if (s->advice[0]) {
 			printf("  -> ");
 			print_wrapped(stdout, safe_text(s->advice), 5, 5);
@@ -48,4 +48,8 @@ void precise_all(struct accuracy *all, const char *list)
 	precise_load_ratio(&p);
 	precise_locked_load(&p);
 	precise_bias(&p);
+	precise_multi_event(&p);
+	precise_exec_mode(&p);
+	if (!all->short_form)
+		precise_cost(&p);
 }

@@ -64,6 +64,7 @@ struct precise_run {
 	size_t sites;
 	uint64_t elsewhere[SAMPLE_KINDS]; /* samples outside of the loop */
 	uint64_t kernel; /* of all samples: instructions of the kernel's */
+	uint64_t locked_in_kernel; /* executions */
 	double seconds, cpu_seconds;
 	uint64_t peak_kb;
 };
@@ -93,9 +94,13 @@ void precise_execute(struct precise *p, struct precise_run *r);
 void precise_read_answer(struct precise_run *r, const char *path);
 void precise_read_log(struct precise_run *r, const char *path);
 
-/* Samples of all kinds at sites of @event, NULL: any; executions of these. */
-double precise_samples(const struct precise_run *r, const char *event);
-double precise_accesses(const struct precise_run *r, const char *event);
+/*
+ * Samples of all kinds at sites of the events in @events, words of a text,
+ * NULL: any; executions of these.
+ */
+bool precise_is_among(const struct precise_site *s, const char *events);
+double precise_samples(const struct precise_run *r, const char *events);
+double precise_accesses(const struct precise_run *r, const char *events);
 
 /*
  * precise_plan.c: let @r sample every @interval accesses, about @samples times,
@@ -110,9 +115,11 @@ double precise_rate(struct precise *p, const char *program,
 		    const char *options);
 /*
  * The bound of a count of @truth samples, as a part of it: the larger of 1 %
- * and three standard errors of the mean of @runs counts.
+ * and three standard errors of the mean of @runs counts. With @subset only some
+ * of the accesses that the source's counter counts are meant.
  */
-double precise_bound(enum precise_column c, double truth, unsigned int runs);
+double precise_bound(enum precise_column c, double truth, unsigned int runs,
+		     bool subset);
 
 /* Some runs of the same. */
 struct precise_point {
@@ -120,19 +127,42 @@ struct precise_point {
 	struct precise_run run[PRECISE_RUNS_MAX];
 };
 
-struct precise_mean {
-	unsigned int n;
-	double mean, error; /* standard error of the mean; NAN of one run */
-};
-
 /* Add a run like @model, and its results. */
 void precise_add(struct precise *p, struct precise_point *to,
 		 const struct precise_run *model);
 void precise_point_release(struct precise_point *p);
 
-/* Over the runs that did not fail. */
+struct precise_mean {
+	unsigned int n;
+	double mean, error; /* standard error of the mean; NAN of one run */
+};
+
+/* Over the runs that did not fail, of any figure. */
 struct precise_mean precise_mean(const struct precise_point *p,
-				 double (*figure)(const struct precise_run *));
+				 double (*figure)(const struct precise_run *,
+						  const void *arg),
+				 const void *arg);
+
+/* The same loop under all sources. */
+struct precise_row {
+	struct precise_run model[PRECISE_COLUMNS]; /* iterations 0: not run */
+	struct precise_point point[PRECISE_COLUMNS];
+};
+
+/*
+ * precise_row.c: what to run of a loop with so many accesses an iteration, for
+ * about @samples samples; with @clock_interval 0 the clock, which takes a
+ * quarter of them, has an interval of its own.
+ */
+struct precise_row *precise_row_new(struct precise *p, const char *program,
+				    const char *options, double interval,
+				    double samples, double an_iteration,
+				    double clock_interval);
+/* Runs in turns, so that a disturbance meets all sources. */
+void precise_row_run(struct precise *p, struct precise_row *row);
+void precise_row_free(struct precise_row *row);
+/* How many samples a run should have of @events. */
+double precise_truth(const struct precise_run *r, const char *events);
 
 /*
  * precise_table.c: a cell of row @label for a column, "-" where none is put.
@@ -143,6 +173,8 @@ struct precise_table *precise_table_new(const struct precise *p,
 void precise_table_put(struct precise_table *t, const char *label,
 		       enum precise_column c, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* A row even if nothing is put into it. */
+void precise_table_label(struct precise_table *t, const char *label);
 /* Print it unless rows go to JSON; releases it. */
 void precise_table_end(struct precise_table *t);
 
@@ -152,11 +184,27 @@ void precise_table_end(struct precise_table *t);
 void precise_judge(struct precise *p, enum precise_column c, char *name,
 		   const char *metric, struct precise_mean m, double truth,
 		   bool points, double bound);
+/*
+ * Counts of samples by what they should be, in the table and as rows: judged
+ * from an interval of 1000 on; of the clock the share of its uniform samples,
+ * which is all that is told where @events are not all.
+ */
+void precise_put_counts(struct precise *p, struct precise_table *t,
+			const char *benchmark, const char *label,
+			const struct precise_row *row, const char *events,
+			bool subset);
+/* CPU time of an access, or peak memory, by that without a profiler. */
+void precise_put_time(struct precise_table *t, const char *label,
+		      const struct precise_row *row);
+void precise_put_memory(struct precise_table *t, const char *label,
+			const struct precise_row *row);
 
-/* precise_loops.c, precise_cost.c, ...: the benchmarks */
+/* The benchmarks: precise_loops.c, precise_modes.c, precise_cost.c. */
 void precise_load_ratio(struct precise *p);
 void precise_locked_load(struct precise *p);
 void precise_bias(struct precise *p);
+void precise_multi_event(struct precise *p);
+void precise_exec_mode(struct precise *p);
 void precise_cost(struct precise *p);
 
 /* precise.c: all of it. Dies if no source of @list, NULL: any, opens. */

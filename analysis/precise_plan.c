@@ -58,9 +58,10 @@ double precise_rate(struct precise *p, const char *program, const char *options)
  * may be the same in every run, so runs do not lower the second part. What is
  * not counted by a counter of its own is taken as a Poisson number.
  */
-double precise_bound(enum precise_column c, double truth, unsigned int runs)
+double precise_bound(enum precise_column c, double truth, unsigned int runs,
+		     bool subset)
 {
-	double cv = c == PRECISE_CLOCK || c == PRECISE_IBS
+	double cv = subset || c == PRECISE_CLOCK || c == PRECISE_IBS
 			    ? 1
 			    : 1 / (JITTER * sqrt(12));
 	double error = sqrt(truth * cv * cv / runs + 1.0 / 6) / truth;
@@ -85,49 +86,47 @@ void precise_point_release(struct precise_point *p)
 	p->runs = 0;
 }
 
-double precise_samples(const struct precise_run *r, const char *event)
+bool precise_is_among(const struct precise_site *s, const char *events)
+{
+	return !events || strstr(events, s->event);
+}
+
+double precise_samples(const struct precise_run *r, const char *events)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < r->sites; i++)
-		if (!event || !strcmp(r->site[i].event, event))
+		if (precise_is_among(&r->site[i], events))
 			for (int k = 0; k < SAMPLE_KINDS; k++)
 				sum += (double)r->site[i].samples[k];
 	return sum;
 }
 
-double precise_accesses(const struct precise_run *r, const char *event)
+double precise_accesses(const struct precise_run *r, const char *events)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < r->sites; i++)
-		if (!event || !strcmp(r->site[i].event, event))
+		if (precise_is_among(&r->site[i], events))
 			sum += (double)r->site[i].count;
 	return sum;
 }
 
 struct precise_mean precise_mean(const struct precise_point *p,
-				 double (*figure)(const struct precise_run *))
+				 double (*figure)(const struct precise_run *,
+						  const void *),
+				 const void *arg)
 {
 	struct precise_mean m = { .mean = NAN, .error = NAN };
-	double sum = 0, squares = 0, x;
+	double x[PRECISE_RUNS_MAX], sum = 0, squares = 0;
 
-	for (unsigned int i = 0; i < p->runs; i++) {
-		if (p->run[i].failed)
-			continue;
-		x = figure(&p->run[i]);
-		sum += x;
-		m.n++;
-	}
-	if (!m.n)
-		return m;
-	m.mean = sum / m.n;
-	for (unsigned int i = 0; i < p->runs; i++) {
-		if (p->run[i].failed)
-			continue;
-		x = figure(&p->run[i]) - m.mean;
-		squares += x * x;
-	}
+	for (unsigned int i = 0; i < p->runs; i++)
+		if (!p->run[i].failed)
+			sum += x[m.n++] = figure(&p->run[i], arg);
+	if (m.n)
+		m.mean = sum / m.n;
+	for (unsigned int i = 0; i < m.n; i++)
+		squares += (x[i] - m.mean) * (x[i] - m.mean);
 	if (m.n > 1)
 		m.error = sqrt(squares / (m.n - 1) / m.n);
 	return m;

@@ -61,6 +61,8 @@ void precise_read_answer(struct precise_run *r, const char *path)
 	r->seconds = json_number_value(json_object_get(o, "seconds"));
 	r->cpu_seconds = json_number_value(json_object_get(o, "cpu_seconds"));
 	r->peak_kb = json_integer_value(json_object_get(o, "peak_kb"));
+	r->locked_in_kernel =
+		json_integer_value(json_object_get(o, "locked_in_kernel"));
 	json_decref(o);
 }
 

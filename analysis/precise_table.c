@@ -65,6 +65,11 @@ void precise_table_put(struct precise_table *t, const char *label,
 	va_end(ap);
 }
 
+void precise_table_label(struct precise_table *t, const char *label)
+{
+	row_of(t, label);
+}
+
 static void print(const struct precise_table *t)
 {
 	printf("%s\n  %-*s", t->title, LABEL_COLUMNS, t->head);
