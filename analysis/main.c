@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
 	&cmd_list,
 	&cmd_import,
 	&cmd_accuracy,
+	&cmd_predict,
 };
 enum {
 	COMMANDS = sizeof(commands) / sizeof(commands[0])

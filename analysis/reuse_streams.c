@@ -83,8 +83,11 @@ static struct reuse_cell *get_cell(struct reuse_streams *s, uint32_t process,
 	return c;
 }
 
-static struct reuse_mass mass_of(const struct cdp_reuse *r, double scale)
+struct reuse_mass reuse_record_mass(const struct profile *p,
+				    const struct reuse_row *row)
 {
+	const struct cdp_reuse *r = &row->record;
+	double scale = reuse_record_scale(p, row);
 	struct reuse_mass m = {
 		.weight = reuse_number(r->weight) * scale,
 		.squares = reuse_number(r->squares) * scale * scale,
@@ -141,7 +144,7 @@ static void take(struct reuse_streams *s, const struct reuse_row *row)
 		[CDP_REUSE_STACK] = REUSE_DISTANCES,
 	};
 	const struct cdp_reuse *r = &row->record;
-	struct reuse_mass m = mass_of(r, reuse_record_scale(s->profile, row));
+	struct reuse_mass m = reuse_record_mass(s->profile, row);
 	struct reuse_cell *c;
 	struct reuse_histogram **kind;
 

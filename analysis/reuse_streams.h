@@ -131,6 +131,10 @@ const char *reuse_granularity_name(enum reuse_granularity granularity);
 /* Weight of a record in accesses: what its sums are multiplied by. */
 double reuse_record_scale(const struct profile *p, const struct reuse_row *r);
 
+/* Its sums in accesses. */
+struct reuse_mass reuse_record_mass(const struct profile *p,
+				    const struct reuse_row *r);
+
 /* The number @x of a file, 0 if it is none or absurd. */
 double reuse_number(double x);
 
