@@ -40,11 +40,11 @@ void precise_all(struct accuracy *all, const char *list)
 	precise_look(&p, list);
 	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++)
 		any |= p.source[c].wanted && p.source[c].opens;
+	if (!all->json)
+		say_missing(&p);
 	if (!any)
 		die("none of the sources %s opens here; see reusetrack doctor",
 		    list ? safe_text(list) : "of samples");
-	if (!all->json)
-		say_missing(&p);
 	precise_load_ratio(&p);
 	precise_locked_load(&p);
 	precise_bias(&p);

@@ -11,7 +11,7 @@
 
 #define UNIFORM_BOUND 0.03  /* of a share of the clock's uniform samples */
 #define BIAS_BOUND    0.01  /* of a share of another source's */
-#define BIAS_SAMPLES  28000 /* a run */
+#define BIAS_SAMPLES  24000 /* a run */
 #define BIAS_LEAST    17000 /* in all */
 
 enum {

@@ -27,7 +27,7 @@ void precise_multi_event(struct precise *p)
 	};
 	double interval = p->all->short_form ? 1e3 : 10e3;
 	struct precise_row *row =
-		precise_row_new(p, "multi_event", "", interval, 24000, 5, 0);
+		precise_row_new(p, "multi_event", "", interval, 20000, 5, 0);
 	struct precise_table *t = precise_table_new(
 		p,
 		"Multi-Event: samples of 100 expected, all events in one run "
@@ -74,7 +74,7 @@ static void say_half(const struct precise *p, const struct precise_row *row)
 void precise_exec_mode(struct precise *p)
 {
 	struct precise_row *row =
-		precise_row_new(p, "exec_mode", "", 1e3, 2000, 1, 0);
+		precise_row_new(p, "exec_mode", "", 1e3, 1000, 1, 0);
 	struct precise_table *t = precise_table_new(
 		p,
 		"Exec-Mode: samples with an instruction of the kernel's, 0 "

@@ -10,13 +10,15 @@
 #include "analysis/util.h"
 
 enum {
-	RATE_ITERATIONS = 30 * 1000 * 1000,
+	RATE_ITERATIONS = 10 * 1000, /* at first, and so many times more */
+	RATE_MORE = 10,
 	PERIOD_MIN = 100, /* of every source that has one */
 };
-#define SECONDS_MIN 0.1
-#define ERROR_MIN   0.01 /* of a count */
-#define ERRORS      3    /* standard errors */
-#define JITTER      8    /* an interval is uniform in the period's eighth */
+#define SECONDS_MIN  0.1
+#define RATE_SECONDS 0.01 /* at least, to know a rate */
+#define ERROR_MIN    0.01 /* of a count */
+#define ERRORS       3    /* standard errors */
+#define JITTER       8    /* an interval is uniform in the period's eighth */
 
 bool precise_plan(struct precise_run *r, double interval, double samples,
 		  double an_iteration, double rate)
@@ -46,9 +48,13 @@ double precise_rate(struct precise *p, const char *program, const char *options)
 		.iterations = RATE_ITERATIONS,
 	};
 
-	precise_execute(p, &r);
-	if (r.failed)
-		die("%s cannot be run: %s", program, safe_text(r.failed));
+	do {
+		r.iterations *= RATE_MORE;
+		precise_execute(p, &r);
+		if (r.failed)
+			die("%s cannot be run: %s", program,
+			    safe_text(r.failed));
+	} while (r.cpu_seconds < RATE_SECONDS);
 	return precise_accesses(&r, NULL) / r.cpu_seconds;
 }
 

@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 		.instructions = 6,
 		.site = { { "load", "load", LOW, HIGH, 0 } },
 		.sites = 1,
-		.pass = 1 << 12,
+		.pass = 1 << 16,
 	};
 
 	opt.threads = 1;
