@@ -47,7 +47,8 @@ static bool config_valid(const struct transfer_config *c)
 	       c->line_bytes / c->chunk_bytes <= TRANSFER_CHUNKS_MAX &&
 	       c->ranges >= 1 && c->ranges <= TRANSFER_RANGES_MAX &&
 	       c->epochs <= TRANSFER_EPOCHS_MAX &&
-	       c->epochs_least <= TRANSFER_EPOCHS_MAX &&
+	       c->skip <= TRANSFER_EPOCHS_MAX &&
+	       c->bursts <= TRANSFER_EPOCHS_MAX &&
 	       (!c->footprints || is_power_of_two(c->footprints)) &&
 	       (c->kind == TRANSFER_EPOCH || c->kind == TRANSFER_CHAIN) &&
 	       c->period >= 1;
@@ -80,10 +81,12 @@ struct transfer *transfer_init(void *mem, const struct transfer_config *c,
 	if (!config_valid(c))
 		return NULL;
 	e->config = *c;
+	if (!e->config.skip)
+		e->config.skip = TRANSFER_SKIP;
 	if (!e->config.epochs)
 		e->config.epochs = TRANSFER_EPOCHS;
-	if (!e->config.epochs_least)
-		e->config.epochs_least = TRANSFER_EPOCHS_LEAST;
+	if (!e->config.bursts)
+		e->config.bursts = TRANSFER_BURSTS;
 	e->watch = watch;
 	e->sink = sink;
 	e->words = (c->threads + 63) / 64;
@@ -261,6 +264,47 @@ static struct slot *pick(struct transfer *e, struct transfer_thread *t)
 	return try_lock(s, e->config.spins) ? s : NULL;
 }
 
+/*
+ * How many candidates a slot keeps a line for that tells nothing: more than a
+ * line was seen to need. The first slot's patience grows, to find out.
+ */
+static double patience(const struct transfer *e, const struct slot *s)
+{
+	double longest = 2 * (double)atomic_load_explicit(&e->longest_idle,
+							  memory_order_relaxed);
+	double p = longest > TRANSFER_PATIENCE ? longest : TRANSFER_PATIENCE;
+
+	if (s == e->slot && e->config.slots > 1 && s->offered / 16.0 > p)
+		p = s->offered / 16.0;
+	return p;
+}
+
+/*
+ * Whether the slot's next candidate displaces what it holds. Whatever the
+ * probability p is, if it does not depend on the candidate: with weights 1 / p
+ * for the one and 1 / (1 - p) times as much as before for the other, each
+ * candidate stands for itself in the mean. The usual one makes both equal.
+ */
+static bool displaces(const struct transfer *e, struct transfer_thread *t,
+		      struct slot *s)
+{
+	double p = 1 / (s->stands_for + 1), most = patience(e, s);
+
+	s->offered++;
+	if (state(s) == SLOT_FREE) {
+		s->stands_for = 1;
+		return true;
+	}
+	if (s->idle++ > most && p < 1 / most)
+		p = 1 / most;
+	if ((double)(rng_next(&t->rng) >> 11) * 0x1p-53 < p) {
+		s->stands_for = 1 / p;
+		return true;
+	}
+	s->stands_for /= 1 - p;
+	return false;
+}
+
 static void accept(struct transfer *e, struct transfer_thread *t,
 		   struct slot *s, uint64_t line, double lines,
 		   const struct access *a, uint64_t now, uint32_t core)
@@ -296,10 +340,7 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 		transfer_count(&e->stats.busy);
 		return;
 	}
-	if (state(s) == SLOT_FREE)
-		s->candidates = 0;
-	s->candidates++;
-	if (s->candidates > 1 && rng_below(&t->rng, s->candidates)) {
+	if (!displaces(e, t, s)) {
 		unlock(s);
 		return;
 	}

@@ -9,10 +9,10 @@
  * - TRANSFER_EPOCH (E) watches a line from the sampled store X to the next
  *   store and credits each other thread's first touch in between. Unbiased if
  *   the watch is in place before the next access to the line.
- * - TRANSFER_CHAIN (CR) waits for the first store after the watch is in place
- *   and follows 16 epochs from there, or whole bursts of them where stores come
- *   in bursts, crediting the mean of an epoch: for watches that take time to
- *   place.
+ * - TRANSFER_CHAIN (CR) waits for the first store after the watch is in place,
+ *   skips a random number of stores and follows 64 epochs from there, or bursts
+ *   of them where stores come in bursts, crediting the mean of an epoch: for
+ *   watches that take time to place.
  *
  * The watch must cover all threads. It covers the whole line with one range, or
  * up to TRANSFER_RANGES_MAX chunks of it, chosen from where samples of the line
@@ -56,9 +56,11 @@ enum {
 	TRANSFER_THREADS_MAX = 1024,
 	TRANSFER_SLOTS_MAX = 8,
 	TRANSFER_RANGES_MAX = 4,
-	TRANSFER_EPOCHS = 16,      /* J, of a chain that follows no pause */
-	TRANSFER_EPOCHS_MAX = 64,  /* of any chain */
-	TRANSFER_EPOCHS_LEAST = 4, /* of one that follows a pause */
+	TRANSFER_SKIP = 64,   /* K, before a chain that follows no pause */
+	TRANSFER_EPOCHS = 64, /* J, of such a chain */
+	TRANSFER_EPOCHS_MAX = 4096, /* of any chain */
+	TRANSFER_BURSTS = 4,        /* of one that follows a pause */
+	TRANSFER_PATIENCE = 32,     /* candidates, with a line that is quiet */
 	TRANSFER_SPINS = 1000
 };
 
@@ -69,16 +71,17 @@ enum transfer_kind {
 
 struct transfer_config {
 	enum transfer_kind kind;
-	uint32_t threads;      /* ids 0 to threads - 1 */
-	uint32_t slots;        /* lines watched at once */
-	uint32_t line_bytes;   /* power of two, 8 to 64 */
-	uint32_t chunk_bytes;  /* of one range; line_bytes: the whole line */
-	uint32_t ranges;       /* of one line, 1 if it is the whole line */
-	uint32_t epochs;       /* J; 0: TRANSFER_EPOCHS */
-	uint32_t epochs_least; /* 0: TRANSFER_EPOCHS_LEAST */
-	uint32_t footprints;   /* words of memory for where lines are used, a
-				  power of two; 0: 1 << 16 if ranges are chunks */
-	uint32_t spins;        /* see above */
+	uint32_t threads;     /* ids 0 to threads - 1 */
+	uint32_t slots;       /* lines watched at once */
+	uint32_t line_bytes;  /* power of two, 8 to 64 */
+	uint32_t chunk_bytes; /* of one range; line_bytes: the whole line */
+	uint32_t ranges;      /* of one line, 1 if it is the whole line */
+	uint32_t skip;        /* K; 0: TRANSFER_SKIP */
+	uint32_t epochs;      /* J; 0: TRANSFER_EPOCHS */
+	uint32_t bursts;      /* 0: TRANSFER_BURSTS */
+	uint32_t footprints;  /* words of memory for where lines are used, a
+				 power of two; 0: 1 << 16 if ranges are chunks */
+	uint32_t spins;       /* see above */
 	double period; /* one sample in so many, in the mean; of each thread */
 };
 

@@ -33,11 +33,11 @@ static void erase(uint64_t *set, uint32_t i)
 
 /*
  * Of this many transfers one was looked at, at this moment: one store in
- * period was sampled, one candidate in candidates was kept.
+ * period was sampled, one candidate in stands_for was kept.
  */
 static double weight(const struct transfer *e, const struct slot *s)
 {
-	return e->config.period * s->lines * s->candidates *
+	return e->config.period * s->lines * s->stands_for *
 	       s->selection.factor;
 }
 
@@ -71,8 +71,8 @@ static void begin_epoch(const struct transfer *e, struct slot *s,
 void slot_begin(const struct transfer *e, struct slot *s, uint64_t now,
 		uint32_t core)
 {
-	s->epochs = s->traps = s->n = s->n_epoch = 0;
-	s->open = false;
+	s->epochs = s->traps = s->n = s->n_epoch = s->idle = 0;
+	s->open = s->stored = false;
 	if (e->config.kind == TRANSFER_EPOCH)
 		begin_epoch(e, s, &s->sampled, s->sampler, core, now);
 }
@@ -183,32 +183,59 @@ void slot_end_epoch(struct slot *s)
 }
 
 /*
- * @s has just followed an epoch to its end. A chain that began after a pause
- * ends with one: it holds whole bursts, and several, because the mean of the
- * ratios of short chains is not the ratio of the means.
+ * @s has just followed an epoch to its end. The origin of a chain that began
+ * after a pause stands for what was stored in as much time as arming took, as
+ * far as that was one burst. So the chain holds whole bursts: several, because
+ * the mean of the ratios of short chains is not the ratio of the means. But of
+ * one that is longer than arming took and longer than other chains reach it
+ * holds no more than that time: the rest has origins of its own.
  */
-static bool is_done(const struct transfer *e, const struct slot *s,
-		    uint64_t now)
+static bool is_done(const struct transfer *e, struct slot *s, uint64_t now)
 {
+	uint64_t length = elapsed(s->began, now), d = arming(s);
+
 	if (e->config.kind == TRANSFER_EPOCH ||
 	    s->epochs >= TRANSFER_EPOCHS_MAX)
 		return true;
 	if (!s->after_pause)
 		return s->epochs >= e->config.epochs;
-	return elapsed(s->began, now) > arming(s) &&
-	       s->epochs >= e->config.epochs_least;
+	if (length > d)
+		return ++s->bursts >= e->config.bursts;
+	s->busy += length;
+	return !s->bursts && s->busy > d &&
+	       s->epochs >= e->config.skip + e->config.epochs;
+}
+
+/*
+ * The first store after arming. After a pause it is the origin: it stands for
+ * the end of the burst before. Else the origin is a random number of stores
+ * later: a store that follows a gap is found first more often than one that
+ * follows at once, so the first store is not a fair draw of the places in a
+ * burst, but one some bursts later is.
+ */
+static void choose_origin(const struct transfer *e, struct transfer_thread *t,
+			  struct slot *s, uint64_t now)
+{
+	s->stored = true;
+	s->after_pause = elapsed(s->ready, now) > arming(s);
+	s->busy = s->bursts = 0;
+	s->skip = s->after_pause ? 0 : rng_below(&t->rng, e->config.skip);
 }
 
 /* Returns false if the access told nothing. */
-static bool follow(const struct transfer *e, const struct transfer_thread *t,
+static bool follow(const struct transfer *e, struct transfer_thread *t,
 		   struct slot *s, const struct access *a, uint64_t now,
 		   uint32_t core, bool *done)
 {
 	if (!s->open) {
 		if (!access_stores(a))
 			return false;
-		s->after_pause = elapsed(s->ready, now) > arming(s);
-		begin_epoch(e, s, a, t->id, core, now);
+		if (!s->stored)
+			choose_origin(e, t, s, now);
+		if (s->skip)
+			s->skip--;
+		else
+			begin_epoch(e, s, a, t->id, core, now);
 		return true;
 	}
 	if (!access_stores(a))
@@ -221,9 +248,18 @@ static bool follow(const struct transfer *e, const struct transfer_thread *t,
 	return true;
 }
 
-bool slot_follow(struct transfer *e, const struct transfer_thread *t,
-		 struct slot *s, const struct access *a, uint64_t now,
-		 uint32_t core)
+/* Slots change the longest without each other's leave: one is lost at most. */
+static void end_idle(struct transfer *e, struct slot *s)
+{
+	if (s->idle >
+	    atomic_load_explicit(&e->longest_idle, memory_order_relaxed))
+		atomic_store_explicit(&e->longest_idle, s->idle,
+				      memory_order_relaxed);
+	s->idle = 0;
+}
+
+bool slot_follow(struct transfer *e, struct transfer_thread *t, struct slot *s,
+		 const struct access *a, uint64_t now, uint32_t core)
 {
 	bool done = false, told;
 
@@ -234,6 +270,8 @@ bool slot_follow(struct transfer *e, const struct transfer_thread *t,
 	}
 	told = follow(e, t, s, a, now, core, &done);
 	s->traps += told;
+	if (told)
+		end_idle(e, s);
 	transfer_count(told ? &e->stats.traps : &e->stats.idle_traps);
 	return done;
 }

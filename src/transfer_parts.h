@@ -51,7 +51,9 @@ struct slot {
 	_Atomic uint32_t generation; /* changed under the lock */
 	_Atomic uint32_t state;      /* enum slot_state, likewise */
 	bool programming;
-	uint64_t candidates; /* since the slot was free, this one included */
+	double stands_for; /* candidates, of which this one was kept */
+	uint64_t offered;  /* candidates, ever */
+	uint64_t idle;     /* of them, since a trap last told something */
 
 	/* The sample. */
 	struct transfer_watched watched;
@@ -63,7 +65,11 @@ struct slot {
 
 	/* The epoch now followed: from @store to the next store. */
 	bool open;
-	bool after_pause; /* nothing was stored for longer than arming took */
+	bool stored;      /* a store was seen since all was armed */
+	bool after_pause; /* nothing was, for longer than arming took */
+	uint32_t skip;    /* stores still to be passed over */
+	uint64_t busy;    /* time that the chain spans, without pauses */
+	uint32_t bursts;  /* that it has seen the end of */
 	struct access store;
 	uint32_t from, from_core;
 	uint64_t began;
@@ -80,7 +86,8 @@ struct transfer {
 	const struct transfer_watch *watch;
 	const struct transfer_sink *sink;
 	struct footprints footprints;
-	uint32_t words; /* of a set of threads */
+	uint32_t words;                /* of a set of threads */
+	_Atomic uint64_t longest_idle; /* that a trap ended, of any slot */
 	struct {
 		_Atomic uint64_t samples, candidates, accepted, displaced,
 			finished, traps, idle_traps, early, stale, inexact,
@@ -117,9 +124,8 @@ void slot_begin(const struct transfer *e, struct slot *s, uint64_t now,
  * Thread @t made access @a to what @s watches. Returns true if the sample is
  * done with.
  */
-bool slot_follow(struct transfer *e, const struct transfer_thread *t,
-		 struct slot *s, const struct access *a, uint64_t now,
-		 uint32_t core);
+bool slot_follow(struct transfer *e, struct transfer_thread *t, struct slot *s,
+		 const struct access *a, uint64_t now, uint32_t core);
 
 /* The epoch that @s follows, if any, is over or cannot be followed further. */
 void slot_end_epoch(struct slot *s);

@@ -19,7 +19,8 @@
  *	-y RELATIVE  systematic error that widens the intervals
  *	-S           the arming thread stands still meanwhile
  *	-j EPOCHS    of a chain
- *	-k EPOCHS    at least, of a chain after a pause
+ *	-K STORES    of which a random number is skipped before a chain
+ *	-k BURSTS    of a chain after a pause
  *	-e NAME      this estimator alone; more than once: these
  */
 #include <math.h>
@@ -63,6 +64,11 @@ static const struct pattern_case cases[] = {
 	{ "straddling", pattern_straddling, 8, 0.3, 0, 1 },
 	{ "phases", pattern_phases, 8, 0, 5000, 1 },
 	{ "handoff", pattern_handoff, 8, 0, 20000, 1 },
+	{ "read-write-1-turns", pattern_read_write, 4, 1, 0, 30 },
+	{ "read-write-0.5-turns", pattern_read_write, 4, 0.5, 0, 30 },
+	{ "startup", pattern_startup, 8, 0.3, 10, 1 },
+	{ "streaming", pattern_streaming, 8, 0.5, 0, 1 },
+	{ "bursts-varied", pattern_bursts_varied, 8, 0, 20, 1 },
 };
 
 enum {
@@ -71,7 +77,7 @@ enum {
 
 struct options {
 	uint64_t steps, period, delay;
-	uint32_t seeds, threads, epochs, least;
+	uint32_t seeds, threads, epochs, bursts, skip;
 	double systematic;
 	bool stalls;
 	const char *estimator[ESTIMATORS];
@@ -114,7 +120,8 @@ static int add(struct tsim *s, const struct options *o, int n, const char *name,
 		.chunk_bytes = whole ? TSIM_LINE : 8,
 		.ranges = whole ? 1 : 4,
 		.epochs = o->epochs,
-		.epochs_least = o->least,
+		.bursts = o->bursts,
+		.skip = o->skip,
 	};
 
 	if (!is_asked(o, name))
@@ -310,7 +317,7 @@ int main(int argc, char **argv)
 	};
 	int c, n = 0, named = 0;
 
-	while ((c = getopt(argc, argv, "n:p:d:s:t:y:e:j:k:S")) != -1) {
+	while ((c = getopt(argc, argv, "n:p:d:s:t:y:e:j:k:K:S")) != -1) {
 		switch (c) {
 		case 'n':
 			o.steps = strtod(optarg, NULL);
@@ -334,11 +341,14 @@ int main(int argc, char **argv)
 			o.epochs = strtoul(optarg, NULL, 10);
 			break;
 		case 'k':
-			o.least = strtoul(optarg, NULL, 10);
+			o.bursts = strtoul(optarg, NULL, 10);
 			break;
 		case 'e':
 			if (named < ESTIMATORS)
 				o.estimator[named++] = optarg;
+			break;
+		case 'K':
+			o.skip = strtoul(optarg, NULL, 10);
 			break;
 		case 'S':
 			o.stalls = true;

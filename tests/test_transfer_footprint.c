@@ -104,14 +104,14 @@ START_TEST(false_sharing_beside_the_watched_chunks_is_made_up_for)
 		uint32_t others;
 
 		learn(h, 0, 0xff);
-		for (int i = 0; i < 40; i++)
+		for (int i = 0; i < 30; i++)
 			sample(h, 0, word(0, 2, ACCESS_STORE), 0);
 		others = watched(h, 0) & ~(1u << 2);
 		ck_assert_int_eq(__builtin_popcount(others), 3);
 		touch(h, 0, __builtin_ctz(others));
 		ck_assert(h->chain.model_corrected);
 		ck_assert_double_eq_tol(h->event[0].weight_false,
-					40 * PERIOD * (7 / 8.0) / (3 / 4.0),
+					30 * PERIOD * (7 / 8.0) / (3 / 4.0),
 					1e-6);
 	}
 }

@@ -102,6 +102,7 @@ static inline struct transfer_config config(enum transfer_kind kind)
 		.line_bytes = LINE,
 		.chunk_bytes = LINE,
 		.ranges = 1,
+		.skip = 1,
 		.spins = 10,
 		.period = PERIOD,
 	};

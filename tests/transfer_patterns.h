@@ -419,6 +419,53 @@ static inline void pattern_handoff(struct tsim *s, uint32_t thread,
 	me[COUNT] += me[WORD] == 0;
 }
 
+#define PATTERN_FRESH 0x800000000ull
+
+/* A store to the next word of memory that nobody uses again. */
+static inline void pattern_fresh(struct tsim *s, uint32_t thread,
+				 struct access *a)
+{
+	a->addr = PATTERN_FRESH + ((uint64_t)thread << 28) +
+		  s->fresh[thread]++ * 8;
+	a->flags = ACCESS_STORE;
+}
+
+/*
+ * A program that fills memory for a fraction of the run, which it then leaves
+ * alone, and goes on as the pattern bursts.
+ */
+static inline void pattern_startup(struct tsim *s, uint32_t thread,
+				   struct access *a)
+{
+	if (s->now == 0 || s->now >= s->fraction * s->steps)
+		pattern_bursts(s, thread, a);
+	else
+		pattern_fresh(s, thread, a);
+}
+
+/* A fraction of the accesses fill memory, the others are Write-Volume's. */
+static inline void pattern_streaming(struct tsim *s, uint32_t thread,
+				     struct access *a)
+{
+	if (pattern_chance(s, s->fraction))
+		pattern_fresh(s, thread, a);
+	else if (rng_below(&s->rng, 4) == 0)
+		pattern_word(a, 0, 0, ACCESS_STORE);
+	else
+		pattern_private(s, thread, a);
+}
+
+/* As bursts, but as long as it happens, number in the mean. */
+static inline void pattern_bursts_varied(struct tsim *s, uint32_t thread,
+					 struct access *a)
+{
+	uint64_t *left = s->shared + 8;
+
+	pattern_bursts(s, thread, a);
+	for (uint32_t line = 0; line < 8; line++)
+		left[line] = rng_below(&s->rng, s->number) ? 2 : 1;
+}
+
 struct pattern_case {
 	const char *name;
 	tsim_pattern *pattern;

@@ -64,6 +64,7 @@ struct tsim {
 	uint64_t stalled[TSIM_THREADS]; /* until this step */
 	struct exact_thread thread[TSIM_THREADS];
 	/* The pattern's memory. */
+	uint64_t fresh[TSIM_THREADS];
 	uint32_t state[TSIM_THREADS][TSIM_MEMORY];
 	uint64_t shared[TSIM_OBJECTS];
 	double popularity[TSIM_OBJECTS]; /* cumulative, Zipf's */
