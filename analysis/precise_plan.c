@@ -60,9 +60,10 @@ double precise_rate(struct precise *p, const char *program, const char *options)
 
 /*
  * A count of events with independent intervals of mean m and deviation s, over
- * a time that begins anywhere: its variance is n (s/m)^2 + 1/6. Where it begins
- * may be the same in every run, so runs do not lower the second part. What is
- * not counted by a counter of its own is taken as a Poisson number.
+ * a stretch of any length that begins anywhere: its variance is n (s/m)^2 + 1/6
+ * (Cox, Renewal Theory, 1962). Where it begins may be the same in every run, so
+ * runs do not lower the second part. What is not counted by a counter of its
+ * own is taken as a Poisson number.
  */
 double precise_bound(enum precise_column c, double truth, unsigned int runs,
 		     bool subset)
