@@ -333,10 +333,33 @@ bench-instr: deps
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/instr/bench.sh $(BENCH)
 
+# Accesses a second through an exact LRU stack, and conversions.
+.PHONY: bench-reuse
+bench-reuse: deps
+	$(MAKE) $(JOBS) $(B)/tests/bench_reuse
+	@B=$(abspath $(B)) tests/bench_reuse.sh
+
+$(B)/tests/bench_%: $(O)/tests/bench_%.o $(SRC_OBJ) $(ANALYSIS_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
+
 # Estimates against exact counts, about an hour; SUITE= chooses some.
 .PHONY: accuracy
 accuracy: deps all
 	@$(B)/reusetrack accuracy --jobs $(shell nproc) $(SUITE:%=--suite %)
+
+# The half of Exec-Mode in the kernel; insmod it while accuracy runs.
+KERNEL_HEADERS ?= /lib/modules/$(shell uname -r)/build
+EXEC_MODE := $(B)/exec_mode_module
+.PHONY: exec-mode-module
+exec-mode-module:
+	@[ -e $(KERNEL_HEADERS)/Makefile ] || { \
+		echo "no kernel headers in $(KERNEL_HEADERS): install those" \
+			"of the running kernel, or set KERNEL_HEADERS"; \
+		exit 1; }
+	@mkdir -p $(EXEC_MODE)
+	@cp microbench/exec_mode_module/* $(EXEC_MODE)
+	$(MAKE) -C $(KERNEL_HEADERS) M=$(abspath $(EXEC_MODE)) modules
 
 # Sampled reuse times against the truth, in full: some 20 minutes.
 .PHONY: score-reuse
@@ -438,11 +461,14 @@ help:
 	@echo '                    what profiling under QEMU costs'
 	@echo 'make bench-instr [BENCH="quicksort ..."]'
 	@echo '                    what the hooks of the source instr cost'
+	@echo 'make bench-reuse    what exact stack distances cost'
 	@echo 'make score-reuse    hold reuse times to the truth; 20 minutes'
 	@echo 'make score-traces [TRACES="gzip ..."]'
 	@echo '                    hold miss ratio curves to exact LRU stacks'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
 	@echo '                    hold the estimates to exact counts; an hour'
+	@echo 'make exec-mode-module'
+	@echo '                    a kernel module for the suite precise'
 	@echo 'make fuzz [FUZZ_SECONDS=60]'
 	@echo '                    feed random bytes to the decoder and the reader'
 	@echo 'make layers         check who includes whom'
