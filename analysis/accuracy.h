@@ -93,17 +93,21 @@ struct accuracy {
 	unsigned int jobs;
 	const char *keep; /* directory for the recordings, or NULL */
 	bool resume;      /* take the recordings that are there */
+	long minutes;     /* start no run after so many; -1: no limit */
+	size_t left_out;  /* runs, for that */
 	struct accuracy_trial *trial;
 	size_t trials, trials_room;
+	size_t suite_first; /* trial of the suite that is planned */
 	struct accuracy_row *row;
 	size_t rows, rows_room;
 };
 
 struct accuracy_suite {
 	const char *name;
-	const char *title;                  /* for people */
-	bool in_short;                      /* part of the short form */
-	void (*plan)(struct accuracy *all); /* may be NULL */
+	const char *title; /* for people */
+	bool in_short;     /* part of the short form */
+	bool whole;        /* rows compare runs: none without all of them */
+	void (*plan)(struct accuracy *all);
 	/* Trials @first to all->trials are this suite's, and have been run. */
 	void (*judge)(struct accuracy *all, size_t first);
 };
@@ -115,10 +119,12 @@ extern const struct accuracy_suite *const accuracy_suites[];
 extern const size_t accuracy_suite_count;
 
 /*
- * Run the trials from @first on, all->jobs at a time; what fails says so in its
- * trial. Dies if nothing can be run at all.
+ * Run the trials of @s, those from all->suite_first on, all->jobs at a time;
+ * what fails says so in its trial. Trials for which time is lacking are left
+ * out: all->trials is without them, and all->left_out counts them. Dies if
+ * nothing can be run at all.
  */
-void accuracy_run(struct accuracy *all, size_t first);
+void accuracy_run(struct accuracy *all, const struct accuracy_suite *s);
 
 /* Read the recording @dir of @t; sets failed or outcome. */
 void accuracy_read(struct accuracy_trial *t, const char *dir);
@@ -163,8 +169,9 @@ void accuracy_judge_value(struct accuracy *all, const struct accuracy_trial *t,
 void accuracy_judge_median(struct accuracy *all, const char *suite,
 			   const char *name, size_t first, double bound);
 
-/* Over the cells of all trials so far: how many intervals hold the truth. */
-void accuracy_judge_intervals(struct accuracy *all);
+/* The suite intervals: of the cells of its trials, how many hold the truth. */
+void accuracy_plan_intervals(struct accuracy *all);
+void accuracy_judge_intervals(struct accuracy *all, size_t first);
 
 /* A table in plain words; the same as one JSON object. */
 void accuracy_print_suite(const struct accuracy_suite *s);

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "analysis/accuracy.h"
-#include "analysis/accuracy_run.h"
 #include "analysis/library.h"
 #include "analysis/util.h"
 
@@ -41,6 +40,7 @@ struct job {
 };
 
 static struct job job[JOBS_MAX];
+static time_t began;        /* of the first trial of all */
 static char *directory;     /* NULL: not yet made */
 static bool directory_ours; /* to be removed */
 static volatile sig_atomic_t stop_signal;
@@ -59,7 +59,7 @@ static int remove_entry(const char *path, const struct stat *st, int type,
 	return remove(path) && errno != ENOENT;
 }
 
-void accuracy_remove(const char *path)
+static void remove_tree(const char *path)
 {
 	nftw(path, remove_entry, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
 }
@@ -67,16 +67,16 @@ void accuracy_remove(const char *path)
 static void remove_directory(void)
 {
 	if (directory && directory_ours)
-		accuracy_remove(directory);
+		remove_tree(directory);
 	directory = NULL;
 }
 
-const char *accuracy_directory(const char *keep)
+static void make_directory(const char *keep)
 {
 	const char *where = getenv("TMPDIR");
 
 	if (directory)
-		return directory;
+		return;
 	if (keep) {
 		if (mkdir(keep, 0700) && errno != EEXIST)
 			die("cannot make the directory %s: %s", safe_text(keep),
@@ -95,7 +95,6 @@ const char *accuracy_directory(const char *keep)
 	if (!directory)
 		die("cannot find the directory %s: %s", safe_text(keep),
 		    strerror(errno));
-	return directory;
 }
 
 static void on_stop(int sig)
@@ -114,14 +113,15 @@ static void stop_all(void)
 	exit(128 + stop_signal);
 }
 
-void accuracy_clear_environment(void)
+/* Nothing of what the user set for other recordings. */
+static void clear_environment(void)
 {
 	static const char *const twins[] = {
-		"MODE",  "SOURCE",     "PERIOD",   "FREQ",      "OUT",
-		"WATCH", "CHILDREN",   "TOPOLOGY", "ALGORITHM", "REGISTERS",
-		"EXACT", "DELAY",      "DURATION", "SLICE",     "PMU",
-		"PLACE", "ARMING",     "COVER",    "BOARD",     "SEED",
-		"RUN",   "SAMPLE_LOG",
+		"MODE",  "SOURCE",   "PERIOD",   "FREQ",      "OUT",
+		"WATCH", "CHILDREN", "TOPOLOGY", "ALGORITHM", "REGISTERS",
+		"EXACT", "DELAY",    "DURATION", "SLICE",     "PMU",
+		"PLACE", "ARMING",   "COVER",    "BOARD",     "SEED",
+		"RUN",
 	};
 
 	for (size_t i = 0; i < sizeof(twins) / sizeof(*twins); i++) {
@@ -179,7 +179,7 @@ static void record_command(const struct accuracy_trial *t, char *program,
 	argv[n] = NULL;
 }
 
-void accuracy_become(int from, int to)
+static void become(int from, int to)
 {
 	if (from < 0 || dup2(from, to) < 0)
 		_exit(125);
@@ -194,23 +194,22 @@ static void exec_record(const struct job *j, char *program)
 	setpgid(0, 0);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	accuracy_clear_environment();
+	clear_environment();
 	set("COMDET_ARMING", j->trial->arming);
 	set("COMDET_BOARD", j->trial->board);
 	set("COMDET_SEED", j->trial->seed);
 	if (j->trial->chunks && setenv("COMDET_COVER", "chunks", 1))
 		_exit(125);
 	record_command(j->trial, program, j->dir, argv);
-	accuracy_become(open("/dev/null", O_RDWR | O_CLOEXEC), STDIN_FILENO);
-	accuracy_become(STDIN_FILENO, STDOUT_FILENO);
-	accuracy_become(
-		open(j->said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
-		STDERR_FILENO);
+	become(open("/dev/null", O_RDWR | O_CLOEXEC), STDIN_FILENO);
+	become(STDIN_FILENO, STDOUT_FILENO);
+	become(open(j->said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
+	       STDERR_FILENO);
 	execv("/proc/self/exe", argv);
 	_exit(125);
 }
 
-char *accuracy_find_program(const char *name)
+static char *find_program(const char *name)
 {
 	char *relative = xasprintf("microbench/%s", name);
 	char *path = library_path(relative);
@@ -223,6 +222,13 @@ char *accuracy_find_program(const char *name)
 	return path;
 }
 
+/* By suite and number, so that it is the same whatever else is run. */
+static char *path_of(const struct accuracy *all, size_t index)
+{
+	return xasprintf("%s/%s-%zu", directory, all->trial[index].suite,
+			 index - all->suite_first);
+}
+
 /* Is there a recording of trial @index from an earlier call? */
 static bool is_there(const struct accuracy *all, size_t index)
 {
@@ -231,7 +237,7 @@ static bool is_there(const struct accuracy *all, size_t index)
 
 	if (!all->resume)
 		return false;
-	dir = xasprintf("%s/%zu", directory, index);
+	dir = path_of(all, index);
 	accuracy_read(t, dir);
 	free(dir);
 	if (!t->failed)
@@ -246,10 +252,10 @@ static void start(const struct accuracy *all, struct job *j, size_t index)
 	char *program;
 
 	j->trial = &all->trial[index];
-	program = accuracy_find_program(j->trial->program);
-	j->dir = xasprintf("%s/%zu", directory, index);
-	j->said = xasprintf("%s/%zu.said", directory, index);
-	accuracy_remove(j->dir);
+	program = find_program(j->trial->program);
+	j->dir = path_of(all, index);
+	j->said = xasprintf("%s.said", j->dir);
+	remove_tree(j->dir);
 	j->start = seconds_now();
 	fflush(NULL);
 	j->pid = fork();
@@ -260,7 +266,8 @@ static void start(const struct accuracy *all, struct job *j, size_t index)
 	free(program);
 }
 
-char *accuracy_last_words(const char *path)
+/* What record said last, as one line. */
+static char *last_words(const char *path)
 {
 	char text[WHY_BYTES + 1] = "", *line;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -287,7 +294,7 @@ static void finish(const struct accuracy *all, struct job *j, int status)
 	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
 		accuracy_read(t, j->dir);
 	} else {
-		char *said = accuracy_last_words(j->said);
+		char *said = last_words(j->said);
 
 		t->failed = xasprintf("record ended with %s %d: %s",
 				      WIFEXITED(status) ? "status" : "signal",
@@ -297,7 +304,7 @@ static void finish(const struct accuracy *all, struct job *j, int status)
 		free(said);
 	}
 	if (!all->keep) {
-		accuracy_remove(j->dir);
+		remove_tree(j->dir);
 		unlink(j->said);
 	}
 	free(j->dir);
@@ -327,50 +334,107 @@ static unsigned int collect(const struct accuracy *all)
 	return ended;
 }
 
-static void show_progress(const struct accuracy *all, size_t first,
-			  size_t ended, size_t next)
+static void show_progress(const struct accuracy *all, size_t ended, size_t last)
 {
+	size_t trials = all->trials - all->suite_first;
 	static size_t shown = SIZE_MAX;
 
-	if (!isatty(STDERR_FILENO) || shown == ended + next)
+	if (!isatty(STDERR_FILENO) || shown == ended + last)
 		return;
-	shown = ended + next;
-	if (ended == all->trials - first)
+	shown = ended + last;
+	if (ended == trials)
 		fputs("\r\033[K", stderr);
 	else
 		fprintf(stderr, "\r\033[K%s: run %zu of %zu, %s",
-			all->trial[first].suite, ended + 1, all->trials - first,
-			cut_text(safe_text(all->trial[next - 1].label), 40));
+			all->trial[last].suite, ended + 1, trials,
+			cut_text(safe_text(all->trial[last].label), 40));
 	fflush(stderr);
 }
 
-void accuracy_run(struct accuracy *all, size_t first)
+static size_t common_divisor(size_t a, size_t b)
+{
+	while (b) {
+		size_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/*
+ * Trials are run in an order that is spread over the suite, so that what was
+ * run when time is over stands for all of it: in steps of about the golden
+ * section, without a divisor in common with @n.
+ */
+static size_t step_of(size_t n)
+{
+	size_t step = n * 618 / 1000 + 1;
+
+	while (common_divisor(step, n) > 1)
+		step++;
+	return step;
+}
+
+static bool time_is_over(const struct accuracy *all)
+{
+	return all->minutes >= 0 && seconds_now() - began >= all->minutes * 60;
+}
+
+/* What is not run for want of time is not there for who judges. */
+static void leave_out(struct accuracy *all, const bool *ran, bool whole)
+{
+	size_t n = all->trials - all->suite_first, kept = all->suite_first;
+
+	for (size_t i = 0; i < n; i++)
+		if (ran[i])
+			all->trial[kept++] = all->trial[all->suite_first + i];
+	all->left_out += all->trials - kept;
+	if (whole && kept != all->trials)
+		kept = all->suite_first;
+	all->trials = kept;
+}
+
+void accuracy_run(struct accuracy *all, const struct accuracy_suite *s)
 {
 	struct timespec pause = { 0, POLL_MS * 1000 * 1000 };
 	struct sigaction action = { .sa_handler = on_stop };
-	size_t next = first, ended = 0;
+	size_t first = all->suite_first, n = all->trials - first;
+	size_t next = 0, ended = 0, last = first, step = step_of(n);
+	bool *ran = xcalloc(n + 1, sizeof(*ran));
 
 	if (all->jobs > JOBS_MAX)
 		all->jobs = JOBS_MAX;
-	accuracy_directory(all->keep);
+	if (!began)
+		began = seconds_now();
+	make_directory(all->keep);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	while (ended < all->trials - first) {
+	while (ended < n) {
 		for (unsigned int i = 0; i < all->jobs; i++) {
-			if (job[i].pid)
-				continue;
-			for (; next < all->trials && is_there(all, next);
-			     next++)
-				ended++;
-			if (next < all->trials)
-				start(all, &job[i], next++);
+			while (!job[i].pid && next < n) {
+				size_t at = next++ * step % n;
+
+				ran[at] = true;
+				if (is_there(all, first + at)) {
+					ended++;
+				} else if (time_is_over(all)) {
+					ran[at] = false;
+					ended++;
+				} else {
+					last = first + at;
+					start(all, &job[i], last);
+				}
+			}
 		}
-		show_progress(all, first, ended, next);
+		show_progress(all, ended, last);
 		nanosleep(&pause, NULL);
 		if (stop_signal)
 			stop_all();
 		ended += collect(all);
 	}
-	if (next > first)
-		show_progress(all, first, ended, next);
+	if (n)
+		show_progress(all, ended, last);
+	leave_out(all, ran, s->whole);
+	free(ran);
 }

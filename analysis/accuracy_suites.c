@@ -62,7 +62,7 @@ static void plan_pattern(struct accuracy *all, const char *suite,
 {
 	struct accuracy_trial *t =
 		accuracy_plan(all, suite, "patterns", threads,
-			      all->short_form ? ACCURACY_SHORT : ACCESSES,
+			      all->short_form ? c->in_short : ACCESSES,
 			      c->accesses, c->options);
 
 	t->parameter = c->worst;
@@ -94,8 +94,8 @@ static void plan_patterns(struct accuracy *all)
 		for (size_t i = 0; i < ACCURACY_PATTERNS; i++) {
 			if (left_out(all, &accuracy_patterns[i], arming))
 				continue;
-			plan_pattern(all, "patterns", &accuracy_patterns[i], 8,
-				     arming, false);
+			plan_pattern(all, "patterns", &accuracy_patterns[i],
+				     all->short_form ? 4 : 8, arming, false);
 			if (!all->short_form)
 				plan_pattern(all, "patterns",
 					     &accuracy_patterns[i], 32, arming,
@@ -245,33 +245,28 @@ static const struct accuracy_suite estimators = {
 	.judge = judge_estimators,
 };
 
-static void judge_intervals(struct accuracy *all, size_t first)
-{
-	accuracy_judge_intervals(all);
-}
-
-/* No trials of its own: over those of the suites before. */
 static const struct accuracy_suite intervals = {
 	.name = "intervals",
-	.title = "The cells' 95 % intervals, over all runs above",
-	.judge = judge_intervals,
+	.title = "The cells' 95 % intervals, over programs and seeds",
+	.plan = accuracy_plan_intervals,
+	.judge = accuracy_judge_intervals,
 };
 
 const struct accuracy_suite *const accuracy_suites[] = {
 	&write_volume,
 	&other_patterns,
-	&chunks,
 	&accuracy_false_sharing,
 	&accuracy_read_write,
 	&accuracy_point_to_point,
+	&intervals,
+	&chunks,
+	&accuracy_register_counts,
+	&accuracy_board_sizes,
 	&accuracy_operations,
 	&accuracy_placement,
 	&accuracy_periods,
-	&accuracy_board_sizes,
-	&accuracy_register_counts,
 	&accuracy_slices,
 	&estimators,
-	&intervals,
 };
 const size_t accuracy_suite_count =
 	sizeof(accuracy_suites) / sizeof(*accuracy_suites);

@@ -67,7 +67,7 @@ static const struct sweep false_sharing = {
 	"false",
 	ACCURACY_FALSE_SHARING,
 	30e6,
-	12e6,
+	16e6,
 	1000,
 };
 
@@ -134,6 +134,7 @@ const struct accuracy_suite accuracy_read_write = {
 	.name = "read-write",
 	.title = "Read-Write: transfers, by those without reads",
 	.in_short = true,
+	.whole = true,
 	.plan = plan_read_write,
 	.judge = judge_read_write,
 };
@@ -343,6 +344,7 @@ static void plan_board_sizes(struct accuracy *all)
 const struct accuracy_suite accuracy_board_sizes = {
 	.name = "board",
 	.title = "Write-Volume by the size of the bulletin board",
+	.whole = true,
 	.plan = plan_board_sizes,
 	.judge = judge_sensitivity,
 };
@@ -381,6 +383,7 @@ static void plan_register_counts(struct accuracy *all)
 const struct accuracy_suite accuracy_register_counts = {
 	.name = "registers",
 	.title = "Write-Volume by the number of debug registers",
+	.whole = true,
 	.plan = plan_register_counts,
 	.judge = judge_sensitivity,
 };

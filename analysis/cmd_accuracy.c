@@ -14,7 +14,6 @@
 #include "analysis/accuracy.h"
 #include "analysis/command.h"
 #include "analysis/library.h"
-#include "analysis/precise.h"
 #include "analysis/util.h"
 
 enum {
@@ -22,15 +21,16 @@ enum {
 	SLICE_MIN = 10,
 	SLICE_MAX = 1000 * 1000,
 	JOBS_MAX = 64,
+	MINUTES_MAX = 100000,
 };
 
 static const struct option options[] = {
 	{ "suite", required_argument, NULL, 's' },
-	{ "source", required_argument, NULL, 'o' },
 	{ "short", no_argument, NULL, 'S' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "slice", required_argument, NULL, 'l' },
 	{ "jobs", required_argument, NULL, 'J' },
+	{ "minutes", required_argument, NULL, 'm' },
 	{ "keep", required_argument, NULL, 'k' },
 	{ "resume", no_argument, NULL, 'r' },
 	{ "help", no_argument, NULL, 'h' },
@@ -39,9 +39,6 @@ static const struct option options[] = {
 
 /* By accuracy_suites: to be run. */
 static bool wanted[32];
-/* The suite precise is not of trials, and runs only where it is named. */
-static bool precise;
-static const char *precise_sources;
 
 static void want(const char *names)
 {
@@ -50,10 +47,6 @@ static void want(const char *names)
 	while ((name = strsep(&rest, ","))) {
 		size_t i = 0;
 
-		if (!strcmp(name, "precise")) {
-			precise = true;
-			continue;
-		}
 		while (i < accuracy_suite_count &&
 		       strcmp(accuracy_suites[i]->name, name))
 			i++;
@@ -91,9 +84,6 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 			want(optarg);
 			some = true;
 			break;
-		case 'o':
-			precise_sources = optarg;
-			break;
 		case 'S':
 			all->short_form = true;
 			break;
@@ -107,6 +97,10 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 		case 'J':
 			all->jobs = (unsigned int)whole("--jobs", optarg, 1,
 							JOBS_MAX);
+			break;
+		case 'm':
+			all->minutes =
+				whole("--minutes", optarg, 0, MINUTES_MAX);
 			break;
 		case 'k':
 			all->keep = optarg;
@@ -123,8 +117,6 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 	}
 	if (all->resume && !all->keep)
 		die("--resume needs --keep DIR, where the recordings are");
-	if (precise_sources && !precise)
-		die("--source is of the suite precise: add --suite precise");
 	if (optind < argc)
 		die("accuracy takes no argument '%s'; which suites, says "
 		    "--suite",
@@ -137,11 +129,13 @@ static void run_suite(struct accuracy *all, const struct accuracy_suite *s)
 {
 	size_t first = all->trials, rows = all->rows;
 
-	if (s->plan)
-		s->plan(all);
+	all->suite_first = first;
+	s->plan(all);
+	accuracy_run(all, s);
+	if (all->trials == first)
+		return;
 	if (!all->json)
 		accuracy_print_suite(s);
-	accuracy_run(all, first);
 	for (size_t i = first; i < all->trials; i++)
 		if (all->trial[i].failed)
 			warn("%s, %s: %s", s->name, all->trial[i].label,
@@ -153,22 +147,25 @@ static void run_suite(struct accuracy *all, const struct accuracy_suite *s)
 
 static int run_accuracy(int argc, char **argv)
 {
-	struct accuracy all = { .slice = SLICE_DEFAULT, .jobs = 1 };
+	struct accuracy all = {
+		.slice = SLICE_DEFAULT,
+		.jobs = 1,
+		.minutes = -1,
+	};
 	size_t count[3] = { 0 };
-	bool others = false;
 
 	read_options(argc, argv, &all);
-	for (size_t i = 0; i < accuracy_suite_count; i++)
-		others |= wanted[i];
-	if (others && !in_path("qemu-x86_64"))
+	if (!in_path("qemu-x86_64"))
 		die("cannot find qemu-x86_64, under which the microbenchmarks "
 		    "run; install the package qemu-user (apt install "
 		    "qemu-user)");
 	for (size_t i = 0; i < accuracy_suite_count; i++)
 		if (wanted[i])
 			run_suite(&all, accuracy_suites[i]);
-	if (precise)
-		precise_all(&all, precise_sources);
+	if (all.left_out)
+		warn("%zu runs left out for want of time%s", all.left_out,
+		     all.keep ? "; --resume makes them"
+			      : "; --keep DIR would let --resume make them");
 	for (size_t i = 0; i < all.rows; i++)
 		count[all.row[i].verdict]++;
 	if (all.json)
@@ -191,21 +188,18 @@ const struct command cmd_accuracy = {
 		"over the same\naccesses, and prints what was estimated beside "
 		"what was counted. The exit\nstatus is 1 if any row fails its "
 		"bound.\n\n"
-		"  --suite NAME[,...]  these alone: write-volume, patterns, "
-		"chunks,\n"
+		"  --suite NAME[,...]  these alone: write-volume, "
+		"patterns,\n"
 		"                      false-sharing, read-write, "
-		"point-to-point, operations,\n"
-		"                      placement, periods, board, registers, "
-		"slices, estimators,\n"
-		"                      intervals; and only where it is named, "
-		"precise: samples\n"
-		"                      of loops that are known by "
-		"construction\n"
-		"  --source NAME[,...] precise: clock, emu, instr, pebs, ibs "
-		"(all that open)\n"
+		"point-to-point, intervals,\n"
+		"                      chunks, registers, board, operations, "
+		"placement,\n"
+		"                      periods, slices, estimators\n"
 		"  --short             a part, within a minute; less sure\n"
 		"  --slice N           accesses of a thread's turn (30)\n"
 		"  --jobs N            runs at a time (1)\n"
+		"  --minutes N         start no run later than that; says what "
+		"is left out\n"
 		"  --keep DIR          keep the recordings in DIR\n"
 		"  --resume            take the recordings that are in DIR "
 		"already\n"
