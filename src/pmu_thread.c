@@ -383,11 +383,10 @@ static uint64_t scale(const struct total *n, struct pmu_counts *c)
 			  n->running);
 }
 
-void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c)
+static void read_totals(const struct pmu_thread *t,
+			struct total total[PMU_COUNTS + 1])
 {
-	struct total total[PMU_COUNTS + 1] = { { 0 } };
-
-	memset(c, 0, sizeof(*c));
+	memset(total, 0, (PMU_COUNTS + 1) * sizeof(*total));
 	for (uint32_t i = 0; t->plan && i < t->plan->events; i++) {
 		const struct pmu_event *e = &t->plan->event[i];
 		struct total *n = &total[e->role];
@@ -403,7 +402,51 @@ void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c)
 			n->enabled = r.enabled;
 		n->any = true;
 	}
+}
+
+void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c)
+{
+	struct total total[PMU_COUNTS + 1];
+
+	memset(c, 0, sizeof(*c));
+	read_totals(t, total);
 	c->loads = scale(&total[PMU_LOADS], c);
 	c->stores = scale(&total[PMU_STORES], c);
 	c->ops = scale(&total[PMU_COUNTS], c);
+}
+
+/* What was counted since, as if the event had been on all the time. */
+static double advance(struct pmu_progress *p, const struct total *n)
+{
+	double value = (double)(n->value - p->value);
+	double enabled = (double)(n->enabled - p->enabled);
+	double running = (double)(n->running - p->running);
+
+	*p = (struct pmu_progress){ n->value, n->enabled, n->running };
+	if (running >= enabled)
+		return value;
+	if (running > 0)
+		return value * enabled / running;
+	/* It was off: as often as all the time before. */
+	return n->running ? enabled * (double)n->value / (double)n->running : 0;
+}
+
+bool pmu_thread_accesses(struct pmu_thread *t, uint64_t *accesses)
+{
+	struct total n[PMU_COUNTS + 1];
+	struct pmu_progress *p = t->progress;
+
+	read_totals(t, n);
+	if (n[PMU_COUNTS].any)
+		/* A half, until something is known. */
+		t->accesses += advance(&p[PMU_COUNTS], &n[PMU_COUNTS]) *
+			       ((double)t->memory_samples + 1) /
+			       ((double)t->user_samples + 2);
+	else if (n[PMU_LOADS].any && n[PMU_STORES].any)
+		t->accesses += advance(&p[PMU_LOADS], &n[PMU_LOADS]) +
+			       advance(&p[PMU_STORES], &n[PMU_STORES]);
+	else
+		return false;
+	*accesses = (uint64_t)t->accesses;
+	return true;
 }

@@ -37,6 +37,11 @@ struct pmu_delivery {
 	int fd_base; /* descriptors not below this */
 };
 
+/* What the events of a role had counted, in what time of how much. */
+struct pmu_progress {
+	uint64_t value, enabled, running;
+};
+
 struct pmu_thread {
 	const struct perf_kernel *kernel;
 	const struct pmu_plan *plan; /* NULL: not open */
@@ -50,6 +55,8 @@ struct pmu_thread {
 	} event[PMU_EVENTS_MAX];
 	/* Samples of the program's own code; those with a memory access. */
 	uint64_t user_samples, memory_samples;
+	struct pmu_progress progress[PMU_COUNTS + 1]; /* by role */
+	double accesses;                              /* up to then */
 };
 
 /* A sample that is a memory access of the program. */
@@ -104,5 +111,13 @@ struct pmu_counts {
 	bool never;             /* one was never on a counter */
 };
 void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c);
+
+/*
+ * How many accesses of memory the thread has made by now, for differences: what
+ * was counted since the last call is added, scaled if an event was off in
+ * between. Of IBS it is ops, times the share of accesses in the samples so far.
+ * To be called while the events are off. False if nothing counts one by one.
+ */
+bool pmu_thread_accesses(struct pmu_thread *t, uint64_t *accesses);
 
 #endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reuse_own - reuse times of one thread, watched by its own debug registers
+ *
+ * An engine of reuse.h for each thread, private, by address, with a slot for
+ * each register that the thread has. What is sampled by hardware is past by
+ * the time it is known, so the use is the thread's next access to the same
+ * place (use_next).
+ *
+ * Registers are the thread's own: what other threads store is not seen, and
+ * nothing is invalidated. A register watches 1, 2, 4 or 8 bytes; of an access
+ * that is wider or not aligned it is the largest such part, one of them by
+ * chance.
+ *
+ * Only its thread touches it. Context: handler of the thread, except where it
+ * says other; does not allocate.
+ */
+#ifndef COMDET_REUSE_OWN_H
+#define COMDET_REUSE_OWN_H
+
+#include "comm.h"
+#include "reuse.h"
+
+struct reuse_own_sink {
+	void (*decided)(void *ctx, const struct reuse_event *v);
+	/* Uses, by weight, that were watched no longer, nobody knows since
+	 * when: another thread needed the registers. */
+	void (*lost)(void *ctx, uint64_t weight);
+};
+
+struct reuse_own {
+	struct reuse *engine;
+	struct reuse_thread thread;
+	const struct comm_watch *watch;
+	const struct reuse_own_sink *sink;
+	void *ctx; /* of both */
+	uint64_t now;
+	bool broken;   /* registers are not what they should be */
+	bool dropping; /* what is decided is lost */
+	uint32_t armed;
+	uint32_t slot[COMM_REGISTERS_MAX]; /* by register */
+	/* By slot; len 0: nothing. */
+	struct watch_range range[COMM_REGISTERS_MAX];
+	uint32_t generation[COMM_REGISTERS_MAX];
+};
+
+/* Bytes of memory that it needs for @registers, 1 to 4. Context: any. */
+size_t reuse_own_size(uint32_t registers);
+
+/*
+ * For thread @id, in @mem: reuse_own_size() bytes, all zero, aligned to 64.
+ * @ctx is handed to @watch and @sink.
+ */
+void reuse_own_init(struct reuse_own *o, void *mem, uint32_t registers,
+		    uint32_t id, const struct comm_watch *watch,
+		    const struct reuse_own_sink *sink, void *ctx,
+		    uint64_t seed);
+
+/* A sample of @a, when the thread had made @count accesses. */
+void reuse_own_sample(struct reuse_own *o, const struct access *a,
+		      uint64_t count);
+
+/*
+ * Register @reg trapped when the thread had made @count accesses. @a is the
+ * access; NULL: it is not known, and taken for a load of what is watched.
+ */
+void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
+		    uint64_t count);
+
+/* The registers were taken away. */
+void reuse_own_broken(struct reuse_own *o);
+
+/*
+ * The thread will access nothing more: what is watched dangles. Context: the
+ * thread, or any when the thread is in no call.
+ */
+void reuse_own_end(struct reuse_own *o, uint64_t count);
+
+#endif
