@@ -6,8 +6,9 @@
 #	bench.sh [KERNEL...]
 #
 # Each kernel runs without hooks, with them, and with them under the preload,
-# in turn, ROUNDS times (default 3), for some SECONDS (default 10) each, by the
-# number of turns that takes. Printed is the CPU time, user and system, in the
+# in turn, ROUNDS times (default 3), for some SECONDS_EACH (default 10) with
+# hooks, by the number of turns that takes. ribench is the microbenchmark, with
+# two threads, the others are of tests/instr/kernels.c. Printed is the CPU time, user and system, in the
 # median, and its ratios; then their medians over the kernels but vector_loop,
 # which shows what hooks do to code that the compiler otherwise vectorises.
 
@@ -32,13 +33,19 @@ run()
 	local how=$1
 
 	shift
+	local plain=$B/tests/instr/kernels.plain hooks=$B/tests/instr/kernels
+
+	if [ "$1" = ribench ]; then
+		plain=$B/microbench/ribench hooks=$B/microbench/instr/ribench
+		set -- --case short-bell-2 --threads 2 --outer "$2"
+	fi
 	case $how in
-	plain) seconds "$B/tests/instr/kernels.plain" "$@" ;;
-	hooks) seconds "$B/tests/instr/kernels" "$@" ;;
+	plain) seconds "$plain" "$@" ;;
+	hooks) seconds "$hooks" "$@" ;;
 	preload)
 		rm -rf "$WORK/out"
 		seconds env COMDET_OUT="$WORK/out" LD_PRELOAD="$B/libcomdet.so" \
-			"$B/tests/instr/kernels" "$@"
+			"$hooks" "$@"
 		;;
 	esac
 }
@@ -62,7 +69,8 @@ turns()
 
 printf '%-16s %9s %9s %9s  %s\n' kernel plain hooks preload \
 	'hooks/plain preload/hooks'
-for kernel in ${*:-quicksort search_tree matrix_multiply reuse_loop \
+# shellcheck disable=SC2048
+for kernel in ${*:-quicksort search_tree matrix_multiply ribench \
 	scalar_loop vector_loop}; do
 	n=$(turns "$kernel")
 	for ((i = 0; i < ROUNDS; i++)); do
