@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "analysis/accuracy.h"
+#include "analysis/accuracy_run.h"
 #include "analysis/library.h"
 #include "analysis/util.h"
 
@@ -59,7 +60,7 @@ static int remove_entry(const char *path, const struct stat *st, int type,
 	return remove(path) && errno != ENOENT;
 }
 
-static void remove_tree(const char *path)
+void accuracy_remove(const char *path)
 {
 	nftw(path, remove_entry, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
 }
@@ -67,16 +68,16 @@ static void remove_tree(const char *path)
 static void remove_directory(void)
 {
 	if (directory && directory_ours)
-		remove_tree(directory);
+		accuracy_remove(directory);
 	directory = NULL;
 }
 
-static void make_directory(const char *keep)
+const char *accuracy_directory(const char *keep)
 {
 	const char *where = getenv("TMPDIR");
 
 	if (directory)
-		return;
+		return directory;
 	if (keep) {
 		if (mkdir(keep, 0700) && errno != EEXIST)
 			die("cannot make the directory %s: %s", safe_text(keep),
@@ -95,6 +96,7 @@ static void make_directory(const char *keep)
 	if (!directory)
 		die("cannot find the directory %s: %s", safe_text(keep),
 		    strerror(errno));
+	return directory;
 }
 
 static void on_stop(int sig)
@@ -113,15 +115,14 @@ static void stop_all(void)
 	exit(128 + stop_signal);
 }
 
-/* Nothing of what the user set for other recordings. */
-static void clear_environment(void)
+void accuracy_clear_environment(void)
 {
 	static const char *const twins[] = {
-		"MODE",  "SOURCE",   "PERIOD",   "FREQ",      "OUT",
-		"WATCH", "CHILDREN", "TOPOLOGY", "ALGORITHM", "REGISTERS",
-		"EXACT", "DELAY",    "DURATION", "SLICE",     "PMU",
-		"PLACE", "ARMING",   "COVER",    "BOARD",     "SEED",
-		"RUN",
+		"MODE",  "SOURCE",     "PERIOD",   "FREQ",      "OUT",
+		"WATCH", "CHILDREN",   "TOPOLOGY", "ALGORITHM", "REGISTERS",
+		"EXACT", "DELAY",      "DURATION", "SLICE",     "PMU",
+		"PLACE", "ARMING",     "COVER",    "BOARD",     "SEED",
+		"RUN",   "SAMPLE_LOG",
 	};
 
 	for (size_t i = 0; i < sizeof(twins) / sizeof(*twins); i++) {
@@ -179,7 +180,7 @@ static void record_command(const struct accuracy_trial *t, char *program,
 	argv[n] = NULL;
 }
 
-static void become(int from, int to)
+void accuracy_become(int from, int to)
 {
 	if (from < 0 || dup2(from, to) < 0)
 		_exit(125);
@@ -194,22 +195,23 @@ static void exec_record(const struct job *j, char *program)
 	setpgid(0, 0);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	clear_environment();
+	accuracy_clear_environment();
 	set("COMDET_ARMING", j->trial->arming);
 	set("COMDET_BOARD", j->trial->board);
 	set("COMDET_SEED", j->trial->seed);
 	if (j->trial->chunks && setenv("COMDET_COVER", "chunks", 1))
 		_exit(125);
 	record_command(j->trial, program, j->dir, argv);
-	become(open("/dev/null", O_RDWR | O_CLOEXEC), STDIN_FILENO);
-	become(STDIN_FILENO, STDOUT_FILENO);
-	become(open(j->said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
-	       STDERR_FILENO);
+	accuracy_become(open("/dev/null", O_RDWR | O_CLOEXEC), STDIN_FILENO);
+	accuracy_become(STDIN_FILENO, STDOUT_FILENO);
+	accuracy_become(
+		open(j->said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
+		STDERR_FILENO);
 	execv("/proc/self/exe", argv);
 	_exit(125);
 }
 
-static char *find_program(const char *name)
+char *accuracy_find_program(const char *name)
 {
 	char *relative = xasprintf("microbench/%s", name);
 	char *path = library_path(relative);
@@ -252,10 +254,10 @@ static void start(const struct accuracy *all, struct job *j, size_t index)
 	char *program;
 
 	j->trial = &all->trial[index];
-	program = find_program(j->trial->program);
+	program = accuracy_find_program(j->trial->program);
 	j->dir = path_of(all, index);
 	j->said = xasprintf("%s.said", j->dir);
-	remove_tree(j->dir);
+	accuracy_remove(j->dir);
 	j->start = seconds_now();
 	fflush(NULL);
 	j->pid = fork();
@@ -266,8 +268,7 @@ static void start(const struct accuracy *all, struct job *j, size_t index)
 	free(program);
 }
 
-/* What record said last, as one line. */
-static char *last_words(const char *path)
+char *accuracy_last_words(const char *path)
 {
 	char text[WHY_BYTES + 1] = "", *line;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -294,7 +295,7 @@ static void finish(const struct accuracy *all, struct job *j, int status)
 	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
 		accuracy_read(t, j->dir);
 	} else {
-		char *said = last_words(j->said);
+		char *said = accuracy_last_words(j->said);
 
 		t->failed = xasprintf("record ended with %s %d: %s",
 				      WIFEXITED(status) ? "status" : "signal",
@@ -304,7 +305,7 @@ static void finish(const struct accuracy *all, struct job *j, int status)
 		free(said);
 	}
 	if (!all->keep) {
-		remove_tree(j->dir);
+		accuracy_remove(j->dir);
 		unlink(j->said);
 	}
 	free(j->dir);
@@ -407,7 +408,7 @@ void accuracy_run(struct accuracy *all, const struct accuracy_suite *s)
 		all->jobs = JOBS_MAX;
 	if (!began)
 		began = seconds_now();
-	make_directory(all->keep);
+	accuracy_directory(all->keep);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	while (ended < n) {

@@ -14,6 +14,7 @@
 #include "analysis/accuracy.h"
 #include "analysis/command.h"
 #include "analysis/library.h"
+#include "analysis/precise.h"
 #include "analysis/util.h"
 
 enum {
@@ -26,6 +27,7 @@ enum {
 
 static const struct option options[] = {
 	{ "suite", required_argument, NULL, 's' },
+	{ "source", required_argument, NULL, 'o' },
 	{ "short", no_argument, NULL, 'S' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "slice", required_argument, NULL, 'l' },
@@ -39,6 +41,9 @@ static const struct option options[] = {
 
 /* By accuracy_suites: to be run. */
 static bool wanted[32];
+/* The suite precise is not of trials, and runs only where it is named. */
+static bool precise;
+static const char *precise_sources;
 
 static void want(const char *names)
 {
@@ -47,6 +52,10 @@ static void want(const char *names)
 	while ((name = strsep(&rest, ","))) {
 		size_t i = 0;
 
+		if (!strcmp(name, "precise")) {
+			precise = true;
+			continue;
+		}
 		while (i < accuracy_suite_count &&
 		       strcmp(accuracy_suites[i]->name, name))
 			i++;
@@ -84,6 +93,9 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 			want(optarg);
 			some = true;
 			break;
+		case 'o':
+			precise_sources = optarg;
+			break;
 		case 'S':
 			all->short_form = true;
 			break;
@@ -117,6 +129,8 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 	}
 	if (all->resume && !all->keep)
 		die("--resume needs --keep DIR, where the recordings are");
+	if (precise_sources && !precise)
+		die("--source is of the suite precise: add --suite precise");
 	if (optind < argc)
 		die("accuracy takes no argument '%s'; which suites, says "
 		    "--suite",
@@ -153,15 +167,20 @@ static int run_accuracy(int argc, char **argv)
 		.minutes = -1,
 	};
 	size_t count[3] = { 0 };
+	bool others = false;
 
 	read_options(argc, argv, &all);
-	if (!in_path("qemu-x86_64"))
+	for (size_t i = 0; i < accuracy_suite_count; i++)
+		others |= wanted[i];
+	if (others && !in_path("qemu-x86_64"))
 		die("cannot find qemu-x86_64, under which the microbenchmarks "
 		    "run; install the package qemu-user (apt install "
 		    "qemu-user)");
 	for (size_t i = 0; i < accuracy_suite_count; i++)
 		if (wanted[i])
 			run_suite(&all, accuracy_suites[i]);
+	if (precise)
+		precise_all(&all, precise_sources);
 	if (all.left_out)
 		warn("%zu runs left out for want of time%s", all.left_out,
 		     all.keep ? "; --resume makes them"
@@ -194,7 +213,12 @@ const struct command cmd_accuracy = {
 		"point-to-point, intervals,\n"
 		"                      chunks, registers, board, operations, "
 		"placement,\n"
-		"                      periods, slices, estimators\n"
+		"                      periods, slices, estimators; and only where "
+		"it is named,\n"
+		"                      precise: samples of loops that are known by "
+		"construction\n"
+		"  --source NAME[,...] precise: clock, emu, instr, pebs, ibs "
+		"(all that open)\n"
 		"  --short             a part, within a minute; less sure\n"
 		"  --slice N           accesses of a thread's turn (30)\n"
 		"  --jobs N            runs at a time (1)\n"
