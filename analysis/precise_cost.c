@@ -7,6 +7,10 @@
 #include "analysis/precise.h"
 #include "analysis/util.h"
 
+enum {
+	ITERATIONS = 500 * 1000 * 1000,
+};
+
 void precise_cost(struct precise *p)
 {
 	static const double intervals[] = { 100e3, 500e3, 1000e3, 2000e3 };
@@ -25,11 +29,11 @@ void precise_cost(struct precise *p)
 		const char *label = count_text((uint64_t)intervals[i]);
 		struct precise_row *row = precise_row_new(
 			p, "load_ratio", "--ratio 4", intervals[i],
-			1e9 / intervals[i], 1, intervals[i]);
+			ITERATIONS / intervals[i], 1, intervals[i]);
 
 		for (int c = 0; c < PRECISE_COLUMNS; c++)
 			if (row->model[c].iterations)
-				row->model[c].iterations = (uint64_t)1e9;
+				row->model[c].iterations = ITERATIONS;
 		precise_row_run(p, row);
 		precise_put_counts(p, error, "Load-Ratio 1/4, cost", label, row,
 				   NULL, false);

@@ -28,7 +28,6 @@ void precise_load_ratio(struct precise *p)
 		{ 20, true }, { 32, false }, { 64, false },
 	};
 	double interval = p->all->short_form ? 10e3 : 100e3;
-	double samples = p->all->short_form ? 2000 : 4000;
 	struct precise_table *counts = precise_table_new(
 		p,
 		"Load-Ratio: samples of 100 expected, +- standard error "
@@ -50,8 +49,8 @@ void precise_load_ratio(struct precise *p)
 
 		if (p->all->short_form && !cases[i].brief)
 			continue;
-		row = precise_row_new(p, "load_ratio", options, interval,
-				      samples, 1, 0);
+		row = precise_row_new(p, "load_ratio", options, interval, 2000,
+				      1, 0);
 		precise_row_run(p, row);
 		precise_put_counts(p, counts, "Load-Ratio", label, row, NULL,
 				   false);

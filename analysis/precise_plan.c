@@ -18,7 +18,6 @@ enum {
 #define RATE_SECONDS 0.01 /* at least, to know a rate */
 #define ERROR_MIN    0.01 /* of a count */
 #define ERRORS       3    /* standard errors */
-#define JITTER       8    /* an interval is uniform in the period's eighth */
 
 bool precise_plan(struct precise_run *r, double interval, double samples,
 		  double an_iteration, double rate)
@@ -68,9 +67,13 @@ double precise_rate(struct precise *p, const char *program, const char *options)
 double precise_bound(enum precise_column c, double truth, unsigned int runs,
 		     bool subset)
 {
-	double cv = subset || c == PRECISE_CLOCK || c == PRECISE_IBS
-			    ? 1
-			    : 1 / (JITTER * sqrt(12));
+	/* s/m of intervals that are uniform in so much of the period. */
+	static const double width[PRECISE_COLUMNS] = {
+		[PRECISE_EMU] = 1.0 / 8,
+		[PRECISE_INSTR] = 1.0 / 8,
+		[PRECISE_PEBS] = 1.0 / 2,
+	};
+	double cv = subset || !(width[c] > 0) ? 1 : width[c] / sqrt(12);
 	double error = sqrt(truth * cv * cv / runs + 1.0 / 6) / truth;
 
 	return fmax(ERROR_MIN, ERRORS * error);

@@ -77,6 +77,16 @@ static bool is_of(const struct precise_site *s,
 	return false;
 }
 
+/*
+ * PEBS counts a locked addition as a load and as a store and samples it as
+ * either; it is one execution.
+ */
+static bool is_half(const struct precise_site *s,
+		    const struct sample_log_record *a)
+{
+	return !strcmp(s->event, "locked") && !(a->flags & ACCESS_STORE);
+}
+
 static void take(struct precise_run *r, const struct sample_log_record *a)
 {
 	if (a->kind >= SAMPLE_KINDS)
@@ -85,7 +95,8 @@ static void take(struct precise_run *r, const struct sample_log_record *a)
 	for (size_t i = 0; i < r->sites; i++) {
 		if (!is_of(&r->site[i], a))
 			continue;
-		r->site[i].samples[a->kind]++;
+		if (!is_half(&r->site[i], a))
+			r->site[i].samples[a->kind]++;
 		return;
 	}
 	r->elsewhere[a->kind]++;

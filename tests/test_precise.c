@@ -109,6 +109,25 @@ START_TEST(a_sample_without_a_place_belongs_to_the_word_that_it_touches)
 }
 END_TEST
 
+/* By PEBS's events of loads and of stores, or by one that sees both. */
+START_TEST(a_locked_addition_counts_once_for_each_store)
+{
+	static const struct sample_log_record log[] = {
+		{ 8, 0x1000, 4, ACCESS_LOAD, SAMPLE_UNIFORM, 0 },
+		{ 8, 0x1000, 4, ACCESS_STORE, SAMPLE_UNIFORM, 0 },
+		{ 8, 0x1000, 4, ACCESS_LOAD | ACCESS_STORE, SAMPLE_UNIFORM, 0 },
+		{ 8, 0x1004, 4, ACCESS_LOAD, SAMPLE_UNIFORM, 0 },
+	};
+
+	read_answer(ANSWER(SITE("a", "locked", "0x1000", "0x1004", "", "1"),
+			   SITE("b", "load", "0x1004", "0x1008", "", "1")));
+	read_log(log, sizeof(log) / sizeof(*log));
+	ck_assert(precise_samples(&run, "locked") == 2);
+	ck_assert(precise_samples(&run, "load") == 1);
+	ck_assert(!run.elsewhere[SAMPLE_UNIFORM]);
+}
+END_TEST
+
 START_TEST(an_answer_that_makes_no_sense_fails_the_run)
 {
 	static const char *const texts[] = {
@@ -294,6 +313,7 @@ int main(void)
 	tcase_add_test(
 		t,
 		a_sample_without_a_place_belongs_to_the_word_that_it_touches);
+	tcase_add_test(t, a_locked_addition_counts_once_for_each_store);
 	tcase_add_loop_test(t, an_answer_that_makes_no_sense_fails_the_run, 0,
 			    7);
 	tcase_add_test(t, fields_of_a_wrong_type_count_as_nothing);
