@@ -94,11 +94,11 @@ static void take_trial(struct pool *p, const struct accuracy_trial *t,
 	}
 }
 
-/* Over all programs there is a verdict, over one of them figures. */
+/* Over all programs what is stated has a verdict; the rest is shown. */
 static void add_rows(struct accuracy *all, size_t first, const struct kind *k,
 		     bool stated)
 {
-	bool judged = !k->label && k->arming < 0;
+	bool pooled = !k->label && k->arming < 0, judged;
 	struct pool p = { 0 };
 	struct accuracy_row *r;
 	char *name, *arming;
@@ -106,8 +106,10 @@ static void add_rows(struct accuracy *all, size_t first, const struct kind *k,
 	for (size_t i = first; i < all->trials; i++)
 		if (is_of(&all->trial[i], k))
 			take_trial(&p, &all->trial[i], stated);
-	if (!p.cells && !judged)
+	if (!p.cells && !pooled)
 		return;
+	/* Too few for a verdict is a failure, unless runs were left out. */
+	judged = pooled && stated && (p.cells >= CELLS_MIN || !all->left_out);
 	arming = k->arming < 0 ? xstrdup("")
 			       : xasprintf(", arming %ld", (long)k->arming);
 	name = xasprintf("%s, %s%s, %zu cells",
