@@ -13,9 +13,9 @@ const char accuracy_sockets[] = "text:socket 0;socket 1;core 0-15 in socket 0;"
 const struct accuracy_pattern accuracy_patterns[ACCURACY_PATTERNS] = {
 	{ "bursts of 10", "--pattern bursts --burst 10", 3.6, ACCURACY_WORST,
 	  16e6 },
-	{ "bursts of 100", "--pattern bursts --burst 100", 3.6, ACCURACY_WORST,
+	{ "bursts of 100", "--pattern bursts --burst 100", 3.4, ACCURACY_WORST,
 	  0 },
-	{ "bursts of 1000", "--pattern bursts --burst 1000", 3.6, WORST_LONG,
+	{ "bursts of 1000", "--pattern bursts --burst 1000", 3.4, WORST_LONG,
 	  0 },
 	{ "ring buffer", "--pattern ring", 24, ACCURACY_WORST, 16e6 },
 	{ "lock and data", "--pattern lock", 3, ACCURACY_WORST, 0 },
