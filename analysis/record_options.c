@@ -96,8 +96,8 @@ static void check_hardware(const char *name, const char *value,
 
 static void check_source(const char *name, const char *value)
 {
-	static const char *const sources[] = { "auto", "pebs", "ibs", "clock",
-					       "instr", "emu", NULL };
+	static const char *const sources[] = { "auto",  "pebs", "ibs", "clock",
+					       "instr", "emu",  NULL };
 
 	if (!strcmp(value, "import"))
 		die("%s import is the verb reusetrack import", name);
@@ -360,9 +360,11 @@ static void check_source_fits(void)
 					  : OF_CLOCK;
 	const char *mode = getenv("COMDET_MODE");
 
-	if (mode && *mode && strcmp(mode, "comm") && source != OF_EMU)
-		die("-m %s (COMDET_MODE) needs the source emu: -s emu",
-		    safe_text(mode));
+	if (mode && *mode && strcmp(mode, "comm") && source != OF_EMU &&
+	    (strcmp(mode, "reuse") || !(source & (OF_PEBS | OF_IBS))))
+		die("-m %s (COMDET_MODE) needs the source emu%s: -s emu",
+		    safe_text(mode),
+		    strcmp(mode, "reuse") ? "" : ", pebs or ibs");
 	for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
 		const char *value = getenv(fits[i].twin);
 

@@ -26,6 +26,7 @@
 #include "describe.h"
 #include "instr_source.h"
 #include "memread.h"
+#include "pmu_reuse.h"
 #include "run.h"
 #include "runtime.h"
 #include "say.h"
@@ -283,6 +284,11 @@ static int start_source(char *why, size_t size)
 			runtime.registers =
 				watch_selftest(h->registers_reason,
 					       sizeof(h->registers_reason));
+		if (runtime.config.modes & CDP_MODE_REUSE) {
+			r = pmu_reuse_possible(why, size);
+			if (r)
+				return r;
+		}
 		runtime.comm.registers = runtime.registers;
 		runtime.comm.watch = runtime.registers ? &watch_ops : NULL;
 		if (runtime.waits_for_thread)
@@ -326,7 +332,7 @@ void runtime_start(void)
 	const char *preloaded =
 		environ ? config_get(environ, "LD_PRELOAD") : NULL;
 	char error[512] = "", why[256] = "";
-	int dir, instr, r;
+	int dir, instr = 0, r;
 
 	preloaded = preloaded ? preloaded : "";
 	runtime.pid = sys_call0(SYS_getpid);
@@ -354,7 +360,8 @@ void runtime_start(void)
 		say("not profiled: too few file descriptors (ulimit -n)");
 		return;
 	}
-	instr = instr_choose(error, sizeof(error));
+	if (runtime.config.modes & CDP_MODE_COMM)
+		instr = instr_choose(error, sizeof(error));
 	if (instr < 0) {
 		say(error);
 		return;
@@ -410,6 +417,8 @@ void runtime_start(void)
 	if (instr)
 		instr_describe(runtime.store.header, why);
 	runtime.sampling = !runtime.waits_for_thread;
+	if (runtime.sampling)
+		pmu_reuse_calibrate();
 }
 
 /* Go: its handlers are in place by the time it makes its first thread. */

@@ -81,9 +81,9 @@ static int one_of(char *const *env, const char *name, const char *const *names,
 int config_read(struct config *c, char *const *env, char *error,
 		unsigned int size)
 {
-	static const char *const modes[] = { "comm", NULL };
-	static const char *const sources[] = { "auto", "clock", "pebs", "ibs",
-					       "instr", NULL };
+	static const char *const modes[] = { "comm", "reuse", NULL };
+	static const char *const sources[] = { "auto", "clock", "pebs",
+					       "ibs",  "instr", NULL };
 	/* The source instr has others too, and looks for itself. */
 	static const char *const algorithms[] = { "comdetective", "epoch",
 						  "chain", NULL };
@@ -93,7 +93,6 @@ int config_read(struct config *c, char *const *env, char *error,
 	int i;
 
 	memset(c, 0, sizeof(*c));
-	c->modes = CDP_MODE_COMM;
 	c->freq = CONFIG_FREQ_DEFAULT;
 	c->registers = COMM_REGISTERS_MAX;
 	c->board_slots = BOARD_SLOTS_DEFAULT;
@@ -104,10 +103,12 @@ int config_read(struct config *c, char *const *env, char *error,
 	c->run = config_get(env, "COMDET_RUN");
 	c->sample_log = config_get(env, "COMDET_SAMPLE_LOG");
 
-	i = one_of(env, "COMDET_MODE", modes, "this build measures comm", error,
-		   size);
+	i = one_of(env, "COMDET_MODE", modes,
+		   "here are the modes comm and, with pebs and ibs, reuse",
+		   error, size);
 	if (i < 0)
 		return i;
+	c->modes = i ? CDP_MODE_REUSE : CDP_MODE_COMM;
 	i = one_of(env, "COMDET_SOURCE", sources,
 		   "here are the sources auto, pebs, ibs, clock and instr",
 		   error, size);

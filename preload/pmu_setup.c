@@ -3,10 +3,13 @@
  * pmu_setup - which hardware source there is, if any
  */
 #include <errno.h>
+#include <stdio.h>
 
+#include "pmu_reuse.h"
 #include "pmu_source.h"
 #include "state.h"
 #include "src/perf_kernel.h"
+#include "src/pmu_thread.h"
 #include "src/text.h"
 
 static struct pmu_plan plan;
@@ -57,5 +60,34 @@ int pmu_source_plan(char *why, size_t size)
 		return -ENODEV;
 	}
 	pmu_plan_words(&plan, why, size);
+	return 0;
+}
+
+int pmu_reuse_possible(char *why, size_t size)
+{
+	if (!runtime.hardware) {
+		snprintf(why, size,
+			 "-m reuse needs pebs, ibs or emu, and there is "
+			 "neither pebs nor ibs: %.100s",
+			 runtime.hardware_why);
+		return -ENODEV;
+	}
+	if (!pmu_plan_counts(pmu_source_chosen())) {
+		snprintf(why, size,
+			 "-m reuse needs events that count every access, which "
+			 "this processor, or --ldlat, does not have");
+		return -ENODEV;
+	}
+	/* A queued signal comes late, and once for each time it is armed. */
+	if (runtime.delivery != DELIVERY_SIGTRAP) {
+		snprintf(why, size,
+			 "-m reuse needs synchronous signals: Linux 5.19");
+		return -ENODEV;
+	}
+	if (!runtime.registers) {
+		snprintf(why, size, "-m reuse needs debug registers: %.120s",
+			 runtime.store.header->registers_reason);
+		return -ENODEV;
+	}
 	return 0;
 }

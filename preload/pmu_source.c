@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "decode_sampled.h"
+#include "pmu_reuse.h"
 #include "pmu_source.h"
 #include "runtime.h"
 #include "state.h"
@@ -106,6 +107,7 @@ void pmu_source_thread_begin(struct thread *t)
 		return;
 	}
 	t->pmu = slot;
+	pmu_reuse_begin(t);
 	let_go(slot);
 }
 
@@ -117,6 +119,7 @@ void pmu_source_thread_end(struct thread *t)
 		return;
 	pmu_thread_pause(&slot->pmu);
 	pmu_source_count(t);
+	pmu_reuse_end(t);
 	t->pmu = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 	pmu_thread_close(&slot->pmu);
@@ -270,6 +273,23 @@ void pmu_source_skip(struct thread *t)
 	pmu_thread_pause(&t->pmu->pmu);
 	pmu_thread_drain(&t->pmu->pmu, &nobody, NULL);
 	let_go(t->pmu);
+}
+
+void pmu_source_hold(struct thread *t)
+{
+	if (t->pmu)
+		pmu_thread_pause(&t->pmu->pmu);
+}
+
+void pmu_source_let_go(struct thread *t)
+{
+	if (t->pmu && !t->pmu->off)
+		let_go(t->pmu);
+}
+
+bool pmu_source_accesses(struct thread *t, uint64_t *accesses)
+{
+	return t->pmu && pmu_thread_accesses(&t->pmu->pmu, accesses);
 }
 
 void pmu_source_silence(struct thread *t)

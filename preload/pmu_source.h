@@ -63,6 +63,13 @@ void pmu_source_after_fork(void);
 /* Is @fd an event of thread @t? Any context. */
 bool pmu_source_has(const struct thread *t, int fd);
 
+/* Off and on again, for a trap of the thread. */
+void pmu_source_hold(struct thread *t);
+void pmu_source_let_go(struct thread *t);
+
+/* pmu_thread_accesses; false without events as well. They are off. */
+bool pmu_source_accesses(struct thread *t, uint64_t *accesses);
+
 /* Bring what has been counted into the thread's row. Any context. */
 void pmu_source_count(struct thread *t);
 

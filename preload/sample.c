@@ -13,6 +13,7 @@
 
 #include "backdecode.h"
 #include "instr_source.h"
+#include "pmu_reuse.h"
 #include "runtime.h"
 #include "state.h"
 #include "sys.h"
@@ -87,8 +88,8 @@ const struct comm_sink sample_sink = {
 	.lost = on_loss,
 };
 
-static void feed(struct thread *t, const struct access *a,
-		 enum sample_kind kind, uint64_t time, uint32_t core)
+static void note(struct thread *t, const struct access *a,
+		 enum sample_kind kind)
 {
 	store_add(&t->record->samples[kind], 1);
 	if (kind == SAMPLE_UNIFORM) {
@@ -98,6 +99,12 @@ static void feed(struct thread *t, const struct access *a,
 			store_add(&t->record->stores, 1);
 	}
 	sample_log_add(t, a, kind);
+}
+
+static void feed(struct thread *t, const struct access *a,
+		 enum sample_kind kind, uint64_t time, uint32_t core)
+{
+	note(t, a, kind);
 	comm_sample(&runtime.comm, &t->comm, a, time, core);
 }
 
@@ -114,7 +121,12 @@ static void deliver(struct thread *t, const struct choice *c)
 void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
 		     uint32_t core)
 {
-	feed(t, a, SAMPLE_UNIFORM, time, core);
+	if (!(runtime.config.modes & CDP_MODE_REUSE)) {
+		feed(t, a, SAMPLE_UNIFORM, time, core);
+	} else if (t->reuse) {
+		note(t, a, SAMPLE_UNIFORM);
+		pmu_reuse_sample(t, a);
+	}
 }
 
 struct memory sample_memory(struct thread *t, uint64_t ip)
@@ -223,6 +235,10 @@ void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 	bool known = false;
 
 	store_add(&t->record->traps, 1);
+	if (t->reuse) {
+		pmu_reuse_trap(t, reg, cpu);
+		return;
+	}
 	if (reg < (int)t->comm.armed)
 		known = sample_trapped(t, cpu, &t->comm.ranges[reg], &a);
 	if (!known)

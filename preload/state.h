@@ -49,6 +49,7 @@ struct thread {
 	struct rng rng;
 	struct lease *lease;
 	struct pmu_slot *pmu;
+	struct pmu_reuse *reuse; /* pmu_reuse.c: NULL unless -m reuse */
 	void *(*start)(void *);
 	uint64_t clock_at; /* now of the sample being handled */
 	uint64_t exec_ip;  /* execution breakpoint armed there, 0: none */

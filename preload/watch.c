@@ -376,6 +376,13 @@ void watch_exec_off(struct thread *t)
 	give_back(t->lease, t, LEASE_HELD);
 }
 
+bool watch_is_held(const struct thread *t)
+{
+	return t->lease &&
+	       atomic_load_explicit(&t->lease->word, memory_order_relaxed) ==
+		       word(t, LEASE_HELD);
+}
+
 void watch_thread_end(struct thread *t)
 {
 	if (take_own(t)) {

@@ -26,7 +26,7 @@ enum watch_event {
 	WATCH_DATA, /* register number 0 to 3 */
 	WATCH_EXEC,
 	WATCH_SELFTEST,
-	WATCH_PMU, /* a hardware event */
+	WATCH_PMU,    /* a hardware event */
 	WATCH_SHARED, /* a register of all threads: instr_watch.c */
 };
 
@@ -35,7 +35,7 @@ struct watch_signal {
 	enum watch_event event;
 	int reg;
 	uint32_t tag; /* of WATCH_SHARED: what it was armed as */
-	bool late; /* delivered after the fact: the signal was blocked */
+	bool late;    /* delivered after the fact: the signal was blocked */
 };
 
 /* The arms and disarms that the engine calls; ctx is the struct thread. */
@@ -57,6 +57,9 @@ int watch_fd_base(void);
 /* An execution breakpoint at @ip for the thread. Returns 0 or -errno. */
 int watch_exec(struct thread *t, uint64_t ip);
 void watch_exec_off(struct thread *t);
+
+/* Has it the registers that it armed last, or has another taken them? */
+bool watch_is_held(const struct thread *t);
 
 /* Close what the thread has. */
 void watch_thread_end(struct thread *t);

@@ -112,6 +112,9 @@ struct pmu_counts {
 };
 void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c);
 
+/* Does @plan have events that count every access, for what follows? */
+bool pmu_plan_counts(const struct pmu_plan *plan);
+
 /*
  * How many accesses of memory the thread has made by now, for differences: what
  * was counted since the last call is added, scaled if an event was off in

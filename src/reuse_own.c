@@ -142,12 +142,23 @@ static void drop_broken(struct reuse_own *o)
 	o->armed = 0;
 }
 
+/* What the engine gave up by itself. */
+static void tell_failed(struct reuse_own *o)
+{
+	uint64_t failed = reuse_stats(o->engine).failed;
+
+	if (failed > o->failed)
+		o->sink->lost(o->ctx, failed - o->failed);
+	o->failed = failed;
+}
+
 void reuse_own_sample(struct reuse_own *o, const struct access *a,
 		      uint64_t count)
 {
 	drop_broken(o);
 	o->now = count;
 	reuse_sample(o->engine, &o->thread, a, count);
+	tell_failed(o);
 }
 
 void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
@@ -165,6 +176,12 @@ void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
 	unknown.len = o->range[slot].len;
 	reuse_trap(o->engine, &o->thread, slot, o->generation[slot],
 		   a ? a : &unknown, count);
+	tell_failed(o);
+}
+
+const struct watch_range *reuse_own_range(const struct reuse_own *o, int reg)
+{
+	return (uint32_t)reg < o->armed ? &o->range[o->slot[reg]] : NULL;
 }
 
 void reuse_own_broken(struct reuse_own *o)

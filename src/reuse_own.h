@@ -23,8 +23,10 @@
 
 struct reuse_own_sink {
 	void (*decided)(void *ctx, const struct reuse_event *v);
-	/* Uses, by weight, that were watched no longer, nobody knows since
-	 * when: another thread needed the registers. */
+	/*
+	 * Uses, by weight: no register could be armed, or another thread has
+	 * taken them meanwhile.
+	 */
 	void (*lost)(void *ctx, uint64_t weight);
 };
 
@@ -35,8 +37,9 @@ struct reuse_own {
 	const struct reuse_own_sink *sink;
 	void *ctx; /* of both */
 	uint64_t now;
-	bool broken;   /* registers are not what they should be */
-	bool dropping; /* what is decided is lost */
+	uint64_t failed; /* uses that the sink was told of so */
+	bool broken;     /* registers are not what they should be */
+	bool dropping;   /* what is decided is lost */
 	uint32_t armed;
 	uint32_t slot[COMM_REGISTERS_MAX]; /* by register */
 	/* By slot; len 0: nothing. */
@@ -66,6 +69,9 @@ void reuse_own_sample(struct reuse_own *o, const struct access *a,
  */
 void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
 		    uint64_t count);
+
+/* What register @reg watches; NULL: nothing. */
+const struct watch_range *reuse_own_range(const struct reuse_own *o, int reg);
 
 /* The registers were taken away. */
 void reuse_own_broken(struct reuse_own *o);

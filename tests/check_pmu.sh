@@ -127,6 +127,87 @@ run 'Skylake with faults' pebs 'inexact_ip throttled' FAKE_MODEL=skylake \
 run 'Zen 4 with faults' ibs 'inexact_ip throttled' FAKE_MODEL=zen4 \
 	FAKE_INEXACT=6 FAKE_THROTTLE=90
 
+# reuse CASE SOURCE VARIABLE... - times of reuses, by real debug registers
+#
+# Of the memory accesses of each thread half are to one word, the others to one
+# of 64 by chance: times are geometric, of 1/2 and of 1/128. Every sixth access
+# loads and stores, which the events of PEBS count as two.
+reuse()
+{
+	local case=$1 source=$2
+
+	shift 2
+	rm -rf "$tmp/out"
+	timeout 120 env COMDET_PERIOD=1000 COMDET_OUT="$tmp/out" \
+		COMDET_MODE=reuse "$@" LD_PRELOAD="$B/tests/libcomdet-fake.so" \
+		"$B/tests/help_pmu" $ops >"$tmp/truth" 2>"$tmp/said"
+	"$B/reusetrack" report "$tmp/out" --json >"$tmp/json" 2>>"$tmp/said" ||
+		{ echo "$case: $(cat "$tmp/said")"; status=1; return; }
+	python3 - "$case" "$source" "$tmp/truth" "$tmp/json" <<'EOF' || status=1
+import json, sys
+case, source, truth, report = sys.argv[1:]
+report = json.load(open(report))
+rows = [list(map(int, line.split())) for line in open(truth)]
+bad = []
+if report['run']['source'] != source or report['run']['modes'] != ['reuse']:
+    bad.append(f"run {report['run']}")
+lost = {k for k, v in report['loss'].items() if v}
+if lost - {'not_memory', 'no_register', 'trap_stale', 'trap_inexact'}:
+    bad.append(f'lost {lost}')
+whole = [x for x in report['reuse'] if 'thread' not in x][0]
+if whole['scope'] != 'private' or whole['granularity'] != 'address':
+    bad.append(f"{whole['scope']} by {whole['granularity']}")
+n, weight = whole['samples'], whole['weight']
+# Each interval is even in a half of the period; one is cut off a thread.
+accesses = sum(loads + stores for _, _, loads, stores, _ in rows)
+if source == 'pebs' and abs(weight - accesses) > .1 * accesses:
+    bad.append(f'{weight} uses of {accesses} accesses')
+double = 7 / 6 if source == 'pebs' else 1
+most = 0
+for low, high in (24, 40), (48, 80), (96, 160), (192, 320), (384, 640):
+    # Bins end somewhere; the truth between the two is a range.
+    share = sum(b['weight'] for b in whole['bins'] if b['high'] <= high) / weight
+    less = sum(b['weight'] for b in whole['bins'] if b['high'] <= low) / weight
+    def true(t):
+        return 1 - .5 ** (1 + t / double) - .5 * (127 / 128) ** (t / double)
+    middle = (low + high) / 2
+    sigma = (true(middle) * (1 - true(middle)) / n) ** .5
+    if share < true(middle) - 4 * sigma or less > true(middle) + 4 * sigma:
+        bad.append(f'{less:.3f} to {share:.3f} up to {middle},'
+                   f' in truth {true(middle):.3f} +- {sigma:.3f}')
+if n < 200:
+    bad.append(f'{n} reuses')
+print(f'{case}: {n} reuses for {weight:.0f}')
+for what in bad:
+    print(f'  {what}')
+sys.exit(bool(bad))
+EOF
+}
+
+reuse 'Skylake, reuse' pebs FAKE_MODEL=skylake
+reuse 'Alder Lake, reuse' pebs FAKE_MODEL=alder-lake
+reuse 'Zen 4, reuse' ibs FAKE_MODEL=zen4
+
+# no_reuse WORDS VARIABLE... - it must say why, and the program run
+no_reuse()
+{
+	local words=$1
+
+	shift
+	rm -rf "$tmp/out"
+	env COMDET_OUT="$tmp/out" COMDET_MODE=reuse "$@" \
+		LD_PRELOAD="$B/tests/libcomdet-fake.so" \
+		"$B/tests/help_pmu" 1000 >"$tmp/truth" 2>"$tmp/said"
+	[ "$(wc -l <"$tmp/truth")" = 4 ] && [ "$(wc -l <"$tmp/said")" = 1 ] &&
+		grep -q "not profiled: .*$words" "$tmp/said" ||
+		{ echo "no reuse: '$words' is not in $(cat "$tmp/said")"; status=1; }
+}
+
+no_reuse 'neither pebs nor ibs' FAKE_MODEL=bare
+no_reuse 'count every access' FAKE_MODEL=sandy-bridge
+no_reuse 'synchronous signals' FAKE_MODEL=skylake COMDET_DELIVERY=rtsig
+no_reuse 'debug registers' FAKE_MODEL=skylake COMDET_REGISTERS=0
+
 # fall_back WORDS VARIABLE... - the clock must sample, and the report say why
 fall_back()
 {
