@@ -16,7 +16,7 @@ void precise_cost(struct precise *p)
 	static const double intervals[] = { 100e3, 500e3, 1000e3, 2000e3 };
 	struct precise_table *time = precise_table_new(
 		p,
-		"Load-Ratio 1/4 by interval: CPU time of the loop, by that "
+		"Load-Ratio 1/20 by interval: CPU time of the loop, by that "
 		"without a profiler\n  (form of table 5.2)",
 		"interval");
 	struct precise_table *memory = precise_table_new(
@@ -28,15 +28,15 @@ void precise_cost(struct precise *p)
 	for (size_t i = 0; i < sizeof(intervals) / sizeof(*intervals); i++) {
 		const char *label = count_text((uint64_t)intervals[i]);
 		struct precise_row *row = precise_row_new(
-			p, "load_ratio", "--ratio 4", intervals[i],
+			p, "load_ratio", "--ratio 20", intervals[i],
 			ITERATIONS / intervals[i], 1, intervals[i]);
 
 		for (int c = 0; c < PRECISE_COLUMNS; c++)
 			if (row->model[c].iterations)
 				row->model[c].iterations = ITERATIONS;
 		precise_row_run(p, row);
-		precise_put_counts(p, error, "Load-Ratio 1/4, cost", label, row,
-				   NULL, false);
+		precise_put_counts(p, error, "Load-Ratio 1/20, cost", label,
+				   row, NULL, false);
 		precise_put_time(time, label, row);
 		precise_put_memory(memory, label, row);
 		precise_row_free(row);

@@ -88,7 +88,8 @@ void precise_locked_load(struct precise *p)
 			continue;
 		row = precise_row_new(p, "locked_load", "", cases[i].interval,
 				      cases[i].samples, 1, cases[i].interval);
-		row->model[PRECISE_NATIVE].iterations = 0;
+		row->model[PRECISE_NATIVE].iterations *=
+			row->model[PRECISE_CLOCK].iterations > 0;
 		precise_row_run(p, row);
 		precise_put_counts(p, t, "Locked-Load",
 				   count_text((uint64_t)cases[i].interval), row,

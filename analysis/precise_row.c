@@ -50,12 +50,32 @@ struct precise_row *precise_row_new(struct precise *p, const char *program,
 	return row;
 }
 
+/* The clock's interval in accesses is that of the run without it just before.
+ */
+static void follow_rate(struct precise_run *clock,
+			const struct precise_point *native)
+{
+	const struct precise_run *r;
+
+	if (!native->runs)
+		return;
+	r = &native->run[native->runs - 1];
+	if (!r->failed)
+		clock->interval = precise_accesses(r, NULL) / r->cpu_seconds /
+				  (double)clock->freq;
+}
+
 void precise_row_run(struct precise *p, struct precise_row *row)
 {
 	for (unsigned int i = 0; i < p->runs; i++)
-		for (int c = 0; c < PRECISE_COLUMNS; c++)
-			if (row->model[c].iterations)
-				precise_add(p, &row->point[c], &row->model[c]);
+		for (int c = 0; c < PRECISE_COLUMNS; c++) {
+			if (!row->model[c].iterations)
+				continue;
+			if (c == PRECISE_CLOCK)
+				follow_rate(&row->model[c],
+					    &row->point[PRECISE_NATIVE]);
+			precise_add(p, &row->point[c], &row->model[c]);
+		}
 }
 
 void precise_row_free(struct precise_row *row)
@@ -73,6 +93,11 @@ double precise_truth(const struct precise_run *r, const char *events)
 static double samples(const struct precise_run *r, const void *events)
 {
 	return precise_samples(r, events);
+}
+
+static double truth_of(const struct precise_run *r, const void *events)
+{
+	return precise_truth(r, events);
 }
 
 static double samples_by_truth(const struct precise_run *r, const void *events)
@@ -110,7 +135,7 @@ static void put_count(struct precise *p, struct precise_table *t,
 {
 	const struct precise_run *r = &of->run[0];
 	struct precise_mean m = precise_mean(of, samples_by_truth, events);
-	double truth = precise_truth(r, events), bound = NAN;
+	double truth = precise_mean(of, truth_of, events).mean, bound = NAN;
 
 	if (r->column != PRECISE_CLOCK && r->interval >= JUDGED_FROM)
 		bound = precise_bound(r->column, truth, of->runs, subset);
@@ -153,8 +178,11 @@ void precise_put_counts(struct precise *p, struct precise_table *t,
 		if (!of->runs || of->run[0].failed ||
 		    !(precise_accesses(&of->run[0], events) > 0))
 			continue;
-		name = xasprintf("%s %s, interval %.0f", benchmark, label,
-				 of->run[0].interval);
+		name = c == PRECISE_CLOCK
+			       ? xasprintf("%s %s, %llu Hz", benchmark, label,
+					   (unsigned long long)of->run[0].freq)
+			       : xasprintf("%s %s, interval %.0f", benchmark,
+					   label, of->run[0].interval);
 		if (c != PRECISE_CLOCK || !events)
 			put_count(p, t, name, label, of, events, subset);
 		if (c == PRECISE_CLOCK)
