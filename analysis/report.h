@@ -65,6 +65,8 @@ char *report_estimate_answer(const struct report *r, bool *weak);
 struct cell *report_estimate_cells(const struct report *r, size_t *n);
 /* Did an estimator, and no map, measure @h? */
 bool report_is_estimate(const struct cdp_header *h);
+/* Estimated with debug registers, whose traps make it another program. */
+bool report_has_traps(const struct report *r);
 
 enum paint {
 	PAINT_HEAD,

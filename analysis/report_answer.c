@@ -223,6 +223,23 @@ static void answer_same_core(struct report *r)
 	free(text);
 }
 
+/* A trap takes a hundred times as long as the access that it follows. */
+static void answer_traps(struct report *r)
+{
+	if (!report_has_traps(r))
+		return;
+	fputs(paint(r, PAINT_WARM), r->out);
+	print_wrapped(
+		r->out,
+		"Debug registers stopped the threads at each access to "
+		"what they watched. Where threads race for a line without "
+		"waiting for each other, that makes it move more often: "
+		"the number may be several times too high, beyond its "
+		"interval. Shares and places hold.",
+		0, 0);
+	fputs(paint(r, PAINT_OFF), r->out);
+}
+
 static void answer_found(struct report *r)
 {
 	const struct tally *t = &r->tally;
@@ -255,6 +272,7 @@ static void answer_found(struct report *r)
 		      "interval.\n",
 		      r->out);
 	answer_same_core(r);
+	answer_traps(r);
 	if (!counts)
 		fputs("This is a map: shares and detections, not a count of "
 		      "cache line transfers.\n",

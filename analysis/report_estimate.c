@@ -23,6 +23,15 @@ bool report_is_estimate(const struct cdp_header *h)
 	return !strcmp(h->algorithm, "epoch") || !strcmp(h->algorithm, "chain");
 }
 
+/* Those of emu are simulated and stop nobody. */
+bool report_has_traps(const struct report *r)
+{
+	const struct cdp_header *h = &profile_main_process(r->profile)->header;
+
+	return report_is_estimate(h) && h->registers &&
+	       strcmp(h->source, "emu") != 0;
+}
+
 static int compare_places(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;

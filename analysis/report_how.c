@@ -171,9 +171,12 @@ void report_how(struct report *r)
 	     !report_is_estimate(h)
 		     ? "95 %; of the sampling alone, not of what the method "
 		       "favours"
-	     : strcmp(h->algorithm, "chain")
+	     : strcmp(h->algorithm, "chain") != 0
 		     ? "95 %, of the sampling alone; where whole lines are "
 		       "watched without delay there is no bias"
+	     : report_has_traps(r)
+		     ? "95 %, of the sampling and of what the estimator may be "
+		       "off; not of what traps change in the program"
 		     : "95 %, of the sampling and of what the estimator may be "
 		       "off");
 }

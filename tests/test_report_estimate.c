@@ -118,6 +118,38 @@ START_TEST(the_answer_is_transfers_and_no_map)
 }
 END_TEST
 
+/* A source that stops the program, one that does not; with registers or not. */
+START_TEST(what_traps_change_is_said)
+{
+	static const struct {
+		const char *source;
+		uint32_t registers;
+		bool says;
+	} cases[] = {
+		{ "instr", 4, true },
+		{ "pebs", 1, true },
+		{ "instr", 0, false },
+		{ "emu", 4, false },
+	};
+	char *text;
+
+	begin("chain");
+	strcpy(fake.store.header->source, cases[_i].source);
+	fake.store.header->registers = cases[_i].registers;
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(10000);
+	put_cell(0, 1, 100, 100);
+	put_cell(NO_CELL, NO_CELL, 100, 100);
+	fake_end(&fake);
+	text = report(NULL, NULL);
+	ck_assert_int_eq(verb_says(text, "several times too high"),
+			 cases[_i].says);
+	ck_assert_int_eq(verb_says(text, "not of what traps change"),
+			 cases[_i].says);
+	free(text);
+}
+END_TEST
+
 START_TEST(pairs_and_matrix_are_transfers)
 {
 	char *text;
@@ -262,6 +294,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_add_loop_test(tc, the_answer_is_transfers_and_no_map, 0, 2);
+	tcase_add_loop_test(tc, what_traps_change_is_said, 0, 4);
 	tcase_add_test(tc, pairs_and_matrix_are_transfers);
 	tcase_add_test(tc, few_samples_make_a_weak_answer);
 	tcase_add_test(tc, one_thread_is_what_it_took_part_in);
