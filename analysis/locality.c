@@ -66,6 +66,7 @@ void locality_init(struct locality *l, const struct reuse_histogram *stream)
 	l->total = reuse_histogram_total(stream).weight;
 	l->footprint = reuse_histogram_never(stream).weight;
 	l->points = 1;
+	l->bends = 0;
 	survival = l->total > 0;
 	l->point[0] = (struct locality_point){ 0, survival, 0 };
 	followed = l->total;
@@ -130,7 +131,7 @@ static double slope_after(const struct locality *l,
 	return (p->survival - next->survival) / (next->rd - p->rd);
 }
 
-double locality_distance(const struct locality *l, double rd)
+double locality_uniform_distance(const struct locality *l, double rd)
 {
 	const struct locality_point *p = before_rd(l, rd);
 	double x = rd - p->rd;
@@ -145,7 +146,7 @@ double locality_survival(const struct locality *l, double rd)
 	return p->survival - (rd - p->rd) * slope_after(l, p);
 }
 
-double locality_reach(const struct locality *l, double lines)
+double locality_uniform_reach(const struct locality *l, double lines)
 {
 	const struct locality_point *p;
 	double missing, fall, root;
@@ -161,8 +162,17 @@ double locality_reach(const struct locality *l, double lines)
 	return root > 0 ? p->rd + 2 * missing / root : INFINITY;
 }
 
-/* Share of @part that misses if reuse from @rd on does. */
-static double miss_from(const struct reuse_histogram *part, double rd)
+double locality_distance(const struct locality *l, double rd)
+{
+	return locality_bent(l, locality_uniform_distance(l, rd));
+}
+
+double locality_reach(const struct locality *l, double lines)
+{
+	return locality_uniform_reach(l, locality_unbent(l, lines));
+}
+
+double locality_miss_from(const struct reuse_histogram *part, double rd)
 {
 	double total = reuse_histogram_total(part).weight;
 	double miss = locality_never(part);
@@ -184,7 +194,7 @@ static double miss_from(const struct reuse_histogram *part, double rd)
 double locality_miss_stack(const struct locality *l,
 			   const struct reuse_histogram *part, double lines)
 {
-	return miss_from(part, locality_reach(l, lines - 0.5));
+	return locality_miss_from(part, locality_reach(l, lines - 0.5));
 }
 
 /*
@@ -199,6 +209,6 @@ double locality_miss_aet(const struct locality *l,
 	double rd = locality_reach(l, lines - 1);
 
 	if (lines < 1)
-		return miss_from(part, 0);
-	return miss_from(part, ceil(rd * (1 - 1e-12) - 1e-6) + 0.5);
+		return locality_miss_from(part, 0);
+	return locality_miss_from(part, ceil(rd * (1 - 1e-12) - 1e-6) + 0.5);
 }

@@ -38,6 +38,16 @@ struct locality_point {
 	double distance;
 };
 
+/*
+ * Distances of a stream whose locality changes as it goes on, on top of those
+ * of one that stays the same: a line through these points, as steep as the
+ * distances themselves beyond the last. Both never fall.
+ */
+struct locality_bend {
+	double uniform; /* distance in a stream without phases */
+	double distance;
+};
+
 /* A stream made ready; it must not change as long as this is in use. */
 struct locality {
 	const struct reuse_histogram *stream;
@@ -45,10 +55,36 @@ struct locality {
 	double footprint; /* lines: weight of what is never reused */
 	size_t points;    /* at least 1 */
 	struct locality_point point[2 * REUSE_BINS + 1];
+	size_t bends; /* 0: one phase */
+	struct locality_bend bend[REUSE_BINS];
 };
 
 /* @stream of no weight is well: every ratio of it is 0. */
 void locality_init(struct locality *l, const struct reuse_histogram *stream);
+
+/*
+ * Phases. The distance of a reuse is that of the stream while it lasts: a
+ * program that builds a table and then looks things up in it has two kinds of
+ * windows. For each phase of @l, a part of @width accesses made ready as one,
+ * call locality_phase(); then locality_bend() gives @l the mean, over the
+ * phases that the uses of a bin are in, of the distances there.
+ */
+struct locality_phases {
+	uint32_t phases;
+	double weight[REUSE_BINS], distance[REUSE_BINS];
+};
+
+void locality_phase(struct locality_phases *p, const struct locality *l,
+		    const struct locality *phase, double width);
+void locality_bend(struct locality *l, const struct locality_phases *p);
+
+/* Of @distance in one phase the distance with all, and the other way round. */
+double locality_bent(const struct locality *l, double distance);
+double locality_unbent(const struct locality *l, double distance);
+
+/* As below, as if there was one phase. */
+double locality_uniform_distance(const struct locality *l, double rd);
+double locality_uniform_reach(const struct locality *l, double lines);
 
 /* Expected stack distance in lines at reuse distance @rd >= 0. */
 double locality_distance(const struct locality *l, double rd);
@@ -98,6 +134,9 @@ double locality_miss_ways(const struct locality *l,
  */
 struct interval locality_band(const struct locality *l,
 			      const struct reuse_histogram *part, double lines);
+
+/* Share of @part that misses if all that is reused from @rd on does. */
+double locality_miss_from(const struct reuse_histogram *part, double rd);
 
 /* Where in a bin its mass lies: uniform from low to high, in rd. */
 struct locality_span {

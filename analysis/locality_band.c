@@ -13,6 +13,9 @@
  * difference over what the distance itself may be off by is taken: a curve of
  * steps has no other.
  *
+ * What phases do to distances is taken as known, and everything here is in
+ * distances of one phase.
+ *
  * A part of the stream has its own share and, uses of its own making up little
  * of the stream, the X of the stream as given.
  *
@@ -75,7 +78,7 @@ static double expected(const struct locality *l, double time, double reach,
 
 	if (time >= reach || !(survival > 0))
 		return fmin(time, reach);
-	left = lines - locality_distance(l, time);
+	left = lines - locality_uniform_distance(l, time);
 	return fmin(reach, time + left / survival);
 }
 
@@ -123,17 +126,20 @@ static double distance_error(const struct locality *l, double reach,
 	return sqrt(sum) / l->total;
 }
 
+static double miss_at(const struct locality *l, double lines)
+{
+	return locality_miss_from(l->stream, locality_uniform_reach(l, lines));
+}
+
 /* Minus the slope of the curve at @lines, over what sampling leaves open. */
 static double slope_at(const struct locality *l, double lines, double reach)
 {
-	double delta = Z_95 * distance_error(l, reach, lines - 0.5);
-	double low = fmax(0, lines - delta), high = lines + delta;
+	double delta = Z_95 * distance_error(l, reach, lines);
+	double low = fmax(-0.5, lines - delta), high = lines + delta;
 
 	if (!(high > low))
 		return 0;
-	return (locality_miss_stack(l, l->stream, low) -
-		locality_miss_stack(l, l->stream, high)) /
-	       (high - low);
+	return (miss_at(l, low) - miss_at(l, high)) / (high - low);
 }
 
 struct interval locality_band(const struct locality *l,
@@ -143,14 +149,14 @@ struct interval locality_band(const struct locality *l,
 	double variance, n;
 	struct effect e = {
 		.reach = locality_reach(l, lines - 0.5),
-		.lines = lines - 0.5,
+		.lines = locality_unbent(l, lines - 0.5),
 		.ratio = locality_miss_stack(l, part, lines),
 	};
 
 	if (!(total.weight > 0))
 		return interval_share(0, 0);
 	if (part == l->stream && isfinite(e.reach))
-		e.slope = slope_at(l, lines, e.reach);
+		e.slope = slope_at(l, e.lines, e.reach);
 	variance = bins_variance(&e, part->reuse, 0) +
 		   bins_variance(&e, part->invalidated, 1) +
 		   never_variance(&e, l, part);

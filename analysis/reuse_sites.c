@@ -222,8 +222,6 @@ static void take_pairs(struct building *b)
 		const struct cdp_reuse *r = &row->record;
 		double scale = reuse_record_scale(p, row);
 		struct reuse_pair pair = {
-			.use = site_of(b, row, r->use_ip),
-			.reuse = site_of(b, row, r->end_ip),
 			.scope = r->scope,
 			.granularity = r->granularity,
 			.outcome = r->outcome,
@@ -234,6 +232,8 @@ static void take_pairs(struct building *b)
 
 		if (r->kind != CDP_REUSE_PAIR || !(pair.weight > 0))
 			continue;
+		pair.use = site_of(b, row, r->use_ip);
+		pair.reuse = site_of(b, row, r->end_ip);
 		count(b, row, &pair);
 		t->pair = grow(t->pair, t->pairs, &t->pairs_room,
 			       sizeof(*t->pair));

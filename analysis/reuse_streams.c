@@ -98,9 +98,8 @@ struct reuse_mass reuse_record_mass(const struct profile *p,
 	return m;
 }
 
-/* Add @m to @h as what became of a use, false if it says nothing of it. */
-static bool add_outcome(struct reuse_histogram *h, const struct cdp_reuse *r,
-			enum reuse_basis basis, const struct reuse_mass *m)
+bool reuse_record_add(struct reuse_histogram *h, const struct cdp_reuse *r,
+		      enum reuse_basis basis, const struct reuse_mass *m)
 {
 	uint32_t bin = r->bin;
 
@@ -157,7 +156,7 @@ static void take(struct reuse_streams *s, const struct reuse_row *row)
 		c->cold += m.weight;
 	if (r->outcome == REUSE_OWN)
 		c->own += m.weight;
-	if (!add_outcome(&c->histogram, r, c->basis, &m))
+	if (!reuse_record_add(&c->histogram, r, c->basis, &m))
 		return;
 	if (r->outcome == REUSE_REUSED) {
 		c->pairing[r->pairing] += m.weight;
@@ -170,7 +169,7 @@ static void take(struct reuse_streams *s, const struct reuse_row *row)
 	kind = &c->kind[stores(r)];
 	if (!*kind)
 		*kind = xcalloc(1, sizeof(**kind));
-	add_outcome(*kind, r, c->basis, &m);
+	reuse_record_add(*kind, r, c->basis, &m);
 }
 
 static void merge_cell(struct reuse_cell *to, const struct reuse_cell *from)
@@ -295,6 +294,7 @@ void reuse_streams_init(struct reuse_streams *s, const struct profile *p)
 	if (!s->cells)
 		return;
 	make_wholes(s);
+	reuse_streams_bend(s);
 	for (int basis = 0; basis < REUSE_BASES; basis++)
 		for (int scope = 0; scope < REUSE_SCOPES; scope++)
 			for (int g = 0; g < REUSE_GRANULARITIES; g++) {

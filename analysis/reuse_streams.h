@@ -135,6 +135,13 @@ double reuse_record_scale(const struct profile *p, const struct reuse_row *r);
 struct reuse_mass reuse_record_mass(const struct profile *p,
 				    const struct reuse_row *r);
 
+/* Add @m to @h as what became of a use, false if it says nothing of it. */
+bool reuse_record_add(struct reuse_histogram *h, const struct cdp_reuse *r,
+		      enum reuse_basis basis, const struct reuse_mass *m);
+
+/* Give the wholes that samples know the phases of their distances by phase. */
+void reuse_streams_bend(struct reuse_streams *s);
+
 /* The number @x of a file, 0 if it is none or absurd. */
 double reuse_number(double x);
 

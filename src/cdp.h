@@ -316,7 +316,11 @@ struct cdp_reuse {
 	uint32_t thread; /* of the use; UINT32_MAX: all of the domain */
 	/* reuse_bin_of the time or distance; of pairs log2 of the time. */
 	uint32_t bin;
-	uint64_t use_ip, end_ip; /* of pairs; 0 twice: all others */
+	/*
+	 * Of pairs; 0 twice: all others. Of bins use_ip is the phase
+	 * (reuse_tally.h), 0: not known.
+	 */
+	uint64_t use_ip, end_ip;
 	/* A struct reuse_mass; of pairs the offsets are whole times. Atomic. */
 	double weight, squares, offset, offset_squares;
 	uint64_t count;          /* uses, unweighted; atomic */

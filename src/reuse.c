@@ -317,6 +317,7 @@ static struct reuse_event decide(struct slot *s, enum reuse_outcome outcome)
 		.outcome = outcome,
 		.use = s->use,
 		.use_place = s->watched.place,
+		.at = s->count,
 		.weight = s->candidates,
 		.pairing = reuse_stores(&s->use) ? REUSE_RAW : REUSE_RAR,
 	};

@@ -164,6 +164,7 @@ struct reuse_event {
 	 * access; REUSE_TIME_UNKNOWN if that is not known.
 	 */
 	uint64_t time;
+	uint64_t at;                /* accesses counted up to the use */
 	uint64_t weight;            /* uses that it stands for */
 	enum reuse_pairing pairing; /* of dangling uses RAR or RAW */
 	bool temporal;              /* the two share a byte; else spatial */

@@ -15,6 +15,7 @@
 /* What records must agree in is what they begin with. */
 enum {
 	KEY_WORDS = offsetof(struct cdp_reuse, weight) / sizeof(uint64_t),
+	PHASES_BITS = 6, /* a stream has up to twice as many phases */
 };
 _Static_assert(offsetof(struct cdp_reuse, weight) ==
 		       6 * sizeof(uint8_t) + sizeof(uint16_t) +
@@ -46,7 +47,8 @@ int reuse_tally_put(struct store *s, struct reuse_tally *t,
 		return 0;
 	}
 	if (!store_index_room(&t->index) ||
-	    (r->use_ip && t->pairs >= REUSE_TALLY_PAIRS_MAX))
+	    (r->kind == CDP_REUSE_PAIR && r->use_ip &&
+	     t->pairs >= REUSE_TALLY_PAIRS_MAX))
 		return -ENOSPC;
 	to = store_record(s, &t->writer);
 	if (!to)
@@ -65,6 +67,26 @@ static void weigh(struct cdp_reuse *r, double w, double x)
 	r->squares = w * w;
 	r->offset = w * x;
 	r->offset_squares = w * x * x;
+}
+
+static uint32_t log2_of(uint64_t x)
+{
+	return x ? 63 - __builtin_clzll(x) : 0;
+}
+
+static uint64_t phase_of(struct reuse_tally *t, uint64_t at)
+{
+	uint32_t bits = log2_of(t->period * REUSE_TALLY_PHASE_USES - 1) + 1;
+
+	if (bits + PHASES_BITS < log2_of(at))
+		bits = log2_of(at) - PHASES_BITS;
+	if (bits < t->bits)
+		bits = t->bits;
+	if (t->bins >= REUSE_TALLY_PHASE_RECORDS) {
+		t->bins = 0;
+		t->bits = ++bits;
+	}
+	return reuse_phase(bits, at);
 }
 
 int reuse_tally_add(struct store *s, struct reuse_tally *t,
@@ -86,10 +108,14 @@ int reuse_tally_add(struct store *s, struct reuse_tally *t,
 		.count = 1,
 		.map_generation = map_generation,
 	};
+	uint32_t before = t->index.used;
 	int err;
 
+	if (t->period && granularity == REUSE_LINE && scope != REUSE_SHARED)
+		r.use_ip = phase_of(t, v->at);
 	weigh(&r, w, time ? (double)(time - reuse_bin_low(r.bin)) : 0);
 	err = reuse_tally_put(s, t, &r);
+	t->bins += t->index.used - before;
 	r.kind = CDP_REUSE_PAIR;
 	r.bin = time ? 63 - __builtin_clzll(time) : 0;
 	r.use_ip = v->use.ip;

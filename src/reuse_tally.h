@@ -6,6 +6,12 @@
  * CDP_REUSE; a killed process leaves them as they were. A tally belongs to one
  * thread, or to who holds a lock. Zero-initialized with its writer's section
  * set, it is empty.
+ *
+ * Uses of lines, private and global, are kept apart by phase: aligned parts of
+ * the accesses of their stream, so that a reader can tell how its locality
+ * changed. A phase is 2^bits accesses, never fewer than PHASE_USES samples
+ * stand for, and none is less than a 128th of the stream so far; they also get
+ * longer when there are many records. Which one is in use_ip of the bins.
  */
 #ifndef COMDET_REUSE_TALLY_H
 #define COMDET_REUSE_TALLY_H
@@ -15,13 +21,30 @@
 
 enum {
 	REUSE_TALLY_PAIRS_MAX = 16384,
+	REUSE_TALLY_PHASE_USES = 512,
+	REUSE_TALLY_PHASE_RECORDS = 16384, /* then phases get longer */
+	REUSE_PHASE_SHIFT = 56,
 };
 
 struct reuse_tally {
 	struct store_writer writer;
 	struct store_index index;
-	uint32_t pairs; /* records in it that are pairs */
+	uint32_t pairs;  /* records in it that are pairs */
+	uint32_t bits;   /* of a phase, at least */
+	uint32_t bins;   /* records since that changed */
+	uint64_t period; /* accesses that a use stands for; 0: no phases */
 };
+
+/* A phase of 2^@bits accesses, @bits from 1 on; 0 is none. */
+static inline uint64_t reuse_phase(uint32_t bits, uint64_t at)
+{
+	return (uint64_t)bits << REUSE_PHASE_SHIFT | at >> bits;
+}
+
+static inline uint32_t reuse_phase_bits(uint64_t phase)
+{
+	return phase >> REUSE_PHASE_SHIFT;
+}
 
 /*
  * Count @v, of an engine of @scope and @granularity: in its bin, and as a pair

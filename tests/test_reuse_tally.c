@@ -186,6 +186,64 @@ START_TEST(many_uses_are_the_histogram_that_they_would_be_in_memory)
 }
 END_TEST
 
+static int last_phase(void *ctx, const void *record)
+{
+	const struct cdp_reuse *r = record;
+
+	if (r->kind == CDP_REUSE_BIN)
+		*(uint64_t *)ctx = r->use_ip;
+	return 0;
+}
+
+/* Of the last use, which made a record of its own. */
+static uint64_t phase_of(enum reuse_scope scope, enum reuse_granularity g,
+			 uint64_t at)
+{
+	static uint64_t time;
+	struct reuse_event v = event(1, 1);
+	struct cdp_reader r;
+	uint64_t bad = 0, phase = 0;
+
+	/* A bin that no other use is in. */
+	v.time = reuse_bin_low(10 + time++);
+	v.at = at;
+	ck_assert_int_eq(reuse_tally_add(&store, &tally, scope, g, &v, 7), 0);
+	ck_assert_int_eq(cdp_open(&r, sandbox_fd, NAME), 0);
+	ck_assert_int_eq(cdp_each(&r, CDP_REUSE, last_phase, &phase, &bad), 0);
+	cdp_close(&r);
+	return phase;
+}
+
+START_TEST(uses_of_lines_say_their_phase)
+{
+	ck_assert_uint_eq(phase_of(REUSE_PRIVATE, REUSE_LINE, 1 << 20), 0);
+	tally.period = 100;
+	/* 512 uses are 51,200 accesses, less than 2^16. */
+	ck_assert_uint_eq(phase_of(REUSE_PRIVATE, REUSE_LINE, 1000),
+			  reuse_phase(16, 1000));
+	ck_assert_uint_eq(phase_of(REUSE_GLOBAL, REUSE_LINE, 3 << 16),
+			  reuse_phase(16, 3 << 16));
+	ck_assert_uint_eq(phase_of(REUSE_SHARED, REUSE_LINE, 1000), 0);
+	ck_assert_uint_eq(phase_of(REUSE_PRIVATE, REUSE_ADDRESS, 1000), 0);
+	/* No less than a 128th of what there was. */
+	ck_assert_uint_eq(
+		phase_of(REUSE_PRIVATE, REUSE_LINE, (UINT64_C(1) << 23) - 1),
+		reuse_phase(16, (UINT64_C(1) << 23) - 1));
+	ck_assert_uint_eq(
+		phase_of(REUSE_PRIVATE, REUSE_LINE, UINT64_C(1) << 23),
+		reuse_phase(17, UINT64_C(1) << 23));
+	/* Another stream of the same tally is not changed by that. */
+	ck_assert_uint_eq(phase_of(REUSE_GLOBAL, REUSE_LINE, 1000),
+			  reuse_phase(16, 1000));
+	/* Many records, longer phases. */
+	tally.bins = REUSE_TALLY_PHASE_RECORDS;
+	ck_assert_uint_eq(phase_of(REUSE_PRIVATE, REUSE_LINE, 1000),
+			  reuse_phase(17, 1000));
+	ck_assert_uint_eq(phase_of(REUSE_PRIVATE, REUSE_LINE, 2000),
+			  reuse_phase(17, 2000));
+}
+END_TEST
+
 START_TEST(pairs_beyond_the_limit_count_as_one)
 {
 	const int more = 100;
@@ -248,6 +306,7 @@ int main(void)
 	tcase_add_test(tc, a_use_is_in_its_bin_and_its_pair);
 	tcase_add_test(
 		tc, many_uses_are_the_histogram_that_they_would_be_in_memory);
+	tcase_add_test(tc, uses_of_lines_say_their_phase);
 	tcase_add_test(tc, pairs_beyond_the_limit_count_as_one);
 	tcase_add_test(tc, a_full_file_is_an_error_and_what_is_in_it_stays);
 	suite_add_tcase(suite, tc);

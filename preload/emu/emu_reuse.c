@@ -141,7 +141,8 @@ int emu_reuse_init(void)
 	if (memory)
 		munmap(memory, memory_bytes);
 	memory = NULL;
-	rest = (struct reuse_tally){ .writer.section = CDP_REUSE };
+	rest = (struct reuse_tally){ .writer.section = CDP_REUSE,
+				     .period = emu.config.period };
 	list_engines();
 	for (uint32_t i = 0; i < engines; i++)
 		slots[i] = emu.config.slots;
@@ -183,6 +184,7 @@ void emu_reuse_start(struct vcpu *v)
 	struct reuse_place place = emu_place(v);
 
 	v->reuse_tally.writer.section = CDP_REUSE;
+	v->reuse_tally.period = emu.config.period;
 	for (uint32_t i = 0; i < engines; i++)
 		start(&v->reuse[i], i, &v->reuse_tally, &place);
 	atomic_store_explicit(&processor_of[place.thread % OWNERS],
