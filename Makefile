@@ -71,8 +71,8 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench bench-emu bench-instr accuracy \
-	score-reuse score-traces fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter demo check check-% bench bench-emu bench-instr bench-reuse \
+	accuracy score-reuse score-traces fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 endif
 
