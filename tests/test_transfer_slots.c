@@ -57,6 +57,7 @@ START_TEST(a_line_that_is_quiet_does_not_keep_its_slot)
 
 	for (int seed = 0; seed < TRIES; seed++) {
 		struct hand *h = start(config(TRANSFER_EPOCH), seed);
+		int first = MOVES; /* that the slot was free for */
 		double credit = 0;
 
 		for (int i = 0; i < FILLED; i++)
@@ -65,10 +66,11 @@ START_TEST(a_line_that_is_quiet_does_not_keep_its_slot)
 			sample(h, 0, word(0, 0, ACCESS_STORE), FILLED + i);
 			if (h->armed[0].line != BASE || !h->live[0])
 				continue;
-			late += !credit && i > 5 * TRANSFER_PATIENCE;
+			first = i < first ? i : first;
 			trap(h, 1, word(0, 0, ACCESS_STORE), FILLED + i);
 			credit += h->event[0].weight;
 		}
+		late += first > 6 * TRANSFER_PATIENCE;
 		sum += credit / MOVES / PERIOD;
 		squares += credit * credit / MOVES / PERIOD / MOVES / PERIOD;
 	}
