@@ -78,14 +78,43 @@ for s in clock instr; do
 	    for s in r['sources'])")" = True ] && sources=$s,$sources
 done
 
-# By chance one of the judged rows fails less than once in 10,000 times: the
-# nearest to its bound are shares of some 5000 samples, at 4.3 standard errors.
+# study SOURCES FILE - the short form; its exit status
+study()
+{
+	"$TOOL" accuracy --suite precise --short --json --source "$1" \
+		>"$2" 2>"$WORK/err"
+}
+
+# failed FILE SOURCE TRUTH - does a row of the source (False: of others) fail?
+failed()
+{
+	[ "$(ask "$1" "any(x['pass'] is False and (x['source'] == '$2') == $3
+	    for x in r['rows'])")" = True ]
+}
+
+# The counts are at four standard errors of their bounds and more. Shares of the
+# clock are of some 5000 samples, 0.6 points; on a busy machine they are up to
+# 1.5 off, and 3 is not far. So it has a second try, and both fail by chance
+# less than once in 1,000 times.
 study_passes_in_the_promised_form()
 {
-	"$TOOL" accuracy --suite precise --short --json --source "$sources" \
-		>"$WORK/rows" 2>"$WORK/err"
-	local status=$?
+	local status
 
+	study "$sources" "$WORK/rows"
+	status=$?
+	if failed "$WORK/rows" clock True && ! failed "$WORK/rows" clock False
+	then
+		echo 'the clock again'
+		study clock "$WORK/again"
+		status=$?
+		python3 - "$WORK/rows" "$WORK/again" <<-'PYTHON'
+		import json, sys
+		first, again = (json.load(open(f)) for f in sys.argv[1:])
+		first["rows"] = again["rows"] + [x for x in first["rows"]
+		                                 if x["source"] != "clock"]
+		json.dump(first, open(sys.argv[1], "w"))
+		PYTHON
+	fi
 	python3 - "$WORK/rows" $status "$sources" <<-'PYTHON' ||
 	import json, sys
 	r = json.load(open(sys.argv[1]))
