@@ -333,9 +333,10 @@ static const struct {
 	{ "--place (COMDET_PLACE)", "COMDET_PLACE", NULL, OF_EMU,
 	  "needs the source emu: -s emu" },
 	{ "--granularity (COMDET_GRANULARITY)", "COMDET_GRANULARITY", NULL,
-	  OF_EMU, "needs the source emu: -s emu" },
-	{ "--slots (COMDET_SLOTS)", "COMDET_SLOTS", NULL, OF_EMU,
-	  "needs the source emu: -s emu" },
+	  OF_EMU | OF_INSTR,
+	  "needs the source emu or instr: -s emu or -s instr" },
+	{ "--slots (COMDET_SLOTS)", "COMDET_SLOTS", NULL, OF_EMU | OF_INSTR,
+	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "--watch sw (COMDET_WATCH)", "COMDET_WATCH", "sw", OF_INSTR,
 	  "needs the source instr: -s instr" },
 	{ "--watch hw (COMDET_WATCH)", "COMDET_WATCH", "hw",
@@ -361,10 +362,11 @@ static void check_source_fits(void)
 	const char *mode = getenv("COMDET_MODE");
 
 	if (mode && *mode && strcmp(mode, "comm") && source != OF_EMU &&
-	    (strcmp(mode, "reuse") || !(source & (OF_PEBS | OF_IBS))))
+	    (strcmp(mode, "reuse") ||
+	     !(source & (OF_INSTR | OF_PEBS | OF_IBS))))
 		die("-m %s (COMDET_MODE) needs the source emu%s: -s emu",
 		    safe_text(mode),
-		    strcmp(mode, "reuse") ? "" : ", pebs or ibs");
+		    strcmp(mode, "reuse") ? "" : ", instr, pebs or ibs");
 	for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
 		const char *value = getenv(fits[i].twin);
 

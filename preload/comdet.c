@@ -332,7 +332,7 @@ void runtime_start(void)
 	const char *preloaded =
 		environ ? config_get(environ, "LD_PRELOAD") : NULL;
 	char error[512] = "", why[256] = "";
-	int dir, instr = 0, r;
+	int dir, instr, r;
 
 	preloaded = preloaded ? preloaded : "";
 	runtime.pid = sys_call0(SYS_getpid);
@@ -360,8 +360,7 @@ void runtime_start(void)
 		say("not profiled: too few file descriptors (ulimit -n)");
 		return;
 	}
-	if (runtime.config.modes & CDP_MODE_COMM)
-		instr = instr_choose(error, sizeof(error));
+	instr = instr_choose(error, sizeof(error));
 	if (instr < 0) {
 		say(error);
 		return;

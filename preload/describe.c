@@ -173,7 +173,7 @@ void describe_measurement(struct cdp_header *h, const char *why)
 	snprintf(h->delivery, sizeof(h->delivery), "%s",
 		 sync ? "sigtrap" : "rtsig");
 	snprintf(h->algorithm, sizeof(h->algorithm), "comdetective");
-	if (runtime.config.modes & CDP_MODE_REUSE)
+	if (runtime.config.modes & CDP_MODE_REUSE && !instr_is_source())
 		snprintf(h->note, sizeof(h->note),
 			 "reuse within threads, as their own registers see it: "
 			 "what other threads store ends no use");

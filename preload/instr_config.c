@@ -14,6 +14,7 @@ enum {
 	PERIOD_SOFTWARE = 50000,
 	PERIOD_HARDWARE = 1000000,
 	PERIOD_MIN = 100,
+	SLOTS_DEFAULT = 100,
 };
 #define PERIOD_MAX UINT64_C(1000000000000)
 
@@ -73,6 +74,49 @@ static int read_period(char *const *env, uint64_t *period)
 	return 0;
 }
 
+/* Reuse times instead of communication: what of, and of how many uses. */
+static int read_reuse(char *const *env, struct instr_config *c, char *error,
+		      size_t size)
+{
+	static const char *const granularities[] = { "address", "line",
+						     "address,line" };
+	const char *granularity = value_of(env, "COMDET_GRANULARITY");
+	const char *slots = value_of(env, "COMDET_SLOTS");
+	const char *mode = value_of(env, "COMDET_MODE");
+	char *end;
+
+	c->reuse = mode && !strcmp(mode, "reuse");
+	if (!c->reuse)
+		return 0;
+	c->algorithm = INSTR_COMDETECTIVE;
+	c->slots = SLOTS_DEFAULT;
+	c->granularities = 1u << REUSE_ADDRESS | 1u << REUSE_LINE;
+	for (uint32_t i = 0; granularity && i < 3; i++)
+		if (!strcmp(granularity, granularities[i])) {
+			c->granularities = i + 1;
+			granularity = NULL;
+		}
+	if (granularity)
+		return bad(error, size, "COMDET_GRANULARITY", granularity,
+			   "must be address, line or address,line");
+	if (slots)
+		c->slots = strtoul(slots, &end, 10);
+	if (slots && (*end || *slots < '0' || *slots > '9' || !c->slots ||
+		      c->slots > INSTR_REUSE_SLOTS_MAX))
+		return bad(error, size, "COMDET_SLOTS", slots,
+			   "must be 1 to 120 with the source instr");
+	if (c->exact)
+		return bad(error, size, "COMDET_MODE", mode,
+			   "COMDET_EXACT=1 counts transfers here, not reuses");
+	if (c->hardware)
+		return bad(error, size, "COMDET_MODE", mode,
+			   "the source instr watches for it in software");
+	if (!c->period)
+		return bad(error, size, "COMDET_MODE", mode,
+			   "needs samples: COMDET_PERIOD");
+	return 0;
+}
+
 int instr_config_read(char *const *env, char *error, size_t size)
 {
 	struct instr_config *c = &instr_config;
@@ -104,5 +148,5 @@ int instr_config_read(char *const *env, char *error, size_t size)
 		return bad(error, size, "COMDET_PERIOD",
 			   value_of(env, "COMDET_PERIOD"),
 			   "must be accesses, 0 or at least 100");
-	return 0;
+	return read_reuse(env, c, error, size);
 }

@@ -82,7 +82,18 @@ static void flush(struct thread *t, struct instr_thread *h)
 			store_add(&t->record->counted_store_bytes, bytes);
 		}
 	}
+	t->instr.counted += sum;
 	atomic_fetch_add_explicit(&ticks, sum, memory_order_relaxed);
+}
+
+uint64_t instr_accesses(const struct thread *t)
+{
+	uint64_t sum = t->instr.counted;
+
+	for (int i = 0; i < instr_libraries(); i++)
+		for (int c = 0; instr_library(i) && c < INSTR_CLASSES; c++)
+			sum += instr_count(instr_library(i)->thread(), c);
+	return sum;
 }
 
 /* This access has no meaning to us; perhaps the next ones have. */
@@ -105,6 +116,10 @@ void instr_begin(struct thread *t)
 	if (t->instr.begun)
 		return;
 	t->instr.begun = true;
+	if (instr_config.reuse) {
+		instr_reuse_start(t);
+		return;
+	}
 	if (instr_config.algorithm != INSTR_COMDETECTIVE)
 		instr_transfer_start(t);
 	if (instr_config.exact)
@@ -163,6 +178,10 @@ static void trap_comm(struct thread *t, const struct access *a)
 
 static void trap(struct thread *t, const struct event *e)
 {
+	if (instr_config.reuse) {
+		instr_reuse_trap(t, &e->access, instr_accesses(t));
+		return;
+	}
 	if (instr_config.algorithm == INSTR_COMDETECTIVE) {
 		trap_comm(t, &e->access);
 		return;
@@ -193,7 +212,9 @@ static void sample(struct thread *t, const struct event *e)
 	if (e->access.flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
 	sample_log_add(t, &e->access, SAMPLE_UNIFORM);
-	if (instr_config.algorithm == INSTR_COMDETECTIVE)
+	if (instr_config.reuse)
+		instr_reuse_sample(t, &e->access, instr_accesses(t));
+	else if (instr_config.algorithm == INSTR_COMDETECTIVE)
 		comm_sample(&runtime.comm, &t->comm, &e->access, instr_ticks(),
 			    t->core);
 	else
@@ -320,7 +341,10 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 		e.sampled = true;
 		load(h, class, interval(t) - 1);
 	}
-	e.slots = slots_of(t, addr, bytes, e.access.flags);
+	if (instr_config.reuse)
+		e.slots = instr_reuse_watches(t, &e.access);
+	else
+		e.slots = slots_of(t, addr, bytes, e.access.flags);
 	if (e.sampled || e.slots)
 		blocked(&e);
 }

@@ -152,7 +152,9 @@ int instr_start(bool sigtrap, char *why, size_t size)
 	if (config->algorithm == INSTR_BEST)
 		config->algorithm =
 			runtime.registers ? INSTR_CHAIN : INSTR_EPOCH;
-	if (config->algorithm == INSTR_COMDETECTIVE)
+	if (config->reuse)
+		r = instr_reuse_init();
+	else if (config->algorithm == INSTR_COMDETECTIVE)
 		set_up_comm();
 	else
 		r = instr_transfer_init(runtime.registers, lines,
@@ -199,6 +201,7 @@ void instr_thread_end(struct thread *t)
 	if (t->instr.watches)
 		instr_software_comm.disarm(t);
 	instr_flush(t);
+	instr_reuse_end(t);
 	if (t->instr.in_exact)
 		instr_exact_end(t);
 }
@@ -225,6 +228,11 @@ void instr_finish(bool last)
 		instr_stop();
 	if (thread_self())
 		instr_flush(thread_self());
+	if (instr_config.reuse) {
+		if (last)
+			instr_reuse_finish();
+		return;
+	}
 	if (instr_config.algorithm != INSTR_COMDETECTIVE)
 		instr_transfer_finish(last);
 	if (!instr_config.exact)

@@ -18,7 +18,8 @@
  *             bytes, or a line where the processor can; seen by all code.
  *
  * With config.exact every access also goes through the directory of
- * src/exact.h.
+ * src/exact.h. With config.reuse samples go to the engines of src/reuse.h
+ * instead, watched in software.
  */
 #ifndef COMDET_INSTR_SOURCE_H
 #define COMDET_INSTR_SOURCE_H
@@ -32,6 +33,7 @@
 #include "src/cdp.h"
 #include "src/comm.h"
 #include "src/exact.h"
+#include "src/reuse_tally.h"
 #include "src/transfer.h"
 
 struct thread;
@@ -52,9 +54,16 @@ enum instr_algorithm {
 struct instr_config {
 	enum instr_wish wish;
 	enum instr_algorithm algorithm;
-	uint64_t period; /* accesses of a thread; 0: none is sampled */
-	bool hardware;   /* watch with debug registers */
-	bool exact;      /* count every transfer */
+	uint64_t period;        /* accesses of a thread; 0: none is sampled */
+	bool hardware;          /* watch with debug registers */
+	bool exact;             /* count every transfer */
+	bool reuse;             /* measure reuse times, and nothing else */
+	uint32_t granularities; /* of them, bits of enum reuse_granularity */
+	uint32_t slots;         /* uses watched at once, of each granularity */
+};
+
+enum {
+	INSTR_REUSE_SLOTS_MAX = 120
 };
 
 /* Constant after set-up. */
@@ -66,6 +75,14 @@ extern struct instr_config instr_config;
  */
 int instr_config_read(char *const *env, char *error, size_t size);
 
+/* A thread's in one engine of reuses. */
+struct instr_reuse {
+	struct thread *owner; /* NULL: what is left at the end */
+	struct reuse_tally *tally;
+	enum reuse_granularity granularity;
+	struct reuse_thread thread;
+};
+
 /* What a thread keeps. */
 struct instr_state {
 	int64_t until[INSTR_CLASSES]; /* if exact: to the next sample */
@@ -73,6 +90,10 @@ struct instr_state {
 	bool begun;
 	bool in_transfer;
 	bool in_exact; /* the directory has a number for it: exact */
+	bool in_reuse;
+	uint64_t counted; /* accesses that the hooks handed over */
+	struct instr_reuse reuse[REUSE_GRANULARITIES];
+	struct reuse_tally reuse_tally;
 	struct exact_thread *exact;
 	/* comm's, in software. */
 	struct watch_range watched[COMM_REGISTERS_MAX];
@@ -159,6 +180,8 @@ void instr_forget(struct instr_thread *h);
 void instr_begin(struct thread *t);
 /* Move the counts of @t, the calling thread, from the hooks to its row. */
 void instr_flush(struct thread *t);
+/* Accesses of @t, the calling thread, up to now. */
+uint64_t instr_accesses(const struct thread *t);
 /* When no hook tells any more: wait a while for those that still do. */
 void instr_drain(void);
 
@@ -170,6 +193,9 @@ extern const struct comm_watch instr_software_comm;
 
 /* Nothing is watched any more, and registers are closed. Any context. */
 void instr_watch_close(void);
+
+/* Accesses to @line are to be told of once more, or once less. Any context. */
+void instr_watch_mark(uint64_t line, int change);
 
 /* Slots whose line is within @bytes at @addr, as bits. Any context. */
 uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes);
@@ -206,6 +232,18 @@ void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
 bool instr_transfer_needs(const struct thread *t, uint32_t slot,
 			  uint32_t flags);
 void instr_transfer_finish(bool last);
+
+/* instr_reuse.c: with config.reuse only; @count is the thread's accesses. */
+int instr_reuse_init(void);
+void instr_reuse_start(struct thread *t);
+void instr_reuse_end(struct thread *t);
+/* May the access decide about a use? Any context. */
+bool instr_reuse_watches(const struct thread *t, const struct access *a);
+void instr_reuse_trap(struct thread *t, const struct access *a, uint64_t count);
+void instr_reuse_sample(struct thread *t, const struct access *a,
+			uint64_t count);
+/* Uses that are still watched dangle. */
+void instr_reuse_finish(void);
 
 /* instr_exact.c: with config.exact only. */
 int instr_exact_init(void);

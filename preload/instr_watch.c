@@ -66,7 +66,7 @@ static void mark_in(struct instr_library *l, uint64_t line, int change)
 				   change, __ATOMIC_RELAXED);
 }
 
-static void mark(uint64_t line, int change)
+void instr_watch_mark(uint64_t line, int change)
 {
 	for (int i = 0; line && i < instr_libraries(); i++)
 		if (instr_library(i))
@@ -92,9 +92,9 @@ static int arm_software(void *ctx, const struct transfer_watched *w,
 	atomic_store_explicit(&s->generation, w->generation,
 			      memory_order_release);
 	atomic_store_explicit(&s->line, w->line, memory_order_relaxed);
-	mark(s->marked, -1);
+	instr_watch_mark(s->marked, -1);
 	s->marked = w->line;
-	mark(s->marked, 1);
+	instr_watch_mark(s->marked, 1);
 	*ready = now;
 	store_add(&t->record->arms, 1);
 	return 0;
@@ -103,7 +103,7 @@ static int arm_software(void *ctx, const struct transfer_watched *w,
 static void disarm_software(void *ctx, uint32_t slot)
 {
 	atomic_store_explicit(&software[slot].line, 0, memory_order_relaxed);
-	mark(software[slot].marked, -1);
+	instr_watch_mark(software[slot].marked, -1);
 	software[slot].marked = 0;
 }
 
@@ -147,7 +147,8 @@ static void disarm_comm(void *ctx)
 	struct thread *t = ctx;
 
 	for (uint32_t i = 0; i < t->instr.watches; i++)
-		mark(t->instr.watched[i].addr & -(uint64_t)LINE_BYTES, -1);
+		instr_watch_mark(
+			t->instr.watched[i].addr & -(uint64_t)LINE_BYTES, -1);
 	t->instr.watches = 0;
 }
 
@@ -158,7 +159,7 @@ static int arm_comm(void *ctx, const struct watch_range *ranges, int n)
 	disarm_comm(t);
 	for (int i = 0; i < n; i++) {
 		t->instr.watched[i] = ranges[i];
-		mark(ranges[i].addr & -(uint64_t)LINE_BYTES, 1);
+		instr_watch_mark(ranges[i].addr & -(uint64_t)LINE_BYTES, 1);
 	}
 	t->instr.watches = n;
 	store_add(&t->record->arms, 1);
