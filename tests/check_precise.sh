@@ -42,10 +42,12 @@ loops_are_what_they_say()
 		few=$(counted 100000 "$program" $options)
 		# shellcheck disable=SC2086
 		many=$(counted 1100000 "$program" $options)
+		# shellcheck disable=SC2086
 		set -- $few $many
-		near $(($3 - $1)) "${loads}000000" &&
-			near $(($4 - $2)) "${stores}000000" ||
+		if ! near $(($3 - $1)) "${loads}000000" ||
+			! near $(($4 - $2)) "${stores}000000"; then
 			fail "$program $options: $few at first, then $many"
+		fi
 	done <<-'EOT'
 	load_ratio 1 0 --ratio 4
 	load_ratio 1 0 --ratio 20
