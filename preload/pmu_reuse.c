@@ -89,7 +89,7 @@ void pmu_reuse_begin(struct thread *t)
 static bool count_now(struct thread *t, uint64_t *accesses)
 {
 	struct pmu_reuse *r = t->reuse;
-	uint64_t ours = ++r->signals * per_signal;
+	uint64_t ours = r->signals * per_signal;
 
 	if (!pmu_source_accesses(t, accesses))
 		return false;
@@ -130,6 +130,12 @@ void pmu_reuse_sample(struct thread *t, const struct access *a)
 	reuse_own_sample(&t->reuse->own, a, now);
 }
 
+void pmu_reuse_signal(struct thread *t)
+{
+	if (t->reuse)
+		t->reuse->signals++;
+}
+
 static void take_trial(struct thread *t)
 {
 	struct pmu_reuse *r = t->reuse;
@@ -148,6 +154,7 @@ void pmu_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 	bool known;
 
 	pmu_source_hold(t);
+	pmu_reuse_signal(t);
 	if (t->reuse->calibrating) {
 		take_trial(t);
 	} else if (!count_now(t, &now)) {

@@ -37,6 +37,9 @@ void pmu_reuse_calibrate(void);
 void pmu_reuse_begin(struct thread *t);
 void pmu_reuse_end(struct thread *t);
 
+/* A signal switched its events off: once for all samples that it brings. */
+void pmu_reuse_signal(struct thread *t);
+
 /* Its events are off. */
 void pmu_reuse_sample(struct thread *t, const struct access *a);
 

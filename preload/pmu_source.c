@@ -240,6 +240,7 @@ void pmu_source_signal(struct thread *t)
 	if (!slot)
 		return;
 	pmu_thread_pause(&slot->pmu);
+	pmu_reuse_signal(t);
 	pay(t);
 	store_touch(&runtime.store, t->clock_at);
 	before = slot->pmu.user_samples;
