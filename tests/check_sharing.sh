@@ -31,7 +31,7 @@ run_shared()
 {
 	local seconds=$SECONDS_EACH
 
-	for _ in 1 2 3; do
+	for _ in 1 2 3 4 5; do
 		run "$seconds" "$@"
 		[ "$(ask "$WORK/r.json" 'est("total") >= 300')" = True ] && break
 		seconds=$((seconds * 2))
