@@ -117,7 +117,8 @@ int instr_reuse_init(void)
 	};
 
 	memset(watched, 0, sizeof(watched));
-	rest = (struct reuse_tally){ .writer.section = CDP_REUSE };
+	rest = (struct reuse_tally){ .writer.section = CDP_REUSE,
+				     .period = instr_config.period };
 	for (int g = 0; g < REUSE_GRANULARITIES; g++) {
 		void *mem;
 
@@ -145,6 +146,7 @@ void instr_reuse_start(struct thread *t)
 
 	t->instr.reuse_tally = (struct reuse_tally){
 		.writer.section = CDP_REUSE,
+		.period = instr_config.period,
 	};
 	for (int g = 0; g < REUSE_GRANULARITIES; g++) {
 		struct instr_reuse *r = &t->instr.reuse[g];
