@@ -226,8 +226,12 @@ static void begin(struct vcpu *v, const struct access *a)
 		emu_maps_init();
 	}
 	if (emu.config.period) {
-		load_counter(v, EMU_LOADS);
-		load_counter(v, EMU_STORES);
+		/*
+		 * From anywhere in a period: a thread of half a period's stores
+		 * is sampled half of the times, not never.
+		 */
+		v->until[EMU_LOADS] = rng_below(&v->rng, emu.config.period);
+		v->until[EMU_STORES] = rng_below(&v->rng, emu.config.period);
 	} else {
 		v->until[EMU_LOADS] = INT64_MAX;
 		v->until[EMU_STORES] = INT64_MAX;
