@@ -67,7 +67,7 @@ int pmu_reuse_possible(char *why, size_t size)
 {
 	if (!runtime.hardware) {
 		snprintf(why, size,
-			 "-m reuse needs pebs, ibs or emu, and there is "
+			 "-m reuse needs pebs, ibs, instr or emu, and there is "
 			 "neither pebs nor ibs: %.100s",
 			 runtime.hardware_why);
 		return -ENODEV;
