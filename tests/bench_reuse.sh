@@ -4,7 +4,7 @@
 # bench_reuse - the speed of exact stack distances, and of conversions
 #
 # Uniformly random lines, and the first ten million loads and stores of real
-# programs, as valgrind's lackey prints them. One core; some two minutes.
+# programs, as valgrind's lackey prints them. One core; some three minutes.
 
 . "$(dirname "$0")/e2e.sh"
 
