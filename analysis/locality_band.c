@@ -155,7 +155,8 @@ struct interval locality_band(const struct locality *l,
 
 	if (!(total.weight > 0))
 		return interval_share(0, 0);
-	if (part == l->stream && isfinite(e.reach))
+	/* Beyond the longest reuse the curve is level. */
+	if (part == l->stream && e.reach <= l->point[l->points - 1].rd)
 		e.slope = slope_at(l, e.lines, e.reach);
 	variance = bins_variance(&e, part->reuse, 0) +
 		   bins_variance(&e, part->invalidated, 1) +
