@@ -72,23 +72,6 @@ START_TEST(band_narrows_with_the_root_of_the_samples)
 }
 END_TEST
 
-/* 1,000 lines, of which a use in 200 is the last: 20 of 4,000 samples. */
-START_TEST(band_beyond_the_longest_reuse_is_narrow)
-{
-	struct interval by;
-	struct trace t;
-
-	trace_pattern(&t, PATTERN_UNIFORM, 200000, 1000, 9);
-	sampled_histogram_of(&h, &t, 50, 9);
-	locality_init(&l, &h);
-	by = locality_band(&l, &h, 1e6);
-	ck_assert_double_lt(by.low, 0.005);
-	ck_assert_double_gt(by.high, 0.005);
-	ck_assert_double_lt(by.high - by.low, 0.006);
-	trace_release(&t);
-}
-END_TEST
-
 START_TEST(band_of_a_full_count_is_its_value)
 {
 	struct interval v;
@@ -390,7 +373,6 @@ int main(void)
 	tcase_add_loop_test(t, band_covers_the_curve_of_all_accesses, 0,
 			    PATTERNS);
 	tcase_add_test(t, band_narrows_with_the_root_of_the_samples);
-	tcase_add_test(t, band_beyond_the_longest_reuse_is_narrow);
 	tcase_add_test(t, band_of_a_full_count_is_its_value);
 	tcase_add_test(t, band_is_open_where_no_sample_missed);
 	tcase_add_loop_test(t, invalidated_lines_miss_and_make_room, 0, 5);
