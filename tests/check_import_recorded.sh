@@ -4,12 +4,13 @@
 # check_import_recorded - recordings of real hardware, if they are at hand
 #
 # COMDET_TEST_DATA names a directory with recordings that are not part of the
-# project. Each is read as perf reads it, sample by sample; each that has
-# samples of user space becomes a profile with as many.
+# project; without it they are looked for in shared/data beside the tree. Each
+# is read as perf reads it, sample by sample; each that has samples of user
+# space becomes a profile with as many.
 
-data=${COMDET_TEST_DATA-}
 . "$(dirname "$0")/e2e.sh"
-[ -n "$data" ] || skip "COMDET_TEST_DATA names no directory of recordings"
+data=${COMDET_TEST_DATA-$(realpath -m "$TOP/../shared/data")}
+[ -d "$data" ] || skip "COMDET_TEST_DATA names no directory of recordings"
 command -v perf >/dev/null || skip "perf is not installed (linux-perf)"
 cd "$WORK" || exit 1
 
@@ -34,5 +35,5 @@ for file in "$data"/*.data "$data"/*.data.*; do
 	holds r.json "sum(t['interrupts'] for t in r['threads']) == $wanted" \
 		"${file##*/}"
 done
-[ "$n" -gt 0 ] || skip "no recordings in $data"
+[ "$n" -gt 0 ] || skip "no recordings where COMDET_TEST_DATA says"
 echo "$n recordings read as perf reads them"
