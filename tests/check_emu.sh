@@ -186,6 +186,19 @@ samples_are_one_in_a_period()
 	done
 }
 
+# Threads that end before a period is over, each sampled seldom: as many samples
+# of all as their accesses are periods, within four and a half deviations.
+short_threads_are_sampled_as_often_as_long_ones()
+{
+	emulate ",period=10000,seed=3" "$B/microbench/write_volume" \
+		--threads 32 --iterations 5000 >/dev/null || fail 'write_volume'
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '(lambda n, e: e > 25 and abs(n - e) < 4.5 * e ** 0.5)(
+		sum(t["samples"]["uniform"] for t in r["threads"][1:]),
+		sum(t["counted"]["loads"] + t["counted"]["stores"]
+		for t in r["threads"][1:]) / 10000)' 'samples of short threads'
+}
+
 # shares PMU ARGUMENT... - of false_sharing into $WORK/json
 shares()
 {
@@ -508,6 +521,7 @@ for claim in plugin_calls_only_qemu_and_libc \
 	counts_agree_with_the_smallest_plugin programs_behave_as_without \
 	an_exec_is_followed_and_children_on_request \
 	a_killed_program_leaves_its_counts samples_are_one_in_a_period \
+	short_threads_are_sampled_as_often_as_long_ones \
 	sharing_is_told_apart transfers_are_counted_exactly \
 	misses_go_as_far_as_the_topology_says \
 	estimates_agree_with_the_exact_counts \
