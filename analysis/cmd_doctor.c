@@ -11,6 +11,7 @@
 
 #include "analysis/command.h"
 #include "analysis/doctor.h"
+#include "analysis/print_json.h"
 #include "analysis/util.h"
 
 enum {
@@ -60,10 +61,9 @@ static json_t *finding_json(const struct finding *f, const char *good)
 			 "reason", f->reason, "advice", f->advice);
 }
 
-static int print_json(const struct diagnosis *d)
+static int doctor_json(const struct diagnosis *d)
 {
-	json_t *sources = json_array(), *checks = json_array(), *o;
-	int err;
+	json_t *sources = json_array(), *checks = json_array();
 
 	for (int i = 0; i < d->sources; i++)
 		json_array_append_new(sources,
@@ -71,17 +71,12 @@ static int print_json(const struct diagnosis *d)
 	for (int i = 0; i < d->checks; i++)
 		json_array_append_new(checks,
 				      finding_json(&d->check[i], "good"));
-	o = json_pack("{s:i, s:o, s:{s:b, s:i, s:b, s:s, s:s}, s:o}", "schema",
-		      1, "sources", sources, "debug_registers", "usable",
-		      d->registers.good, "count", d->register_count, "range_64",
-		      d->range_64, "reason", d->registers.reason, "advice",
-		      d->registers.advice, "checks", checks);
-	if (!o)
-		die("out of memory");
-	err = json_dumpf(o, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(o);
-	return err;
+	return print_json(json_pack(
+		"{s:i, s:o, s:{s:b, s:i, s:b, s:s, s:s}, s:o}", "schema", 1,
+		"sources", sources, "debug_registers", "usable",
+		d->registers.good, "count", d->register_count, "range_64",
+		d->range_64, "reason", d->registers.reason, "advice",
+		d->registers.advice, "checks", checks));
 }
 
 static int run_doctor(int argc, char **argv)
@@ -116,7 +111,7 @@ static int run_doctor(int argc, char **argv)
 	for (int i = 0; i < d.sources; i++)
 		usable |= d.source[i].good;
 	if (json) {
-		if (print_json(&d))
+		if (doctor_json(&d))
 			return 1;
 	} else {
 		print_text(&d, colour_wanted(mode, stdout));

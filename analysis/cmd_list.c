@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "analysis/print_json.h"
 #include "analysis/util.h"
 #include "src/perf_kernel.h"
 #include "src/pmu_plan.h"
@@ -228,24 +229,18 @@ static void look(struct list *l)
 	list_other(l);
 }
 
-static int print_json(const struct list *l)
+static int list_json(const struct list *l)
 {
-	json_t *rows = json_array(), *o;
-	int err;
+	json_t *rows = json_array();
 
 	for (int i = 0; i < l->rows; i++)
 		json_array_append_new(rows, json_pack("{s:s, s:s}", "what",
 						      l->row[i].key, "value",
 						      l->row[i].value));
-	o = json_pack("{s:i, s:i, s:i, s:b, s:o}", "schema", 1, "family",
-		      l->machine.family, "model", l->machine.model, "known",
-		      l->machine.known != NULL, "rows", rows);
-	if (!o)
-		die("out of memory");
-	err = json_dumpf(o, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(o);
-	return err;
+	return print_json(json_pack("{s:i, s:i, s:i, s:b, s:o}", "schema", 1,
+				    "family", l->machine.family, "model",
+				    l->machine.model, "known",
+				    l->machine.known != NULL, "rows", rows));
 }
 
 static int run_list(int argc, char **argv)
@@ -270,7 +265,7 @@ static int run_list(int argc, char **argv)
 		die("list takes no argument; see reusetrack list --help");
 	look(&l);
 	if (json)
-		return print_json(&l) ? 1 : 0;
+		return list_json(&l) ? 1 : 0;
 	for (int i = 0; i < l.rows; i++) {
 		printf("%-*s", KEY_COLUMNS, l.row[i].key);
 		print_wrapped(stdout, l.row[i].value, KEY_COLUMNS, KEY_COLUMNS);

@@ -14,6 +14,7 @@
 
 #include "analysis/adjacent.h"
 #include "analysis/command.h"
+#include "analysis/print_json.h"
 #include "analysis/util.h"
 
 enum {
@@ -186,8 +187,8 @@ static const char *const verdicts[] = {
 	[ADJACENT_OPEN] = "open",
 };
 
-static void print_json(const struct adjacent *a,
-		       const struct adjacent_machine *m, bool measured)
+static void predict_json(const struct adjacent *a,
+			 const struct adjacent_machine *m, bool measured)
 {
 	json_t *j = json_pack(
 		"{s:i,s:{s:s,s:f,s:o,s:o,s:o,s:o,s:o,s:s,s:I,s:I}}", "schema",
@@ -202,11 +203,7 @@ static void print_json(const struct adjacent *a,
 		(json_int_t)m->llc_bytes, "private_bytes",
 		(json_int_t)m->private_bytes);
 
-	if (!j)
-		die("out of memory");
-	json_dumpf(j, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(j);
+	print_json(j);
 }
 
 /* With a sign. */
@@ -302,7 +299,7 @@ static int run_predict(int argc, char **argv)
 	machine = machine_of(&o, &streams);
 	adjacent_predict(&result, &streams, &machine);
 	if (o.json)
-		print_json(&result, &machine, !o.latencies);
+		predict_json(&result, &machine, !o.latencies);
 	else
 		print_text(&result, &machine, !o.latencies);
 	reuse_streams_release(&streams);
