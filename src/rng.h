@@ -52,4 +52,13 @@ static inline uint64_t rng_below(struct rng *r, uint64_t n)
 	return (uint64_t)(((unsigned __int128)rng_next(r) * n) >> 64);
 }
 
+/*
+ * Uniform over @mean and as many values on either side of it, @width / 2 each,
+ * @width <= 2 @mean: the mean is @mean itself, be @width odd or even.
+ */
+static inline uint64_t rng_around(struct rng *r, uint64_t mean, uint64_t width)
+{
+	return mean - width / 2 + rng_below(r, width / 2 * 2 + 1);
+}
+
 #endif

@@ -96,7 +96,7 @@ static bool one_counter(void)
 	return emu.config.pmu == EMU_PMU_IBS;
 }
 
-/* Intervals are uniform over so many values and one. */
+/* Intervals are uniform over half of it on either side of the period. */
 static uint64_t jitter_width(void)
 {
 	uint64_t period = emu.config.period;
@@ -115,10 +115,8 @@ double emu_sampling_jitter(void)
 /* Load the counter for its next overflow. */
 static void load_counter(struct vcpu *v, enum emu_counter counter)
 {
-	uint64_t period = emu.config.period, width = jitter_width(), interval;
-
-	interval = period - width / 2 + rng_below(&v->rng, width + 1);
-	v->until[counter] = interval - 1;
+	v->until[counter] =
+		rng_around(&v->rng, emu.config.period, jitter_width()) - 1;
 }
 
 int emu_sampling_init(void)
