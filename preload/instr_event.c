@@ -41,9 +41,8 @@ uint64_t instr_ticks(void)
 static int64_t interval(struct thread *t)
 {
 	uint64_t period = instr_config.period;
-	uint64_t width = period / INSTR_JITTER_SHARE;
 
-	return period - width / 2 + rng_below(&t->rng, width + 1);
+	return rng_around(&t->rng, period, period / INSTR_JITTER_SHARE);
 }
 
 /*
