@@ -87,6 +87,32 @@ START_TEST(band_of_a_full_count_is_its_value)
 }
 END_TEST
 
+/*
+ * A cache that holds all that comes back misses what does not: the limits are
+ * those of that share. N uses of weight w count as N w / (w - 1) drawn ones
+ * (reuse_mass_variance).
+ */
+START_TEST(band_beyond_the_longest_reuse_is_that_of_what_never_comes_back)
+{
+	static const double beyond[] = { 1, 1.5, 3, 10, 100, 10000 };
+	double weight = 50, uses = 4000, never = 40, n, longest;
+	struct interval v, wanted;
+
+	memset(&h, 0, sizeof(h));
+	for (int i = 0; i < uses - never; i++)
+		reuse_histogram_add(&h, i % 10 ? 20 : 50000, weight);
+	for (int i = 0; i < never; i++)
+		reuse_histogram_add_never(&h, UINT64_MAX, weight);
+	locality_init(&l, &h);
+	longest = locality_distance(&l, l.point[l.points - 1].rd);
+	n = uses * weight / (weight - 1);
+	wanted = interval_share(n * never / uses, n);
+	v = locality_band(&l, &h, ceil(longest) + beyond[_i]);
+	ck_assert_double_eq_tol(v.low, wanted.low, 1e-12);
+	ck_assert_double_eq_tol(v.high, wanted.high, 1e-12);
+}
+END_TEST
+
 START_TEST(band_is_open_where_no_sample_missed)
 {
 	struct interval v;
@@ -374,6 +400,10 @@ int main(void)
 			    PATTERNS);
 	tcase_add_test(t, band_narrows_with_the_root_of_the_samples);
 	tcase_add_test(t, band_of_a_full_count_is_its_value);
+	tcase_add_loop_test(
+		t,
+		band_beyond_the_longest_reuse_is_that_of_what_never_comes_back,
+		0, 6);
 	tcase_add_test(t, band_is_open_where_no_sample_missed);
 	tcase_add_loop_test(t, invalidated_lines_miss_and_make_room, 0, 5);
 	tcase_add_test(t, plot_shows_ratios_band_and_caches_where_they_are);
