@@ -17,7 +17,10 @@
  * become slow and stay short. A thread whose turn was taken finds out at its
  * end, and queues.
  *
- * The queue is a ring of thread numbers, each at most once in it.
+ * The queue is a ring of thread numbers, each at most once in it. One of those
+ * in it is the watcher, which alone waits with a time limit: a timer costs as
+ * much as the rest of a turn. Who becomes the watcher while it waits is told so
+ * by another value of the word that it waits on, so that it cannot be missed.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -36,15 +39,17 @@ enum {
 
 enum wait {
 	RUNNING,
-	QUEUED
+	QUEUED,
+	WATCHING /* and queued */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned short queue[EMU_VCPUS_MAX];
 static unsigned int first, queued;
 static int holder = NOBODY;
-static int robbed = NOBODY; /* whose turn was taken first, and is due again */
-static unsigned int turns;  /* that have begun */
+static int robbed = NOBODY;  /* whose turn was taken first, and is due again */
+static int watcher = NOBODY; /* if the queue is empty */
+static unsigned int turns;   /* that have begun */
 
 /* To decide by itself: how crowded it has been, CROWDED_ON and more is on. */
 static int runnable; /* threads that are not in a system call */
@@ -113,16 +118,24 @@ static void tell_time(struct vcpu *v)
 	v->turn_start = v->turn;
 }
 
+static void nudge(struct vcpu *v)
+{
+	syscall(SYS_futex, &v->wait, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 static void wake(struct vcpu *v)
 {
 	__atomic_store_n(&v->wait, RUNNING, __ATOMIC_RELEASE); /* (T) */
-	syscall(SYS_futex, &v->wait, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	nudge(v);
 }
 
 /* With the lock held. */
 static void append(unsigned int index)
 {
 	queue[(first + queued++) % EMU_VCPUS_MAX] = index;
+	if (watcher == NOBODY)
+		watcher = index;
+	emu.vcpu[index].wait = watcher == (int)index ? WATCHING : QUEUED;
 }
 
 static void drop(unsigned int index)
@@ -138,9 +151,32 @@ static void drop(unsigned int index)
 	queued = kept;
 }
 
-/* The next thread to run; with the lock held. Wake it after that. */
-static struct vcpu *next(void)
+/*
+ * The holder waits no more: if it was the watcher, the last in the queue is
+ * now. Nudge what is returned, or NULL; with the lock held.
+ */
+static struct vcpu *watch_on(void)
 {
+	struct vcpu *v;
+
+	if (watcher != holder)
+		return NULL;
+	watcher = NOBODY;
+	if (!queued)
+		return NULL;
+	watcher = queue[(first + queued - 1) % EMU_VCPUS_MAX];
+	v = &emu.vcpu[watcher];
+	__atomic_store_n(&v->wait, WATCHING, __ATOMIC_RELAXED);
+	return v;
+}
+
+/*
+ * The next thread to run; with the lock held. Wake it after that, and nudge
+ * *@watch unless it is NULL.
+ */
+static struct vcpu *next(struct vcpu **watch)
+{
+	*watch = NULL;
 	if (!queued) {
 		holder = NOBODY;
 		return NULL;
@@ -149,31 +185,42 @@ static struct vcpu *next(void)
 	first = (first + 1) % EMU_VCPUS_MAX;
 	queued--;
 	turns++;
+	*watch = watch_on();
 	return &emu.vcpu[holder];
+}
+
+/* Nobody's turn has ended for long. Returns whom to nudge; with the lock. */
+static struct vcpu *steal(struct vcpu *v, unsigned int index)
+{
+	drop(index);
+	if (robbed == NOBODY)
+		robbed = holder;
+	holder = index;
+	v->wait = RUNNING;
+	turns++;
+	return watch_on();
 }
 
 /* @seen: how many turns had begun when it queued. */
 static void wait_for_turn(struct vcpu *v, unsigned int index, unsigned int seen)
 {
 	struct timespec patience = { 0, STEAL_NS };
+	struct vcpu *watch = NULL;
+	int as;
 
 	/* (U) pairs with (T): what the others did in their turns is seen. */
-	while (__atomic_load_n(&v->wait, __ATOMIC_ACQUIRE) == QUEUED) {
-		if (!syscall(SYS_futex, &v->wait, FUTEX_WAIT_PRIVATE, QUEUED,
-			     &patience, NULL, 0) ||
+	while ((as = __atomic_load_n(&v->wait, __ATOMIC_ACQUIRE)) != RUNNING) {
+		if (!syscall(SYS_futex, &v->wait, FUTEX_WAIT_PRIVATE, as,
+			     as == WATCHING ? &patience : NULL, NULL, 0) ||
 		    errno != ETIMEDOUT)
 			continue;
 		pthread_mutex_lock(&lock);
-		if (v->wait == QUEUED && turns == seen) {
-			drop(index);
-			if (robbed == NOBODY)
-				robbed = holder;
-			holder = index;
-			v->wait = RUNNING;
-			turns++;
-		}
+		if (v->wait != RUNNING && turns == seen)
+			watch = steal(v, index);
 		seen = turns;
 		pthread_mutex_unlock(&lock);
+		if (watch)
+			nudge(watch);
 	}
 }
 
@@ -186,7 +233,7 @@ static unsigned int index_of(const struct vcpu *v)
 static void take_turn(struct vcpu *v)
 {
 	unsigned int index = index_of(v);
-	struct vcpu *other;
+	struct vcpu *other = NULL, *watch = NULL;
 	unsigned int seen;
 
 	pthread_mutex_lock(&lock);
@@ -195,11 +242,9 @@ static void take_turn(struct vcpu *v)
 		robbed = NOBODY;
 	if (holder == (int)index && robbed != NOBODY) {
 		append(index);
-		v->wait = QUEUED;
 		holder = robbed; /* which runs already, if it can */
 		robbed = NOBODY;
 		turns++;
-		other = NULL;
 	} else if (holder == (int)index || holder == NOBODY) {
 		if (!queued) {
 			holder = index;
@@ -207,28 +252,27 @@ static void take_turn(struct vcpu *v)
 			return;
 		}
 		append(index);
-		v->wait = QUEUED;
-		other = next();
+		other = next(&watch);
 	} else {
 		append(index);
-		v->wait = QUEUED;
-		other = NULL;
 	}
 	seen = turns;
 	pthread_mutex_unlock(&lock);
 	if (other)
 		wake(other);
+	if (watch && watch != v)
+		nudge(watch);
 	wait_for_turn(v, index, seen);
 }
 
-/* Turns are over: everybody goes on. */
+/* Turns are over: everybody goes on, so nobody need watch. */
 static void release_all(void)
 {
-	struct vcpu *other;
+	struct vcpu *other, *watch;
 
 	do {
 		pthread_mutex_lock(&lock);
-		other = next();
+		other = next(&watch);
 		pthread_mutex_unlock(&lock);
 		if (other)
 			wake(other);
@@ -250,7 +294,7 @@ void emu_turn_end(struct vcpu *v)
 
 void emu_turn_leave(struct vcpu *v)
 {
-	struct vcpu *other = NULL;
+	struct vcpu *other = NULL, *watch = NULL;
 
 	if (!v->runnable)
 		return;
@@ -264,10 +308,12 @@ void emu_turn_leave(struct vcpu *v)
 	if (robbed == (int)index_of(v))
 		robbed = NOBODY;
 	if (holder == (int)index_of(v))
-		other = next();
+		other = next(&watch);
 	pthread_mutex_unlock(&lock);
 	if (other)
 		wake(other);
+	if (watch)
+		nudge(watch);
 }
 
 void emu_turn_enter(struct vcpu *v)
@@ -285,5 +331,5 @@ void emu_turn_init(void)
 	pthread_mutex_init(&lock, NULL);
 	first = queued = 0;
 	runnable = crowded = 0;
-	holder = robbed = NOBODY;
+	holder = robbed = watcher = NOBODY;
 }
