@@ -15,6 +15,9 @@ PROCESS=$B/tests/emu/guest_process
 command -v qemu-x86_64 >/dev/null ||
 	skip 'qemu-x86_64 is missing: install the package qemu-user'
 
+kinds=$("$KINDS" --list) && processes=$("$PROCESS" --list) ||
+	fail 'a program of tests/emu does not run: make tests'
+
 # emulate SETTINGS COMMAND... - under the plugin, into $WORK/out
 emulate()
 {
@@ -85,7 +88,7 @@ counts_are_what_the_instructions_do()
 			"$(counted "$kind" 2500)")
 		[ "$found" = "$(in_parts "$kind" "$truth")" ] ||
 			fail "$kind: counted $found, not $truth"
-	done < <("$KINDS" --list)
+	done <<<"$kinds"
 }
 
 counts_agree_with_lackey()
@@ -104,7 +107,7 @@ counts_agree_with_lackey()
 			"$(traced "$kind" 2500)")
 		[ "$found" = "$(as_lackey "$kind" "$truth")" ] ||
 			fail "$kind: lackey traced $found"
-	done < <("$KINDS" --list)
+	done <<<"$kinds"
 }
 
 counts_agree_with_the_smallest_plugin()
@@ -125,7 +128,7 @@ programs_behave_as_without()
 {
 	local what native emulated
 
-	for what in $("$PROCESS" --list); do
+	for what in $processes; do
 		("$PROCESS" "$what") >"$WORK/native" 2>/dev/null
 		native=$?
 		(emulate ,period=5000 "$PROCESS" "$what") \

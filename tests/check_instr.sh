@@ -270,13 +270,14 @@ samples_are_one_in_a_period()
 # Whatever is asked of the profiler
 programs_behave_as_without()
 {
-	local what plain hooks
+	local what plain hooks processes
 
+	processes=$("$INSTR/process" --list) || fail 'process --list'
 	"$INSTR/atomics.plain" >"$WORK/plain"
 	"$INSTR/atomics" | cmp - "$WORK/plain" || fail 'atomics: output'
 	hooked COMDET_PERIOD=100 "$INSTR/atomics" | cmp - "$WORK/plain" ||
 		fail 'atomics: output with the preload'
-	for what in $("$INSTR/process" --list); do
+	for what in $processes; do
 		("$INSTR/process.plain" "$what") >"$WORK/plain"
 		plain=$?
 		for settings in none COMDET_PERIOD=1000 \

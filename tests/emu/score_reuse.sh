@@ -68,9 +68,10 @@ threads()
 
 lines()
 {
-	local pattern rounds
+	local pattern rounds patterns
 
-	for pattern in $("$LOCALITY" --list); do
+	patterns=$("$LOCALITY" --list) || exit
+	for pattern in $patterns; do
 		case $pattern in
 		bytes) rounds=40 ;;
 		stencil) rounds=60 ;;
