@@ -93,7 +93,7 @@ void instr_exact_start(struct thread *t)
 	int number = EXACT_ROWS_NONE;
 
 	if (lock_rows()) {
-		number = exact_rows_take(&rows, t->record->id);
+		number = exact_rows_take(&rows, t->record->id, 0);
 		if (number != EXACT_ROWS_NONE)
 			living[number] = t;
 		unlock_rows();

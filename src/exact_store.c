@@ -21,15 +21,24 @@ void exact_rows_init(struct exact_rows *r)
 	}
 }
 
-int exact_rows_take(struct exact_rows *r, uint32_t id)
+int exact_rows_take(struct exact_rows *r, uint32_t id, uint32_t core)
 {
-	uint32_t number;
+	uint32_t i = 0, number;
 
 	if (!r->idles)
 		return EXACT_ROWS_NONE;
-	number = r->idle[0];
-	memmove(r->idle, r->idle + 1, --r->idles * sizeof(r->idle[0]));
-	r->used_twice += r->row[number] != FREE;
+	while (i < r->idles && r->row[r->idle[i]] != FREE &&
+	       r->core[r->idle[i]] != core)
+		i++;
+	if (i == r->idles)
+		i = 0;
+	number = r->idle[i];
+	memmove(r->idle + i, r->idle + i + 1,
+		(--r->idles - i) * sizeof(r->idle[0]));
+	if (r->row[number] != FREE)
+		r->used_twice++;
+	else
+		r->core[number] = core;
 	r->row[number] = id;
 	return number;
 }

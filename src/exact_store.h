@@ -4,8 +4,9 @@
  *
  * The directory's thread numbers are few, since each line keeps a bit for
  * every one of them. A thread takes a number that nobody has had, then the one
- * whose thread ended first; those two are one to the directory, and what it
- * counted between threads goes to the row of the later one.
+ * whose thread ended first, if possible on the same core; those two are one to
+ * the directory, and what it counted between threads goes to the row of the
+ * later one.
  *
  * Calls about one struct exact_rows are one at a time. Nothing is allocated.
  */
@@ -23,6 +24,7 @@ enum {
 struct exact_rows {
 	struct store_writer writer;
 	uint32_t row[EXACT_ROWS];  /* the latest thread with that number */
+	uint32_t core[EXACT_ROWS]; /* of the first */
 	uint32_t idle[EXACT_ROWS]; /* numbers in the order to be used */
 	uint32_t idles;
 	uint32_t used_twice;
@@ -30,8 +32,8 @@ struct exact_rows {
 
 void exact_rows_init(struct exact_rows *r);
 
-/* A number for the thread with row @id, or EXACT_ROWS_NONE. */
-int exact_rows_take(struct exact_rows *r, uint32_t id);
+/* A number for the thread with row @id on @core, or EXACT_ROWS_NONE. */
+int exact_rows_take(struct exact_rows *r, uint32_t id, uint32_t core);
 
 /* The thread with number @number has ended. */
 void exact_rows_give(struct exact_rows *r, uint32_t number);
