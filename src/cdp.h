@@ -216,7 +216,8 @@ _Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
  */
 enum cdp_transfer_kind {
 	CDP_EXACT_CELL = 1, /* a to b: transfers, false of them */
-	CDP_EXACT_LINE,     /* address, transfers, false, stores, ownership;
+	CDP_EXACT_LINE,     /* address, transfers, false, stores, ownership,
+			       bytes that the transfers were about, a bit each;
 			       address 0: all lines that have no record */
 	CDP_EXACT_THREAD,   /* a: loads, stores, cold loads, cold stores,
 			       invalidated, lost */

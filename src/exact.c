@@ -237,6 +237,9 @@ static void touch(struct exact *x, struct exact_thread *t,
 	if (!has(touched(x, r), t->id)) {
 		add(&cell->transfers, 1);
 		add(&r->transfers, 1);
+		atomic_store_explicit(&r->bytes,
+				      get(&r->bytes) | r->stored | bytes,
+				      memory_order_relaxed);
 		if (!overlaps) {
 			add(&cell->false_sharing, 1);
 			add(&r->false_sharing, 1);

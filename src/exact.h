@@ -104,6 +104,8 @@ struct exact_line {
 	uint64_t transfers, false_sharing;
 	uint64_t stores;
 	uint64_t ownership; /* reads for ownership and upgrades, not cold */
+	/* Those stored before a transfer and those touched by it, a bit each */
+	uint64_t bytes;
 };
 
 struct exact;
@@ -128,7 +130,7 @@ size_t exact_size(const struct exact_config *config);
 /*
  * Make an empty directory in @mem: exact_size() bytes, all zero, aligned to
  * 64. Of a mapping with MAP_NORESERVE only what the program touches becomes
- * resident: 8 bytes a line, and 72 more for one that several threads have
+ * resident: 8 bytes a line, and 80 more for one that several threads have
  * touched, with up to 64 threads and cores. @config and the topology are
  * copied.
  *

@@ -70,6 +70,7 @@ static int region_lines(const struct exact *x, uint32_t i, uint64_t region,
 		line.transfers = get(&r->transfers);
 		line.false_sharing = get(&r->false_sharing);
 		line.ownership = get(&r->ownership);
+		line.bytes = get(&r->bytes);
 		/* (D) */
 		line.stores =
 			atomic_load_explicit(&r->stores, memory_order_acquire);

@@ -63,6 +63,7 @@ struct exact_record {
 	uint16_t modified; /* the cache that holds it so, + 1 */
 	uint64_t stored;   /* bytes of the last store, a bit each */
 	_Atomic uint64_t transfers, false_sharing, stores, ownership;
+	_Atomic uint64_t bytes; /* on either side of its transfers */
 	uint64_t bits[];
 };
 

@@ -101,11 +101,11 @@ static int count_line(void *ctx, const struct exact_line *line)
 static int put_line(void *ctx, const struct exact_line *line)
 {
 	struct lines *l = ctx;
-	uint64_t value[] = { line->line, line->transfers, line->false_sharing,
-			     line->stores, line->ownership };
+	uint64_t value[] = { line->line,   line->transfers, line->false_sharing,
+			     line->stores, line->ownership, line->bytes };
 
 	if (line->transfers >= l->least)
-		put(l->store, l->rows, CDP_EXACT_LINE, 0, 0, value, 5);
+		put(l->store, l->rows, CDP_EXACT_LINE, 0, 0, value, 6);
 	else
 		for (int i = 1; i < 5; i++)
 			l->rest[i] += value[i];

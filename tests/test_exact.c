@@ -187,6 +187,7 @@ static struct truth *find_truth(const struct stream *s)
 		t->total.false_sharing += is_false;
 		line->transfers++;
 		line->false_sharing += is_false;
+		line->bytes |= s->piece[store].bytes | p->bytes;
 	}
 	return t;
 }
@@ -199,6 +200,7 @@ static int compare_line(void *ctx, const struct exact_line *line)
 	ck_assert_uint_eq(line->transfers, expected->transfers);
 	ck_assert_uint_eq(line->false_sharing, expected->false_sharing);
 	ck_assert_uint_eq(line->stores, expected->stores);
+	ck_assert_uint_eq(line->bytes, expected->bytes);
 	expected->line = line->line; /* seen */
 	return 0;
 }
