@@ -16,6 +16,8 @@
 enum {
 	MISS_BITS = 3, /* of cdp_transfer.b, the distance */
 	DISTANCES = EXACT_LEVELS_MAX + 1,
+	VARIABLES = 4,  /* named in the text */
+	OBJECT_AT = 44, /* column where their names begin */
 };
 
 struct found {
@@ -142,13 +144,68 @@ static uint64_t at_most(uint64_t part, uint64_t whole)
 	return part < whole ? part : whole;
 }
 
-static const char *line_object(struct report *r, const struct found *f)
+/* Bytes of a line, a bit each, that lie behind the variable @o. */
+static uint64_t behind(const struct object *o, uint64_t line)
 {
-	static struct object object;
+	uint64_t end = o->start + o->size - line;
 
-	symbols_object(r->symbols, &r->profile->process[f->process],
-		       f->record->value[0], UINT64_MAX, &object);
-	return object_text(&object);
+	return end < 64 ? ~0ull << end : 0;
+}
+
+/*
+ * Call @fn with each object that the line's transfers were about, in the order
+ * of addresses; the address in it is the first of those accessed. Where these
+ * are not known it is the line's.
+ */
+static void each_object(struct report *r, const struct found *f,
+			void (*fn)(void *ctx, const struct object *object),
+			void *ctx)
+{
+	uint64_t bytes = f->record->value[5] ? f->record->value[5] : 1;
+	uint64_t line = f->record->value[0];
+	struct object o, last;
+
+	for (bool first = true; bytes; first = false) {
+		symbols_object(r->symbols, &r->profile->process[f->process],
+			       line + __builtin_ctzll(bytes), UINT64_MAX, &o);
+		/* Memory that nothing maps starts anew at each address. */
+		if (first || o.kind != last.kind ||
+		    (o.start != last.start && o.kind != OBJECT_UNNAMED))
+			fn(ctx, &o);
+		last = o;
+		bytes &= bytes - 1;
+		if (o.kind == OBJECT_STATIC)
+			bytes &= behind(&o, line);
+	}
+}
+
+/* Names for the text: "a, b+8", "a, b, c, d, ..." */
+struct names {
+	char *text;
+	size_t n;
+};
+
+static void add_name(void *ctx, const struct object *o)
+{
+	struct names *names = ctx;
+	char *text;
+
+	if (names->n++ > VARIABLES)
+		return;
+	text = xasprintf("%s%s%s", names->text ? names->text : "",
+			 names->text ? ", " : "",
+			 names->n > VARIABLES ? "..." : object_text(o));
+	free(names->text);
+	names->text = text;
+}
+
+static void print_objects(struct report *r, const struct found *f)
+{
+	struct names names = { NULL, 0 };
+
+	each_object(r, f, add_name, &names);
+	print_wrapped(r->out, names.text, OBJECT_AT, OBJECT_AT);
+	free(names.text);
 }
 
 void report_exact(struct report *r)
@@ -181,12 +238,12 @@ void report_exact(struct report *r)
 	for (size_t i = 0; i < t.lines && i < r->top; i++) {
 		const struct cdp_transfer *l = t.line[i].record;
 
-		fprintf(r->out, "  0x%-16llx %12s %7s  %s\n",
+		fprintf(r->out, "  0x%-16llx %12s %7s  ",
 			(unsigned long long)l->value[0],
 			count_text(l->value[1]),
 			percent_text((double)at_most(l->value[2], l->value[1]),
-				     (double)l->value[1]),
-			line_object(r, &t.line[i]));
+				     (double)l->value[1]));
+		print_objects(r, &t.line[i]);
 	}
 	release(&t);
 }
@@ -228,16 +285,24 @@ static json_t *json_cell(const struct found *f)
 	return o;
 }
 
+static void append_name(void *array, const struct object *o)
+{
+	char *text = utf8_text(object_text(o));
+
+	append(array, json_string(text));
+	free(text);
+}
+
 static json_t *json_line(struct report *r, const struct found *f)
 {
 	const uint64_t *value = f->record->value;
-	json_t *o = json_object();
-	char *object = utf8_text(line_object(r, f));
+	json_t *o = json_object(), *objects = json_array();
 
 	put(o, "line", json_sprintf("0x%llx", (unsigned long long)value[0]));
 	put_count(o, "process", f->process);
-	put(o, "object", json_string(object));
-	free(object);
+	each_object(r, f, append_name, objects);
+	put(o, "object", json_incref(json_array_get(objects, 0)));
+	put(o, "objects", objects);
 	put_kinds(o, value[1], value[2]);
 	put_count(o, "stores", value[3]);
 	put_count(o, "ownership", value[4]);
