@@ -83,6 +83,7 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	const char *granularity = value_of(env, "COMDET_GRANULARITY");
 	const char *slots = value_of(env, "COMDET_SLOTS");
 	const char *mode = value_of(env, "COMDET_MODE");
+	uint32_t known = 0;
 	char *end;
 
 	c->reuse = mode && !strcmp(mode, "reuse");
@@ -92,11 +93,9 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	c->slots = SLOTS_DEFAULT;
 	c->granularities = 1u << REUSE_ADDRESS | 1u << REUSE_LINE;
 	for (uint32_t i = 0; granularity && i < 3; i++)
-		if (!strcmp(granularity, granularities[i])) {
-			c->granularities = i + 1;
-			granularity = NULL;
-		}
-	if (granularity)
+		if (!strcmp(granularity, granularities[i]))
+			c->granularities = known = i + 1;
+	if (granularity && !known)
 		return bad(error, size, "COMDET_GRANULARITY", granularity,
 			   "must be address, line or address,line");
 	if (slots)
@@ -105,12 +104,19 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 		      c->slots > INSTR_REUSE_SLOTS_MAX))
 		return bad(error, size, "COMDET_SLOTS", slots,
 			   "must be 1 to 120 with the source instr");
+	if (c->hardware && slots)
+		return bad(error, size, "COMDET_SLOTS", slots,
+			   "with COMDET_WATCH=hw each register has one use");
+	if (c->hardware && granularity &&
+	    c->granularities != 1u << REUSE_ADDRESS)
+		return bad(
+			error, size, "COMDET_GRANULARITY", granularity,
+			"needs COMDET_WATCH=sw: a debug register has 8 bytes");
+	if (c->hardware)
+		c->granularities = 1u << REUSE_ADDRESS;
 	if (c->exact)
 		return bad(error, size, "COMDET_MODE", mode,
 			   "COMDET_EXACT=1 counts transfers here, not reuses");
-	if (c->hardware)
-		return bad(error, size, "COMDET_MODE", mode,
-			   "the source instr watches for it in software");
 	if (!c->period)
 		return bad(error, size, "COMDET_MODE", mode,
 			   "needs samples: COMDET_PERIOD");

@@ -378,7 +378,7 @@ void instr_drain(void)
 }
 
 /* An access of the hooks' own, an atomic, is its caller's. */
-static void attribute(struct access *a)
+void instr_attribute(struct access *a)
 {
 	for (int i = 0; i < instr_libraries(); i++) {
 		const struct instr_library *l = instr_library(i);
@@ -398,12 +398,16 @@ void instr_trap(struct thread *t, int reg, uint32_t tag,
 
 	store_add(&t->record->traps, 1);
 	instr_begin(t);
+	if (instr_config.reuse) {
+		instr_reuse_register(t, reg, tag, cpu);
+		return;
+	}
 	if (!instr_watch_register(reg, tag, &w, &slot, &index, &generation)) {
 		lose(t, LOSS_TRAP_STALE);
 		return;
 	}
 	if (sample_trapped(t, cpu, &w, &a))
-		attribute(&a);
+		instr_attribute(&a);
 	else
 		lose(t, LOSS_TRAP_INEXACT);
 	instr_transfer_trap(t, slot, generation, index, &a);

@@ -84,7 +84,7 @@ static int open_registers(int wanted, bool *lines, char *why, size_t size)
 {
 	int n;
 
-	if (instr_config.algorithm == INSTR_COMDETECTIVE)
+	if (!instr_config.reuse && instr_config.algorithm == INSTR_COMDETECTIVE)
 		return watch_selftest(why, size);
 	n = instr_watch_open(wanted, lines);
 	if (!n)
@@ -153,7 +153,7 @@ int instr_start(bool sigtrap, char *why, size_t size)
 		config->algorithm =
 			runtime.registers ? INSTR_CHAIN : INSTR_EPOCH;
 	if (config->reuse)
-		r = instr_reuse_init();
+		r = instr_reuse_init(runtime.registers);
 	else if (config->algorithm == INSTR_COMDETECTIVE)
 		set_up_comm();
 	else

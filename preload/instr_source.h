@@ -19,7 +19,7 @@
  *
  * With config.exact every access also goes through the directory of
  * src/exact.h. With config.reuse samples go to the engines of src/reuse.h
- * instead, watched in software.
+ * instead, each use being watched by a slot of the hooks or a register.
  */
 #ifndef COMDET_INSTR_SOURCE_H
 #define COMDET_INSTR_SOURCE_H
@@ -174,6 +174,8 @@ void instr_events_init(void);
 instr_listener instr_listen;
 /* The calling thread's next access of each class is an event. */
 void instr_expect(struct instr_thread *h);
+/* What an access of the hooks' own is taken for: the program's call of them. */
+void instr_attribute(struct access *a);
 /* What the calling thread has counted is not of this process. */
 void instr_forget(struct instr_thread *h);
 /* The engines get to know the calling thread, at its first event or trap. */
@@ -222,6 +224,23 @@ bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
 			  uint32_t *slot, uint32_t *index,
 			  uint32_t *generation);
 
+/*
+ * Register @reg traps all threads at accesses to @range: 1, 2, 4 or 8 aligned
+ * bytes. Changed when it returns; one call for a register at a time. Returns
+ * 0 or -errno. Context: handler.
+ */
+int instr_register_set(int reg, const struct watch_range *range,
+		       uint32_t generation);
+void instr_register_off(int reg);
+
+/*
+ * What @reg, armed as @tag, watches. Returns how often it trapped since,
+ * this time included; 0 if it is not armed so. Context: handler.
+ */
+uint32_t instr_register_trapped(int reg, uint32_t tag,
+				struct watch_range *range,
+				uint32_t *generation);
+
 /* instr_transfer.c: with an estimator only. */
 int instr_transfer_init(bool hardware, bool lines, uint32_t registers);
 void instr_transfer_start(struct thread *t);
@@ -233,8 +252,11 @@ bool instr_transfer_needs(const struct thread *t, uint32_t slot,
 			  uint32_t flags);
 void instr_transfer_finish(bool last);
 
-/* instr_reuse.c: with config.reuse only; @count is the thread's accesses. */
-int instr_reuse_init(void);
+/*
+ * instr_reuse.c: with config.reuse only; @count is the thread's accesses;
+ * @registers to watch with, 0: in software.
+ */
+int instr_reuse_init(uint32_t registers);
 void instr_reuse_start(struct thread *t);
 void instr_reuse_end(struct thread *t);
 /* May the access decide about a use? Any context. */
@@ -242,6 +264,9 @@ bool instr_reuse_watches(const struct thread *t, const struct access *a);
 void instr_reuse_trap(struct thread *t, const struct access *a, uint64_t count);
 void instr_reuse_sample(struct thread *t, const struct access *a,
 			uint64_t count);
+/* Register @reg, armed under @tag, trapped. Context: handler. */
+void instr_reuse_register(struct thread *t, int reg, uint32_t tag,
+			  const struct cpu_state *cpu);
 /* Uses that are still watched dangle. */
 void instr_reuse_finish(void);
 

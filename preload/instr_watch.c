@@ -8,8 +8,8 @@
  * a generation is read before the line that it is about.
  *
  * In hardware: one breakpoint event for each register, opened by the first
- * thread and inherited by all others; one call moves it in all of them. Its
- * signal carries the lower bits of the generation.
+ * thread and inherited by all others; one call moves it in all of them, and has
+ * done so when it returns. Its signal carries the lower bits of the generation.
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -43,6 +43,7 @@ struct hardware {
 	int fd; /* -1: none */
 	uint64_t id;
 	_Atomic uint64_t addr;
+	_Atomic uint32_t bytes;
 	_Atomic uint32_t generation;
 	_Atomic uint32_t traps;
 	bool on;
@@ -170,7 +171,8 @@ const struct comm_watch instr_software_comm = { arm_comm, disarm_comm };
 
 /* ---- hardware ------------------------------------------------------------ */
 
-static struct perf_event_attr attributes(int reg, uint64_t addr, uint32_t tag)
+static struct perf_event_attr attributes(int reg, uint64_t addr, uint32_t bytes,
+					 uint32_t tag)
 {
 	struct perf_event_attr a;
 
@@ -179,7 +181,7 @@ static struct perf_event_attr attributes(int reg, uint64_t addr, uint32_t tag)
 	a.type = PERF_TYPE_BREAKPOINT;
 	a.bp_type = HW_BREAKPOINT_RW;
 	a.bp_addr = addr;
-	a.bp_len = bytes_each;
+	a.bp_len = bytes;
 	a.sample_period = 1;
 	a.sample_type = PERF_SAMPLE_IP;
 	a.exclude_kernel = 1; /* allowed at perf_event_paranoid 2 */
@@ -201,25 +203,35 @@ static bool is_ours(const struct hardware *h)
 	       id == h->id;
 }
 
-static int set(int reg, uint64_t addr, uint32_t tag, bool on)
+static int set(int reg, uint64_t addr, uint32_t bytes, uint32_t tag)
 {
-	struct perf_event_attr a = attributes(reg, addr, tag);
-	int r;
+	struct perf_event_attr a = attributes(reg, addr, bytes, tag);
+	int r = sys_call3(SYS_ioctl, hardware[reg].fd,
+			  PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a);
 
-	a.disabled = !on;
-	r = sys_call3(SYS_ioctl, hardware[reg].fd,
-		      PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a);
-	hardware[reg].on = on && !r;
+	hardware[reg].on = !r;
 	return r;
 }
 
-static void off(int reg)
+void instr_register_off(int reg)
 {
 	struct hardware *h = &hardware[reg];
 
 	if (h->on)
 		sys_call3(SYS_ioctl, h->fd, PERF_EVENT_IOC_DISABLE, 0);
 	h->on = false;
+}
+
+int instr_register_set(int reg, const struct watch_range *range,
+		       uint32_t generation)
+{
+	struct hardware *h = &hardware[reg];
+
+	atomic_store(&h->addr, range->addr);
+	atomic_store(&h->bytes, range->len);
+	atomic_store(&h->traps, 0);
+	atomic_store(&h->generation, generation);
+	return set(reg, range->addr, range->len, generation & TAG_MASK);
 }
 
 /* Registers of a slot: all of them, or one where each covers a line. */
@@ -232,7 +244,7 @@ static void disarm_hardware(void *ctx, uint32_t slot)
 {
 	for (int reg = 0; reg < registers; reg++)
 		if (belongs(reg, slot))
-			off(reg);
+			instr_register_off(reg);
 }
 
 static int arm_hardware(void *ctx, const struct transfer_watched *w,
@@ -243,20 +255,16 @@ static int arm_hardware(void *ctx, const struct transfer_watched *w,
 	int r = 0;
 
 	for (int reg = 0; reg < registers && !r; reg++) {
-		struct hardware *h = &hardware[reg];
+		struct watch_range range = { .len = bytes_each };
 
 		if (!belongs(reg, w->slot))
 			continue;
 		if (used == w->n) {
-			off(reg);
+			instr_register_off(reg);
 			continue;
 		}
-		atomic_store(&h->addr, w->range[used].addr);
-		atomic_store(&h->traps, 0);
-		atomic_store(&h->generation, w->generation);
-		r = set(reg, w->range[used].addr, w->generation & TAG_MASK,
-			true);
-		used++;
+		range.addr = w->range[used++].addr;
+		r = instr_register_set(reg, &range, w->generation);
 	}
 	if (r)
 		disarm_hardware(ctx, w->slot);
@@ -267,26 +275,37 @@ static int arm_hardware(void *ctx, const struct transfer_watched *w,
 
 const struct transfer_watch instr_hardware = { arm_hardware, disarm_hardware };
 
-bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
-			  uint32_t *slot, uint32_t *index, uint32_t *generation)
+uint32_t instr_register_trapped(int reg, uint32_t tag,
+				struct watch_range *range, uint32_t *generation)
 {
 	struct hardware *h;
 
 	if (reg >= registers)
-		return false;
+		return 0;
 	h = &hardware[reg];
 	*generation = atomic_load(&h->generation);
 	if ((*generation & TAG_MASK) != tag)
+		return 0;
+	*range = (struct watch_range){ atomic_load(&h->addr),
+				       atomic_load(&h->bytes) };
+	return atomic_fetch_add(&h->traps, 1) + 1;
+}
+
+bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
+			  uint32_t *slot, uint32_t *index, uint32_t *generation)
+{
+	uint32_t traps = instr_register_trapped(reg, tag, range, generation);
+
+	if (!traps)
 		return false;
 	/*
 	 * What all threads read and nobody writes would trap for ever. Then
 	 * the line is taken for watched until another takes its place.
 	 */
-	if (atomic_fetch_add(&h->traps, 1) == TRAPS_MAX) {
-		off(reg);
+	if (traps == TRAPS_MAX) {
+		instr_register_off(reg);
 		lose(thread_self(), LOSS_TRAP_LIMIT);
 	}
-	*range = (struct watch_range){ atomic_load(&h->addr), bytes_each };
 	*slot = bytes_each == LINE_BYTES ? reg : 0;
 	*index = bytes_each == LINE_BYTES ? 0 : reg;
 	return true;
@@ -306,7 +325,7 @@ static void close_all(void)
 static int open_one(int reg)
 {
 	struct perf_event_attr a =
-		attributes(reg, (uint64_t)(uintptr_t)&target, 0);
+		attributes(reg, (uint64_t)(uintptr_t)&target, bytes_each, 0);
 	struct hardware *h = &hardware[reg];
 	long low, high;
 
@@ -334,12 +353,12 @@ static bool fires(int reg)
 	struct thread *t = thread_self();
 	uint64_t before = traps_of(t), start = now_ns();
 
-	if (set(reg, (uint64_t)(uintptr_t)&target, 0, true))
+	if (set(reg, (uint64_t)(uintptr_t)&target, bytes_each, 0))
 		return false;
 	*(volatile uint64_t *)&target = 1;
 	while (traps_of(t) == before && now_ns() < start + PATIENCE_NS)
 		;
-	off(reg);
+	instr_register_off(reg);
 	return traps_of(t) > before;
 }
 

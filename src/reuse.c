@@ -407,6 +407,31 @@ void reuse_trap(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 }
 
 /* The slot is locked; returns without the lock. */
+static void fail(struct reuse *e, struct reuse_thread *t, struct slot *s)
+{
+	count(&e->stats.failed, s->candidates);
+	change(e, s, SLOT_FREE);
+	program(e, t, s);
+}
+
+uint64_t reuse_drop(struct reuse *e, struct reuse_thread *t, uint32_t slot,
+		    uint32_t armed)
+{
+	struct slot *s = slot < e->config.slots ? &e->slot[slot] : NULL;
+	uint64_t weight;
+
+	if (!s || generation(s) != armed || !try_lock(s, e->config.spins))
+		return 0;
+	if (generation(s) != armed || state(s) == SLOT_FREE) {
+		unlock(s);
+		return 0;
+	}
+	weight = s->candidates;
+	fail(e, t, s);
+	return weight;
+}
+
+/* The slot is locked; returns without the lock. */
 static void dangle(struct reuse *e, struct reuse_thread *t, struct slot *s)
 {
 	struct reuse_event v = decide(s, REUSE_DANGLING);
@@ -416,9 +441,7 @@ static void dangle(struct reuse *e, struct reuse_thread *t, struct slot *s)
 		end_use(e, t, s, &v);
 		return;
 	}
-	count(&e->stats.failed, s->candidates);
-	change(e, s, SLOT_FREE);
-	program(e, t, s);
+	fail(e, t, s);
 }
 
 void reuse_thread_end(struct reuse *e, struct reuse_thread *t)

@@ -190,7 +190,8 @@ struct reuse_stats {
 	uint64_t busy_traps;
 	uint64_t arm_failed;
 	uint64_t failed; /* uses, by weight, whose slot could not be armed, or
-			    that were still waiting for their first access */
+			    that were dropped, or that were still waiting for
+			    their first access */
 };
 
 struct reuse;
@@ -260,6 +261,15 @@ void reuse_sample(struct reuse *e, struct reuse_thread *t,
  */
 void reuse_trap(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 		uint32_t generation, const struct access *a, uint64_t count);
+
+/*
+ * What @slot watches as @generation cannot be watched any longer: the use is
+ * lost. Returns the uses that it stood for, 0 if it is not watched any more.
+ *
+ * Context: as reuse_trap.
+ */
+uint64_t reuse_drop(struct reuse *e, struct reuse_thread *t, uint32_t slot,
+		    uint32_t generation);
 
 /*
  * Thread @t will access nothing more. Its uses in a private engine dangle.

@@ -34,8 +34,7 @@ size_t reuse_own_size(uint32_t registers)
 	return registers <= COMM_REGISTERS_MAX ? reuse_size(&c) : 0;
 }
 
-/* The largest aligned part of @len bytes at @addr; of several one by chance. */
-static struct watch_range part_of(uint64_t addr, uint32_t len, struct rng *rng)
+struct watch_range reuse_own_part(uint64_t addr, uint32_t len, struct rng *rng)
 {
 	uint64_t size = WIDEST, first, parts;
 
@@ -79,7 +78,7 @@ static int arm(void *ctx, const struct reuse_watched *w)
 {
 	struct reuse_own *o = ctx;
 
-	o->range[w->slot] = part_of(w->addr, w->len, &o->thread.rng);
+	o->range[w->slot] = reuse_own_part(w->addr, w->len, &o->thread.rng);
 	o->generation[w->slot] = w->generation;
 	if (!program(o))
 		return 0;

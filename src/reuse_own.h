@@ -21,6 +21,9 @@
 #include "comm.h"
 #include "reuse.h"
 
+/* The largest aligned part of @len bytes at @addr; of several one by chance. */
+struct watch_range reuse_own_part(uint64_t addr, uint32_t len, struct rng *rng);
+
 struct reuse_own_sink {
 	void (*decided)(void *ctx, const struct reuse_event *v);
 	/*

@@ -439,6 +439,30 @@ START_TEST(a_watch_that_cannot_be_armed_is_lost_and_counted)
 }
 END_TEST
 
+START_TEST(a_watch_that_is_given_up_is_lost_by_weight)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), 1);
+	uint32_t generation;
+
+	for (int i = 1; i <= 7; i++)
+		sample(h, 0, BASE, false, i);
+	generation = h->armed[0].generation;
+	ck_assert_uint_eq(reuse_drop(h->reuse, &h->thread[2], 0, generation),
+			  7);
+	ck_assert(!h->live[0]);
+	ck_assert_int_eq(h->events, 0);
+	ck_assert_uint_eq(reuse_stats(h->reuse).failed, 7);
+	/* It is watched no more, and its slot is another's. */
+	ck_assert_uint_eq(reuse_drop(h->reuse, &h->thread[2], 0, generation),
+			  0);
+	sample(h, 0, BASE, false, 8);
+	ck_assert_uint_eq(reuse_drop(h->reuse, &h->thread[2], 0, generation),
+			  0);
+	trap(h, 0, BASE, false, 9);
+	ck_assert_uint_eq(h->event.weight, 1);
+}
+END_TEST
+
 /* Thread 2's use takes the slot while thread 0 arms it for its own. */
 static void displace(struct hand *h)
 {
@@ -615,6 +639,7 @@ int main(void)
 	tcase_add_test(tc, uses_in_a_shared_cache_outlive_their_thread);
 	tcase_add_test(tc, with_use_next_the_first_access_is_the_use);
 	tcase_add_test(tc, a_watch_that_cannot_be_armed_is_lost_and_counted);
+	tcase_add_test(tc, a_watch_that_is_given_up_is_lost_by_weight);
 	tcase_add_test(tc, what_is_displaced_while_it_is_armed_is_armed_anew);
 	tcase_add_test(tc, an_access_that_is_not_known_decides_nothing);
 	tcase_add_test(tc, configurations_that_cannot_be_are_refused);
