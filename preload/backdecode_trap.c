@@ -3,9 +3,11 @@
  * backdecode_trap - the access that hit a watchpoint
  *
  * The trap comes after the access, so the instruction is the one before the
- * program counter, or a call or return that led there, or a repeated string
- * instruction that is still at work. An answer is given only if exactly one
- * access explains the watched bytes; the winner of the vote is asked first.
+ * program counter, or a call, return or jump through memory that led there, or
+ * a repeated string instruction that is still at work. (A branch that accesses
+ * no memory cannot have led there: the trap would have come before it.) An
+ * answer is given only if exactly one access explains the watched bytes; the
+ * winner of the vote is asked first.
  */
 #include <errno.h>
 #include <string.h>
@@ -81,33 +83,60 @@ static bool plain_load(const struct insn *insn, bool *sign)
 	return *b == 0x8b || *b == 0x63;
 }
 
+/* Addresses are told apart by no more than that by which @reg scales. */
+static uint64_t address_step(const struct mem_operand *m, uint32_t reg)
+{
+	if (m->index != reg)
+		return 1;
+	if (m->base != reg)
+		return m->scale;
+	return m->scale == 1 ? 2 : 1;
+}
+
+/* Are the watched bytes of a word that a jump through it leads here by? */
+static bool leads_here(const struct search *s, const struct cpu_state *cpu,
+		       const struct memory *mem)
+{
+	uint64_t word;
+
+	return !mem->read(mem->ctx, s->addr & ~7ull, &word, sizeof(word)) &&
+	       word == cpu->rip;
+}
+
 /*
  * A load that overwrote a register of its own address, mov rax, [rax]. The
  * watched bytes leave few addresses, the scale of an index fewer, and the
- * value that was loaded must be there. It is the one if it is alone.
+ * value that was loaded must be there. If it is at one of them, or at one that
+ * is aligned, the load was from there; if it is at several, the instruction is
+ * known and its address is not.
  */
-static void try_chase(struct search *s, const struct insn *insn,
-		      const struct cpu_state *cpu, const struct memory *mem)
+enum chase {
+	CHASE_NONE,
+	CHASE_TOLD,
+	CHASE_SOMEWHERE
+};
+
+static enum chase chase(const struct search *s, const struct insn *insn,
+			const struct cpu_state *cpu, const struct memory *mem,
+			struct access *a)
 {
 	const struct mem_operand *m = &insn->mem[0];
-	uint32_t dest = insn->op[0].reg, len = m->bytes, matches = 0;
-	uint32_t size = s->len + 2 * (len - 1);
-	uint64_t low = s->addr - (len - 1), rest, step = 1, v, match = 0;
+	uint32_t dest = insn->op[0].reg, len = m->bytes;
+	uint32_t size = s->len + 2 * (len - 1), matches = 0, aligned = 0;
+	uint64_t low = s->addr - (len - 1), rest, v, match = 0;
+	uint64_t step = address_step(m, dest);
 	struct cpu_state others = *cpu;
 	uint8_t bytes[64];
 	bool sign;
 
 	if (!plain_load(insn, &sign) || size > sizeof(bytes) ||
-	    (m->base == dest && m->index == dest) || s->stores_only ||
-	    insn->flags & INSN_ADDRESS32)
-		return;
+	    s->stores_only || insn->flags & INSN_ADDRESS32 ||
+	    leads_here(s, cpu, mem))
+		return CHASE_NONE;
 	others.gpr[dest] = 0;
-	if (decode_address(insn, m, &others, &rest))
-		return;
-	if (m->index == dest)
-		step = m->scale;
-	if (mem->read(mem->ctx, low, bytes, size))
-		return;
+	if (decode_address(insn, m, &others, &rest) ||
+	    mem->read(mem->ctx, low, bytes, size))
+		return CHASE_NONE;
 	for (uint32_t i = 0; i + len <= size; i++) {
 		uint32_t shift = 64 - 8 * len;
 
@@ -119,17 +148,20 @@ static void try_chase(struct search *s, const struct insn *insn,
 			v = (uint64_t)((int64_t)(v << shift) >> shift);
 		if (insn->op[0].bytes == 4)
 			v = (uint32_t)v;
-		if (v == cpu->gpr[dest]) {
-			matches++;
+		if (v != cpu->gpr[dest])
+			continue;
+		if (!matches++ || !((low + i) % len))
 			match = low + i;
-		}
+		aligned += !((low + i) % len);
 	}
-	if (matches != 1)
-		return;
-	explain(s, &(struct access){ .addr = match,
-				     .ip = insn->ip,
-				     .len = len,
-				     .flags = ACCESS_LOAD });
+	*a = (struct access){
+		.addr = match, .ip = insn->ip, .len = len, .flags = ACCESS_LOAD
+	};
+	if (matches == 1 || aligned == 1)
+		return CHASE_TOLD;
+	a->addr = s->addr;
+	a->len = s->len;
+	return matches ? CHASE_SOMEWHERE : CHASE_NONE;
 }
 
 /* @insn, whose last bytes precede the program counter or which goes on. */
@@ -143,7 +175,32 @@ static void try_instruction(struct search *s, const struct insn *insn,
 		explain(s, &all[i]);
 }
 
-/* Arrived by a call: its return address is on top of the stack. */
+/* A call led to @target: does that jump through memory to here? */
+static void try_jump(struct search *s, uint64_t target,
+		     const struct cpu_state *cpu, const struct memory *mem)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	struct access all[DECODE_ACCESSES_MAX];
+	const struct insn *insn;
+	struct insn scratch;
+	uint64_t there;
+	int err;
+
+	insn = decode_at(mem, target, &scratch, &err);
+	if (insn && !memcmp(insn->bytes, endbr64, sizeof(endbr64)))
+		insn = decode_at(mem, target + insn->len, &scratch, &err);
+	if (!insn || insn->flow != FLOW_JUMP || insn->mems != 1 ||
+	    decode_accesses(insn, cpu, all) != 1 ||
+	    mem->read(mem->ctx, all[0].addr, &there, sizeof(there)) ||
+	    there != cpu->rip)
+		return;
+	explain(s, &all[0]);
+}
+
+/*
+ * Arrived by a call: its return address is on top of the stack. It may have
+ * gone to a jump through memory, as those to other libraries do.
+ */
 static void try_call(struct search *s, const struct cpu_state *cpu,
 		     const struct memory *mem)
 {
@@ -163,9 +220,12 @@ static void try_call(struct search *s, const struct cpu_state *cpu,
 		if (backdecode_at(&code, length, &insn) || insn.len != length ||
 		    insn.flow != FLOW_CALL)
 			continue;
-		if (!call_target(&insn, &before, mem, &target) ||
-		    target != cpu->rip)
+		if (!call_target(&insn, &before, mem, &target))
 			continue;
+		if (target != cpu->rip) {
+			try_jump(s, target, cpu, mem);
+			continue;
+		}
 		n = decode_accesses(&insn, &before, all);
 		for (int i = 0; i < n; i++)
 			explain(s, &all[i]);
@@ -213,6 +273,8 @@ int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,
 	const struct insn *next;
 	struct insn insn;
 	struct code_before code;
+	struct access load;
+	enum chase chased = CHASE_NONE;
 	bool targeted;
 	uint32_t length;
 	int err;
@@ -224,7 +286,9 @@ int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,
 	    insn.flow == FLOW_NEXT) {
 		try_instruction(&s, &insn, cpu);
 		if (!s.found && insn.gpr_written & insn.gpr_address)
-			try_chase(&s, &insn, cpu, mem);
+			chased = chase(&s, &insn, cpu, mem, &load);
+		if (chased == CHASE_TOLD)
+			explain(&s, &load);
 	}
 	if (s.found == 1) {
 		*a = s.access;
@@ -243,6 +307,9 @@ int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,
 				try_instruction(&s, &insn, cpu);
 		}
 	}
+	/* The load explains any trap there: what has an address goes first. */
+	if (!s.found && chased == CHASE_SOMEWHERE)
+		explain(&s, &load);
 	if (s.found != 1)
 		return -EAGAIN;
 	*a = s.access;

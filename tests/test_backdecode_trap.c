@@ -251,6 +251,47 @@ START_TEST(trap_on_a_popped_return_address_is_the_return)
 }
 END_TEST
 
+/* Into another library: the call goes to a jump through memory. */
+static const struct {
+	uint8_t len;
+	uint8_t bytes[12];
+	uint32_t jump; /* from its start */
+	bool leads_here;
+} stubs[] = {
+	{ 3, { 0xff, 0x63, 0x10 }, 0, true }, /* jmp [rbx+16] */
+	{ 7, { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x63, 0x10 }, 4, true },
+	{ 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x63, 0x10 }, 4, true },
+	{ 3, { 0xff, 0x63, 0x18 }, 0, false },       /* another word */
+	{ 4, { 0x48, 0x8b, 0x43, 0x10 }, 0, false }, /* mov rax, [rbx+16] */
+	{ 3, { 0xff, 0x53, 0x10 }, 0, false },       /* call [rbx+16] */
+};
+
+START_TEST(trap_on_where_a_jump_went_is_the_jump_that_was_called)
+{
+	static const uint8_t call[] = { 0xe8, 59, 0, 0, 0 };
+	uint64_t back = address_of(256) + sizeof(call);
+	struct access a;
+
+	set_up();
+	memcpy(code + 256, call, sizeof(call));
+	memcpy(code + 320, stubs[_i].bytes, stubs[_i].len);
+	memcpy(data + REG(3) + 16, &cpu.rip, 8);
+	ck_assert_int_eq(trapped(REG(3) + 16, 8, false, &a), -EAGAIN);
+	memcpy(data + REG(4), &back, 8);
+	if (!stubs[_i].leads_here) {
+		ck_assert_int_eq(trapped(REG(3) + 16, 8, false, &a), -EAGAIN);
+		return;
+	}
+	ck_assert_int_eq(trapped(REG(3) + 16, 8, false, &a), 0);
+	ck_assert_uint_eq(a.ip, address_of(320) + stubs[_i].jump);
+	ck_assert_uint_eq(a.addr, (uint64_t)data + REG(3) + 16);
+	ck_assert_uint_eq(a.len, 8);
+	ck_assert_uint_eq(a.flags, ACCESS_LOAD);
+	ck_assert_int_eq(trapped(REG(3) + 24, 8, false, &a), -EAGAIN);
+	ck_assert_int_eq(trapped(REG(3) + 16, 8, true, &a), -EAGAIN);
+}
+END_TEST
+
 START_TEST(overwritten_address_is_told_by_the_value_if_only_one_has_it)
 {
 	static const uint8_t chase[] = { 0x48, 0x8b, 0x40, 8 };
@@ -266,10 +307,69 @@ START_TEST(overwritten_address_is_told_by_the_value_if_only_one_has_it)
 	ck_assert_uint_eq(a.addr, (uint64_t)data + 61);
 	ck_assert_uint_eq(a.len, 8);
 	ck_assert_uint_eq(a.ip, cpu.rip - sizeof(chase));
-	/* zero is everywhere there */
-	memset(data, 0, sizeof(data));
+}
+END_TEST
+
+/* Loads of zeros from among zeros, 8 bytes of which are watched. */
+static const struct {
+	const char *text;
+	uint8_t len;
+	uint8_t bytes[8];
+	uint32_t bytes_accessed; /* 0: the address is not told */
+} zeros[] = {
+	{ "mov rax, [rax+8]", 4, { 0x48, 0x8b, 0x40, 8 }, 8 },
+	{ "mov rax, [rax+rsi*8]", 4, { 0x48, 0x8b, 0x04, 0xf0 }, 8 },
+	{ "mov rax, [rax+rax]", 4, { 0x48, 0x8b, 0x04, 0x00 }, 8 },
+	{ "mov rax, [rax+rax*2]", 4, { 0x48, 0x8b, 0x04, 0x40 }, 8 },
+	{ "mov eax, [rax]", 2, { 0x8b, 0x00 }, 0 },
+	{ "movsxd rax, dword [rbx+rax*8]", 4, { 0x48, 0x63, 0x04, 0xc3 }, 4 },
+	{ "movzx eax, byte [rdi+rax]", 4, { 0x0f, 0xb6, 0x04, 0x07 }, 0 },
+	{ "movsx eax, word [rax]", 3, { 0x0f, 0xbf, 0x00 }, 0 },
+};
+
+START_TEST(overwritten_address_among_zeros_is_the_aligned_one_or_untold)
+{
+	struct access a;
+
+	set_up();
+	put_before(zeros[_i].bytes, zeros[_i].len, 0);
 	cpu.gpr[GPR_RAX] = 0;
+	ck_assert_int_eq(trapped(64, 8, false, &a), 0);
+	ck_assert_msg(a.ip == cpu.rip - zeros[_i].len, "%s", zeros[_i].text);
+	ck_assert_uint_eq(a.addr, (uint64_t)data + 64);
+	ck_assert_uint_eq(a.flags, ACCESS_LOAD);
+	ck_assert_msg(a.len == (zeros[_i].bytes_accessed
+					? zeros[_i].bytes_accessed
+					: 8),
+		      "%s: %u bytes", zeros[_i].text, a.len);
+	/* It loaded something else. */
+	cpu.gpr[GPR_RAX] = 1;
 	ck_assert_int_eq(trapped(64, 8, false, &a), -EAGAIN);
+	/* It stored nothing. */
+	cpu.gpr[GPR_RAX] = 0;
+	ck_assert_int_eq(trapped(64, 8, true, &a), -EAGAIN);
+}
+END_TEST
+
+/* What has an address goes before a load that could be from anywhere. */
+START_TEST(load_from_anywhere_explains_what_nothing_else_does)
+{
+	static const uint8_t byte[] = { 0x0f, 0xb6, 0x00 };
+	struct access a;
+	uint64_t back;
+
+	set_up();
+	put_before(byte, sizeof(byte), 0); /* movzx eax, byte [rax] */
+	back = call_here(0);
+	cpu.gpr[GPR_RAX] = 0;
+	memcpy(data + REG(4), &back, 8); /* its upper two bytes are 0 */
+	ck_assert_int_eq(trapped(REG(4), 8, false, &a), 0);
+	ck_assert_uint_eq(a.ip, address_of(256));
+	memset(code + 256, NOP, 8);
+	ck_assert_int_eq(trapped(REG(4), 8, false, &a), 0);
+	ck_assert_uint_eq(a.ip, cpu.rip - sizeof(byte));
+	/* A jump through the word leads here, from where is not known. */
+	ck_assert_int_eq(trapped(REG(3) + 16, 8, false, &a), -EAGAIN);
 }
 END_TEST
 
@@ -328,8 +428,15 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, trap_on_a_pushed_return_address_is_the_call, 0,
 			    sizeof(calls) / sizeof(calls[0]));
 	tcase_add_test(t, trap_on_a_popped_return_address_is_the_return);
+	tcase_add_loop_test(
+		t, trap_on_where_a_jump_went_is_the_jump_that_was_called, 0,
+		sizeof(stubs) / sizeof(stubs[0]));
 	tcase_add_test(
 		t, overwritten_address_is_told_by_the_value_if_only_one_has_it);
+	tcase_add_loop_test(
+		t, overwritten_address_among_zeros_is_the_aligned_one_or_untold,
+		0, sizeof(zeros) / sizeof(zeros[0]));
+	tcase_add_test(t, load_from_anywhere_explains_what_nothing_else_does);
 	tcase_add_test(t, scale_of_an_overwritten_index_excludes_addresses);
 	tcase_add_test(t, answer_always_touches_what_is_watched);
 	suite_add_tcase(s, t);
