@@ -68,12 +68,12 @@ static void check_mode(const char *name, const char *value)
 					     "global", NULL };
 
 	if (!strcmp(value, "profile"))
-		die("%s profile is not available in this build; use comm, or "
-		    "some of comm,reuse,shared,global with -s emu",
+		die("%s profile is not available in this build; use comm, "
+		    "reuse, or some of comm,reuse,shared,global with -s emu",
 		    name);
 	check_words(name, value, modes,
-		    "use comm, or some of comm,reuse,shared,global with "
-		    "-s emu");
+		    "use comm, reuse, or some of comm,reuse,shared,global "
+		    "with -s emu");
 }
 
 static void check_granularity(const char *name, const char *value)
@@ -362,11 +362,10 @@ static void check_source_fits(void)
 	const char *mode = getenv("COMDET_MODE");
 
 	if (mode && *mode && strcmp(mode, "comm") && source != OF_EMU &&
-	    (strcmp(mode, "reuse") ||
-	     !(source & (OF_INSTR | OF_PEBS | OF_IBS))))
-		die("-m %s (COMDET_MODE) needs the source emu%s: -s emu",
-		    safe_text(mode),
-		    strcmp(mode, "reuse") ? "" : ", instr, pebs or ibs");
+	    strcmp(mode, "reuse"))
+		die("-m %s (COMDET_MODE) needs the source emu: -s emu; the "
+		    "others take comm or reuse, alone",
+		    safe_text(mode));
 	for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
 		const char *value = getenv(fits[i].twin);
 

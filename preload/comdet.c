@@ -26,13 +26,13 @@
 #include "describe.h"
 #include "instr_source.h"
 #include "memread.h"
-#include "pmu_reuse.h"
 #include "run.h"
 #include "runtime.h"
 #include "say.h"
 #include "source.h"
 #include "state.h"
 #include "sys.h"
+#include "thread_reuse.h"
 #include "watch.h"
 
 enum {
@@ -250,7 +250,8 @@ static void choose_source(char *why, size_t size)
 
 	runtime.hardware = !pmu_source_plan(why, size);
 	if (runtime.hardware || runtime.config.source == SOURCE_AUTO ||
-	    runtime.config.source == SOURCE_CLOCK)
+	    runtime.config.source == SOURCE_CLOCK ||
+	    runtime.config.modes & CDP_MODE_REUSE) /* which may refuse */
 		return;
 	snprintf(line, sizeof(line), "%.300s; the clock samples instead", why);
 	say(line);
@@ -285,7 +286,7 @@ static int start_source(char *why, size_t size)
 				watch_selftest(h->registers_reason,
 					       sizeof(h->registers_reason));
 		if (runtime.config.modes & CDP_MODE_REUSE) {
-			r = pmu_reuse_possible(why, size);
+			r = thread_reuse_possible(why, size);
 			if (r)
 				return r;
 		}
@@ -417,7 +418,7 @@ void runtime_start(void)
 		instr_describe(runtime.store.header, why);
 	runtime.sampling = !runtime.waits_for_thread;
 	if (runtime.sampling)
-		pmu_reuse_calibrate();
+		thread_reuse_calibrate();
 }
 
 /* Go: its handlers are in place by the time it makes its first thread. */
@@ -434,7 +435,9 @@ void runtime_first_thread(void)
 	if (source_open(detail, sizeof(detail))) {
 		runtime.sampling = false;
 		runtime_stop("profiling stopped: the clock could not start");
+		return;
 	}
+	thread_reuse_calibrate();
 }
 
 __attribute__((constructor)) static void comdet_start(void)

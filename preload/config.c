@@ -104,8 +104,8 @@ int config_read(struct config *c, char *const *env, char *error,
 	c->sample_log = config_get(env, "COMDET_SAMPLE_LOG");
 
 	i = one_of(env, "COMDET_MODE", modes,
-		   "here are the modes comm and, with instr, pebs and ibs, "
-		   "reuse",
+		   "here are the modes comm and reuse; shared and global need "
+		   "the source emu",
 		   error, size);
 	if (i < 0)
 		return i;

@@ -176,7 +176,8 @@ void describe_measurement(struct cdp_header *h, const char *why)
 	if (runtime.config.modes & CDP_MODE_REUSE && !instr_is_source())
 		snprintf(h->note, sizeof(h->note),
 			 "reuse within threads, as their own registers see it: "
-			 "what other threads store ends no use");
+			 "what other threads store ends no use%s",
+			 runtime.hardware ? "" : "; in ns, estimated");
 	h->registers = runtime.registers;
 	h->board_slots = board_slots(c->board);
 	if (runtime.config.duration_ns)

@@ -23,6 +23,7 @@
 #include <ucontext.h>
 #include <asm/prctl.h>
 
+#include "clock_reuse.h"
 #include "instr_source.h"
 #include "runtime.h"
 #include "source.h"
@@ -205,7 +206,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	struct thread *t = thread_self();
 	struct job job = { .context = uc, .what = what };
 	uint64_t begin, spent, most;
-	bool late;
+	bool late, reuse;
 
 	if (!runtime.sampling) { /* the self-test counts, nothing else */
 		if (t &&
@@ -236,6 +237,9 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	}
 	t->in_handler = true;
 	t->clock_at = begin;
+	reuse = t->reuse && !runtime.hardware;
+	if (reuse)
+		clock_reuse_enter(t);
 	job.thread = t;
 	handler_call(t, work, &job);
 	/* Wall time: one preemption must not count as a slow handler. */
@@ -248,6 +252,8 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 		if (t->debt_ns < 0)
 			t->debt_ns = 0;
 	}
+	if (reuse)
+		clock_reuse_leave(t);
 	t->in_handler = false;
 }
 

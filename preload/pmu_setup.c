@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "pmu_reuse.h"
 #include "pmu_source.h"
 #include "state.h"
+#include "thread_reuse.h"
 #include "src/perf_kernel.h"
 #include "src/pmu_thread.h"
 #include "src/text.h"
@@ -63,16 +63,21 @@ int pmu_source_plan(char *why, size_t size)
 	return 0;
 }
 
-int pmu_reuse_possible(char *why, size_t size)
+int thread_reuse_possible(char *why, size_t size)
 {
-	if (!runtime.hardware) {
+	bool clock = !runtime.hardware;
+
+	/* Accesses were asked for, and the clock has only time. */
+	if (clock && runtime.config.source != SOURCE_AUTO &&
+	    runtime.config.source != SOURCE_CLOCK) {
 		snprintf(why, size,
-			 "-m reuse needs pebs, ibs, instr or emu, and there is "
-			 "neither pebs nor ibs: %.100s",
+			 "-m reuse by accesses needs pebs, ibs, instr or emu, "
+			 "and there is neither pebs nor ibs: %.100s; clock "
+			 "measures it in ns",
 			 runtime.hardware_why);
 		return -ENODEV;
 	}
-	if (!pmu_plan_counts(pmu_source_chosen())) {
+	if (!clock && !pmu_plan_counts(pmu_source_chosen())) {
 		snprintf(why, size,
 			 "-m reuse needs events that count every access, which "
 			 "this processor, or --ldlat, does not have");

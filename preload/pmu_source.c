@@ -15,11 +15,11 @@
 #include <stdatomic.h>
 
 #include "decode_sampled.h"
-#include "pmu_reuse.h"
 #include "pmu_source.h"
 #include "runtime.h"
 #include "state.h"
 #include "sys.h"
+#include "thread_reuse.h"
 #include "watch.h"
 #include "src/perf_kernel.h"
 #include "src/pmu_thread.h"
@@ -107,7 +107,7 @@ void pmu_source_thread_begin(struct thread *t)
 		return;
 	}
 	t->pmu = slot;
-	pmu_reuse_begin(t);
+	thread_reuse_begin(t);
 	let_go(slot);
 }
 
@@ -119,7 +119,7 @@ void pmu_source_thread_end(struct thread *t)
 		return;
 	pmu_thread_pause(&slot->pmu);
 	pmu_source_count(t);
-	pmu_reuse_end(t);
+	thread_reuse_end(t);
 	t->pmu = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 	pmu_thread_close(&slot->pmu);
@@ -240,7 +240,7 @@ void pmu_source_signal(struct thread *t)
 	if (!slot)
 		return;
 	pmu_thread_pause(&slot->pmu);
-	pmu_reuse_signal(t);
+	thread_reuse_signal(t);
 	pay(t);
 	store_touch(&runtime.store, t->clock_at);
 	before = slot->pmu.user_samples;

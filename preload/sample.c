@@ -13,10 +13,10 @@
 
 #include "backdecode.h"
 #include "instr_source.h"
-#include "pmu_reuse.h"
 #include "runtime.h"
 #include "state.h"
 #include "sys.h"
+#include "thread_reuse.h"
 #include "watch.h"
 #include "src/sample_log.h"
 #include "signal_safe.h"
@@ -112,10 +112,14 @@ static void deliver(struct thread *t, const struct choice *c)
 {
 	if (c->stalled_unknown)
 		lose(t, LOSS_NOT_STALLED);
-	if (c->what == CHOSEN)
-		feed(t, &c->access, c->kind, t->clock_at, t->core);
-	else
+	if (c->what != CHOSEN) {
 		lose(t, c->cause);
+	} else if (t->reuse) {
+		note(t, &c->access, c->kind);
+		thread_reuse_sample_ahead(t, &c->access);
+	} else {
+		feed(t, &c->access, c->kind, t->clock_at, t->core);
+	}
 }
 
 void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
@@ -125,7 +129,7 @@ void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
 		feed(t, a, SAMPLE_UNIFORM, time, core);
 	} else if (t->reuse) {
 		note(t, a, SAMPLE_UNIFORM);
-		pmu_reuse_sample(t, a);
+		thread_reuse_sample(t, a);
 	}
 }
 
@@ -236,7 +240,7 @@ void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 
 	store_add(&t->record->traps, 1);
 	if (t->reuse) {
-		pmu_reuse_trap(t, reg, cpu);
+		thread_reuse_trap(t, reg, cpu);
 		return;
 	}
 	if (reg < (int)t->comm.armed)

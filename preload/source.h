@@ -6,8 +6,10 @@
 #ifndef COMDET_SOURCE_H
 #define COMDET_SOURCE_H
 
+#include "clock_reuse.h"
 #include "pmu_source.h"
 #include "state.h"
+#include "thread_reuse.h"
 
 static inline void source_pause(void)
 {
@@ -28,6 +30,8 @@ static inline void source_thread_begin(struct thread *t)
 	clock_thread_begin(t);
 	if (runtime.hardware)
 		pmu_source_thread_begin(t);
+	else
+		thread_reuse_begin(t);
 }
 
 static inline void source_thread_end(struct thread *t)
@@ -35,6 +39,8 @@ static inline void source_thread_end(struct thread *t)
 	clock_thread_end(t);
 	if (runtime.hardware)
 		pmu_source_thread_end(t);
+	else
+		clock_reuse_end(t);
 }
 
 /* For all threads that there are: this one. Returns as clock_open. */
@@ -44,6 +50,8 @@ static inline int source_open(char *reason, size_t size)
 
 	if (!r && runtime.hardware)
 		pmu_source_thread_begin(thread_self());
+	else if (!r)
+		thread_reuse_begin(thread_self());
 	return r;
 }
 

@@ -49,11 +49,13 @@ struct thread {
 	struct rng rng;
 	struct lease *lease;
 	struct pmu_slot *pmu;
-	struct pmu_reuse *reuse; /* pmu_reuse.c: NULL unless -m reuse */
+	struct thread_reuse *reuse; /* NULL unless -m reuse */
 	void *(*start)(void *);
 	uint64_t clock_at; /* now of the sample being handled */
-	uint64_t exec_ip;  /* execution breakpoint armed there, 0: none */
-	int64_t debt_ns;   /* handler time beyond its share */
+	/* clock_reuse.c: ns of CPU time at the handler's begin; spent in it. */
+	uint64_t cpu_at, cpu_ours;
+	uint64_t exec_ip; /* execution breakpoint armed there, 0: none */
+	int64_t debt_ns;  /* handler time beyond its share */
 	/* Where hardware samples: last paid off, last sample; else 0. */
 	uint64_t paid_at, sampled_at;
 	uint64_t samples_seen;
@@ -62,7 +64,8 @@ struct thread {
 	uint32_t core;
 	bool in_handler;
 	bool ending;
-	bool app_blocks; /* the creator's view of the mask, to inherit */
+	bool registers_lost; /* to another thread, since it was looked after */
+	bool app_blocks;     /* the creator's view of the mask, to inherit */
 	struct instr_state instr;
 	/* On their own pages, touched only by threads that are sampled. */
 	char *stack_top;
@@ -121,6 +124,9 @@ uint64_t threads_committed(void);
 
 /* A loss of thread @t, or of nobody we know (NULL). Any context. */
 void lose(struct thread *t, enum loss_cause cause);
+
+/* CPU time of the calling thread, ns. Any context. */
+uint64_t thread_cpu_ns(void);
 
 /* CLOCK_MONOTONIC, ns. Any context. */
 uint64_t now_ns(void);

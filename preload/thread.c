@@ -73,7 +73,7 @@ static size_t mapping_bytes(void)
 	       interp_area() + THREAD_STACK_BYTES;
 }
 
-static uint64_t thread_cpu_ns(void)
+uint64_t thread_cpu_ns(void)
 {
 	struct timespec ts = { 0, 0 };
 
@@ -305,15 +305,16 @@ static struct thread *new_thread(void *(*start)(void *), bool may_wait)
 static void begin(struct thread *t)
 {
 	uint32_t id = t->record->id;
+	bool reuse = runtime.config.modes & CDP_MODE_REUSE;
 
 	t->tid = sys_call0(SYS_gettid);
 	t->record->tid = t->tid;
 	rng_seed(&t->rng, runtime.seed, id + ((uint64_t)t->tid << 32));
 	comm_thread_init(&t->comm, id, t, runtime.seed ^ t->tid);
 	t->choose.rng = &t->rng;
-	t->choose.stalled_percent = runtime.config.stalled_percent;
-	t->choose.breakpoints =
-		runtime.registers && runtime.delivery == DELIVERY_SIGTRAP;
+	t->choose.stalled_percent = reuse ? 0 : runtime.config.stalled_percent;
+	t->choose.breakpoints = runtime.registers > (reuse ? 1 : 0) &&
+				runtime.delivery == DELIVERY_SIGTRAP;
 	thread_refresh(t);
 	self = t;
 	if (runtime.sampling)

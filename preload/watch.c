@@ -243,6 +243,7 @@ static struct lease *take(struct thread *t)
 {
 	if (take_own(t))
 		return t->lease;
+	t->registers_lost |= t->lease != NULL;
 	t->lease = NULL;
 	return take_any(t);
 }

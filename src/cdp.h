@@ -153,7 +153,9 @@ struct cdp_thread {
 	uint64_t counted_load_bytes, counted_store_bytes;
 	/* Not 0: the two are scaled up from what was counted. */
 	uint64_t counted_scaled;
-	uint64_t spare[9];
+	/* Reuse times in ns: below it they are not told apart; else 0. */
+	uint64_t reuse_resolution;
+	uint64_t spare[8];
 };
 _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 

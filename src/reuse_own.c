@@ -80,6 +80,8 @@ static int arm(void *ctx, const struct reuse_watched *w)
 
 	o->range[w->slot] = reuse_own_part(w->addr, w->len, &o->thread.rng);
 	o->generation[w->slot] = w->generation;
+	o->maker[w->slot] = o->chosen;
+	o->others[w->slot] = REUSE_OWN_OTHERS;
 	if (!program(o))
 		return 0;
 	o->range[w->slot].len = 0;
@@ -160,6 +162,25 @@ void reuse_own_sample(struct reuse_own *o, const struct access *a,
 	tell_failed(o);
 }
 
+void reuse_own_sample_ahead(struct reuse_own *o, const struct access *a,
+			    uint64_t count)
+{
+	o->chosen = a->ip;
+	reuse_own_sample(o, a, count);
+	o->chosen = 0;
+}
+
+/* Does the thread still have to make the use? */
+static bool precedes(struct reuse_own *o, uint32_t slot, const struct access *a)
+{
+	if (o->maker[slot] && a && a->ip != o->maker[slot] && o->others[slot]) {
+		o->others[slot]--;
+		return true;
+	}
+	o->maker[slot] = 0;
+	return false;
+}
+
 void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
 		    uint64_t count)
 {
@@ -170,6 +191,8 @@ void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
 	if ((uint32_t)reg >= o->armed)
 		return;
 	slot = o->slot[reg];
+	if (precedes(o, slot, a))
+		return;
 	o->now = count;
 	unknown.addr = o->range[slot].addr;
 	unknown.len = o->range[slot].len;

@@ -21,6 +21,10 @@
 #include "comm.h"
 #include "reuse.h"
 
+enum {
+	REUSE_OWN_OTHERS = 16
+};
+
 /* The largest aligned part of @len bytes at @addr; of several one by chance. */
 struct watch_range reuse_own_part(uint64_t addr, uint32_t len, struct rng *rng);
 
@@ -48,6 +52,10 @@ struct reuse_own {
 	/* By slot; len 0: nothing. */
 	struct watch_range range[COMM_REGISTERS_MAX];
 	uint32_t generation[COMM_REGISTERS_MAX];
+	/* The instruction that will make the use, 0: any; others to come. */
+	uint64_t maker[COMM_REGISTERS_MAX];
+	uint32_t others[COMM_REGISTERS_MAX];
+	uint64_t chosen; /* the instruction that is being sampled, or 0 */
 };
 
 /* Bytes of memory that it needs for @registers, 1 to 4. Context: any. */
@@ -65,6 +73,16 @@ void reuse_own_init(struct reuse_own *o, void *mem, uint32_t registers,
 /* A sample of @a, when the thread had made @count accesses. */
 void reuse_own_sample(struct reuse_own *o, const struct access *a,
 		      uint64_t count);
+
+/*
+ * A sample of @a, which the thread is about to make: the use is the next access
+ * that its instruction makes to the place. Others that come before are not, or
+ * what precedes the most likely moments of sampling would be taken for what was
+ * chosen; after REUSE_OWN_OTHERS of them the thread seems to have gone another
+ * way, and any is.
+ */
+void reuse_own_sample_ahead(struct reuse_own *o, const struct access *a,
+			    uint64_t count);
 
 /*
  * Register @reg trapped when the thread had made @count accesses. @a is the

@@ -203,7 +203,7 @@ no_reuse()
 		{ echo "no reuse: '$words' is not in $(cat "$tmp/said")"; status=1; }
 }
 
-no_reuse 'neither pebs nor ibs' FAKE_MODEL=bare
+no_reuse 'neither pebs nor ibs' FAKE_MODEL=bare COMDET_SOURCE=pebs
 no_reuse 'count every access' FAKE_MODEL=sandy-bridge
 no_reuse 'synchronous signals' FAKE_MODEL=skylake COMDET_DELIVERY=rtsig
 no_reuse 'debug registers' FAKE_MODEL=skylake COMDET_REGISTERS=0

@@ -118,6 +118,7 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		T(counted_load_bytes),
 		T(counted_store_bytes),
 		T(counted_scaled),
+		T(reuse_resolution),
 		P(publisher_thread),
 		P(detector_thread),
 		P(publisher_addr),

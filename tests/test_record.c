@@ -239,7 +239,8 @@ static const struct {
 	const char *args[4]; /* after "record" */
 	const char *says;
 } refused[] = {
-	{ { "-m", "reuse", "true" }, "needs the source emu" },
+	{ { "-m", "shared", "true" }, "-m shared (COMDET_MODE) needs the" },
+	{ { "-sclock", "-mglobal", "true" }, "needs the source emu: -s emu" },
 	{ { "-m", "comm,shared", "true" }, "needs the source emu" },
 	{ { "-m", "nonsense", "true" }, "there is no 'nonsense'" },
 	{ { "-sinstr", "-p", "99", "true" }, "-p must be a whole number" },
@@ -315,7 +316,7 @@ END_TEST
 static const struct {
 	const char *name, *value;
 } bad_twins[] = {
-	{ "COMDET_MODE", "reuse" },  { "COMDET_SOURCE", "x" },
+	{ "COMDET_MODE", "shared" }, { "COMDET_SOURCE", "x" },
 	{ "COMDET_FREQ", "fast" },   { "COMDET_PERIOD", "5" },
 	{ "COMDET_REGISTERS", "9" }, { "COMDET_CHILDREN", "yes" },
 	{ "COMDET_DELAY", "soon" },  { "COMDET_DURATION", "-1" },
