@@ -4,50 +4,65 @@
  *
  * Each access takes the next of a row of positions, and the line gives up the
  * one it had: the lines in the order of their positions are the stack. The
- * distance is the number of occupied positions above the line's old one. There
- * is a bit for each position, and a Fenwick tree over blocks of 512 of them;
- * the block that is being filled is not in the tree yet, so that only what an
- * access takes away is a walk of the tree.
+ * distance is the number of occupied positions above the line's old one, that
+ * is, all lines but those up to it. There is a bit for each position, and
+ * counts of what is occupied by block of 512 positions, by group of 32 blocks
+ * and by 16 groups: each is one cache line of what is below it. The counts
+ * take what is still to come for occupied, since nobody asks for it; so taking
+ * a position sets a bit and no more.
  *
  * When the positions are used up, the lines move down to the first ones. There
  * are at least eight positions a line, so that costs each access a seventh of a
  * move.
  *
- * The hash table has groups of 16 lines, neighbours in memory, because they
+ * The hash table has rows of 16 lines, neighbours in memory, because they
  * are neighbours in time too. A line that finds its place taken goes to the
- * same place of the next group, so the table is 16 tables with linear probing.
+ * same place of the next row, so the table is 16 tables with linear probing.
+ * It begins small and moves to twice as many rows when it is half full: few
+ * pages hold what is used.
  */
 #include <stdbool.h>
 
+#include "rawcall.h"
 #include "reuse_stack.h"
+
+#include <sys/mman.h>
 
 enum {
 	ALIGN = 64,
-	BLOCK_BITS = 512,
+	PAGE_BYTES = 4096,
+	HUGE_BYTES = 4 << 20, /* tables from here on ask for huge pages */
 	WORD_BITS = 64,
-	BLOCK_WORDS = BLOCK_BITS / WORD_BITS,
-	GROUP = 16,
-	ROOM = 8,        /* positions a line */
-	LOOK_AHEAD = 16, /* lines, while they are moved */
-	POSITIONS_MIN = 64 * BLOCK_BITS,
+	WORDS = 8, /* of a cache line */
+	BLOCK = 512,
+	GROUP = 32 * BLOCK,
+	RANGE = 16 * GROUP,
+	BLOCK_COUNT_BITS = 16,
+	GROUP_COUNT_BITS = 32,
+	ROW = 16,
+	ROOM = 8, /* positions a line */
+	PLACES_MIN = 2 * REUSE_STACK_LINES_MIN,
+	POSITIONS_MIN = 2 * GROUP,
 	HASH_BITS = 32,
 };
 
 struct reuse_stack {
 	uint32_t lines_max, lines;
-	uint32_t groups;    /* of the table, a power of two */
-	uint32_t positions; /* in use at present, whole blocks */
-	uint32_t next;      /* the position of the next access */
-	uint32_t head;      /* its block, which is not in the tree */
-	uint32_t left_out;  /* log2 of the weight */
-	struct reuse_stack_line *table;
+	uint32_t rows;                   /* of the table, a power of two */
+	uint32_t positions;              /* in use at present, whole groups */
+	uint32_t next;                   /* the position of the next access */
+	uint32_t left_out;               /* log2 of the weight */
+	struct reuse_stack_line *table;  /* behind all smaller ones */
+	struct reuse_stack_line *recent; /* the last one accessed, or NULL */
 	uint64_t *bits;
-	uint32_t *tree;  /* [1] is the first block */
-	uint32_t *where; /* the place in the table, by position */
+	uint64_t *blocks; /* occupied positions, 16 bits each */
+	uint64_t *groups; /* 32 bits each */
+	uint32_t *ranges;
+	uint32_t *order; /* of reuse_stack_each: places by position */
 };
 
 struct layout {
-	size_t table, bits, tree, where, end;
+	size_t table, bits, blocks, groups, ranges, order, end;
 };
 
 static size_t round_up(size_t bytes)
@@ -59,21 +74,22 @@ static uint32_t positions_max(uint32_t lines)
 {
 	uint32_t n = lines * ROOM;
 
-	return n < POSITIONS_MIN ? POSITIONS_MIN : n;
+	return n < RANGE ? RANGE : n;
 }
 
 static struct layout layout(uint32_t lines)
 {
 	size_t positions = positions_max(lines);
+	size_t places = 4 * (size_t)lines - PLACES_MIN; /* of all tables */
 	struct layout l;
 
 	l.table = round_up(sizeof(struct reuse_stack));
-	l.bits = l.table +
-		 round_up(2 * (size_t)lines * sizeof(struct reuse_stack_line));
-	l.tree = l.bits + round_up(positions / 8);
-	l.where = l.tree +
-		  round_up((positions / BLOCK_BITS + 1) * sizeof(uint32_t));
-	l.end = l.where + positions * sizeof(uint32_t);
+	l.bits = l.table + places * sizeof(struct reuse_stack_line);
+	l.blocks = l.bits + positions / 8;
+	l.groups = l.blocks + positions / BLOCK * (BLOCK_COUNT_BITS / 8);
+	l.ranges = l.groups + positions / GROUP * (GROUP_COUNT_BITS / 8);
+	l.order = l.ranges + round_up(positions / RANGE * sizeof(uint32_t));
+	l.end = l.order + lines * sizeof(uint32_t);
 	return l;
 }
 
@@ -83,6 +99,19 @@ size_t reuse_stack_size(uint32_t lines)
 	    (lines & (lines - 1)))
 		return 0;
 	return layout(lines).end;
+}
+
+/* Nobody has given anything up. */
+static void fill_counts(struct reuse_stack *s)
+{
+	uint32_t ranges = (s->positions + RANGE - 1) / RANGE;
+
+	for (uint32_t i = 0; i < ranges * (RANGE / BLOCK / 4); i++)
+		s->blocks[i] = BLOCK * UINT64_C(0x0001000100010001);
+	for (uint32_t i = 0; i < ranges * (RANGE / GROUP / 2); i++)
+		s->groups[i] = GROUP * UINT64_C(0x0000000100000001);
+	for (uint32_t i = 0; i < ranges; i++)
+		s->ranges[i] = RANGE;
 }
 
 struct reuse_stack *reuse_stack_init(void *mem, uint32_t lines)
@@ -95,14 +124,19 @@ struct reuse_stack *reuse_stack_init(void *mem, uint32_t lines)
 		return NULL;
 	l = layout(lines);
 	s->lines_max = lines;
-	s->groups = 2 * lines / GROUP;
+	s->rows = PLACES_MIN / ROW;
 	s->positions = POSITIONS_MIN;
 	s->table = (void *)(base + l.table);
 	s->bits = (void *)(base + l.bits);
-	s->tree = (void *)(base + l.tree);
-	s->where = (void *)(base + l.where);
+	s->blocks = (void *)(base + l.blocks);
+	s->groups = (void *)(base + l.groups);
+	s->ranges = (void *)(base + l.ranges);
+	s->order = (void *)(base + l.order);
+	fill_counts(s);
 	return s;
 }
+
+/* ---- the table ----------------------------------------------------------- */
 
 static uint64_t mix(uint64_t x)
 {
@@ -120,65 +154,90 @@ static bool is_left_out(const struct reuse_stack *s, uint64_t line)
 }
 
 struct place {
-	uint32_t group, at; /* in the group */
+	uint32_t row, at; /* in the row */
 };
 
 /*
- * Lines a power of two apart would all have the same place in their groups:
- * the group's hash permutes the places.
+ * Lines a power of two apart would all have the same place in their rows:
+ * the row's hash permutes the places.
  */
 static struct place home(const struct reuse_stack *s, uint64_t line)
 {
-	uint64_t h = mix(line / GROUP);
+	uint64_t h = mix(line / ROW);
 
 	return (struct place){
-		.group = h & (s->groups - 1),
-		.at = (line ^ h >> HASH_BITS) % GROUP,
+		.row = h & (s->rows - 1),
+		.at = (line ^ h >> HASH_BITS) % ROW,
 	};
 }
 
-static uint32_t index_of(const struct reuse_stack *s, struct place p)
-{
-	return (p.group & (s->groups - 1)) * GROUP + p.at;
-}
-
 /* The line's place, or the empty one that it would take. */
-static uint32_t find(const struct reuse_stack *s, uint64_t line)
+static struct reuse_stack_line *find(const struct reuse_stack *s, uint64_t line)
 {
 	struct place p = home(s, line);
-	uint32_t i;
 
-	for (;; p.group++) {
-		i = index_of(s, p);
-		if (s->table[i].key == line + 1 || !s->table[i].key)
-			return i;
+	for (;; p.row = (p.row + 1) & (s->rows - 1)) {
+		struct reuse_stack_line *l = &s->table[p.row * ROW + p.at];
+
+		if (l->key == line + 1 || !l->key)
+			return l;
 	}
+}
+
+static uint32_t places(const struct reuse_stack *s)
+{
+	return s->rows * ROW;
 }
 
 /* Empty place @hole, and move up what probing would not find any more. */
 static void delete (struct reuse_stack *s, uint32_t hole)
 {
-	uint32_t mask = s->groups - 1, at = hole % GROUP;
-	uint32_t to = hole / GROUP, from = to;
+	uint32_t mask = s->rows - 1, at = hole % ROW;
+	uint32_t to = hole / ROW, from = to;
 
 	for (;;) {
 		struct reuse_stack_line *l;
 		uint32_t wanted;
 
 		from = (from + 1) & mask;
-		l = &s->table[from * GROUP + at];
+		l = &s->table[from * ROW + at];
 		if (!l->key)
 			break;
-		wanted = home(s, l->key - 1).group;
+		wanted = home(s, l->key - 1).row;
 		/* Stays if its home lies cyclically in (to, from]. */
 		if (((from - wanted) & mask) < ((from - to) & mask))
 			continue;
-		s->table[to * GROUP + at] = *l;
-		s->where[l->position] = to * GROUP + at;
+		s->table[to * ROW + at] = *l;
 		to = from;
 	}
-	s->table[to * GROUP + at] = (struct reuse_stack_line){ 0 };
+	s->table[to * ROW + at] = (struct reuse_stack_line){ 0 };
 }
+
+/* Advice about the whole pages of [@start, @end); it may be ignored. */
+static void advise(void *start, void *end, int advice)
+{
+	uintptr_t low = ((uintptr_t)start + PAGE_BYTES - 1) & -PAGE_BYTES;
+	uintptr_t high = (uintptr_t)end & -PAGE_BYTES;
+
+	if (low < high)
+		rawcall3(SYS_madvise, low, high - low, advice);
+}
+
+static void grow(struct reuse_stack *s)
+{
+	struct reuse_stack_line *old = s->table, *end = old + places(s);
+
+	s->table = end;
+	s->rows *= 2;
+	if (places(s) * sizeof(*old) >= HUGE_BYTES)
+		advise(end, end + places(s), MADV_HUGEPAGE);
+	for (struct reuse_stack_line *l = old; l < end; l++)
+		if (l->key)
+			*find(s, l->key - 1) = *l;
+	advise(old, end, MADV_DONTNEED);
+}
+
+/* ---- positions ----------------------------------------------------------- */
 
 /* Ones of each byte, in that byte: not every processor counts them itself. */
 static uint64_t ones(uint64_t x)
@@ -188,168 +247,148 @@ static uint64_t ones(uint64_t x)
 	return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
 }
 
-/* The sum over the bytes; of a block that is more than a byte holds. */
-static uint32_t sum_of(uint64_t x)
+static const uint64_t keep[2 * WORDS] = {
+	[0 ... WORDS - 1] = ~UINT64_C(0),
+};
+
+/* The lowest @n bits of the cache line at @from, which n < 512 is within. */
+static inline void lowest(uint64_t to[WORDS], const uint64_t *from, uint32_t n)
 {
-	x = (x & 0x00ff00ff00ff00ff) + (x >> 8 & 0x00ff00ff00ff00ff);
-	return x * 0x0001000100010001 >> 48;
+	const uint64_t *k = keep + WORDS - n / WORD_BITS;
+
+	for (int i = 0; i < WORDS; i++)
+		to[i] = from[i] & k[i];
+	to[n / WORD_BITS] =
+		from[n / WORD_BITS] & ((UINT64_C(1) << n % WORD_BITS) - 1);
 }
 
-/* Occupied positions of @position's block that are above it. */
-static uint32_t above_in_block(const struct reuse_stack *s, uint32_t position)
+/* Occupied positions below @p. */
+static uint32_t below(const struct reuse_stack *s, uint32_t p)
 {
-	uint32_t word = position / WORD_BITS;
-	uint32_t end = (position / BLOCK_BITS + 1) * BLOCK_WORDS;
-	uint64_t n = ones(s->bits[word] >> position % WORD_BITS);
-
-	while (++word < end)
-		n += ones(s->bits[word]);
-	return sum_of(n) - 1;
-}
-
-/* Occupied positions of the blocks up to @block, head excluded. */
-static uint32_t up_to(const struct reuse_stack *s, uint32_t block)
-{
+	uint32_t block = p / BLOCK, group = p / GROUP, range = p / RANGE;
+	uint64_t in_block[WORDS], in_group[WORDS], in_range[WORDS];
+	uint64_t a = 0, b = 0, c = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = block + 1; i; i &= i - 1)
-		n += s->tree[i];
-	return n;
-}
-
-static void add(struct reuse_stack *s, uint32_t block, uint32_t n)
-{
-	uint32_t blocks = s->positions / BLOCK_BITS;
-
-	for (uint32_t i = block + 1; i <= blocks; i += i & -i)
-		s->tree[i] += n;
-}
-
-static uint32_t in_block(const struct reuse_stack *s, uint32_t block)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < BLOCK_WORDS; i++)
-		n += ones(s->bits[block * BLOCK_WORDS + i]);
-	return sum_of(n);
-}
-
-/* The lines above @position, which is occupied and is given up. */
-static uint32_t give_up(struct reuse_stack *s, uint32_t position)
-{
-	uint32_t block = position / BLOCK_BITS, n;
-
-	n = above_in_block(s, position);
-	if (block != s->head) {
-		n += s->lines - up_to(s, block);
-		add(s, block, -1u);
+	lowest(in_block, s->bits + block * WORDS, p % BLOCK);
+	lowest(in_group, s->blocks + group * WORDS,
+	       block % 32 * BLOCK_COUNT_BITS);
+	lowest(in_range, s->groups + range * WORDS,
+	       group % 16 * GROUP_COUNT_BITS);
+	for (int i = 0; i < WORDS; i++) {
+		a += ones(in_block[i]);
+		b += in_group[i];
+		c += in_range[i];
 	}
-	s->bits[position / WORD_BITS] &= ~(UINT64_C(1) << position % WORD_BITS);
-	return n;
+	for (uint32_t i = 0; i < range; i++)
+		n += s->ranges[i];
+	a = (a & 0x00ff00ff00ff00ff) + (a >> 8 & 0x00ff00ff00ff00ff);
+	return n + (uint32_t)c + (uint32_t)(c >> 32) +
+	       (uint32_t)((a + b) * 0x0001000100010001 >> 48);
 }
 
-/* From the bits below @end, which are whole blocks but for the last. */
-static void build_tree(struct reuse_stack *s, uint32_t end)
+static void give_up(struct reuse_stack *s, uint32_t p)
 {
-	uint32_t blocks = s->positions / BLOCK_BITS;
+	uint32_t block = p / BLOCK, group = p / GROUP;
 
-	s->head = end / BLOCK_BITS;
-	for (uint32_t i = 1; i <= blocks; i++)
-		s->tree[i] = i <= s->head ? in_block(s, i - 1) : 0;
-	for (uint32_t i = 1; i <= blocks; i++) {
-		uint32_t parent = i + (i & -i);
-
-		if (parent <= blocks)
-			s->tree[parent] += s->tree[i];
-	}
-}
-
-/* Leave out every second line of those that are left. */
-static void thin_out(struct reuse_stack *s)
-{
-	s->left_out++;
-	for (uint32_t p = 0; p < s->next; p++) {
-		uint64_t *word = &s->bits[p / WORD_BITS];
-		uint64_t bit = UINT64_C(1) << p % WORD_BITS;
-
-		if (!(*word & bit) ||
-		    !is_left_out(s, s->table[s->where[p]].key - 1))
-			continue;
-		*word &= ~bit;
-		s->lines--;
-		delete (s, s->where[p]);
-	}
-}
-
-/* Make room: move all lines to the lowest positions, in their order. */
-static void compact(struct reuse_stack *s)
-{
-	uint32_t to = 0, most = positions_max(s->lines_max);
-
-	for (uint32_t w = 0; w < s->positions / WORD_BITS; w++) {
-		uint64_t word = s->bits[w];
-
-		for (; word; word &= word - 1)
-			s->where[to++] =
-				s->where[w * WORD_BITS + __builtin_ctzll(word)];
-		s->bits[w] = 0;
-	}
-	for (uint32_t p = 0; p < to; p++) {
-		if (p + LOOK_AHEAD < to)
-			__builtin_prefetch(&s->table[s->where[p + LOOK_AHEAD]],
-					   1);
-		s->table[s->where[p]].position = p;
-		s->bits[p / WORD_BITS] |= UINT64_C(1) << p % WORD_BITS;
-	}
-	while (s->positions < most && s->positions < to * ROOM)
-		s->positions *= 2;
-	s->next = to;
-	build_tree(s, to);
+	s->bits[p / WORD_BITS] &= ~(UINT64_C(1) << p % WORD_BITS);
+	s->blocks[block / 4] -= UINT64_C(1) << block % 4 * BLOCK_COUNT_BITS;
+	s->groups[group / 2] -= UINT64_C(1) << group % 2 * GROUP_COUNT_BITS;
+	s->ranges[p / RANGE]--;
 }
 
 static uint32_t take_position(struct reuse_stack *s)
 {
 	uint32_t p = s->next++;
 
-	if (p / BLOCK_BITS != s->head) {
-		add(s, s->head, in_block(s, s->head));
-		s->head = p / BLOCK_BITS;
-	}
 	s->bits[p / WORD_BITS] |= UINT64_C(1) << p % WORD_BITS;
 	return p;
+}
+
+/* Make room: move all lines to the lowest positions, in their order. */
+static void compact(struct reuse_stack *s)
+{
+	uint32_t most = positions_max(s->lines_max);
+	struct reuse_stack_line *end = s->table + places(s);
+
+	for (struct reuse_stack_line *l = s->table; l < end; l++)
+		if (l->key)
+			l->position = below(s, l->position);
+	for (uint32_t w = 0; w < s->positions / WORD_BITS; w++)
+		s->bits[w] = w < s->lines / WORD_BITS ? ~UINT64_C(0) : 0;
+	if (s->lines % WORD_BITS)
+		s->bits[s->lines / WORD_BITS] =
+			(UINT64_C(1) << s->lines % WORD_BITS) - 1;
+	while (s->positions < most && s->positions < s->lines * ROOM)
+		s->positions *= 2;
+	s->next = s->lines;
+	fill_counts(s);
+}
+
+/* Leave out every second line of those that are left. */
+static void thin_out(struct reuse_stack *s)
+{
+	s->left_out++;
+	for (uint32_t i = 0; i < places(s); i++) {
+		struct reuse_stack_line *l = &s->table[i];
+
+		/* Another line may move to the place. */
+		while (l->key && is_left_out(s, l->key - 1)) {
+			give_up(s, l->position);
+			delete (s, i);
+			s->lines--;
+		}
+	}
+}
+
+/* A place for @line, which is new and not left out. NULL: it now is. */
+static struct reuse_stack_line *insert(struct reuse_stack *s, uint64_t line)
+{
+	struct reuse_stack_line *l;
+
+	if (s->lines == s->lines_max) {
+		do
+			thin_out(s);
+		while (s->lines > s->lines_max / 4 * 3);
+		if (is_left_out(s, line))
+			return NULL;
+	} else if (s->lines == places(s) / 2) {
+		grow(s);
+	}
+	l = find(s, line);
+	l->key = line + 1;
+	s->lines++;
+	return l;
 }
 
 struct reuse_stack_line *reuse_stack_access(struct reuse_stack *s,
 					    uint64_t line, uint64_t *distance)
 {
-	struct reuse_stack_line *l;
-	uint32_t i;
+	struct reuse_stack_line *l = s->recent;
 
+	if (l && l->key == line + 1) {
+		*distance = 0;
+		return l;
+	}
 	if (is_left_out(s, line))
 		return NULL;
 	if (s->next == s->positions)
 		compact(s);
-	i = find(s, line);
-	l = &s->table[i];
+	l = find(s, line);
 	if (l->key) {
-		*distance = (uint64_t)give_up(s, l->position) << s->left_out;
+		*distance = (uint64_t)(s->lines - 1 - below(s, l->position))
+			    << s->left_out;
+		give_up(s, l->position);
 	} else {
 		*distance = REUSE_STACK_COLD;
-		if (s->lines == s->lines_max) {
-			do
-				thin_out(s);
-			while (s->lines > s->lines_max / 4 * 3);
-			compact(s);
-			if (is_left_out(s, line))
-				return NULL;
-			i = find(s, line);
-			l = &s->table[i];
+		l = insert(s, line);
+		if (!l) {
+			s->recent = NULL;
+			return NULL;
 		}
-		l->key = line + 1;
-		s->lines++;
 	}
 	l->position = take_position(s);
-	s->where[l->position] = i;
+	s->recent = l;
 	return l;
 }
 
@@ -367,11 +406,10 @@ void reuse_stack_each(struct reuse_stack *s,
 		      void (*fn)(void *ctx, struct reuse_stack_line *line),
 		      void *ctx)
 {
-	for (uint32_t w = 0; w < s->positions / WORD_BITS; w++) {
-		uint64_t word = s->bits[w];
-
-		for (; word; word &= word - 1)
-			fn(ctx, &s->table[s->where[w * WORD_BITS +
-						   __builtin_ctzll(word)]]);
-	}
+	compact(s);
+	for (uint32_t i = 0; i < places(s); i++)
+		if (s->table[i].key)
+			s->order[s->table[i].position] = i;
+	for (uint32_t i = 0; i < s->lines; i++)
+		fn(ctx, &s->table[s->order[i]]);
 }

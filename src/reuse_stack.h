@@ -13,7 +13,7 @@
  * left out, estimate those among all (Waldspurger et al., Efficient MRC
  * construction with SHARDS, FAST 2015, with a fixed number of lines).
  *
- * An access costs one look into a hash table and a walk of a Fenwick tree.
+ * An access costs one look into a hash table and a few cache lines of counts.
  *
  * One stack belongs to one thread, or to who holds a lock. No call allocates.
  */

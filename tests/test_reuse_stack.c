@@ -61,18 +61,20 @@ static uint64_t next_line(int pattern, struct rng *rng, uint64_t i)
 		return i / 14000 * 600 + rng_below(rng, 600);
 	case 5: /* there and back */
 		return i % 2000 < 1000 ? i % 2000 : 2000 - i % 2000;
+	case 6: /* so many that the table grows */
+		return rng_below(rng, 1 + i / 10) % 7000;
 	default: /* the last ones again and again, high addresses */
 		return (UINT64_C(1) << 57) + i / 40 % 1500 + rng_below(rng, 20);
 	}
 }
 enum {
-	PATTERNS = 7,
+	PATTERNS = 8,
 };
 
 START_TEST(distances_are_those_of_a_list)
 {
 	struct reuse_stack *s =
-		reuse_stack_init(map(reuse_stack_size(LINES)), LINES);
+		reuse_stack_init(map(reuse_stack_size(2 * LINES)), 2 * LINES);
 	static struct list list;
 	struct rng rng;
 
