@@ -154,6 +154,15 @@ static void change(struct slot *s, enum slot_state new)
 	atomic_store_explicit(&s->state, new, memory_order_relaxed);
 }
 
+/* From when on what happens to the line is looked at. */
+static uint64_t settled(const struct transfer *e, const struct slot *s,
+			uint64_t ready)
+{
+	uint64_t t = s->sampled_at + e->config.settle;
+
+	return e->config.kind == TRANSFER_CHAIN && ready < t ? t : ready;
+}
+
 /*
  * Bring the registers in line with what the slot is to watch. Called with the
  * lock, returns without.
@@ -192,7 +201,7 @@ static void program(struct transfer *e, struct transfer_thread *t,
 		break;
 	}
 	if (state(s) == SLOT_ARMING) {
-		s->ready = ready;
+		s->ready = settled(e, s, ready);
 		atomic_store_explicit(&s->state, SLOT_LIVE,
 				      memory_order_relaxed);
 	}

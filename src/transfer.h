@@ -79,6 +79,8 @@ struct transfer_config {
 	uint32_t skip;        /* K; 0: TRANSFER_SKIP */
 	uint32_t epochs;      /* J; 0: TRANSFER_EPOCHS */
 	uint32_t bursts;      /* 0: TRANSFER_BURSTS */
+	uint64_t settle;      /* a chain: time that arming counts as having
+				 taken at least */
 	uint32_t footprints;  /* words of memory for where lines are used, a
 				 power of two; 0: 1 << 16 if ranges are chunks */
 	uint32_t spins;       /* see above */

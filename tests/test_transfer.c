@@ -82,11 +82,9 @@ START_TEST(what_has_to_be_watched_shrinks_as_an_epoch_goes_on)
 }
 END_TEST
 
-START_TEST(chain_starts_at_the_first_store_after_arming)
+/* What is stored and read from @h's arming, at 110, on. */
+static void follow_a_chain_from_110(struct hand *h)
 {
-	struct hand *h = start(config(TRANSFER_CHAIN), 1);
-
-	h->delay = 10;
 	sample(h, 0, word(0, 1, ACCESS_STORE), 100);
 	trap(h, 1, word(0, 1, ACCESS_STORE), 109); /* early */
 	trap(h, 1, word(0, 1, ACCESS_LOAD), 110);  /* of X: ignored */
@@ -106,6 +104,48 @@ START_TEST(chain_starts_at_the_first_store_after_arming)
 	for (int i = 0; i < 16; i++)
 		ck_assert_double_eq(h->event[i].weight,
 				    (double)PERIOD / TRANSFER_EPOCHS);
+}
+
+START_TEST(chain_starts_at_the_first_store_after_arming)
+{
+	struct hand *h = start(config(TRANSFER_CHAIN), 1);
+
+	h->delay = 10;
+	follow_a_chain_from_110(h);
+}
+END_TEST
+
+START_TEST(chain_settles_as_if_arming_had_taken_as_long)
+{
+	struct transfer_config c = config(TRANSFER_CHAIN);
+	struct hand *h;
+
+	c.settle = 10;
+	for (int delay = 0; delay <= 10; delay += 5) {
+		h = start(c, 1);
+		h->delay = delay;
+		follow_a_chain_from_110(h);
+	}
+	c.settle = 9;
+	h = start(c, 1);
+	h->delay = 10;
+	follow_a_chain_from_110(h);
+}
+END_TEST
+
+START_TEST(epoch_does_not_settle)
+{
+	struct transfer_config c = config(TRANSFER_EPOCH);
+	struct hand *h;
+
+	c.settle = 10;
+	h = start(c, 1);
+	sample(h, 0, word(0, 1, ACCESS_STORE), 100);
+	trap(h, 1, word(0, 1, ACCESS_LOAD), 101);
+	trap(h, 2, word(0, 1, ACCESS_STORE), 102);
+	ck_assert_int_eq(h->chains, 1);
+	ck_assert_uint_eq(h->chain.n, 2);
+	ck_assert_uint_eq(stats(h).early, 0);
 }
 END_TEST
 
@@ -440,6 +480,8 @@ int main(void)
 	tcase_add_test(tc, false_mark_is_taken_back_within_the_epoch);
 	tcase_add_test(tc, what_has_to_be_watched_shrinks_as_an_epoch_goes_on);
 	tcase_add_test(tc, chain_starts_at_the_first_store_after_arming);
+	tcase_add_test(tc, chain_settles_as_if_arming_had_taken_as_long);
+	tcase_add_test(tc, epoch_does_not_settle);
 	tcase_add_test(tc, chain_after_a_pause_holds_four_short_bursts);
 	tcase_add_loop_test(tc,
 			    chain_of_a_long_burst_spans_as_much_as_arming_took,

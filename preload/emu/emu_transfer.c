@@ -27,7 +27,8 @@ enum {
 	THREADS = TRANSFER_THREADS_MAX, /* with numbers below */
 	SLOTS = COMM_REGISTERS_MAX,
 	NO_CELL = UINT32_MAX,
-	NO_LINE = 1, /* no line's address */
+	NO_LINE = 1,   /* no line's address */
+	SETTLE = 1000, /* accesses; who stores twice in that uses the line */
 };
 
 uint8_t emu_watched[EMU_WATCHED];
@@ -142,6 +143,7 @@ int emu_transfer_init(void)
 		.line_bytes = LINE_BYTES,
 		.chunk_bytes = lines ? LINE_BYTES : CHUNK_BYTES,
 		.ranges = lines ? 1 : emu.config.registers,
+		.settle = SETTLE,
 		.period = (double)emu.config.period,
 	};
 	void *a, *b;
