@@ -36,6 +36,7 @@ struct accuracy_pattern {
 	const char *label, *options;
 	double accesses; /* of an iteration, as above */
 	double worst;    /* the bound of the total; 0: its interval */
+	double in_long;  /* accesses of a run with whole lines watched */
 	double in_short; /* accesses of a run in the short form; 0: none */
 };
 

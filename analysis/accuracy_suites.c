@@ -62,7 +62,9 @@ static void plan_pattern(struct accuracy *all, const char *suite,
 {
 	struct accuracy_trial *t =
 		accuracy_plan(all, suite, "patterns", threads,
-			      all->short_form ? c->in_short : ACCESSES,
+			      all->short_form ? c->in_short
+			      : chunks        ? ACCESSES
+					      : c->in_long,
 			      c->accesses, c->options);
 
 	t->parameter = c->worst;

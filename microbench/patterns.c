@@ -5,8 +5,9 @@
  * Of a profiler that counts transfers of cache lines, what tells right from
  * lucky is how the accesses to a line follow each other:
  *
- *   bursts       eight lines go from thread to thread; who has one stores
- *                --burst times to it and sends it on to a random thread
+ *   bursts       as many lines as threads go from thread to thread; who has
+ *                one stores --burst times to it and sends it on to a random
+ *                thread, through a pipe: that touches no line
  *   ring         pairs of threads, a ring of 64 messages of one line each
  *   lock         four spin locks, each before two lines of data
  *   lines        three accesses in ten go to --lines lines, half are stores
@@ -15,8 +16,11 @@
  *   private      999 accesses in 1000 are private, the others store one word
  *
  * Between these a thread makes private accesses. Nothing sleeps or yields: who
- * waits for a message makes private accesses, who waits for a lock reads it.
+ * waits for a line or a message makes private accesses, who waits for a lock
+ * reads it.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 
 #include "common.h"
@@ -24,7 +28,7 @@
 enum {
 	LINE_WORDS = LINE_BYTES / 8,
 	PRIVATE_WORDS = 512,
-	BURST_LINES = 8,
+	BURST_LOOK = 64, /* iterations between two looks for lines sent */
 	RING_SLOTS = 64,
 	LOCKS = 4,
 	LOCK_HELD = 8,    /* accesses to the data */
@@ -50,8 +54,8 @@ static long burst = 10;
 static long lines = LINES_DEFAULT;
 
 static struct line own[THREADS_MAX][PRIVATE_WORDS / LINE_WORDS];
-static struct lone_line burst_line[BURST_LINES];
-static struct lone_line mailbox[THREADS_MAX]; /* a bit for each line */
+static struct lone_line burst_line[THREADS_MAX];
+static int mailbox[THREADS_MAX][2]; /* pipes of a byte for each line */
 static struct line read_line[READ_LINES];
 static struct line counter[THREADS_MAX / LINE_WORDS];
 static struct lone_line rare;
@@ -96,43 +100,76 @@ static inline void touch_private(struct worker *w, uint64_t *rng)
 		store(word, r);
 }
 
-/* Send line @n on to another thread. */
-static void send_line(const struct worker *w, uint64_t *rng, long n)
+__attribute__((noreturn)) static void die_of_pipe(const char *what)
 {
-	long others = opt.threads - 1;
-	long to = w->id + 1 + (long)below(rng, (uint64_t)others);
-
-	atomic_fetch_or_explicit(&mailbox[to % opt.threads].word[0], 1ull << n,
-				 memory_order_release);
+	fprintf(stderr, "%s: a pipe cannot be %s: %s\n", program, what,
+		strerror(errno));
+	exit(1);
 }
 
+/* Lines that a thread has, the oldest first. */
+struct lines {
+	uint8_t n[THREADS_MAX];
+	ssize_t count;
+};
+
+static void open_mailboxes(void)
+{
+	for (long i = 0; i < opt.threads; i++) {
+		uint8_t line = (uint8_t)i;
+
+		if (pipe2(mailbox[i], O_NONBLOCK | O_CLOEXEC) ||
+		    write(mailbox[i][1], &line, 1) != 1)
+			die_of_pipe("opened");
+	}
+}
+
+/* The first of the lines that the thread has, or NULL. */
+static struct lone_line *receive_lines(const struct worker *w,
+				       struct lines *mine)
+{
+	ssize_t n = read(mailbox[w->id][0], mine->n + mine->count,
+			 sizeof(mine->n) - (size_t)mine->count);
+
+	if (n > 0)
+		mine->count += n;
+	return mine->count ? &burst_line[mine->n[0]] : NULL;
+}
+
+/* The first goes on to thread @to; a pipe has room for all lines. */
+static struct lone_line *send_line(long to, struct lines *mine)
+{
+	if (write(mailbox[to % opt.threads][1], mine->n, 1) != 1)
+		die_of_pipe("written");
+	memmove(mine->n, mine->n + 1, (size_t)--mine->count);
+	return mine->count ? &burst_line[mine->n[0]] : NULL;
+}
+
+/* What is in memory here is looked at once in BURST_LOOK iterations. */
 static void run_bursts(struct worker *w)
 {
-	_Atomic uint64_t *inbox = &mailbox[w->id].word[0];
-	uint64_t rng = w->rng, mine = 0, shared = 0, i;
-	long left = 0, n = 0;
+	uint64_t others = (uint64_t)opt.threads - 1, next = (uint64_t)w->id + 1;
+	uint64_t rng = w->rng, shared = 0, i;
+	struct lines mine = { .count = 0 };
+	struct lone_line *line = NULL;
+	long left = burst;
 
 	for (i = 0; !worker_done(w, i); i++) {
-		if (load(inbox))
-			mine |= atomic_exchange_explicit(inbox, 0,
-							 memory_order_acquire);
-		if (!mine || below(&rng, 10) >= 8) {
+		if (i % BURST_LOOK == 0)
+			line = receive_lines(w, &mine);
+		if (!line || below(&rng, 10) >= 8) {
 			touch_private(w, &rng);
 			continue;
 		}
-		if (!left) {
-			n = __builtin_ctzll(mine);
-			left = burst;
-		}
-		store(&burst_line[n].word[below(&rng, LINE_WORDS)], i);
+		store(&line->word[below(&rng, LINE_WORDS)], i);
 		shared++;
 		if (--left)
 			continue;
-		mine &= ~(1ull << n);
-		send_line(w, &rng, n);
+		left = burst;
+		line = send_line((long)(next + below(&rng, others)), &mine);
 	}
-	for (; mine; mine &= mine - 1)
-		send_line(w, &rng, __builtin_ctzll(mine));
+	while (line)
+		line = send_line((long)(next + below(&rng, others)), &mine);
 	w->iterations = i;
 	w->shared = shared;
 }
@@ -377,8 +414,8 @@ int main(int argc, char **argv)
 		usage_error("--lines must be 1 to %d", LINES_MAX);
 	if (!strcmp(pattern, "ring") && opt.threads % 2)
 		usage_error("--threads must be even");
-	for (long i = 0; i < BURST_LINES; i++)
-		mailbox[i % opt.threads].word[0] |= 1ull << i;
+	if (!strcmp(pattern, "bursts"))
+		open_mailboxes();
 	run_workers(patterns[n].run);
 	if (opt.json)
 		print_json();
