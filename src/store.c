@@ -30,6 +30,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -37,6 +38,7 @@
 
 #include "store.h"
 #include "rawcall.h"
+#include "rng.h"
 
 enum {
 	FD_LIMIT =
@@ -291,6 +293,17 @@ static long back_first(int fd, uint64_t max_bytes, uint64_t *have)
 	return err;
 }
 
+/* What the kernel drew for this program: no system call, no descriptor. */
+static uint64_t secret_of_process(void)
+{
+	const char *drawn = (const char *)getauxval(AT_RANDOM);
+	uint64_t x = 0;
+
+	if (drawn)
+		memcpy(&x, drawn, sizeof(x));
+	return rng_splitmix(&x);
+}
+
 int store_create(struct store *s, int dirfd, const char *name,
 		 uint64_t max_bytes)
 {
@@ -338,6 +351,7 @@ int store_create(struct store *s, int dirfd, const char *name,
 	s->fd = fd;
 	s->dev = st.st_dev;
 	s->ino = st.st_ino;
+	s->secret = secret_of_process();
 	fill_header(s->header, have);
 	return 0;
 

@@ -38,6 +38,7 @@ struct store {
 	uint64_t allocated; /* bytes backed by disk blocks; atomic */
 	int fd;             /* high, close-on-exec */
 	uint64_t dev, ino;  /* of fd: an application may have closed it */
+	uint64_t secret;    /* of the process, for store_index */
 };
 
 /*
@@ -93,7 +94,9 @@ void store_commit(struct store_writer *w);
  * An index over one thread's records in the file by their first words: open
  * addressing in private memory, from raw mmap. A slot holds 32 bits of hash
  * and the record's offset in the file, so that neither probing nor growing
- * reads the records. Context: the thread's own handler.
+ * reads the records. Where a key goes depends on the store's secret, what is in
+ * the file does not: nobody can choose keys that meet. Context: the thread's
+ * own handler.
  */
 struct store_index {
 	uint64_t *slot;

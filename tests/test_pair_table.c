@@ -342,6 +342,89 @@ START_TEST(in_a_full_file_known_pairs_go_on_counting)
 }
 END_TEST
 
+/* Where a pair of cores goes in an index of @slots without a secret. */
+static uint32_t public_slot(uint32_t publisher, uint32_t detector,
+			    uint32_t slots)
+{
+	uint64_t w = publisher | (uint64_t)detector << 32;
+	uint64_t h = 0x9E3779B97F4A7C15ull;
+	unsigned __int128 m =
+		(unsigned __int128)(h ^ w) * 0xD1342543DE82EF95ull;
+
+	h = (uint64_t)m ^ (uint64_t)(m >> 64) ^ (h << 23);
+	h = (h ^ (h >> 32)) * 0x94D049BB133111EBull;
+	return (uint32_t)(h >> 32) & (slots - 1);
+}
+
+/* Slots that follow each other without an empty one. */
+static uint32_t longest_run(const struct store_index *x)
+{
+	uint32_t run = 0, longest = 0;
+
+	for (uint32_t i = 0; i < 2 * x->slots; i++) {
+		run = x->slot[i % x->slots] ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+/* A search goes through a run; half full, one of 200 comes by no chance. */
+START_TEST(keys_that_were_chosen_to_meet_do_not)
+{
+	struct core_table t = { .writer.section = CDP_CORES };
+	struct detection d = distinct(0);
+	uint32_t n = 0, slots = 4096, wanted = 1000;
+
+	if (_i) /* that without a secret they do is what makes this a test */
+		store.secret = 0x9E3779B97F4A7C15ull;
+	for (d.publisher_core = 0; n < wanted; d.publisher_core++) {
+		if (public_slot(d.publisher_core, 1, slots))
+			continue;
+		d.detector_core = 1;
+		ck_assert_int_eq(core_table_add(&store, &t, &d), 0);
+		n++;
+	}
+	ck_assert_uint_le(t.index.slots, slots);
+	if (_i)
+		ck_assert_uint_ge(longest_run(&t.index), wanted);
+	else
+		ck_assert_uint_lt(longest_run(&t.index), 200);
+	core_table_release(&t);
+}
+END_TEST
+
+START_TEST(records_do_not_depend_on_the_secret)
+{
+	static struct cdp_pair first[5000];
+	size_t n = 0;
+
+	for (int round = 0; round < 2; round++) {
+		struct pair_table t = { .writer.section = CDP_PAIRS };
+		struct rng r;
+
+		rng_seed(&r, 9, 0);
+		store.secret = rng_splitmix(&(uint64_t){ round });
+		for (uint64_t i = 0; i < 5000; i++) {
+			struct detection d = drawn(&r);
+
+			pair_table_add(&store, &t, &d, 100 + i, 7);
+		}
+		pair_table_release(&t);
+		read_back();
+		if (!round) {
+			n = pairs_read;
+			ck_assert_uint_gt(n, 500);
+			memcpy(first, pairs, n * sizeof(pairs[0]));
+			store_release(&store);
+			sandbox_teardown();
+			setup();
+		}
+	}
+	ck_assert_uint_eq(pairs_read, n);
+	ck_assert_int_eq(memcmp(first, pairs, n * sizeof(pairs[0])), 0);
+}
+END_TEST
+
 static int mappings(void)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -393,6 +476,8 @@ int main(void)
 	tcase_add_test(tc, without_any_index_nothing_is_tallied);
 	tcase_add_test(tc, in_a_full_file_known_pairs_go_on_counting);
 	tcase_add_test(tc, release_gives_the_index_back);
+	tcase_add_loop_test(tc, keys_that_were_chosen_to_meet_do_not, 0, 2);
+	tcase_add_test(tc, records_do_not_depend_on_the_secret);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
