@@ -17,8 +17,8 @@ enum {
 };
 #define FREE_KEY UINT64_MAX /* no pair of pid and tid, no id */
 
-/* Odd, which makes it a universal hash (Dietzfelbinger et al. 1997). */
-static uint64_t secret(void)
+/* Dietzfelbinger et al., J. Algorithms 25, 1997. */
+uint64_t import_secret(void)
 {
 	static uint64_t odd;
 
@@ -30,7 +30,7 @@ static uint64_t secret(void)
 
 static size_t slot_of(const struct import_index *x, uint64_t key)
 {
-	size_t at = key * secret() >> (64 - x->bits);
+	size_t at = key * import_secret() >> (64 - x->bits);
 
 	while (x->key[at] != key && x->key[at] != FREE_KEY)
 		at = (at + 1) & (x->slots - 1);

@@ -13,6 +13,10 @@
 
 #define IMPORT_NONE UINT32_MAX
 
+/* The secret, odd: products with it are a universal hash by their upper bits.
+ */
+uint64_t import_secret(void);
+
 /* Zeroed, it is empty. */
 struct import_index {
 	uint64_t *key;

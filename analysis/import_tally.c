@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/import.h"
+#include "analysis/import_index.h"
 #include "analysis/util.h"
 
 enum {
@@ -17,14 +18,14 @@ static uint32_t access_of(const struct import_sample *s)
 	return s->access & (ACCESS_LOAD | ACCESS_STORE);
 }
 
-static size_t hash(uint64_t address, uint32_t access, uint32_t source)
+/* Where to look first; what comes from a file cannot choose it. */
+static size_t first_slot(const struct import_tally *t, uint64_t address,
+			 uint32_t access, uint32_t source)
 {
-	uint64_t h = address ^ (uint64_t)access << 60 ^ (uint64_t)source << 48;
+	uint64_t h = address * import_secret();
 
-	h *= 0x9E3779B97F4A7C15ull;
-	h ^= h >> 32;
-	h *= 0xD1342543DE82EF95ull;
-	return h ^ h >> 29;
+	h = (h ^ h >> 32 ^ (uint64_t)access << 8 ^ source) * import_secret();
+	return h >> (64 - __builtin_ctzll(t->slots));
 }
 
 static bool is_of(const struct cdp_memory *m, uint64_t address, uint32_t access,
@@ -41,7 +42,8 @@ static void rehash(struct import_tally *t)
 	t->slot = xcalloc(t->slots, sizeof(*t->slot));
 	for (size_t i = 0; i < t->entries; i++) {
 		const struct cdp_memory *m = &t->entry[i].record;
-		size_t at = hash(m->tally.address, m->access, m->tally.source);
+		size_t at = first_slot(t, m->tally.address, m->access,
+				       m->tally.source);
 
 		while (t->slot[at & (t->slots - 1)])
 			at++;
@@ -54,11 +56,12 @@ static struct cdp_memory *entry_of(struct import_tally *t,
 				   enum cdp_memory_kind kind, uint64_t address,
 				   uint32_t access, uint32_t source)
 {
-	size_t at = hash(address, access, source);
 	struct cdp_memory *m;
+	size_t at;
 
 	if (2 * (t->entries + 1) > t->slots)
 		rehash(t);
+	at = first_slot(t, address, access, source);
 	for (;; at++) {
 		uint32_t n = t->slot[at & (t->slots - 1)];
 

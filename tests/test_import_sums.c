@@ -186,6 +186,40 @@ START_TEST(what_has_no_record_of_its_own_is_in_the_sums)
 }
 END_TEST
 
+/* Where an address goes in a table of @slots without a secret. */
+static uint64_t public_slot(uint64_t address, uint64_t slots)
+{
+	uint64_t h = address ^ (uint64_t)ACCESS_LOAD << 60;
+
+	h *= 0x9E3779B97F4A7C15ull;
+	h ^= h >> 32;
+	h *= 0xD1342543DE82EF95ull;
+	return (h ^ h >> 29) & (slots - 1);
+}
+
+/*
+ * A search goes through a run of slots. At most half of them are full: a run
+ * of 200 comes by no chance.
+ */
+START_TEST(addresses_that_were_chosen_to_meet_do_not)
+{
+	struct import_sample s = { .access = ACCESS_LOAD };
+	struct import_tally t = { 0 };
+	uint64_t slots = 4096, run = 0, longest = 0;
+
+	for (uint64_t address = 0; t.entries < 1000; address++)
+		if (!public_slot(address, slots))
+			import_tally_add(&t, CDP_MEMORY_LINE, address, &s);
+	ck_assert_uint_le(t.slots, slots);
+	for (uint64_t i = 0; i < 2 * t.slots; i++) {
+		run = t.slot[i % t.slots] ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	ck_assert_uint_lt(longest, 200);
+	import_tally_release(&t);
+}
+END_TEST
+
 /* Weighted by period: a sample that stands for three counts as three. */
 START_TEST(the_volume_of_a_detection_goes_by_its_period)
 {
@@ -280,6 +314,7 @@ int main(void)
 	tcase_add_test(tc, events_say_how_they_were_sampled);
 	tcase_add_test(tc, sums_by_site_and_line_are_those_of_the_samples);
 	tcase_add_test(tc, what_has_no_record_of_its_own_is_in_the_sums);
+	tcase_add_test(tc, addresses_that_were_chosen_to_meet_do_not);
 	tcase_add_test(tc, the_volume_of_a_detection_goes_by_its_period);
 	tcase_add_test(tc, samples_without_a_time_stay_as_they_are_in_the_file);
 	tcase_add_test(tc,
