@@ -235,6 +235,16 @@ sharing_is_told_apart()
 	holds "$WORK/json" 'not c or c["total"]["estimate"] == 0' 'one thread'
 }
 
+# The heap begins where .bss ends, in the middle of one mapping of QEMU's.
+variables_beyond_the_file_have_names()
+{
+	emulate ,exact=1,slice=50 "$B/microbench/patterns" --pattern bursts \
+		--threads 4 --iterations 20000 >/dev/null || fail patterns
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" 'all(l["objects"][0].startswith("burst_line")
+		for l in r["exact"]["lines"][:4])' 'variables in .bss'
+}
+
 # Each round of guest_transfers is one transfer to each reader, whatever the
 # order in which the threads run.
 transfers_are_counted_exactly()
@@ -525,7 +535,8 @@ for claim in plugin_calls_only_qemu_and_libc \
 	an_exec_is_followed_and_children_on_request \
 	a_killed_program_leaves_its_counts samples_are_one_in_a_period \
 	short_threads_are_sampled_as_often_as_long_ones \
-	sharing_is_told_apart transfers_are_counted_exactly \
+	sharing_is_told_apart variables_beyond_the_file_have_names \
+	transfers_are_counted_exactly \
 	misses_go_as_far_as_the_topology_says \
 	estimates_agree_with_the_exact_counts \
 	avx512_is_refused_unless_the_program_is_ready_for_it \

@@ -190,17 +190,11 @@ static void name_bss(struct cdp_map *m, const struct cdp_map *file)
 	m->file_offset = file->file_offset + m->start - file->start;
 }
 
-static void take_mapping(struct cdp_map *m, struct cdp_map *last_file)
+static void take_part(struct cdp_map *m, struct cdp_map *last_file)
 {
 	struct cdp_map *record;
 	struct range x;
 
-	if (in_ranges(host, hosts, m->start) || m->start < emu.guest_base)
-		return;
-	m->start -= emu.guest_base;
-	m->end -= emu.guest_base;
-	if (m->path[0] == '/')
-		ask_file(m);
 	name_anonymous(m);
 	name_bss(m, last_file);
 	if (!m->path[0] && !(m->prot & PROT_EXEC))
@@ -218,6 +212,26 @@ static void take_mapping(struct cdp_map *m, struct cdp_map *last_file)
 	m->generation = generation;
 	*record = *m;
 	store_commit(&writer);
+}
+
+/* The heap may begin in the middle: where the program's .bss ends. */
+static void take_mapping(struct cdp_map *m, struct cdp_map *last_file)
+{
+	uint64_t heap = atomic_load(&emu.heap_low);
+	struct cdp_map bss;
+
+	if (in_ranges(host, hosts, m->start) || m->start < emu.guest_base)
+		return;
+	m->start -= emu.guest_base;
+	m->end -= emu.guest_base;
+	if (m->path[0] == '/')
+		ask_file(m);
+	if (m->path[0] != '/' && m->start < heap && heap < m->end) {
+		bss = *m;
+		bss.end = m->start = heap;
+		take_part(&bss, last_file);
+	}
+	take_part(m, last_file);
 }
 
 static void each_mapping(void (*take)(struct cdp_map *, struct cdp_map *))
