@@ -31,10 +31,9 @@ int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
  * @stores_only: the watchpoint fires for stores alone.
  *
  * A load that overwrote its own address, mov rax, [rax], was from the address
- * that touches the watched bytes and holds the value loaded: the aligned one if
- * there are several, or if that does not tell either, @a has the watched bytes
- * for address and length. A return's own address is lost: a->ip is that of the
- * call it returned from.
+ * that touches the watched bytes and holds the value loaded; if several do, @a
+ * has the watched bytes for address and length. A return's own address is lost:
+ * a->ip is that of the call it returned from.
  * Returns 0, or -EAGAIN when several or no instructions would explain it.
  */
 int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,

@@ -106,9 +106,9 @@ static bool leads_here(const struct search *s, const struct cpu_state *cpu,
 /*
  * A load that overwrote a register of its own address, mov rax, [rax]. The
  * watched bytes leave few addresses, the scale of an index fewer, and the
- * value that was loaded must be there. If it is at one of them, or at one that
- * is aligned, the load was from there; if it is at several, the instruction is
- * known and its address is not.
+ * value that was loaded must be there. If it is at one of them, the load was
+ * from there; if it is at several, the instruction is known and its address is
+ * not. That it is aligned proves nothing: compressors compare words anywhere.
  */
 enum chase {
 	CHASE_NONE,
@@ -122,7 +122,7 @@ static enum chase chase(const struct search *s, const struct insn *insn,
 {
 	const struct mem_operand *m = &insn->mem[0];
 	uint32_t dest = insn->op[0].reg, len = m->bytes;
-	uint32_t size = s->len + 2 * (len - 1), matches = 0, aligned = 0;
+	uint32_t size = s->len + 2 * (len - 1), matches = 0;
 	uint64_t low = s->addr - (len - 1), rest, v, match = 0;
 	uint64_t step = address_step(m, dest);
 	struct cpu_state others = *cpu;
@@ -148,16 +148,15 @@ static enum chase chase(const struct search *s, const struct insn *insn,
 			v = (uint64_t)((int64_t)(v << shift) >> shift);
 		if (insn->op[0].bytes == 4)
 			v = (uint32_t)v;
-		if (v != cpu->gpr[dest])
-			continue;
-		if (!matches++ || !((low + i) % len))
+		if (v == cpu->gpr[dest]) {
+			matches++;
 			match = low + i;
-		aligned += !((low + i) % len);
+		}
 	}
 	*a = (struct access){
 		.addr = match, .ip = insn->ip, .len = len, .flags = ACCESS_LOAD
 	};
-	if (matches == 1 || aligned == 1)
+	if (matches == 1)
 		return CHASE_TOLD;
 	a->addr = s->addr;
 	a->len = s->len;

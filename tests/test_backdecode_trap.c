@@ -315,19 +315,20 @@ static const struct {
 	const char *text;
 	uint8_t len;
 	uint8_t bytes[8];
-	uint32_t bytes_accessed; /* 0: the address is not told */
+	uint32_t told; /* bytes accessed, 0: the address is not told */
 } zeros[] = {
-	{ "mov rax, [rax+8]", 4, { 0x48, 0x8b, 0x40, 8 }, 8 },
-	{ "mov rax, [rax+rsi*8]", 4, { 0x48, 0x8b, 0x04, 0xf0 }, 8 },
-	{ "mov rax, [rax+rax]", 4, { 0x48, 0x8b, 0x04, 0x00 }, 8 },
-	{ "mov rax, [rax+rax*2]", 4, { 0x48, 0x8b, 0x04, 0x40 }, 8 },
+	{ "mov rax, [rax+8]", 4, { 0x48, 0x8b, 0x40, 8 }, 0 },
+	{ "mov rax, [rax+rsi*8]", 4, { 0x48, 0x8b, 0x04, 0xf0 }, 0 },
+	{ "mov rax, [rsi+rax*8]", 4, { 0x48, 0x8b, 0x04, 0xc6 }, 8 },
+	{ "mov rax, [rax+rax]", 4, { 0x48, 0x8b, 0x04, 0x00 }, 0 },
+	{ "mov rax, [rax+rax*2]", 4, { 0x48, 0x8b, 0x04, 0x40 }, 0 },
 	{ "mov eax, [rax]", 2, { 0x8b, 0x00 }, 0 },
 	{ "movsxd rax, dword [rbx+rax*8]", 4, { 0x48, 0x63, 0x04, 0xc3 }, 4 },
 	{ "movzx eax, byte [rdi+rax]", 4, { 0x0f, 0xb6, 0x04, 0x07 }, 0 },
 	{ "movsx eax, word [rax]", 3, { 0x0f, 0xbf, 0x00 }, 0 },
 };
 
-START_TEST(overwritten_address_among_zeros_is_the_aligned_one_or_untold)
+START_TEST(overwritten_address_among_zeros_is_what_is_watched)
 {
 	struct access a;
 
@@ -338,9 +339,7 @@ START_TEST(overwritten_address_among_zeros_is_the_aligned_one_or_untold)
 	ck_assert_msg(a.ip == cpu.rip - zeros[_i].len, "%s", zeros[_i].text);
 	ck_assert_uint_eq(a.addr, (uint64_t)data + 64);
 	ck_assert_uint_eq(a.flags, ACCESS_LOAD);
-	ck_assert_msg(a.len == (zeros[_i].bytes_accessed
-					? zeros[_i].bytes_accessed
-					: 8),
+	ck_assert_msg(a.len == (zeros[_i].told ? zeros[_i].told : 8),
 		      "%s: %u bytes", zeros[_i].text, a.len);
 	/* It loaded something else. */
 	cpu.gpr[GPR_RAX] = 1;
@@ -433,9 +432,9 @@ static Suite *suite(void)
 		sizeof(stubs) / sizeof(stubs[0]));
 	tcase_add_test(
 		t, overwritten_address_is_told_by_the_value_if_only_one_has_it);
-	tcase_add_loop_test(
-		t, overwritten_address_among_zeros_is_the_aligned_one_or_untold,
-		0, sizeof(zeros) / sizeof(zeros[0]));
+	tcase_add_loop_test(t,
+			    overwritten_address_among_zeros_is_what_is_watched,
+			    0, sizeof(zeros) / sizeof(zeros[0]));
 	tcase_add_test(t, load_from_anywhere_explains_what_nothing_else_does);
 	tcase_add_test(t, scale_of_an_overwritten_index_excludes_addresses);
 	tcase_add_test(t, answer_always_touches_what_is_watched);
