@@ -3,126 +3,17 @@
  * test_exact - the directory against the definitions, applied by brute force
  *
  * The oracle of transfers keeps the whole stream and, for every access, looks
- * back for the last store and forward for the rest of the stay. The oracle of
- * the MESI view is a table of four-state machines, one for each cache and
- * line, without a directory.
+ * back for the last store and forward for the rest of the stay.
  */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
-#include <sys/mman.h>
 
-#include "src/exact.h"
-#include "src/rng.h"
+#include "tests/exact_hand.h"
 
 enum {
-	LINE = 64,
-	BASE = 0x40000,
-	LINES = 24, /* that streams go to, or a little beyond */
-	PIECES = 6000,
 	RACERS = 4,
 	RACES = 50000
 };
-
-static void *map(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	ck_assert_ptr_ne(p, MAP_FAILED);
-	return p;
-}
-
-static struct exact_config config(uint32_t threads,
-				  const struct exact_topology *topology)
-{
-	return (struct exact_config){
-		.threads = threads,
-		.line_bytes = LINE,
-		.regions = 64,
-		.topology = topology,
-	};
-}
-
-/* A directory and its threads, all gone with the forked test. */
-static struct exact *directory(const struct exact_config *c,
-			       struct exact_thread *thread)
-{
-	struct exact *x = exact_init(map(exact_size(c)), c);
-
-	ck_assert_ptr_nonnull(x);
-	for (uint32_t i = 0; i < c->threads; i++)
-		ck_assert_int_eq(exact_thread_init(x, &thread[i], i), 0);
-	return x;
-}
-
-static void make(struct exact *x, struct exact_thread *t, uint64_t addr,
-		 uint32_t len, uint32_t flags)
-{
-	struct access a = { .addr = addr, .len = len, .flags = flags };
-
-	exact_access(x, t, &a, t->id);
-}
-
-/* One line's part of an access. */
-struct piece {
-	uint64_t line, bytes;
-	uint32_t thread, core;
-	bool store;
-};
-
-struct stream {
-	uint32_t n;
-	struct piece piece[PIECES];
-};
-
-static void split(struct stream *s, const struct access *a, uint32_t thread,
-		  uint32_t core)
-{
-	for (uint64_t byte = a->addr; byte < a->addr + a->len; byte++) {
-		uint64_t line = byte / LINE * LINE;
-
-		if (byte == a->addr || byte == line)
-			s->piece[s->n++] =
-				(struct piece){ line, 0, thread, core,
-						a->flags & ACCESS_STORE };
-		s->piece[s->n - 1].bytes |= 1ull << byte % LINE;
-	}
-}
-
-static struct stream stream;
-static struct exact_thread threads[EXACT_THREADS_MAX];
-
-/* Random accesses; threads move between cores now and then. */
-static void run_stream(struct exact *x, uint32_t n_threads, uint32_t cores,
-		       struct stream *s, uint64_t seed)
-{
-	uint32_t core[EXACT_THREADS_MAX];
-	struct rng r;
-
-	rng_seed(&r, seed, 0);
-	for (uint32_t i = 0; i < n_threads; i++)
-		core[i] = i % cores;
-	s->n = 0;
-	while (s->n < PIECES - 8) {
-		uint32_t t = rng_below(&r, n_threads);
-		struct access a = {
-			.addr = BASE + rng_below(&r, LINES * LINE / 4) * 4,
-			.len = 1 + rng_below(&r, 16),
-			.flags = rng_below(&r, 3) ? ACCESS_LOAD : ACCESS_STORE,
-		};
-
-		if (rng_below(&r, 50) == 0)
-			a.len = 1 + rng_below(&r, 300);
-		if (rng_below(&r, 10) == 0)
-			a.flags = ACCESS_LOAD | ACCESS_STORE;
-		if (rng_below(&r, 100) == 0)
-			core[t] = rng_below(&r, cores);
-		split(s, &a, t, core[t]);
-		exact_access(x, &threads[t], &a, core[t]);
-	}
-}
 
 /* The last store to the line before piece @i, -1 if there is none. */
 static int last_store(const struct stream *s, int i)
@@ -240,130 +131,6 @@ START_TEST(transfers_of_every_cell_and_line_are_those_of_the_definition)
 	ck_assert_int_eq(exact_lines(x, compare_line, t), 0);
 	for (int i = 0; i < LINES; i++)
 		ck_assert_uint_eq(t->line[i].line, BASE + i * LINE);
-}
-END_TEST
-
-/* Two sockets of four cores; each two cores share a private cache. */
-static const uint32_t pair_of_core[] = { 0, 0, 1, 1, 2, 2, 3, 3 };
-static const uint32_t socket_of_core[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
-static const uint32_t own_of_core[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-static const uint32_t mixed_of_core[] = { 7, 5, 3, 1, 7, 5, 3, 1 };
-
-static const struct exact_topology topologies[] = {
-	{ 8, 1, { own_of_core } },
-	{ 8, 2, { own_of_core, socket_of_core } },
-	{ 8, 2, { pair_of_core, socket_of_core } },
-	{ 8, 3, { own_of_core, pair_of_core, socket_of_core } },
-	{ 8, 1, { mixed_of_core } },
-};
-
-enum mesi {
-	INVALID,
-	SHARED,
-	EXCLUSIVE,
-	MODIFIED
-};
-
-struct machine {
-	const struct exact_topology *topology;
-	enum mesi state[8][LINES + 8]; /* [cache][line] */
-	struct exact_counts counts;
-	uint64_t ownership[LINES + 8];
-};
-
-/* The distance of two caches: of any core of one from any of the other. */
-static uint32_t apart(const struct machine *m, uint32_t a, uint32_t b)
-{
-	uint32_t least = m->topology->levels;
-
-	for (uint32_t i = 0; i < 8; i++)
-		for (uint32_t j = 0; j < 8; j++) {
-			if (m->topology->domain[0][i] != a ||
-			    m->topology->domain[0][j] != b)
-				continue;
-			for (uint32_t k = 0; k < least; k++)
-				if (m->topology->domain[k][i] ==
-				    m->topology->domain[k][j])
-					least = k;
-		}
-	return least;
-}
-
-static void machine_access(struct machine *m, const struct piece *p)
-{
-	uint32_t me = m->topology->domain[0][p->core], line, near, far;
-	uint32_t others = 0;
-	bool modified = false;
-	enum mesi *mine;
-
-	line = (p->line - BASE) / LINE;
-	mine = &m->state[me][line];
-	near = EXACT_LEVELS_MAX;
-	far = 0;
-	for (uint32_t c = 0; c < 8; c++) {
-		uint32_t d = apart(m, me, c);
-
-		if (c == me || m->state[c][line] == INVALID)
-			continue;
-		others++;
-		near = d < near ? d : near;
-		far = d > far ? d : far;
-		modified |= m->state[c][line] == MODIFIED;
-		m->state[c][line] = p->store ? INVALID : SHARED;
-	}
-	if (p->store) {
-		m->counts.stores++;
-		m->counts.invalidated += others;
-		m->ownership[line] += others > 0;
-		if (*mine == SHARED && others)
-			m->counts.miss[EXACT_UPGRADE][far]++;
-		else if (*mine == INVALID && others)
-			m->counts.miss[modified ? EXACT_OWN_MODIFIED
-						: EXACT_OWN_CLEAN][near]++;
-		else if (*mine == INVALID)
-			m->counts.cold_stores++;
-		*mine = MODIFIED;
-		return;
-	}
-	m->counts.loads++;
-	if (*mine != INVALID)
-		return;
-	if (others)
-		m->counts.miss[modified ? EXACT_LOAD_MODIFIED
-					: EXACT_LOAD_CLEAN][near]++;
-	else
-		m->counts.cold_loads++;
-	*mine = others ? SHARED : EXCLUSIVE;
-}
-
-static int compare_ownership(void *ctx, const struct exact_line *line)
-{
-	struct machine *m = ctx;
-
-	ck_assert_uint_eq(line->ownership,
-			  m->ownership[(line->line - BASE) / LINE]);
-	return 0;
-}
-
-START_TEST(misses_are_those_of_four_state_machines)
-{
-	static const uint32_t counts[] = { 2, 8, 20, 70 };
-	uint32_t n = counts[_i / 5];
-	struct exact_config c = config(n, &topologies[_i % 5]);
-	struct exact *x = directory(&c, threads);
-	struct stream *s = &stream;
-	struct machine m = { .topology = &topologies[_i % 5] };
-	struct exact_counts sum = { 0 };
-	uint64_t *to = (uint64_t *)&sum;
-
-	run_stream(x, n, 8, s, 100 + _i);
-	for (uint32_t i = 0; i < s->n; i++)
-		machine_access(&m, &s->piece[i]);
-	for (uint32_t i = 0; i < n; i++)
-		for (size_t k = 0; k < sizeof(sum) / sizeof(*to); k++)
-			to[k] += ((uint64_t *)&threads[i].counts)[k];
-	ck_assert_mem_eq(&sum, &m.counts, sizeof(sum));
-	ck_assert_int_eq(exact_lines(x, compare_ownership, &m), 0);
 }
 END_TEST
 
@@ -588,7 +355,6 @@ int main(void)
 		tc,
 		transfers_of_every_cell_and_line_are_those_of_the_definition, 0,
 		sizeof(thread_counts) / sizeof(thread_counts[0]));
-	tcase_add_loop_test(tc, misses_are_those_of_four_state_machines, 0, 20);
 	tcase_add_test(tc, each_reader_after_a_store_is_a_transfer);
 	tcase_add_test(tc, false_is_judged_over_the_whole_stay);
 	tcase_add_test(tc, an_access_at_the_end_of_memory_ends_there);
