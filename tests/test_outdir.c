@@ -1,89 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_outdir - who gets which directory, and what is never touched
- *
- * Paths are relative to the sandbox, which is the working directory.
  */
-#include <dirent.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 
-#include "sandbox.h"
-#include "src/outdir.h"
-#include "src/rng.h"
-#include "src/store.h"
-
-static char path[PATH_MAX];
-static char run_id[OUTDIR_RUN_ID_BYTES];
-
-static void setup(void)
-{
-	sandbox_setup();
-	ck_assert_int_eq(chdir(sandbox), 0);
-}
-
-static int create(const char *wanted, const char *id)
-{
-	return outdir_create(wanted, id, path, sizeof(path));
-}
-
-/* A run that has ended: it made @wanted and a file in it. */
-static void run(const char *wanted, const char *id)
-{
-	struct store s;
-	int fd = create(wanted, id);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(store_create(&s, fd, "a.1.1.cdp", 8192), 0);
-	store_release(&s);
-	close(fd);
-}
-
-/* The run whose directory this is; "" if it carries no marker. */
-static const char *owner(const char *dir)
-{
-	int fd = outdir_open(dir, run_id);
-
-	if (fd < 0)
-		return "";
-	close(fd);
-	return run_id;
-}
-
-static void make_file(const char *name)
-{
-	int fd = open(name, O_CREAT | O_EXCL | O_WRONLY, 0600);
-
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-}
-
-static bool there(const char *name)
-{
-	struct stat st;
-
-	return lstat(name, &st) == 0;
-}
-
-/* Entries of @dir, of those that begin with @start. */
-static int entries(const char *dir, const char *start)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	int n = 0;
-
-	ck_assert_ptr_nonnull(d);
-	while ((e = readdir(d)))
-		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
-		     !strncmp(e->d_name, start, strlen(start));
-	closedir(d);
-	return n;
-}
+#include "tests/outdir_hand.h"
 
 START_TEST(a_new_directory_is_private_marked_and_absolute)
 {
@@ -386,113 +307,6 @@ START_TEST(it_works_where_a_system_call_is_missing)
 }
 END_TEST
 
-enum {
-	RACERS = 12,
-	RACES = 15,
-	KILLS = 100
-};
-
-/* Runs of @n processes at once; each reports the path it got. */
-static void race(char got[][PATH_MAX], pid_t *pid, int n)
-{
-	int go[2], pipes[RACERS][2];
-
-	ck_assert_int_eq(pipe(go), 0);
-	for (int i = 0; i < n; i++) {
-		ck_assert_int_eq(pipe(pipes[i]), 0);
-		pid[i] = fork();
-		ck_assert_int_ge(pid[i], 0);
-		if (!pid[i]) {
-			char id[16], c;
-			int fd;
-
-			snprintf(id, sizeof(id), "racer-%d", i);
-			close(go[1]);
-			if (read(go[0], &c, 1) != 0)
-				_exit(1);
-			fd = create("out", id);
-			if (fd < 0 || write(pipes[i][1], path, PATH_MAX) < 0)
-				_exit(1);
-			close(pipes[i][1]);
-			pause(); /* still running */
-		}
-		close(pipes[i][1]);
-	}
-	close(go[0]);
-	close(go[1]);
-	for (int i = 0; i < n; i++) {
-		char *p = got[i];
-		ssize_t bytes;
-
-		while ((bytes = read(pipes[i][0], p, PATH_MAX)) > 0)
-			p += bytes;
-		ck_assert_int_eq(p - got[i], PATH_MAX);
-		close(pipes[i][0]);
-	}
-}
-
-START_TEST(runs_that_start_at_once_get_a_directory_each)
-{
-	static char got[RACERS][PATH_MAX];
-	pid_t pid[RACERS];
-	char id[16];
-
-	for (int n = 0; n < RACES; n++) {
-		run("out", "earlier");
-		race(got, pid, RACERS);
-		for (int i = 0; i < RACERS; i++) {
-			snprintf(id, sizeof(id), "racer-%d", i);
-			ck_assert_str_eq(owner(got[i]), id);
-		}
-		/* None was lost: it is there, or a racer's old. */
-		ck_assert_int_eq(entries(".", "out"), RACERS + 1);
-		ck_assert_int_eq(entries(".", ".comdet-"), 0);
-		ck_assert(!strcmp(owner("out.old"), "earlier") ||
-			  !strcmp(owner("out"), "earlier"));
-		for (int i = 0; i < RACERS; i++) {
-			kill(pid[i], SIGKILL);
-			waitpid(pid[i], NULL, 0);
-		}
-		nftw(".", sandbox_remove, 16, FTW_DEPTH | FTW_PHYS);
-	}
-}
-END_TEST
-
-START_TEST(a_crash_leaves_no_directory_without_its_marker)
-{
-	struct rng rng;
-	int whole = 0;
-
-	rng_seed(&rng, 6, 0);
-	for (int n = 0; n < KILLS; n++) {
-		struct timespec t = { 0, 0 };
-		pid_t pid = fork();
-
-		ck_assert_int_ge(pid, 0);
-		for (int i = 0; !pid; i++) {
-			char id[16];
-
-			snprintf(id, sizeof(id), "run-%d", i);
-			run("out", id);
-		}
-		t.tv_nsec = rng_below(&rng, 3000000);
-		nanosleep(&t, NULL);
-		kill(pid, SIGKILL);
-		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-		if (there("out")) {
-			ck_assert_str_ne(owner("out"), "");
-			whole++;
-		}
-		if (there("out.old"))
-			ck_assert_str_ne(owner("out.old"), "");
-	}
-	ck_assert_int_gt(whole, KILLS / 2);
-	/* Whatever was left, the next run gets the name itself. */
-	run("out", "last");
-	ck_assert_str_eq(owner("out"), "last");
-}
-END_TEST
-
 START_TEST(open_tells_a_run_from_everything_else)
 {
 	ck_assert_int_eq(outdir_open("out", NULL), -ENOENT);
@@ -554,8 +368,6 @@ int main(void)
 		       a_file_size_limit_of_nothing_is_an_error_and_no_signal);
 	tcase_add_test(tc, a_thousand_names_are_tried);
 	tcase_add_loop_test(tc, it_works_where_a_system_call_is_missing, 0, 5);
-	tcase_add_test(tc, runs_that_start_at_once_get_a_directory_each);
-	tcase_add_test(tc, a_crash_leaves_no_directory_without_its_marker);
 	tcase_add_test(tc, open_tells_a_run_from_everything_else);
 	tcase_add_loop_test(tc, a_marker_that_says_something_else_is_none, 0,
 			    7);
