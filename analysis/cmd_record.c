@@ -212,6 +212,8 @@ static int run_record(int argc, char **argv)
 		r.path = shell[0];
 		r.argv = shell;
 	} else {
+		if (record_needs_topology())
+			record_settle_topology();
 		r.library = library = find_preload();
 	}
 	if (program.shell && r.library) {
@@ -285,20 +287,21 @@ const struct command cmd_record = {
 		 "(COMDET_EXACT=1)\n"
 		 "      --watch KIND    sw or, by debug registers, hw: instr "
 		 "(COMDET_WATCH)\n"
-		 "\n"
-		 "With the source emu, under QEMU:\n"
 		 "      --topology FILE cores and caches; default the host's "
 		 "(COMDET_TOPOLOGY)\n"
+		 "      --granularity LIST  reuse of what: address, line; "
+		 "default both\n"
+		 "                      (COMDET_GRANULARITY)\n"
+		 "      --slots N       uses watched at once, default 4096; "
+		 "instr 100\n"
+		 "                      (COMDET_SLOTS)\n"
+		 "\n"
+		 "With the source emu, under QEMU:\n"
 		 "      --place NAME    threads on cores: compact or scatter "
 		 "(COMDET_PLACE)\n"
 		 "      --slice N       accesses of a turn: auto, 0, 10 or "
 		 "more (COMDET_SLICE)\n"
 		 "      --pmu NAME      sample as pebs or as ibs does "
-		 "(COMDET_PMU)\n"
-		 "      --granularity LIST  reuse of what: address, line; "
-		 "default both\n"
-		 "                      (COMDET_GRANULARITY)\n"
-		 "      --slots N       uses watched at once, default 4096 "
-		 "(COMDET_SLOTS)\n",
+		 "(COMDET_PMU)\n",
 	.run = run_record,
 };

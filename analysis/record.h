@@ -42,6 +42,15 @@ bool record_emulates(void);
 char **record_emu_command(const struct program *p, char *const *argv,
 			  const char *library);
 
+/*
+ * Set the topology's twin to the host's if none is asked for and it matters.
+ * Dies if the one asked for is bad.
+ */
+void record_settle_topology(void);
+
+/* Is the source instr asked about caches that cores share? */
+bool record_needs_topology(void);
+
 /* The path of QEMU, malloc'ed; NULL if it is not installed. */
 char *record_find_qemu(void);
 

@@ -218,7 +218,7 @@ static char *host_topology(void)
 	return text;
 }
 
-static void settle_topology(void)
+void record_settle_topology(void)
 {
 	const char *asked = getenv("COMDET_TOPOLOGY");
 	const char *exact = getenv("COMDET_EXACT");
@@ -247,7 +247,7 @@ char **record_emu_command(const struct program *p, char *const *argv,
 	char *argv0 = argv[0];
 	int n = 0, at = 0;
 
-	settle_topology();
+	record_settle_topology();
 	refuse_privilege(p);
 	for (int depth = 0; depth < SCRIPTS_MAX && take_script(&path, &rest);
 	     depth++)

@@ -69,11 +69,12 @@ static void check_mode(const char *name, const char *value)
 
 	if (!strcmp(value, "profile"))
 		die("%s profile is not available in this build; use comm, "
-		    "reuse, or some of comm,reuse,shared,global with -s emu",
+		    "reuse, or some of comm,reuse,shared,global with -s emu "
+		    "(without comm with -s instr)",
 		    name);
 	check_words(name, value, modes,
 		    "use comm, reuse, or some of comm,reuse,shared,global "
-		    "with -s emu");
+		    "with -s emu (without comm with -s instr)");
 }
 
 static void check_granularity(const char *name, const char *value)
@@ -322,8 +323,9 @@ static const struct {
 	  "with clock set the rate with -F HZ" },
 	{ "--ldlat (COMDET_LDLAT)", "COMDET_LDLAT", NULL, OF_PEBS,
 	  "needs the source pebs: -s pebs" },
-	{ "--topology (COMDET_TOPOLOGY)", "COMDET_TOPOLOGY", NULL, OF_EMU,
-	  "needs the source emu: -s emu" },
+	{ "--topology (COMDET_TOPOLOGY)", "COMDET_TOPOLOGY", NULL,
+	  OF_EMU | OF_INSTR,
+	  "needs the source emu, or instr with -m shared or global" },
 	{ "--exact (COMDET_EXACT)", "COMDET_EXACT", "1", OF_EMU | OF_INSTR,
 	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "--slice (COMDET_SLICE)", "COMDET_SLICE", NULL, OF_EMU,
@@ -352,6 +354,33 @@ static const struct {
 	  "needs the source clock; with the others set the period with -p" },
 };
 
+/* Is anything asked of caches that several cores share? */
+static bool asks_of_caches(void)
+{
+	const char *mode = getenv("COMDET_MODE");
+
+	return mode && (strstr(mode, "shared") || strstr(mode, "global"));
+}
+
+static void check_mode_fits(int source)
+{
+	const char *mode = getenv("COMDET_MODE");
+
+	if (!mode || !*mode || !strcmp(mode, "comm") ||
+	    !strcmp(mode, "reuse") || source == OF_EMU ||
+	    (source == OF_INSTR && !strstr(mode, "comm")))
+		return;
+	die("-m %s (COMDET_MODE) needs the source emu: -s emu%s; the "
+	    "others take comm or reuse, alone",
+	    safe_text(mode),
+	    strstr(mode, "comm") ? "" : ", or instr: -s instr");
+}
+
+bool record_needs_topology(void)
+{
+	return !record_emulates() && source_is("instr") && asks_of_caches();
+}
+
 static void check_source_fits(void)
 {
 	int source = record_emulates()    ? OF_EMU
@@ -359,13 +388,12 @@ static void check_source_fits(void)
 		     : source_is("pebs")  ? OF_PEBS
 		     : source_is("ibs")   ? OF_IBS
 					  : OF_CLOCK;
-	const char *mode = getenv("COMDET_MODE");
+	const char *topology = getenv("COMDET_TOPOLOGY");
 
-	if (mode && *mode && strcmp(mode, "comm") && source != OF_EMU &&
-	    strcmp(mode, "reuse"))
-		die("-m %s (COMDET_MODE) needs the source emu: -s emu; the "
-		    "others take comm or reuse, alone",
-		    safe_text(mode));
+	check_mode_fits(source);
+	if (source == OF_INSTR && topology && *topology && !asks_of_caches())
+		die("--topology (COMDET_TOPOLOGY) with -s instr needs -m "
+		    "shared or global");
 	for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
 		const char *value = getenv(fits[i].twin);
 

@@ -78,10 +78,35 @@ static int one_of(char *const *env, const char *name, const char *const *names,
 	return bad(error, size, name, value, wanted);
 }
 
+uint32_t config_modes(char *const *env)
+{
+	static const char *const names[] = { "comm", "reuse", "shared",
+					     "global" };
+	const char *p = config_get(env, "COMDET_MODE");
+	uint32_t modes = 0, found;
+
+	if (!p || !*p)
+		return CDP_MODE_COMM;
+	for (;; p++) {
+		size_t n = strcspn(p, ",");
+
+		found = 0;
+		for (uint32_t i = 0; i < 4; i++)
+			if (n == strlen(names[i]) && !strncmp(p, names[i], n))
+				found = 1u << i;
+		if (!found || modes & found)
+			return 0;
+		modes |= found;
+		p += n;
+		if (!*p)
+			break;
+	}
+	return modes & CDP_MODE_COMM && modes != CDP_MODE_COMM ? 0 : modes;
+}
+
 int config_read(struct config *c, char *const *env, char *error,
 		unsigned int size)
 {
-	static const char *const modes[] = { "comm", "reuse", NULL };
 	static const char *const sources[] = { "auto", "clock", "pebs",
 					       "ibs",  "instr", NULL };
 	/* The source instr has others too, and looks for itself. */
@@ -103,13 +128,12 @@ int config_read(struct config *c, char *const *env, char *error,
 	c->run = config_get(env, "COMDET_RUN");
 	c->sample_log = config_get(env, "COMDET_SAMPLE_LOG");
 
-	i = one_of(env, "COMDET_MODE", modes,
-		   "here are the modes comm and reuse; shared and global need "
-		   "the source emu",
-		   error, size);
-	if (i < 0)
-		return i;
-	c->modes = i ? CDP_MODE_REUSE : CDP_MODE_COMM;
+	c->modes = config_modes(env);
+	if (!c->modes)
+		return bad(error, size, "COMDET_MODE",
+			   config_get(env, "COMDET_MODE"),
+			   "here are the modes comm and reuse, alone, and with "
+			   "the source instr some of reuse,shared,global");
 	i = one_of(env, "COMDET_SOURCE", sources,
 		   "here are the sources auto, pebs, ibs, clock and instr",
 		   error, size);

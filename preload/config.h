@@ -51,6 +51,12 @@ struct config {
 int config_read(struct config *c, char *const *env, char *error,
 		unsigned int size);
 
+/*
+ * What COMDET_MODE in @env asks for, CDP_MODE_*; 0: what cannot be. Context:
+ * set-up.
+ */
+uint32_t config_modes(char *const *env);
+
 /* The value of @name in @env, or NULL; getenv may be the application's own. */
 const char *config_get(char *const *env, const char *name);
 

@@ -83,14 +83,15 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	const char *granularity = value_of(env, "COMDET_GRANULARITY");
 	const char *slots = value_of(env, "COMDET_SLOTS");
 	const char *mode = value_of(env, "COMDET_MODE");
-	uint32_t known = 0;
-	char *end;
+	uint32_t known = 0, most;
+	char wanted[80], *end;
 
-	c->reuse = mode && !strcmp(mode, "reuse");
+	/* In the order of enum reuse_scope. */
+	c->scopes = config_modes(env) / CDP_MODE_REUSE;
+	c->reuse = c->scopes;
 	if (!c->reuse)
 		return 0;
 	c->algorithm = INSTR_COMDETECTIVE;
-	c->slots = SLOTS_DEFAULT;
 	c->granularities = 1u << REUSE_ADDRESS | 1u << REUSE_LINE;
 	for (uint32_t i = 0; granularity && i < 3; i++)
 		if (!strcmp(granularity, granularities[i]))
@@ -98,12 +99,20 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	if (granularity && !known)
 		return bad(error, size, "COMDET_GRANULARITY", granularity,
 			   "must be address, line or address,line");
+	most = INSTR_REUSE_SLOTS_MAX / __builtin_popcount(c->scopes) /
+	       __builtin_popcount(c->granularities);
+	c->slots = most < SLOTS_DEFAULT ? most : SLOTS_DEFAULT;
 	if (slots)
 		c->slots = strtoul(slots, &end, 10);
+	snprintf(wanted, sizeof(wanted),
+		 "must be 1 to %u with the source instr and what it measures",
+		 most);
 	if (slots && (*end || *slots < '0' || *slots > '9' || !c->slots ||
-		      c->slots > INSTR_REUSE_SLOTS_MAX))
-		return bad(error, size, "COMDET_SLOTS", slots,
-			   "must be 1 to 120 with the source instr");
+		      c->slots > most))
+		return bad(error, size, "COMDET_SLOTS", slots, wanted);
+	if (c->hardware && c->scopes != 1u << REUSE_PRIVATE)
+		return bad(error, size, "COMDET_MODE", mode,
+			   "shared and global need COMDET_WATCH=sw");
 	if (c->hardware && slots)
 		return bad(error, size, "COMDET_SLOTS", slots,
 			   "with COMDET_WATCH=hw each register has one use");
@@ -154,5 +163,9 @@ int instr_config_read(char *const *env, char *error, size_t size)
 		return bad(error, size, "COMDET_PERIOD",
 			   value_of(env, "COMDET_PERIOD"),
 			   "must be accesses, 0 or at least 100");
-	return read_reuse(env, c, error, size);
+	if (read_reuse(env, c, error, size))
+		return -EINVAL;
+	if (c->scopes & ~(1u << REUSE_PRIVATE))
+		return instr_place_read(env, error, size);
+	return 0;
 }

@@ -52,9 +52,14 @@ static int64_t interval(struct thread *t)
 static void load(struct instr_thread *h, enum instr_class class, int64_t n)
 {
 	int64_t more = n - h->left[class];
+	struct thread *t = thread_self();
 
+	if (t)
+		instr_count_change(t);
 	h->left[class] += more;
 	h->given[class] += more;
+	if (t)
+		instr_count_changed(t);
 }
 
 /* Move the counts of @h, which is the calling thread's, to its row. */
@@ -62,6 +67,7 @@ static void flush(struct thread *t, struct instr_thread *h)
 {
 	uint64_t sum = 0;
 
+	instr_count_change(t);
 	for (enum instr_class c = 0; c < INSTR_CLASSES; c++) {
 		uint64_t n = instr_count(h, c);
 		uint64_t bytes = n * instr_class_bytes(c);
@@ -82,6 +88,7 @@ static void flush(struct thread *t, struct instr_thread *h)
 		}
 	}
 	t->instr.counted += sum;
+	instr_count_changed(t);
 	atomic_fetch_add_explicit(&ticks, sum, memory_order_relaxed);
 }
 
@@ -139,6 +146,14 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 		t->instr.until[c] = n;
 		load(h, c, instr_config.exact ? 0 : n);
 	}
+	for (int i = 0; i < instr_libraries(); i++) {
+		struct instr_copy *copy = &t->instr.copy[i];
+
+		if (!instr_library(i) || instr_library(i)->thread() != h)
+			continue;
+		copy->library = instr_library(i);
+		__atomic_store_n(&copy->hooks, h, __ATOMIC_RELEASE);
+	}
 	h->owner = owner;
 }
 
@@ -178,7 +193,7 @@ static void trap_comm(struct thread *t, const struct access *a)
 static void trap(struct thread *t, const struct event *e)
 {
 	if (instr_config.reuse) {
-		instr_reuse_trap(t, &e->access, instr_accesses(t));
+		instr_reuse_trap(t, &e->access);
 		return;
 	}
 	if (instr_config.algorithm == INSTR_COMDETECTIVE) {
@@ -212,7 +227,7 @@ static void sample(struct thread *t, const struct event *e)
 		store_add(&r->stores, 1);
 	sample_log_add(t, &e->access, SAMPLE_UNIFORM);
 	if (instr_config.reuse)
-		instr_reuse_sample(t, &e->access, instr_accesses(t));
+		instr_reuse_sample(t, &e->access);
 	else if (instr_config.algorithm == INSTR_COMDETECTIVE)
 		comm_sample(&runtime.comm, &t->comm, &e->access, instr_ticks(),
 			    t->core);

@@ -14,12 +14,8 @@
 #include "instr_source.h"
 #include "runtime.h"
 
-enum {
-	LIBRARIES_MAX = 64
-};
-
 struct look {
-	struct instr_library *library[LIBRARIES_MAX]; /* NULL: gone */
+	struct instr_library *library[INSTR_LIBRARIES_MAX]; /* NULL: gone */
 	int libraries;
 	int lasting; /* of them: what the program was started with */
 	bool done;
@@ -55,7 +51,7 @@ static bool take_library(struct instr_library *l)
 			__atomic_store_n(&look.library[i], l, __ATOMIC_RELEASE);
 			return true;
 		}
-	if (look.libraries == LIBRARIES_MAX)
+	if (look.libraries == INSTR_LIBRARIES_MAX)
 		return false;
 	look.library[look.libraries] = l;
 	__atomic_store_n(&look.libraries, look.libraries + 1, __ATOMIC_RELEASE);

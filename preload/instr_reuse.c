@@ -2,9 +2,9 @@
 /*
  * instr_reuse - reuse times from the samples of the source instr
  *
- * An engine of src/reuse.h for each granularity, private scope: time is the
- * accesses of the thread, which its hooks count. When another thread's store
- * invalidates a use, the owner's count is not known to it.
+ * An engine of src/reuse.h for each scope and granularity that is asked for.
+ * Time is the accesses that hooks count, of the thread or, shared and global,
+ * of all threads under its cache: instr_count.c.
  *
  * Watched in software: the hooks tell of accesses to lines that are marked, and
  * the ranges themselves are compared here. A slot's range is 0 while it
@@ -33,7 +33,7 @@ enum {
 	TRAPS_MAX = 100,   /* of a register, for one use */
 };
 
-_Static_assert(REUSE_GRANULARITIES *INSTR_REUSE_SLOTS_MAX < 256,
+_Static_assert(INSTR_REUSE_SLOTS_MAX < 256,
 	       "the bytes of the hooks' table count marks");
 
 struct watched {
@@ -43,11 +43,19 @@ struct watched {
 	uint64_t marked;         /* as range, for who arms */
 };
 
-static struct reuse *reuse[REUSE_GRANULARITIES]; /* NULL: not asked for */
-static size_t reuse_bytes[REUSE_GRANULARITIES];
-static struct watched watched[REUSE_GRANULARITIES][INSTR_REUSE_SLOTS_MAX];
+struct engine {
+	struct reuse *reuse;
+	size_t bytes; /* of memory */
+	enum reuse_scope scope;
+	enum reuse_granularity granularity;
+	struct watched *watched; /* by slot */
+};
+
+static struct engine engine[INSTR_REUSE_ENGINES];
+static uint32_t engines;
+static struct watched watched[INSTR_REUSE_SLOTS_MAX];
 static struct reuse_tally rest; /* for what is left at the end */
-static uint32_t slots;          /* of each granularity */
+static uint32_t slots;          /* of each engine */
 static bool hardware;
 static _Atomic uint64_t limited; /* uses given up: TRAPS_MAX */
 
@@ -63,20 +71,36 @@ static uint64_t range_bytes(uint64_t range)
 
 static void mark(uint64_t range, int change)
 {
-	uint64_t line = range_addr(range) & -(uint64_t)LINE_BYTES;
-	uint64_t end = range_addr(range) + range_bytes(range);
+	uint64_t last = range_addr(range) + range_bytes(range) - 1;
 
-	if (!range)
-		return;
-	instr_watch_mark(line, change);
-	if (end > line + LINE_BYTES)
-		instr_watch_mark(line + LINE_BYTES, change);
+	if (range)
+		instr_watch_mark(range_addr(range) & -(uint64_t)LINE_BYTES,
+				 last & -(uint64_t)LINE_BYTES, change);
+}
+
+static uint64_t count_for(const struct thread *t, const struct engine *e)
+{
+	return e->scope == REUSE_PRIVATE
+		       ? instr_accesses(t)
+		       : instr_count_domain(t->instr.place.domain);
+}
+
+/* Of a thread, or a cache, as this one sees it. */
+static uint64_t count_of(void *ctx, const struct reuse_place *use)
+{
+	const struct instr_reuse *r = ctx;
+	uint64_t count;
+
+	if (engine[r->engine].scope != REUSE_PRIVATE)
+		return instr_count_domain(use->domain);
+	return instr_count_thread(use->thread, &count) ? count
+						       : REUSE_TIME_UNKNOWN;
 }
 
 static int arm(void *ctx, const struct reuse_watched *w)
 {
 	struct instr_reuse *r = ctx;
-	struct watched *s = &watched[r->granularity][w->slot];
+	struct watched *s = &engine[r->engine].watched[w->slot];
 	uint64_t range = w->addr | (uint64_t)w->len << LEN_SHIFT;
 
 	atomic_store_explicit(&s->range, 0, memory_order_relaxed);
@@ -96,7 +120,7 @@ static int arm(void *ctx, const struct reuse_watched *w)
 static void disarm(void *ctx, uint32_t slot)
 {
 	struct instr_reuse *r = ctx;
-	struct watched *s = &watched[r->granularity][slot];
+	struct watched *s = &engine[r->engine].watched[slot];
 
 	atomic_store_explicit(&s->range, 0, memory_order_relaxed);
 	mark(s->marked, -1);
@@ -106,12 +130,13 @@ static void disarm(void *ctx, uint32_t slot)
 static void decided(void *ctx, const struct reuse_event *e)
 {
 	struct instr_reuse *r = ctx;
+	const struct engine *g = &engine[r->engine];
 	uint64_t generation = maps_note(e->use.ip);
 
 	if (e->end.flags)
 		generation = maps_note(e->end.ip);
-	if (reuse_tally_add(&runtime.store, r->tally, REUSE_PRIVATE,
-			    r->granularity, e, generation))
+	if (reuse_tally_add(&runtime.store, r->tally, g->scope, g->granularity,
+			    e, generation))
 		lose(r->owner, LOSS_STORE_FULL);
 }
 
@@ -121,7 +146,7 @@ static int arm_register(void *ctx, const struct reuse_watched *w)
 	struct watch_range range =
 		reuse_own_part(w->addr, w->len, &r->thread.rng);
 
-	atomic_store_explicit(&watched[r->granularity][w->slot].thread,
+	atomic_store_explicit(&engine[r->engine].watched[w->slot].thread,
 			      w->place.thread, memory_order_relaxed);
 	store_add(&r->owner->record->arms, 1);
 	return instr_register_set(w->slot, &range, w->generation);
@@ -132,84 +157,101 @@ static void disarm_register(void *ctx, uint32_t slot)
 	instr_register_off(slot);
 }
 
-static const struct reuse_watch software = { arm, disarm, NULL };
+static const struct reuse_watch software = { arm, disarm, count_of };
 static const struct reuse_watch debug_registers = { arm_register,
-						    disarm_register, NULL };
+						    disarm_register, count_of };
 static const struct reuse_sink sink = { decided };
+
+static int make(struct engine *g)
+{
+	struct reuse_config config = {
+		.scope = g->scope,
+		.granularity = g->granularity,
+		.line_bytes = LINE_BYTES,
+		.slots = slots,
+		.use_next = hardware,
+	};
+	void *mem;
+
+	g->bytes = reuse_size(&config);
+	mem = mmap(NULL, g->bytes, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mem == MAP_FAILED)
+		return -ENOMEM;
+	g->reuse = reuse_init(mem, &config,
+			      hardware ? &debug_registers : &software, &sink);
+	return g->reuse ? 0 : -EINVAL;
+}
 
 int instr_reuse_init(uint32_t registers)
 {
-	struct reuse_config config = {
-		.scope = REUSE_PRIVATE,
-		.line_bytes = LINE_BYTES,
-		.slots = registers ? registers : instr_config.slots,
-		.use_next = registers,
-	};
+	const struct instr_config *c = &instr_config;
+	int r = 0;
 
-	slots = config.slots;
 	hardware = registers;
+	slots = registers ? registers : c->slots;
 	memset(watched, 0, sizeof(watched));
+	atomic_store(&limited, 0);
 	rest = (struct reuse_tally){ .writer.section = CDP_REUSE,
-				     .period = instr_config.period };
-	for (int g = 0; g < REUSE_GRANULARITIES; g++) {
-		void *mem;
-
-		if (reuse[g]) /* a forked child's is its own */
-			munmap(reuse[g], reuse_bytes[g]);
-		reuse[g] = NULL;
-		if (!(instr_config.granularities & 1u << g))
-			continue;
-		config.granularity = g;
-		reuse_bytes[g] = reuse_size(&config);
-		mem = mmap(NULL, reuse_bytes[g], PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (mem == MAP_FAILED)
-			return -ENOMEM;
-		reuse[g] = reuse_init(mem, &config,
-				      registers ? &debug_registers : &software,
-				      &sink);
-		if (!reuse[g])
-			return -EINVAL;
-	}
-	return 0;
+				     .period = c->period };
+	instr_count_init();
+	for (uint32_t i = 0; i < engines;
+	     i++) /* a forked child's are its own */
+		munmap(engine[i].reuse, engine[i].bytes);
+	engines = 0;
+	for (enum reuse_scope s = 0; s < REUSE_SCOPES; s++)
+		for (enum reuse_granularity g = 0; g < REUSE_GRANULARITIES; g++)
+			if (!r && c->scopes & 1u << s &&
+			    c->granularities & 1u << g) {
+				engine[engines] = (struct engine){
+					.scope = s,
+					.granularity = g,
+					.watched = &watched[engines * slots],
+				};
+				r = make(&engine[engines]);
+				engines += !r;
+			}
+	return r;
 }
 
 void instr_reuse_start(struct thread *t)
 {
-	struct reuse_place place = { .thread = t->record->id };
-
+	t->instr.place = instr_place(t->record->id);
 	t->instr.reuse_tally = (struct reuse_tally){
 		.writer.section = CDP_REUSE,
 		.period = instr_config.period,
 	};
-	for (int g = 0; g < REUSE_GRANULARITIES; g++) {
-		struct instr_reuse *r = &t->instr.reuse[g];
+	for (uint32_t i = 0; i < engines; i++) {
+		struct instr_reuse *r = &t->instr.reuse[i];
 
 		r->owner = t;
 		r->tally = &t->instr.reuse_tally;
-		r->granularity = g;
-		reuse_thread_init(&r->thread, &place, r, runtime.seed + 2 + g);
+		r->engine = i;
+		reuse_thread_init(&r->thread, &t->instr.place, r,
+				  runtime.seed + 2 + i);
 	}
 	thread_mark_referenced(t->record->id);
+	instr_count_begin(t);
 	t->instr.in_reuse = true;
 }
 
 void instr_reuse_end(struct thread *t)
 {
-	if (!t->instr.in_reuse)
-		return;
 	t->instr.in_reuse = false;
-	for (int g = 0; g < REUSE_GRANULARITIES; g++)
-		if (reuse[g])
-			reuse_thread_end(reuse[g], &t->instr.reuse[g].thread);
+	for (uint32_t i = 0; i < engines; i++)
+		reuse_thread_end(engine[i].reuse, &t->instr.reuse[i].thread);
 	reuse_tally_release(&t->instr.reuse_tally);
 }
 
-/* May an access decide what slot @s watches? Then *@piece is what it does. */
-static bool decides(const struct watched *s, const struct thread *t,
-		    const struct access *a, struct access *piece,
-		    uint32_t *generation)
+/*
+ * May an access of @t decide what slot @s of @g watches? Then *@piece is what
+ * it does to it.
+ */
+static bool decides(const struct engine *g, const struct watched *s,
+		    const struct thread *t, const struct access *a,
+		    struct access *piece, uint32_t *generation)
 {
+	struct reuse_place use;
 	uint64_t range, addr, end;
 
 	/* (K) pairs with (J). */
@@ -220,9 +262,10 @@ static bool decides(const struct watched *s, const struct thread *t,
 	end = addr + range_bytes(range);
 	if (a->addr >= end || addr >= a->addr + a->len)
 		return false;
-	if (!reuse_stores(a) &&
-	    atomic_load_explicit(&s->thread, memory_order_relaxed) !=
-		    t->record->id)
+	use = instr_place(
+		atomic_load_explicit(&s->thread, memory_order_relaxed));
+	if (reuse_verdict(g->scope, &use, &t->instr.place, reuse_stores(a)) ==
+	    REUSE_NOTHING)
 		return false;
 	*piece = *a;
 	if (a->len > LINE_BYTES) {
@@ -240,26 +283,31 @@ bool instr_reuse_watches(const struct thread *t, const struct access *a)
 
 	if (hardware)
 		return false;
-	for (int g = 0; g < REUSE_GRANULARITIES; g++)
-		for (uint32_t i = 0; reuse[g] && i < slots; i++)
-			if (decides(&watched[g][i], t, a, &piece, &generation))
+	for (const struct engine *g = engine; g < engine + engines; g++)
+		for (uint32_t i = 0; i < slots; i++)
+			if (decides(g, &g->watched[i], t, a, &piece,
+				    &generation))
 				return true;
 	return false;
 }
 
-void instr_reuse_trap(struct thread *t, const struct access *a, uint64_t count)
+void instr_reuse_trap(struct thread *t, const struct access *a)
 {
 	struct access piece;
 	uint32_t generation;
 
-	for (int g = 0; t->instr.in_reuse && g < REUSE_GRANULARITIES; g++)
-		for (uint32_t i = 0; reuse[g] && i < slots; i++) {
-			if (!decides(&watched[g][i], t, a, &piece, &generation))
+	for (uint32_t n = 0; t->instr.in_reuse && n < engines; n++) {
+		const struct engine *g = &engine[n];
+
+		for (uint32_t i = 0; i < slots; i++) {
+			if (!decides(g, &g->watched[i], t, a, &piece,
+				     &generation))
 				continue;
 			store_add(&t->record->traps, 1);
-			reuse_trap(reuse[g], &t->instr.reuse[g].thread, i,
-				   generation, &piece, count);
+			reuse_trap(g->reuse, &t->instr.reuse[n].thread, i,
+				   generation, &piece, count_for(t, g));
 		}
+	}
 }
 
 /* What the thread's access was, as far as the processor and the code tell. */
@@ -280,45 +328,38 @@ static struct access trapped(struct thread *t, const struct watch_range *w,
 				.flags = own ? ACCESS_LOAD : 0 };
 }
 
-static void give_up(struct thread *t, enum reuse_granularity g, int slot,
-		    uint32_t generation)
+static void give_up(struct thread *t, int slot, uint32_t generation)
 {
-	uint64_t weight = reuse_drop(reuse[g], &t->instr.reuse[g].thread, slot,
-				     generation);
+	uint64_t weight = reuse_drop(engine[0].reuse, &t->instr.reuse[0].thread,
+				     slot, generation);
 
 	atomic_fetch_add_explicit(&limited, weight, memory_order_relaxed);
 	store_add(&t->record->loss[LOSS_TRAP_LIMIT], weight);
 }
 
+/* There is one engine then. */
 void instr_reuse_register(struct thread *t, int reg, uint32_t tag,
 			  const struct cpu_state *cpu)
 {
 	struct watch_range range;
 	struct access a;
-	uint32_t generation, traps;
-	bool own;
+	uint32_t generation, traps, thread;
 
 	traps = instr_register_trapped(reg, tag, &range, &generation);
 	if (!traps || !t->instr.in_reuse) {
 		lose(t, LOSS_TRAP_STALE);
 		return;
 	}
-	for (int g = 0; g < REUSE_GRANULARITIES; g++) {
-		if (!reuse[g])
-			continue;
-		own = atomic_load_explicit(&watched[g][reg].thread,
-					   memory_order_relaxed) ==
-		      t->record->id;
-		a = trapped(t, &range, own, cpu);
-		reuse_trap(reuse[g], &t->instr.reuse[g].thread, reg, generation,
-			   &a, instr_accesses(t));
-		if (traps >= TRAPS_MAX)
-			give_up(t, g, reg, generation);
-	}
+	thread = atomic_load_explicit(&engine[0].watched[reg].thread,
+				      memory_order_relaxed);
+	a = trapped(t, &range, thread == t->record->id, cpu);
+	reuse_trap(engine[0].reuse, &t->instr.reuse[0].thread, reg, generation,
+		   &a, instr_accesses(t));
+	if (traps >= TRAPS_MAX)
+		give_up(t, reg, generation);
 }
 
-void instr_reuse_sample(struct thread *t, const struct access *a,
-			uint64_t count)
+void instr_reuse_sample(struct thread *t, const struct access *a)
 {
 	struct access piece = *a;
 	uint64_t end = a->addr + a->len;
@@ -332,11 +373,9 @@ void instr_reuse_sample(struct thread *t, const struct access *a,
 		if (a->len <= LINE_BYTES || next > end)
 			next = end;
 		piece.len = next - piece.addr;
-		for (int g = 0; g < REUSE_GRANULARITIES; g++)
-			if (reuse[g])
-				reuse_sample(reuse[g],
-					     &t->instr.reuse[g].thread, &piece,
-					     count);
+		for (uint32_t i = 0; i < engines; i++)
+			reuse_sample(engine[i].reuse, &t->instr.reuse[i].thread,
+				     &piece, count_for(t, &engine[i]));
 		piece.addr = next;
 	}
 	if (piece.addr < end)
@@ -348,14 +387,13 @@ void instr_reuse_finish(void)
 	struct reuse_place nowhere = { 0, 0, 0 };
 	uint64_t lost;
 
-	for (int g = 0; g < REUSE_GRANULARITIES; g++) {
-		struct instr_reuse r = { .tally = &rest, .granularity = g };
+	for (uint32_t i = 0; i < engines; i++) {
+		struct instr_reuse r = { .tally = &rest, .engine = i };
 
-		if (!reuse[g])
-			continue;
 		reuse_thread_init(&r.thread, &nowhere, &r, runtime.seed);
-		reuse_finish(reuse[g], &r.thread);
-		lost = reuse_stats(reuse[g]).failed - atomic_load(&limited);
+		reuse_finish(engine[i].reuse, &r.thread);
+		lost = reuse_stats(engine[i].reuse).failed -
+		       atomic_exchange(&limited, 0);
 		__atomic_fetch_add(
 			&runtime.store.header->loss[LOSS_NO_REGISTER], lost,
 			__ATOMIC_RELAXED);

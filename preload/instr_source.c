@@ -51,6 +51,11 @@ int instr_choose(char *why, size_t size)
 			 "not profiled: this program has no hooks for the "
 			 "source instr; %s",
 			 reason);
+	else if (runtime.config.modes & (CDP_MODE_SHARED | CDP_MODE_GLOBAL))
+		snprintf(why, size,
+			 "not profiled: COMDET_MODE: shared and global need "
+			 "the source instr%s%s",
+			 *reason ? ": " : "", reason);
 	else if (instr_config.algorithm > INSTR_COMDETECTIVE)
 		snprintf(why, size,
 			 "not profiled: COMDET_ALGORITHM: estimates need a "
@@ -201,7 +206,10 @@ void instr_thread_end(struct thread *t)
 	if (t->instr.watches)
 		instr_software_comm.disarm(t);
 	instr_flush(t);
-	instr_reuse_end(t);
+	if (t->instr.in_reuse) {
+		instr_reuse_end(t);
+		instr_count_end(t);
+	}
 	if (t->instr.in_exact)
 		instr_exact_end(t);
 }

@@ -58,12 +58,15 @@ struct instr_config {
 	bool hardware;          /* watch with debug registers */
 	bool exact;             /* count every transfer */
 	bool reuse;             /* measure reuse times, and nothing else */
-	uint32_t granularities; /* of them, bits of enum reuse_granularity */
-	uint32_t slots;         /* uses watched at once, of each granularity */
+	uint32_t scopes;        /* of them, bits of enum reuse_scope */
+	uint32_t granularities; /* of each scope, enum reuse_granularity */
+	uint32_t slots;         /* uses watched at once, of each of these */
 };
 
 enum {
-	INSTR_REUSE_SLOTS_MAX = 120
+	INSTR_LIBRARIES_MAX = 64,
+	INSTR_REUSE_ENGINES = REUSE_SCOPES * (int)REUSE_GRANULARITIES,
+	INSTR_REUSE_SLOTS_MAX = 240, /* of all engines */
 };
 
 /* Constant after set-up. */
@@ -79,8 +82,14 @@ int instr_config_read(char *const *env, char *error, size_t size);
 struct instr_reuse {
 	struct thread *owner; /* NULL: what is left at the end */
 	struct reuse_tally *tally;
-	enum reuse_granularity granularity;
+	uint32_t engine;
 	struct reuse_thread thread;
+};
+
+/* A thread's counters in one copy of the hooks. */
+struct instr_copy {
+	const struct instr_library *library;
+	const struct instr_thread *hooks; /* NULL: had no event yet */
 };
 
 /* What a thread keeps. */
@@ -92,8 +101,13 @@ struct instr_state {
 	bool in_exact; /* the directory has a number for it: exact */
 	bool in_reuse;
 	uint64_t counted; /* accesses that the hooks handed over */
-	struct instr_reuse reuse[REUSE_GRANULARITIES];
+	struct instr_reuse reuse[INSTR_REUSE_ENGINES];
 	struct reuse_tally reuse_tally;
+	struct reuse_place place;
+	/* For who reads its counts: instr_count.c. */
+	struct thread *next;
+	struct instr_copy copy[INSTR_LIBRARIES_MAX];
+	_Atomic uint32_t sequence;
 	struct exact_thread *exact;
 	/* comm's, in software. */
 	struct watch_range watched[COMM_REGISTERS_MAX];
@@ -196,8 +210,11 @@ extern const struct comm_watch instr_software_comm;
 /* Nothing is watched any more, and registers are closed. Any context. */
 void instr_watch_close(void);
 
-/* Accesses to @line are to be told of once more, or once less. Any context. */
-void instr_watch_mark(uint64_t line, int change);
+/*
+ * Accesses to the lines from @first to @last are to be told of once more, or
+ * once less. Any context.
+ */
+void instr_watch_mark(uint64_t first, uint64_t last, int change);
 
 /* Slots whose line is within @bytes at @addr, as bits. Any context. */
 uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes);
@@ -252,18 +269,34 @@ bool instr_transfer_needs(const struct thread *t, uint32_t slot,
 			  uint32_t flags);
 void instr_transfer_finish(bool last);
 
+/* instr_count.c: a thread that begins and ends here can be read by others. */
+void instr_count_init(void);
+void instr_count_begin(struct thread *t);
+void instr_count_end(struct thread *t);
+/* The calling thread changes several words of its counts together. */
+void instr_count_change(struct thread *t);
+void instr_count_changed(struct thread *t);
+/* Accesses of thread @id; false: there is none. Context: handler. */
+bool instr_count_thread(uint32_t id, uint64_t *count);
+/* Accesses of the threads under cache @domain, ended ones too. The same. */
+uint64_t instr_count_domain(uint32_t domain);
+
+/* instr_place.c: returns -EINVAL with @error set. Context: set-up. */
+int instr_place_read(char *const *env, char *error, size_t size);
+/* Of a thread by the number of its row. Any context. */
+struct reuse_place instr_place(uint32_t thread);
+
 /*
- * instr_reuse.c: with config.reuse only; @count is the thread's accesses;
- * @registers to watch with, 0: in software.
+ * instr_reuse.c: with config.reuse only. @registers to watch with, 0: in
+ * software.
  */
 int instr_reuse_init(uint32_t registers);
 void instr_reuse_start(struct thread *t);
 void instr_reuse_end(struct thread *t);
 /* May the access decide about a use? Any context. */
 bool instr_reuse_watches(const struct thread *t, const struct access *a);
-void instr_reuse_trap(struct thread *t, const struct access *a, uint64_t count);
-void instr_reuse_sample(struct thread *t, const struct access *a,
-			uint64_t count);
+void instr_reuse_trap(struct thread *t, const struct access *a);
+void instr_reuse_sample(struct thread *t, const struct access *a);
 /* Register @reg, armed under @tag, trapped. Context: handler. */
 void instr_reuse_register(struct thread *t, int reg, uint32_t tag,
 			  const struct cpu_state *cpu);

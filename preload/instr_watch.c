@@ -59,19 +59,26 @@ static uint64_t target __attribute__((aligned(64)));
 
 /* ---- software ------------------------------------------------------------ */
 
-static void mark_in(struct instr_library *l, uint64_t line, int change)
+/* What begins in the line before may reach into the first. */
+static void mark_in(struct instr_library *l, uint64_t first, uint64_t last,
+		    int change)
 {
-	for (int before = 0; before < 2; before++)
-		__atomic_fetch_add(&l->watched[instr_watched_entry(
-					   line - before * LINE_BYTES)],
+	for (uint64_t line = first - LINE_BYTES; line <= last;
+	     line += LINE_BYTES)
+		__atomic_fetch_add(&l->watched[instr_watched_entry(line)],
 				   change, __ATOMIC_RELAXED);
 }
 
-void instr_watch_mark(uint64_t line, int change)
+void instr_watch_mark(uint64_t first, uint64_t last, int change)
 {
-	for (int i = 0; line && i < instr_libraries(); i++)
+	for (int i = 0; first && i < instr_libraries(); i++)
 		if (instr_library(i))
-			mark_in(instr_library(i), line, change);
+			mark_in(instr_library(i), first, last, change);
+}
+
+static void mark(uint64_t line, int change)
+{
+	instr_watch_mark(line, line, change);
 }
 
 /* Most of it was never touched, and is not to be. */
@@ -93,9 +100,9 @@ static int arm_software(void *ctx, const struct transfer_watched *w,
 	atomic_store_explicit(&s->generation, w->generation,
 			      memory_order_release);
 	atomic_store_explicit(&s->line, w->line, memory_order_relaxed);
-	instr_watch_mark(s->marked, -1);
+	mark(s->marked, -1);
 	s->marked = w->line;
-	instr_watch_mark(s->marked, 1);
+	mark(s->marked, 1);
 	*ready = now;
 	store_add(&t->record->arms, 1);
 	return 0;
@@ -104,7 +111,7 @@ static int arm_software(void *ctx, const struct transfer_watched *w,
 static void disarm_software(void *ctx, uint32_t slot)
 {
 	atomic_store_explicit(&software[slot].line, 0, memory_order_relaxed);
-	instr_watch_mark(software[slot].marked, -1);
+	mark(software[slot].marked, -1);
 	software[slot].marked = 0;
 }
 
@@ -148,8 +155,7 @@ static void disarm_comm(void *ctx)
 	struct thread *t = ctx;
 
 	for (uint32_t i = 0; i < t->instr.watches; i++)
-		instr_watch_mark(
-			t->instr.watched[i].addr & -(uint64_t)LINE_BYTES, -1);
+		mark(t->instr.watched[i].addr & -(uint64_t)LINE_BYTES, -1);
 	t->instr.watches = 0;
 }
 
@@ -160,7 +166,7 @@ static int arm_comm(void *ctx, const struct watch_range *ranges, int n)
 	disarm_comm(t);
 	for (int i = 0; i < n; i++) {
 		t->instr.watched[i] = ranges[i];
-		instr_watch_mark(ranges[i].addr & -(uint64_t)LINE_BYTES, 1);
+		mark(ranges[i].addr & -(uint64_t)LINE_BYTES, 1);
 	}
 	t->instr.watches = n;
 	store_add(&t->record->arms, 1);

@@ -284,7 +284,7 @@ programs_behave_as_without()
 			'COMDET_WATCH=hw COMDET_PERIOD=20000' \
 			COMDET_EXACT=1 \
 			'COMDET_ALGORITHM=comdetective COMDET_PERIOD=1000' \
-			'COMDET_MODE=reuse COMDET_PERIOD=1000' \
+			'COMDET_MODE=reuse,shared,global COMDET_PERIOD=1000' \
 			'COMDET_MODE=reuse COMDET_WATCH=hw COMDET_PERIOD=20000'
 		do
 			if [ "$settings" = none ]; then
@@ -458,7 +458,8 @@ settings_that_are_wrong_are_one_line()
 
 	for setting in COMDET_PERIOD=x COMDET_PERIOD=-5 COMDET_PERIOD=10 \
 		COMDET_WATCH=both COMDET_EXACT=2 COMDET_ALGORITHM=none \
-		'COMDET_WATCH=hw COMDET_ALGORITHM=epoch' COMDET_MODE=shared; do
+		'COMDET_WATCH=hw COMDET_ALGORITHM=epoch' \
+		COMDET_MODE=comm,shared; do
 		hooked "$setting" "$INSTR/kinds" load_8 10 2>"$WORK/said" ||
 			fail "$setting: the program did not run"
 		[ "$(wc -l <"$WORK/said")" = 1 ] &&

@@ -6,6 +6,7 @@ reuse_score - how close measured histograms of reuse times are to the truth
   reuse_score.py ribench DIR JSON  against what ribench --histogram printed
   reuse_score.py exact DIR         samples against every access, by line
   reuse_score.py outcomes DIR      weights by scope and outcome, of samples
+  reuse_score.py times DIR         shares and mean times of the same, by thread
   reuse_score.py stack DIR         accesses by stack distance, the low end of its bin
 
 Reads the files of DIR by the description in docs/format.md. Prints one line of
@@ -154,6 +155,24 @@ def outcomes(directory):
     return found
 
 
+def times(directory):
+    names = " reused invalidated own dangling".split(" ")
+    found = collections.defaultdict(collections.Counter)
+    for r in records(directory):
+        if r.kind == BIN:
+            where = "%s %d" % (SCOPES[r.scope], r.thread)
+            found[where][names[r.outcome]] += r.weight
+            found[where]["time", names[r.outcome]] += r.weight * time(r)
+    return {
+        where: {
+            o: [w / sum(s.get(n, 0) for n in names), s["time", o] / w]
+            for o, w in s.items()
+            if o in names
+        }
+        for where, s in found.items()
+    }
+
+
 def stack(directory):
     found = collections.Counter()
     for r in records(directory):
@@ -170,6 +189,7 @@ def main():
                 "ribench": ribench,
                 "exact": exact,
                 "outcomes": outcomes,
+                "times": times,
                 "stack": stack,
             }[what](*arguments)
         )

@@ -242,6 +242,8 @@ static const struct {
 	{ { "-m", "shared", "true" }, "-m shared (COMDET_MODE) needs the" },
 	{ { "-sclock", "-mglobal", "true" }, "needs the source emu: -s emu" },
 	{ { "-m", "comm,shared", "true" }, "needs the source emu" },
+	{ { "-sinstr", "-mcomm,shared", "true" }, "needs the source emu" },
+	{ { "-sinstr", "--topology", "x" }, "needs -m shared or global" },
 	{ { "-m", "nonsense", "true" }, "there is no 'nonsense'" },
 	{ { "-sinstr", "-p", "99", "true" }, "-p must be a whole number" },
 	{ { "-sinstr", "-F", "100", "true" }, "needs the source clock" },
