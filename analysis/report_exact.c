@@ -102,12 +102,29 @@ static void take_process(struct exact_tally *t, const struct process *s,
 		case CDP_EXACT_THREAD:
 			t->thread[t->threads++] = f;
 			break;
-		default:
+		case CDP_EXACT_MISS:
 			t->miss[t->misses++] = f;
+			break;
+		default: /* estimates are in the same section */
 			break;
 		}
 	}
 	free(sorted);
+}
+
+static bool is_exact(const struct cdp_transfer *r)
+{
+	return r->kind == CDP_EXACT_CELL || r->kind == CDP_EXACT_LINE ||
+	       r->kind == CDP_EXACT_THREAD || r->kind == CDP_EXACT_MISS;
+}
+
+static size_t exact_records(const struct process *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->transfers; i++)
+		n += is_exact(&s->transfer[i]);
+	return n;
 }
 
 static bool tally(struct exact_tally *t, const struct profile *p)
@@ -116,7 +133,7 @@ static bool tally(struct exact_tally *t, const struct profile *p)
 
 	memset(t, 0, sizeof(*t));
 	for (size_t i = 0; i < p->processes; i++)
-		n += p->process[i].transfers;
+		n += exact_records(&p->process[i]);
 	if (!n)
 		return false;
 	t->cell = xcalloc(n, sizeof(*t->cell));

@@ -114,6 +114,11 @@ START_TEST(the_answer_is_transfers_and_no_map)
 	ASSERT_SAYS(text, "20 % of that by false sharing (17 to 24 %)");
 	ck_assert(!verb_says(text, "map"));
 	ck_assert(!verb_says(text, "weak"));
+	/* Nothing was: none is not the same. */
+	ck_assert(!verb_says(text, "counted one by one"));
+	free(text);
+	text = report("--json", NULL);
+	ck_assert(!verb_says(text, "\"exact\":"));
 	free(text);
 }
 END_TEST
