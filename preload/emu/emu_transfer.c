@@ -19,14 +19,13 @@
 #include <time.h>
 
 #include "emu.h"
-#include "src/transfer_tally.h"
+#include "src/transfer_store.h"
 
 enum {
 	LINE_BYTES = 64,
 	CHUNK_BYTES = 8,
 	THREADS = TRANSFER_THREADS_MAX, /* with numbers below */
 	SLOTS = COMM_REGISTERS_MAX,
-	NO_CELL = UINT32_MAX,
 	NO_LINE = 1,   /* no line's address */
 	SETTLE = 1000, /* accesses; who stores twice in that uses the line */
 };
@@ -241,39 +240,12 @@ void emu_transfer_sample(struct vcpu *v, const struct access *a, uint64_t now)
 	transfer_sample(transfer, &v->transfer, a, now, v->core);
 }
 
-static void put(uint32_t kind, uint32_t a, uint32_t b, const void *value,
-		size_t bytes)
-{
-	struct cdp_transfer *t = store_record(&emu.store, &writer);
-
-	if (!t) {
-		__atomic_fetch_add(&emu.store.header->loss[LOSS_STORE_FULL], 1,
-				   __ATOMIC_RELAXED);
-		return;
-	}
-	t->kind = kind;
-	t->a = a;
-	t->b = b;
-	memcpy(t->value, value, bytes);
-	store_commit(&writer);
-}
-
-static void put_cell(uint32_t a, uint32_t b, const struct transfer_cell *c)
-{
-	double more[] = { c->a_to_b, (double)c->seen, (double)c->samples };
-
-	if (!c->samples)
-		return;
-	put(CDP_ESTIMATE_CELL, a, b, c->share, sizeof(c->share));
-	put(CDP_ESTIMATE_MORE, a, b, more, sizeof(more));
-}
-
 void emu_transfer_finish(bool last)
 {
 	bool one_counter = emu.config.pmu == EMU_PMU_IBS;
 	uint32_t threads = atomic_load(&highest) + 1;
+	struct transfer_sampling sampling = { .jitter = emu_sampling_jitter() };
 	struct transfer_stats s;
-	double value[6];
 
 	for (unsigned int i = 0; last && i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record && emu.vcpu[i].in_transfer) {
@@ -283,16 +255,8 @@ void emu_transfer_finish(bool last)
 	pthread_mutex_lock(&tally_lock);
 	s = transfer_stats(transfer);
 	/* With two counters, that of the loads has no part in it. */
-	value[0] = (double)(one_counter ? atomic_load(&samples) : s.candidates);
-	value[1] = emu_sampling_jitter();
-	value[2] = (double)s.candidates;
-	value[3] = (double)s.finished;
-	value[4] = (double)s.traps;
-	value[5] = (double)(s.busy + s.arm_failed + s.overflow);
-	put(CDP_ESTIMATE_SAMPLING, 0, 0, value, sizeof(value));
-	put_cell(NO_CELL, NO_CELL, transfer_tally_total(tally));
-	for (uint32_t b = 1; b < threads; b++)
-		for (uint32_t a = 0; a < b; a++)
-			put_cell(a, b, transfer_tally_cell(tally, a, b));
+	sampling.samples =
+		(double)(one_counter ? atomic_load(&samples) : s.candidates);
+	transfer_store(&emu.store, &writer, tally, &s, threads, &sampling);
 	pthread_mutex_unlock(&tally_lock);
 }
