@@ -48,23 +48,6 @@ void exact_rows_give(struct exact_rows *r, uint32_t number)
 	r->idle[r->idles++] = number;
 }
 
-static void put(struct store *s, struct exact_rows *r, uint32_t kind,
-		uint32_t a, uint32_t b, const uint64_t *value, int n)
-{
-	struct cdp_transfer *t = store_record(s, &r->writer);
-
-	if (!t) {
-		__atomic_fetch_add(&s->header->loss[LOSS_STORE_FULL], 1,
-				   __ATOMIC_RELAXED);
-		return;
-	}
-	t->kind = kind;
-	t->a = a;
-	t->b = b;
-	memcpy(t->value, value, n * sizeof(*value));
-	store_commit(&r->writer);
-}
-
 void exact_store_thread(struct store *s, struct exact_rows *r, uint32_t id,
 			const struct exact_counts *c)
 {
@@ -72,12 +55,14 @@ void exact_store_thread(struct store *s, struct exact_rows *r, uint32_t id,
 			     c->cold_loads,  c->cold_stores,
 			     c->invalidated, c->dropped + c->full };
 
-	put(s, r, CDP_EXACT_THREAD, id, 0, value, 6);
+	store_transfer(s, &r->writer, CDP_EXACT_THREAD, id, 0, value,
+		       sizeof(value));
 	for (uint32_t m = 0; m < EXACT_MISSES; m++)
 		for (uint32_t d = 0; d <= EXACT_LEVELS_MAX; d++)
 			if (c->miss[m][d])
-				put(s, r, CDP_EXACT_MISS, id, m * 8 + d,
-				    &c->miss[m][d], 1);
+				store_transfer(s, &r->writer, CDP_EXACT_MISS,
+					       id, m * 8 + d, &c->miss[m][d],
+					       sizeof(c->miss[m][d]));
 }
 
 /* Lines by the logarithm of their transfers, to know which to keep. */
@@ -105,7 +90,8 @@ static int put_line(void *ctx, const struct exact_line *line)
 			     line->stores, line->ownership, line->bytes };
 
 	if (line->transfers >= l->least)
-		put(l->store, l->rows, CDP_EXACT_LINE, 0, 0, value, 6);
+		store_transfer(l->store, &l->rows->writer, CDP_EXACT_LINE, 0, 0,
+			       value, sizeof(value));
 	else
 		for (int i = 1; i < 5; i++)
 			l->rest[i] += value[i];
@@ -127,7 +113,8 @@ static void put_lines(struct store *s, struct exact_rows *r,
 		}
 	}
 	exact_lines(x, put_line, &l);
-	put(s, r, CDP_EXACT_LINE, 0, 0, l.rest, 5);
+	store_transfer(s, &r->writer, CDP_EXACT_LINE, 0, 0, l.rest,
+		       sizeof(l.rest));
 }
 
 void exact_store(struct store *s, struct exact_rows *r, const struct exact *x)
@@ -138,8 +125,9 @@ void exact_store(struct store *s, struct exact_rows *r, const struct exact *x)
 			uint64_t value[] = { c.transfers, c.false_sharing };
 
 			if (c.transfers)
-				put(s, r, CDP_EXACT_CELL, r->row[from],
-				    r->row[to], value, 2);
+				store_transfer(s, &r->writer, CDP_EXACT_CELL,
+					       r->row[from], r->row[to], value,
+					       sizeof(value));
 		}
 	put_lines(s, r, x);
 }

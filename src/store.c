@@ -219,6 +219,24 @@ void store_commit(struct store_writer *w)
 			 __ATOMIC_RELEASE); /* (C) */
 }
 
+void store_transfer(struct store *s, struct store_writer *w,
+		    enum cdp_transfer_kind kind, uint32_t a, uint32_t b,
+		    const void *value, size_t bytes)
+{
+	struct cdp_transfer *t = store_record(s, w);
+
+	if (!t) {
+		__atomic_fetch_add(&s->header->loss[LOSS_STORE_FULL], 1,
+				   __ATOMIC_RELAXED);
+		return;
+	}
+	t->kind = kind;
+	t->a = a;
+	t->b = b;
+	memcpy(t->value, value, bytes);
+	store_commit(w);
+}
+
 /*
  * Move @fd where applications seldom close or count: near the soft limit,
  * never among the standard streams. Keeps it where it is if all fails.

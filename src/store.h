@@ -165,6 +165,14 @@ int core_table_add(struct store *s, struct core_table *t,
 		   const struct detection *d);
 void core_table_release(struct core_table *t);
 
+/*
+ * Write @bytes of @value, at most those of cdp_transfer's, as a record of its
+ * own. What finds no room is counted as LOSS_STORE_FULL. Context: the writer's.
+ */
+void store_transfer(struct store *s, struct store_writer *w,
+		    enum cdp_transfer_kind kind, uint32_t a, uint32_t b,
+		    const void *value, size_t bytes);
+
 /* One-writer counters in the file: no read-modify-write on the bus. */
 static inline void store_add(uint64_t *counter, uint64_t n)
 {

@@ -2,26 +2,7 @@
 /*
  * transfer_store - what was estimated, into the file
  */
-#include <string.h>
-
 #include "transfer_store.h"
-
-static void put(struct store *s, struct store_writer *w, uint32_t kind,
-		uint32_t a, uint32_t b, const void *value, size_t bytes)
-{
-	struct cdp_transfer *t = store_record(s, w);
-
-	if (!t) {
-		__atomic_fetch_add(&s->header->loss[LOSS_STORE_FULL], 1,
-				   __ATOMIC_RELAXED);
-		return;
-	}
-	t->kind = kind;
-	t->a = a;
-	t->b = b;
-	memcpy(t->value, value, bytes);
-	store_commit(w);
-}
 
 static void put_cell(struct store *s, struct store_writer *w, uint32_t a,
 		     uint32_t b, const struct transfer_cell *c)
@@ -30,8 +11,9 @@ static void put_cell(struct store *s, struct store_writer *w, uint32_t a,
 
 	if (!c->samples)
 		return;
-	put(s, w, CDP_ESTIMATE_CELL, a, b, c->share, sizeof(c->share));
-	put(s, w, CDP_ESTIMATE_MORE, a, b, more, sizeof(more));
+	store_transfer(s, w, CDP_ESTIMATE_CELL, a, b, c->share,
+		       sizeof(c->share));
+	store_transfer(s, w, CDP_ESTIMATE_MORE, a, b, more, sizeof(more));
 }
 
 void transfer_store(struct store *s, struct store_writer *w,
@@ -48,7 +30,7 @@ void transfer_store(struct store *s, struct store_writer *w,
 		(double)(stats->busy + stats->arm_failed + stats->overflow),
 	};
 
-	put(s, w, CDP_ESTIMATE_SAMPLING, 0, 0, value, sizeof(value));
+	store_transfer(s, w, CDP_ESTIMATE_SAMPLING, 0, 0, value, sizeof(value));
 	put_cell(s, w, UINT32_MAX, UINT32_MAX, transfer_tally_total(tally));
 	for (uint32_t b = 1; b < threads; b++)
 		for (uint32_t a = 0; a < b; a++)
