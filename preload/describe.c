@@ -2,17 +2,13 @@
 /*
  * describe - what the file says about the process and the measurement
  */
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "describe.h"
+#include "describe_host.h"
 #include "pmu_source.h"
 #include "state.h"
 
@@ -24,79 +20,18 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* The first @size - 1 bytes of a file; how many were read. */
-static size_t slurp(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t have = 0;
-	ssize_t n = 0;
-
-	if (fd >= 0) {
-		while (have < size - 1 &&
-		       (n = read(fd, buf + have, size - 1 - have)) > 0)
-			have += n;
-		close(fd);
-	}
-	buf[have] = 0;
-	return have;
-}
-
 void describe_file_name(char *name, size_t size)
 {
 	char exe[CDP_PATH_BYTES];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	const char *base;
-	char clean[64];
-	size_t i = 0;
 
 	exe[n > 0 ? n : 0] = 0;
-	base = strrchr(exe, '/');
-	base = base ? base + 1 : exe;
-	for (; base[i] && i < sizeof(clean) - 1; i++)
-		clean[i] = isalnum((unsigned char)base[i]) ||
-					   strchr("._+-", base[i])
-				   ? base[i]
-				   : '_';
-	clean[i] = 0;
-	snprintf(name, size, "%s.%d.%llu.cdp", i ? clean : "program",
-		 (int)runtime.pid,
-		 (unsigned long long)(clock_ns(CLOCK_REALTIME) / 1000000));
-}
-
-static uint64_t process_start(void)
-{
-	char buf[1024], *p;
-	uint64_t start = 0;
-
-	slurp("/proc/self/stat", buf, sizeof(buf));
-	p = strrchr(buf, ')'); /* the name may hold anything */
-	if (p)
-		sscanf(p + 1,
-		       " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		       "%*s %*s %*s %*s %*s %*s %llu",
-		       (unsigned long long *)&start);
-	return start;
-}
-
-static void cpu_model(char *to, size_t size)
-{
-	char buf[4096], *p, *end;
-
-	slurp("/proc/cpuinfo", buf, sizeof(buf));
-	p = strstr(buf, "model name");
-	p = p ? strchr(p, ':') : NULL;
-	if (!p)
-		return;
-	p += strspn(p, ": \t");
-	end = strchr(p, '\n');
-	if (end)
-		*end = 0;
-	snprintf(to, size, "%s", p);
+	describe_name(name, size, exe, runtime.pid, clock_ns(CLOCK_REALTIME));
 }
 
 static void command_line(char *to, size_t size)
 {
-	size_t n = slurp("/proc/self/cmdline", to, size);
+	size_t n = describe_slurp("/proc/self/cmdline", to, size);
 
 	if (n == size - 1)
 		memcpy(to + size - 4, "...", 4);
@@ -107,26 +42,15 @@ static void command_line(char *to, size_t size)
 
 void describe_process(struct cdp_header *h)
 {
-	struct utsname u;
 	ssize_t n;
 
+	describe_host(h);
 	h->pid = runtime.pid;
-	h->parent_pid = getppid();
 	h->line_bytes = runtime.comm.line_bytes;
-	h->process_start = process_start();
 	h->start_real = clock_ns(CLOCK_REALTIME);
 	h->start_mono = runtime.start_mono;
 	h->last_mono = runtime.start_mono;
 	memcpy(h->run_id, runtime.run_id, sizeof(h->run_id));
-	slurp("/proc/sys/kernel/random/boot_id", h->boot_id,
-	      sizeof(h->boot_id));
-	h->boot_id[strcspn(h->boot_id, "\n")] = 0;
-	if (!uname(&u)) {
-		snprintf(h->host, sizeof(h->host), "%.63s", u.nodename);
-		snprintf(h->kernel, sizeof(h->kernel), "%.64s %.40s", u.release,
-			 u.machine);
-	}
-	cpu_model(h->cpu, sizeof(h->cpu));
 	n = readlink("/proc/self/exe", h->exe, sizeof(h->exe) - 1);
 	h->exe[n > 0 ? n : 0] = 0;
 	command_line(h->command, sizeof(h->command));

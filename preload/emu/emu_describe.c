@@ -5,49 +5,16 @@
  * /proc/self shows QEMU: its name, its arguments. The program's arguments
  * follow QEMU's own.
  */
-#include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "emu.h"
-
-/* The first @size - 1 bytes of a file; how many were read. */
-static size_t slurp(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t have = 0;
-	ssize_t n;
-
-	if (fd >= 0) {
-		while (have < size - 1 &&
-		       (n = read(fd, buf + have, size - 1 - have)) > 0)
-			have += n;
-		close(fd);
-	}
-	buf[have] = '\0';
-	return have;
-}
+#include "preload/describe_host.h"
 
 void emu_describe_file_name(char *name, size_t size)
 {
-	const char *base = strrchr(emu.exe, '/');
-	char clean[64];
-	size_t i = 0;
-
-	base = base ? base + 1 : emu.exe;
-	for (; base[i] && i < sizeof(clean) - 1; i++)
-		clean[i] = isalnum((unsigned char)base[i]) ||
-					   strchr("._+-", base[i])
-				   ? base[i]
-				   : '_';
-	clean[i] = '\0';
-	snprintf(name, size, "%s.%d.%llu.cdp", i ? clean : "program",
-		 (int)emu.pid,
-		 (unsigned long long)(emu_now_ns(CLOCK_REALTIME) / 1000000));
+	describe_name(name, size, emu.exe, emu.pid, emu_now_ns(CLOCK_REALTIME));
 }
 
 bool emu_takes_value(const char *option)
@@ -65,7 +32,8 @@ bool emu_takes_value(const char *option)
 void emu_command_line(char *to, size_t size)
 {
 	char buf[8192], *p = buf, *end;
-	size_t n = slurp("/proc/self/cmdline", buf, sizeof(buf)), used = 0;
+	size_t n = describe_slurp("/proc/self/cmdline", buf, sizeof(buf)),
+	       used = 0;
 
 	end = buf + n;
 	p += strlen(p) + 1; /* qemu */
@@ -84,57 +52,19 @@ void emu_command_line(char *to, size_t size)
 		memcpy(to + size - 4, "...", 4);
 }
 
-static uint64_t process_start(void)
-{
-	char buf[1024], *p;
-	unsigned long long start = 0;
-
-	slurp("/proc/self/stat", buf, sizeof(buf));
-	p = strrchr(buf, ')'); /* the name may hold anything */
-	if (p)
-		sscanf(p + 1,
-		       " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		       "%*s %*s %*s %*s %*s %*s %llu",
-		       &start);
-	return start;
-}
-
-static void cpu_model(char *to, size_t size)
-{
-	char buf[4096], *p, *end;
-
-	slurp("/proc/cpuinfo", buf, sizeof(buf));
-	p = strstr(buf, "model name");
-	p = p ? strchr(p, ':') : NULL;
-	if (!p)
-		return;
-	p += strspn(p, ": \t");
-	end = strchr(p, '\n');
-	if (end)
-		*end = '\0';
-	snprintf(to, size, "%.40s under QEMU", p);
-}
-
 void emu_describe_process(struct cdp_header *h)
 {
-	struct utsname u;
+	char model[41];
 
+	describe_host(h);
 	h->pid = emu.pid;
-	h->parent_pid = getppid();
-	h->process_start = process_start();
 	h->start_real = emu_now_ns(CLOCK_REALTIME);
 	h->start_mono = emu.start_mono;
 	h->last_mono = emu.start_mono;
 	memcpy(h->run_id, emu.run_id, sizeof(h->run_id));
-	slurp("/proc/sys/kernel/random/boot_id", h->boot_id,
-	      sizeof(h->boot_id));
-	h->boot_id[strcspn(h->boot_id, "\n")] = '\0';
-	if (!uname(&u)) {
-		snprintf(h->host, sizeof(h->host), "%.63s", u.nodename);
-		snprintf(h->kernel, sizeof(h->kernel), "%.64s %.40s", u.release,
-			 u.machine);
-	}
-	cpu_model(h->cpu, sizeof(h->cpu));
+	snprintf(model, sizeof(model), "%.40s", h->cpu);
+	if (model[0])
+		snprintf(h->cpu, sizeof(h->cpu), "%s under QEMU", model);
 	snprintf(h->exe, sizeof(h->exe), "%.255s", emu.exe);
 	emu_command_line(h->command, sizeof(h->command));
 	h->modes = emu.config.modes;
