@@ -2,13 +2,11 @@
 /*
  * accuracy_print - rows for people, and as JSON
  */
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/accuracy.h"
-#include "analysis/util.h"
+#include "analysis/json_build.h"
 
 enum {
 	NUMBER_BYTES = 24,
@@ -91,12 +89,6 @@ static json_t *real(double x)
 	return isnan(x) || isinf(x) ? json_null() : json_real(x);
 }
 
-static void put(json_t *object, const char *name, json_t *value)
-{
-	if (!value || json_object_set_new(object, name, value))
-		die("out of memory");
-}
-
 static json_t *row_json(const struct accuracy_row *r)
 {
 	json_t *o = json_object();
@@ -124,8 +116,7 @@ void accuracy_print_json(const struct accuracy *all)
 	json_t *o = json_object(), *rows = json_array();
 
 	for (size_t i = 0; i < all->rows; i++)
-		if (json_array_append_new(rows, row_json(&all->row[i])))
-			die("out of memory");
+		append(rows, row_json(&all->row[i]));
 	put(o, "schema", json_integer(1));
 	put(o, "rows", rows);
 	json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));

@@ -5,13 +5,12 @@
  * With them the report's JSON speaks of transfers where it otherwise speaks of
  * detections. Threads are numbered as in their process, by their start.
  */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/estimate.h"
+#include "analysis/json_build.h"
 #include "analysis/report.h"
-#include "analysis/util.h"
 #include "src/interval.h"
 
 enum {
@@ -237,12 +236,6 @@ void report_estimate(struct report *r)
 	estimate_release(&e);
 }
 
-static void put(json_t *object, const char *name, json_t *value)
-{
-	if (!value || json_object_set_new(object, name, value))
-		die("out of memory");
-}
-
 static json_t *json_moment(const struct estimate *e,
 			   const struct transfer_cell *c,
 			   enum transfer_share share)
@@ -295,16 +288,13 @@ json_t *report_estimate_json(const struct profile *p)
 {
 	json_t *o, *cells;
 	struct estimate e;
-	char *name;
 
 	if (!estimate_load(&e, p))
 		return NULL;
 	o = json_object();
 	cells = json_array();
 	put(o, "quantity", json_string("transfers"));
-	name = utf8_text(e.process->header.algorithm);
-	put(o, "estimator", json_string(name));
-	free(name);
+	put(o, "estimator", text(e.process->header.algorithm));
 	put(o, "unit", json_string("cache line transfers"));
 	put(o, "interval_covers",
 	    json_string(e.sampling.systematic > 0 ? "total" : "sampling"));
@@ -315,8 +305,7 @@ json_t *report_estimate_json(const struct profile *p)
 		put(o, "false_share", json_false_share(&e.total));
 	put(o, "samples", json_real(e.sampling.samples));
 	for (size_t i = 0; i < e.cells; i++)
-		if (json_array_append_new(cells, json_cell(&e, &e.cell[i])))
-			die("out of memory");
+		append(cells, json_cell(&e, &e.cell[i]));
 	put(o, "cells", cells);
 	estimate_release(&e);
 	return o;

@@ -5,54 +5,21 @@
  * A part that was not measured is absent, never zero. Addresses are hex
  * strings, times ns.
  */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/json_build.h"
 #include "analysis/report.h"
 #include "analysis/report_reuse.h"
-#include "analysis/util.h"
 #include "src/interval.h"
 
 enum {
 	SCHEMA = 1
 };
 
-static json_t *integer(uint64_t n)
-{
-	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
-}
-
-static json_t *text(const char *s)
-{
-	char *copy = utf8_text(s);
-	json_t *j = json_string(copy);
-
-	free(copy);
-	return j;
-}
-
 static json_t *hex(uint64_t n)
 {
 	return json_sprintf("0x%llx", (unsigned long long)n);
-}
-
-static void put(json_t *object, const char *name, json_t *value)
-{
-	if (!value || json_object_set_new(object, name, value))
-		die("out of memory");
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (!value || json_array_append_new(array, value))
-		die("out of memory");
-}
-
-static void put_text(json_t *object, const char *name, const char *s)
-{
-	if (s && *s)
-		put(object, name, text(s));
 }
 
 static json_t *json_modes(uint32_t modes)
