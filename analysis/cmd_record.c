@@ -122,6 +122,7 @@ static void say_result(const struct profile *p, const char *out)
 {
 	const struct process *first = profile_main_process(p);
 	uint64_t samples = 0, detections = 0;
+	char *found = NULL;
 
 	for (size_t i = 0; i < p->threads; i++)
 		for (int k = 0; k < SAMPLE_KINDS; k++)
@@ -134,16 +135,19 @@ static void say_result(const struct profile *p, const char *out)
 			     ? safe_text(first->header.source_reason)
 			     : "no reason was recorded");
 	for (size_t i = 0; i < p->processes; i++)
-		if (p->process[i].header.note[0])
+		if (profile_note_is_new(p, i))
 			warn("note: %s", safe_text(p->process[i].header.note));
 	if (!first->header.registers &&
 	    !strcmp(first->header.delivery, "rtsig"))
 		warn("-s emu needs neither perf_events nor debug registers: it "
 		     "counts every access under QEMU, some ten times slower");
-	warn("%s sample%s, %s detection%s in %s; next: reusetrack report %s",
-	     count_text(samples), samples == 1 ? "" : "s",
-	     count_text(detections), detections == 1 ? "" : "s",
+	if (first->header.modes & CDP_MODE_COMM)
+		found = xasprintf(", %s detection%s", count_text(detections),
+				  detections == 1 ? "" : "s");
+	warn("%s sample%s%s in %s; next: reusetrack report %s",
+	     count_text(samples), samples == 1 ? "" : "s", found ? found : "",
 	     short_path(out), short_path(out));
+	free(found);
 	if (profile_not_followed(p))
 		warn("programs that it started and that were not profiled: %s; "
 		     "--children includes them",

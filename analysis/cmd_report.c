@@ -122,7 +122,7 @@ static void write_svg(const char *path, const struct report_reuse *reuse)
 {
 	FILE *f;
 
-	if (!reuse->streams.streams)
+	if (!report_reuse_curves(reuse))
 		die("report: there are no miss ratio curves to draw; record "
 		    "with -m reuse");
 	f = open_output(path);

@@ -59,6 +59,7 @@ static int take_thread(void *ctx, const void *record)
 		.counted_load_bytes = t->counted_load_bytes,
 		.counted_store_bytes = t->counted_store_bytes,
 		.counted_scaled = t->counted_scaled,
+		.reuse_resolution = t->reuse_resolution,
 	};
 	memcpy(row->name, t->name, sizeof(row->name));
 	memcpy(row->samples, t->samples, sizeof(row->samples));

@@ -55,7 +55,8 @@ struct thread_row {
 	uint64_t loads, stores, traps, exec_traps, arms, detections;
 	uint64_t counted_loads, counted_stores; /* 0: not counted */
 	uint64_t counted_load_bytes, counted_store_bytes;
-	bool counted_scaled; /* estimates */
+	bool counted_scaled;       /* estimates */
+	uint64_t reuse_resolution; /* ns; 0: reuse times are accesses */
 	uint64_t loss[CDP_LOSS_MAX];
 };
 
@@ -122,6 +123,9 @@ void profile_release(struct profile *p);
  * warn of files that are left out.
  */
 void profile_open(struct profile *p, const char *path);
+
+/* Has process @i a note, and none before it the same? */
+bool profile_note_is_new(const struct profile *p, size_t i);
 
 /* The name of a state in plain words. */
 const char *process_state_text(enum process_state s);

@@ -36,3 +36,13 @@ void profile_open(struct profile *p, const char *path)
 		    "or ran unprofiled; try reusetrack doctor",
 		    safe_text(path));
 }
+
+bool profile_note_is_new(const struct profile *p, size_t i)
+{
+	const char *note = p->process[i].header.note;
+
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(p->process[k].header.note, note))
+			return false;
+	return note[0];
+}

@@ -305,6 +305,8 @@ static void merge_row(struct thread_row *to, const struct thread_row *from)
 	to->arms = sat_add(to->arms, from->arms);
 	to->detections = sat_add(to->detections, from->detections);
 	to->counted_scaled |= from->counted_scaled;
+	if (from->reuse_resolution > to->reuse_resolution)
+		to->reuse_resolution = from->reuse_resolution;
 	to->counted_loads = sat_add(to->counted_loads, from->counted_loads);
 	to->counted_stores = sat_add(to->counted_stores, from->counted_stores);
 	to->counted_load_bytes =

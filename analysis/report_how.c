@@ -127,6 +127,7 @@ void report_how(struct report *r)
 	const struct cdp_header *h = &profile_main_process(p)->header;
 	const struct cdp_header *root = &p->process[0].header;
 	uint64_t missed = profile_not_followed(p);
+	bool comm = h->modes & CDP_MODE_COMM;
 
 	report_heading(r, "How this was measured");
 	item(r, "program", "%s",
@@ -136,13 +137,15 @@ void report_how(struct report *r)
 	     h->source_reason[0] ? ": " : "", safe_text(h->source_reason));
 	if (h->delivery[0])
 		item(r, "delivery", "%s", safe_text(h->delivery));
-	if (h->algorithm[0])
+	if (h->algorithm[0] && comm)
 		item(r, "algorithm", "%s", safe_text(h->algorithm));
 	item_rate(r, h);
 	if (!is_import(h))
 		item_registers(r, h);
-	item_expiry(r, h);
-	item(r, "detections", "%s", by_text(&r->tally));
+	if (comm) {
+		item_expiry(r, h);
+		item(r, "detections", "%s", by_text(&r->tally));
+	}
 	if (is_import(h))
 		item(r, "time", "%s from the first sample to the last",
 		     duration_text(profile_wall_ns(p)));
@@ -155,7 +158,7 @@ void report_how(struct report *r)
 	     safe_text(h->host), safe_text(h->cpu), h->cores,
 	     safe_text(h->kernel));
 	for (size_t i = 0; i < p->processes; i++)
-		if (p->process[i].header.note[0])
+		if (profile_note_is_new(p, i))
 			item(r, "note", "%s",
 			     safe_text(p->process[i].header.note));
 	item(r, "complete", "%s",

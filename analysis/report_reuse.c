@@ -2,8 +2,8 @@
 /*
  * report_reuse - how far apart a program's reuses are, for people
  *
- * First the caches and the curve, which say what it costs, then the threads and
- * the sites that cost most, then the reuse times themselves.
+ * For each stream the caches and the curve, which say what it costs, and the
+ * reuse times themselves; then the threads, and the sites that cost most.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +13,8 @@
 #include "analysis/util.h"
 
 enum {
-	BAR_COLUMNS = 40,
-	BAR_OCTAVES = 2,
 	NAME_COLUMNS = 15,
+	USES_MIN = 30, /* of a thread, to speak of its misses */
 };
 
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
@@ -29,13 +28,6 @@ void report_reuse_release(struct report_reuse *r)
 {
 	reuse_sites_release(&r->sites);
 	reuse_streams_release(&r->streams);
-}
-
-const char *reuse_unit(const struct profile *p)
-{
-	const struct cdp_header *h = &profile_main_process(p)->header;
-
-	return strcmp(h->period_unit, "ns") ? "accesses" : "ns";
 }
 
 const char *reuse_pairing_name(enum reuse_pairing pairing)
@@ -91,6 +83,24 @@ static void print_caches(struct report *out, const struct mrc_cache *cache,
 			ratio_text(cache[i].miss_ratio, cache[i].by));
 }
 
+/* What the reuse did after what the use did. */
+static void print_kinds(struct report *out, const struct reuse_sums *sums)
+{
+	const char *between = "  reuses: ";
+	double all = 0;
+
+	for (int i = 0; i < REUSE_PAIRINGS; i++)
+		all += sums->pairing[i];
+	for (int i = 0; i < REUSE_PAIRINGS; i++) {
+		if (!(sums->pairing[i] > 0))
+			continue;
+		fprintf(out->out, "%s%s %s", between, reuse_pairing_name(i),
+			percent_text(sums->pairing[i], all));
+		between = ", ";
+	}
+	fputs(all > 0 ? " (RAW: a load after a store)\n" : "", out->out);
+}
+
 static void print_fates(struct report *out, const struct reuse_stream *s,
 			const struct reuse_histogram *h,
 			const struct reuse_sums *sums)
@@ -100,8 +110,9 @@ static void print_fates(struct report *out, const struct reuse_stream *s,
 	double never = reuse_histogram_never(h).weight;
 	double lost = reuse_histogram_invalidated(h).weight;
 
-	fprintf(out->out, "  %s %s: ", count_text(h->uses),
-		s->basis == REUSE_SAMPLED ? "uses followed" : "accesses");
+	fprintf(out->out, "  %s %s: %s", count_text(h->uses),
+		s->basis == REUSE_SAMPLED ? "uses followed" : "accesses",
+		s->ns ? "an estimated " : "");
 	fprintf(out->out, "%s reused", percent_text(reused, total));
 	if (lost > 0)
 		fprintf(out->out, ", %s taken by another's store first",
@@ -119,40 +130,12 @@ static void print_fates(struct report *out, const struct reuse_stream *s,
 			"  %s of the reuses are spatial: other bytes of the "
 			"line\n",
 			percent_text(sums->spatial, reused));
-}
-
-/* One row for two octaves of reuse time, as far as there are any. */
-static void print_times(struct report *out, const struct reuse_histogram *h,
-			const char *unit)
-{
-	double total = reuse_histogram_total(h).weight;
-	double row[REUSE_TIME_BITS / BAR_OCTAVES] = { 0 }, most = 0;
-	int first = -1, last = -1;
-
-	for (uint32_t i = 1; i < REUSE_BINS; i++) {
-		int at = (63 - __builtin_clzll(reuse_bin_low(i))) / BAR_OCTAVES;
-
-		if (!(h->reuse[i].weight > 0))
-			continue;
-		row[at] += h->reuse[i].weight;
-		most = fmax(most, row[at]);
-		first = first < 0 ? at : first;
-		last = at;
-	}
-	if (first < 0)
-		return;
-	fprintf(out->out, "  %sreuse time in %s%s\n", paint(out, PAINT_DIM),
-		unit, paint(out, PAINT_OFF));
-	for (int i = first; i <= last; i++) {
-		int bar = (int)lround(row[i] / most * BAR_COLUMNS);
-
-		fprintf(out->out, "  %19s up %7s  ",
-			count_text(UINT64_C(1) << i * BAR_OCTAVES),
-			percent_text(row[i], total));
-		while (bar-- > 0)
-			fputc('#', out->out);
-		fputc('\n', out->out);
-	}
+	print_kinds(out, sums);
+	if (s->ns)
+		fputs("  The clock counts no accesses: a use counts by the CPU "
+		      "time around it, times\n  are the thread's CPU time. "
+		      "Miss ratios cannot be told from that.\n",
+		      out->out);
 }
 
 static void print_stream(struct report *out, const struct report_reuse *r,
@@ -165,14 +148,16 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	size_t n;
 
 	reuse_stream_sum(s, &h, &sums);
-	report_heading(
-		out, "Reuse of %s %s%s",
-		s->granularity == REUSE_LINE ? "cache lines" : "addresses",
-		scope_text(s->scope),
-		s->basis == REUSE_COUNTED ? ", every access counted" : "");
+	report_heading(out, "Reuse of %s %s%s",
+		       s->granularity == REUSE_LINE ? "cache lines"
+						    : "addresses",
+		       scope_text(s->scope),
+		       s->basis == REUSE_COUNTED ? ", every access counted"
+		       : s->ns                   ? ", estimated"
+						 : "");
 	print_fates(out, s, &h, &sums);
 	if (!reuse_stream_has_misses(s)) {
-		print_times(out, &h, reuse_unit(r->streams.profile));
+		reuse_times_print(out, &h, s->ns, r->streams.resolution);
 		return;
 	}
 	n = reuse_stream_caches(&r->streams, s, cache);
@@ -186,15 +171,16 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	fprintf(out->out, "  miss ratio at each size of an LRU cache%s\n\n",
 		s->basis == REUSE_SAMPLED ? "; ':' 95 % of samples" : "");
 	print_caches(out, cache, n);
-	print_times(out, &h, reuse_unit(r->streams.profile));
+	reuse_times_print(out, &h, false, 0);
 }
 
 static void print_threads(struct report *out, const struct report_reuse *r)
 {
-	size_t rows = 0;
+	size_t rows = 0, few = 0;
 
 	for (size_t i = 0; i < r->streams.streams; i++) {
 		const struct reuse_stream *s = &r->streams.stream[i];
+		static struct reuse_histogram h;
 		struct mrc_cache cache[HOST_CACHES_MAX];
 		const struct thread_row *t;
 		const char *name;
@@ -204,6 +190,11 @@ static void print_threads(struct report *out, const struct report_reuse *r)
 		    !reuse_stream_has_misses(s))
 			continue;
 		n = reuse_stream_caches(&r->streams, s, cache);
+		reuse_stream_sum(s, &h, NULL);
+		if (n && h.uses < USES_MIN) {
+			few++;
+			continue;
+		}
 		if (!n || rows++ >= out->thread_rows)
 			continue;
 		if (rows == 1)
@@ -213,83 +204,16 @@ static void print_threads(struct report *out, const struct report_reuse *r)
 		fprintf(out->out, "  %4lld  %s%*s", (long long)s->thread, name,
 			(int)(NAME_COLUMNS - text_columns(name)), "");
 		for (size_t c = 0; c < n; c++)
-			fprintf(out->out, "  %-3s %5.1f %% +-%.1f",
-				cache[c].cache->name, 100 * cache[c].miss_ratio,
-				50 * (cache[c].by.high - cache[c].by.low));
+			fprintf(out->out, "  %-3s %s", cache[c].cache->name,
+				ratio_text(cache[c].miss_ratio, cache[c].by));
 		fputc('\n', out->out);
 	}
 	if (rows > out->thread_rows)
 		fprintf(out->out, "  ... and %s more\n",
 			count_text(rows - out->thread_rows));
-}
-
-struct ranked {
-	size_t site;
-	double miss;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->miss != y->miss)
-		return x->miss < y->miss ? 1 : -1;
-	return (x->site > y->site) - (x->site < y->site);
-}
-
-/* The outermost cache that sites were converted for, -1 if none. */
-static int outermost(const struct report_reuse *r)
-{
-	for (int c = (int)r->streams.caches - 1; c >= 0; c--)
-		for (size_t i = 0; i < r->sites.sites; i++)
-			if (r->sites.site[i].seen[c] > 0)
-				return c;
-	return -1;
-}
-
-static void print_site(struct report *out, const struct report_reuse *r,
-		       const struct reuse_site *s, double share, int by)
-{
-	fprintf(out->out, "  %6s ", percent_text(share, 1));
-	for (int c = 0; c <= by; c++) {
-		struct interval v;
-		double ratio;
-
-		if (reuse_site_ratio(s, (size_t)c, &ratio, &v))
-			fprintf(out->out, " %5.1f %%", 100 * ratio);
-		else
-			fprintf(out->out, " %7s", "-");
-	}
-	fprintf(out->out, "  %s", place_text(&s->place));
-	if (s->place.function)
-		fprintf(out->out, " (%s)", safe_text(s->place.function));
-	fputc('\n', out->out);
-}
-
-static void print_sites(struct report *out, const struct report_reuse *r)
-{
-	int by = outermost(r);
-	struct ranked *rank;
-	double total = 0;
-
-	if (by < 0)
-		return;
-	rank = xcalloc(r->sites.sites, sizeof(*rank));
-	for (size_t i = 0; i < r->sites.sites; i++) {
-		rank[i] = (struct ranked){ i, r->sites.site[i].miss[by] };
-		total += rank[i].miss;
-	}
-	qsort(rank, r->sites.sites, sizeof(*rank), compare_ranked);
-	report_heading(out, "Sites by misses in %s", r->streams.cache[by].name);
-	fprintf(out->out, "  %s share ", paint(out, PAINT_DIM));
-	for (int c = 0; c <= by; c++)
-		fprintf(out->out, " %7s", r->streams.cache[c].name);
-	fprintf(out->out, "  miss ratio, by site%s\n", paint(out, PAINT_OFF));
-	for (size_t i = 0; i < r->sites.sites && i < out->top; i++)
-		if (rank[i].miss > 0)
-			print_site(out, r, &r->sites.site[rank[i].site],
-				   rank[i].miss / total, by);
-	free(rank);
+	if (rows && few)
+		fprintf(out->out, "  %s with fewer than %d uses left out\n",
+			count_text(few), USES_MIN);
 }
 
 /* The stream of all that says most, in lines if there are any. */
@@ -322,6 +246,14 @@ bool report_reuse_answer(struct report *out, const struct report_reuse *r)
 	n = reuse_stream_caches(&r->streams, s, cache);
 	fprintf(out->out, "%s uses were followed to their reuse %s.\n",
 		count_text(h.uses), scope_text(s->scope));
+	if (!n && reuse_histogram_reused(&h).weight > 0)
+		fprintf(out->out,
+			s->ns ? "An estimated half of the reuses come within "
+				"%s of CPU time.\n"
+			      : "Half of the reuses come within %s accesses.\n",
+			reuse_time_text(fmax(reuse_median(&h),
+					     s->ns ? r->streams.resolution : 1),
+					s->ns));
 	for (size_t i = 0; i < n; i++)
 		fprintf(out->out, "%s%s in %s",
 			i == 0      ? "Expected to miss in this machine: "
@@ -353,7 +285,15 @@ void report_reuse_text(struct report *out, const struct report_reuse *r)
 			print_stream(out, r, s);
 		}
 	print_threads(out, r);
-	print_sites(out, r);
+	reuse_sites_print(out, r, main_stream(r));
+}
+
+bool report_reuse_curves(const struct report_reuse *r)
+{
+	for (size_t i = 0; i < r->streams.streams; i++)
+		if (reuse_stream_has_misses(&r->streams.stream[i]))
+			return true;
+	return false;
 }
 
 void report_reuse_svg(FILE *f, const struct report_reuse *r)

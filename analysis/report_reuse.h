@@ -31,11 +31,28 @@ bool report_reuse_answer(struct report *out, const struct report_reuse *r);
 /* The part of the text that is about reuse; nothing if none was measured. */
 void report_reuse_text(struct report *out, const struct report_reuse *r);
 
+/* Is there one at all? */
+bool report_reuse_curves(const struct report_reuse *r);
 /* Curves of all streams that have one, as a picture. */
 void report_reuse_svg(FILE *f, const struct report_reuse *r);
 
-/* "accesses" or "ns". */
-const char *reuse_unit(const struct profile *p);
+/* Parts of the text; @s: what sites are told of, or NULL. */
+void reuse_sites_print(struct report *out, const struct report_reuse *r,
+		       const struct reuse_stream *s);
+/* Below @resolution times in @ns are not told apart. */
+void reuse_times_print(struct report *out, const struct reuse_histogram *h,
+		       bool ns, uint64_t resolution);
+
+/*
+ * The share of @total that is @part, and what sampling leaves open of it. A
+ * weight of one is an access that was counted, but not of uses in @ns.
+ */
+struct interval reuse_share(const struct reuse_mass *part,
+			    const struct reuse_mass *total, bool ns);
+/* Time that half of the reuses do not exceed, 0 if there are none. */
+double reuse_median(const struct reuse_histogram *h);
+/* "29 us", or accesses; of safe_text's kind. */
+const char *reuse_time_text(double time, bool ns);
 /* "RAR" and so on: how the reuse accesses, after how the use did. */
 const char *reuse_pairing_name(enum reuse_pairing pairing);
 

@@ -36,15 +36,12 @@ static json_t *text(const char *s)
  * sampling leaves open of it.
  */
 static json_t *json_bin(const struct reuse_histogram *h, uint32_t bin,
-			const struct reuse_mass *total)
+			const struct reuse_mass *total, bool ns)
 {
 	const struct reuse_mass *m = &h->reuse[bin];
-	double n = interval_effective(total->weight, total->squares);
-	struct interval v = interval_share(m->weight / total->weight * n, n);
+	struct interval v = reuse_share(m, total, ns);
 	json_t *o = json_object();
 
-	if (!(reuse_mass_variance(total) > 0))
-		v.low = v.high = m->weight / total->weight;
 	put(o, "low", json_integer((json_int_t)reuse_bin_low(bin)));
 	put(o, "high", json_integer((json_int_t)reuse_bin_high(bin)));
 	put(o, "weight", json_real(m->weight));
@@ -55,13 +52,13 @@ static json_t *json_bin(const struct reuse_histogram *h, uint32_t bin,
 }
 
 static json_t *json_bins(const struct reuse_histogram *h,
-			 const struct reuse_mass *total)
+			 const struct reuse_mass *total, bool ns)
 {
 	json_t *a = json_array();
 
 	for (uint32_t i = 0; i < REUSE_BINS; i++)
 		if (h->reuse[i].weight > 0)
-			append(a, json_bin(h, i, total));
+			append(a, json_bin(h, i, total, ns));
 	return a;
 }
 
@@ -163,8 +160,8 @@ static json_t *json_pairs(const struct reuse_sites *sites,
 		json_t *o;
 
 		if (p->scope != s->scope || p->granularity != s->granularity ||
-		    p->outcome != REUSE_REUSED || p->use == REUSE_NO_SITE ||
-		    p->reuse == REUSE_NO_SITE)
+		    p->ns != s->ns || p->outcome != REUSE_REUSED ||
+		    p->use == REUSE_NO_SITE || p->reuse == REUSE_NO_SITE)
 			continue;
 		o = json_object();
 		put(o, "use", json_integer(p->use));
@@ -204,6 +201,18 @@ static void put_misses(json_t *o, const struct report_reuse *r,
 	put(o, "caches", json_caches(&r->streams, s));
 }
 
+/* By the clock nothing is counted: all numbers are estimates. */
+static void put_units(json_t *o, const struct report_reuse *r,
+		      const struct reuse_stream *s)
+{
+	put(o, "unit", json_string(s->ns ? "ns" : "accesses"));
+	put(o, "weight_unit", json_string(s->ns ? "samples" : "accesses"));
+	put(o, "estimated", json_boolean(s->ns));
+	if (s->ns)
+		put(o, "resolution",
+		    json_integer((json_int_t)r->streams.resolution));
+}
+
 static json_t *json_stream(const struct report_reuse *r,
 			   const struct reuse_stream *s)
 {
@@ -222,10 +231,10 @@ static json_t *json_stream(const struct report_reuse *r,
 		put(o, "thread", json_integer(s->thread));
 	if (s->domain >= 0)
 		put(o, "cache", json_integer(s->domain));
-	put(o, "unit", json_string(reuse_unit(r->streams.profile)));
+	put_units(o, r, s);
 	put(o, "samples", json_integer((json_int_t)h.uses));
 	put(o, "weight", json_real(total.weight));
-	put(o, "bins", json_bins(&h, &total));
+	put(o, "bins", json_bins(&h, &total, s->ns));
 	put(o, "cold",
 	    json_real(s->basis == REUSE_COUNTED
 			      ? sums.cold
@@ -271,6 +280,28 @@ static void put_place(json_t *o, const struct place *p)
 	put(o, "offset", json_sprintf("0x%llx", (unsigned long long)p->offset));
 }
 
+/* Weights of uses without reuse, where there are any. */
+static void put_ends(json_t *o, const struct reuse_site *s)
+{
+	json_t *ends = json_array();
+
+	for (int i = 0; i < REUSE_SCOPES; i++)
+		for (int g = 0; g < REUSE_GRANULARITIES; g++) {
+			json_t *end;
+
+			if (!(s->never[i][g] + s->taken[i][g] > 0))
+				continue;
+			end = json_object();
+			put(end, "scope", json_string(reuse_scope_name(i)));
+			put(end, "granularity",
+			    json_string(reuse_granularity_name(g)));
+			put(end, "never", json_real(s->never[i][g]));
+			put(end, "invalidated", json_real(s->taken[i][g]));
+			append(ends, end);
+		}
+	put(o, "ends", ends);
+}
+
 json_t *report_reuse_sites_json(const struct report_reuse *r)
 {
 	json_t *a = json_array();
@@ -292,6 +323,7 @@ json_t *report_reuse_sites_json(const struct report_reuse *r)
 						  ratio, by));
 		}
 		put(o, "caches", caches);
+		put_ends(o, s);
 		append(a, o);
 	}
 	if (json_array_size(a))

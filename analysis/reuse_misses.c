@@ -8,7 +8,8 @@
 
 bool reuse_stream_has_misses(const struct reuse_stream *s)
 {
-	return s->granularity == REUSE_LINE && s->scope != REUSE_SHARED;
+	return s->granularity == REUSE_LINE && s->scope != REUSE_SHARED &&
+	       !s->ns;
 }
 
 static double weight_of(const struct reuse_cell *c)

@@ -130,36 +130,46 @@ static struct locality_span span_of(const struct cdp_reuse *r)
 	return s;
 }
 
+/* Count a use without reuse at its site. */
+static void count_end(struct building *b, const struct reuse_pair *p)
+{
+	struct reuse_site *site;
+
+	if (p->use == REUSE_NO_SITE)
+		return;
+	site = &b->t->site[p->use];
+	if (p->outcome == REUSE_DANGLING)
+		site->never[p->scope][p->granularity] += p->weight;
+	if (p->outcome == REUSE_INVALIDATED)
+		site->taken[p->scope][p->granularity] += p->weight;
+}
+
 /* Count the misses of @r at its site. */
 static void count(struct building *b, const struct reuse_row *row,
 		  const struct reuse_pair *p)
 {
 	const struct cdp_reuse *r = &row->record;
-	bool reused = p->outcome == REUSE_REUSED;
-	uint32_t at = reused ? p->reuse : p->use;
 	double scale = reuse_record_scale(b->s->profile, row);
 	const struct reuse_cell *cell;
 	struct reuse_site *site;
 
-	if (at == REUSE_NO_SITE || p->granularity != REUSE_LINE ||
-	    p->scope == REUSE_SHARED)
+	if (p->outcome != REUSE_REUSED || p->reuse == REUSE_NO_SITE ||
+	    p->granularity != REUSE_LINE || p->scope == REUSE_SHARED)
 		return;
 	cell = reuse_streams_cell(b->s, row->process, REUSE_SAMPLED, p->scope,
 				  p->granularity, row->thread, r->domain);
-	if (!cell)
+	if (!cell || !cell->whole->locality)
 		return;
-	site = &b->t->site[at];
+	site = &b->t->site[p->reuse];
 	for (size_t i = 0; i < b->s->caches; i++) {
 		const struct host_cache *c = &b->s->cache[i];
-		double miss = 1;
 
 		if (!reuse_scope_has_cache(b->s, p->scope, c))
 			continue;
-		if (reused)
-			miss = locality_span_ways(cell->whole->locality,
-						  span_of(r), c->sets,
-						  host_cache_ways(c));
-		site->miss[i] += miss * p->weight;
+		site->miss[i] +=
+			p->weight * locality_span_ways(cell->whole->locality,
+						       span_of(r), c->sets,
+						       host_cache_ways(c));
 		site->seen[i] += p->weight;
 		site->squares[i] += reuse_number(r->squares) * scale * scale;
 	}
@@ -173,6 +183,8 @@ static int compare_pair_keys(const void *a, const void *b)
 		return x->scope < y->scope ? -1 : 1;
 	if (x->granularity != y->granularity)
 		return x->granularity < y->granularity ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns ? 1 : -1;
 	if (x->outcome != y->outcome)
 		return x->outcome < y->outcome ? -1 : 1;
 	if (x->pairing != y->pairing)
@@ -226,6 +238,7 @@ static void take_pairs(struct building *b)
 			.granularity = r->granularity,
 			.outcome = r->outcome,
 			.pairing = r->pairing,
+			.ns = reuse_in_ns(&p->process[row->process].header),
 			.weight = reuse_number(r->weight) * scale,
 			.sum = reuse_number(r->offset) * scale,
 		};
@@ -235,6 +248,7 @@ static void take_pairs(struct building *b)
 		pair.use = site_of(b, row, r->use_ip);
 		pair.reuse = site_of(b, row, r->end_ip);
 		count(b, row, &pair);
+		count_end(b, &pair);
 		t->pair = grow(t->pair, t->pairs, &t->pairs_room,
 			       sizeof(*t->pair));
 		t->pair[t->pairs++] = pair;

@@ -2,9 +2,10 @@
 /*
  * reuse_sites - pairs of uses and reuses, and what each site misses
  *
- * A reuse counts at the site that comes back, with the chance that the line is
- * out by then; what never comes back (dangling, invalidated) at the site of
- * the use, the only one there is. In lines only.
+ * What a site misses are reuses that it makes, in lines, each with the chance
+ * that the line is out by then. What nobody comes back to (dangling), and what
+ * another thread's store ends (invalidated), have no site but that of the use,
+ * which is not where a cache misses: these are counted apart.
  */
 #ifndef REUSETRACK_REUSE_SITES_H
 #define REUSETRACK_REUSE_SITES_H
@@ -20,6 +21,9 @@ struct reuse_site {
 	double seen[HOST_CACHES_MAX]; /* weight of what counts here */
 	double squares[HOST_CACHES_MAX];
 	double miss[HOST_CACHES_MAX]; /* weight of what misses */
+	/* Weights of uses that were made here and have no reuse. */
+	double never[REUSE_SCOPES][REUSE_GRANULARITIES];
+	double taken[REUSE_SCOPES][REUSE_GRANULARITIES];
 };
 
 /* Uses at one site that ended at another. */
@@ -29,6 +33,7 @@ struct reuse_pair {
 	enum reuse_granularity granularity;
 	enum reuse_outcome outcome;
 	enum reuse_pairing pairing;
+	bool ns;
 	double weight, sum; /* sum of weight times reuse time */
 };
 

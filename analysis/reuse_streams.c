@@ -29,14 +29,18 @@ double reuse_number(double x)
 	return x > 0 && x < 1e30 ? x : 0;
 }
 
+bool reuse_in_ns(const struct cdp_header *h)
+{
+	return !strcmp(h->period_unit, "ns");
+}
+
 double reuse_record_scale(const struct profile *p, const struct reuse_row *r)
 {
 	const struct cdp_header *h = &p->process[r->process].header;
 
 	/* A clock's period is time; its weights remain samples. */
 	if (r->record.kind == CDP_REUSE_EXACT ||
-	    r->record.kind == CDP_REUSE_STACK || !h->period ||
-	    !strcmp(h->period_unit, "ns"))
+	    r->record.kind == CDP_REUSE_STACK || !h->period || reuse_in_ns(h))
 		return 1;
 	return (double)h->period;
 }
@@ -78,6 +82,7 @@ static struct reuse_cell *get_cell(struct reuse_streams *s, uint32_t process,
 	c->granularity = granularity;
 	c->thread = thread;
 	c->domain = scope == REUSE_PRIVATE ? -1 : domain;
+	c->ns = reuse_in_ns(&s->profile->process[process].header);
 	s->cell = grow(s->cell, s->cells, &s->cells_room, sizeof(*s->cell));
 	s->cell[s->cells++] = c;
 	return c;
@@ -164,7 +169,7 @@ static void take(struct reuse_streams *s, const struct reuse_row *row)
 			c->spatial += m.weight;
 	}
 	if (c->granularity != REUSE_LINE || c->scope == REUSE_SHARED ||
-	    c->basis == REUSE_DISTANCES)
+	    c->basis == REUSE_DISTANCES || c->ns)
 		return;
 	kind = &c->kind[stores(r)];
 	if (!*kind)
@@ -210,7 +215,8 @@ static void make_wholes(struct reuse_streams *s)
 		struct reuse_cell *c = s->cell[i];
 
 		if (c->whole != c || c->granularity != REUSE_LINE ||
-		    c->scope == REUSE_SHARED || c->basis == REUSE_DISTANCES)
+		    c->scope == REUSE_SHARED || c->basis == REUSE_DISTANCES ||
+		    c->ns)
 			continue;
 		c->locality = xcalloc(1, sizeof(*c->locality));
 		locality_init(c->locality, &c->histogram);
@@ -219,7 +225,7 @@ static void make_wholes(struct reuse_streams *s)
 
 static bool of_kind(const struct reuse_stream *k, const struct reuse_cell *c)
 {
-	return c->basis == k->basis && c->scope == k->scope &&
+	return c->ns == k->ns && c->basis == k->basis && c->scope == k->scope &&
 	       c->granularity == k->granularity;
 }
 
@@ -285,6 +291,23 @@ static void add_kind(struct reuse_streams *s, const struct reuse_stream *kind)
 	free(seen);
 }
 
+/* The streams of accesses, or those of time. */
+static void add_kinds(struct reuse_streams *s, bool ns)
+{
+	for (int basis = 0; basis < REUSE_BASES; basis++)
+		for (int scope = 0; scope < REUSE_SCOPES; scope++)
+			for (int g = 0; g < REUSE_GRANULARITIES; g++) {
+				struct reuse_stream kind = {
+					.basis = basis,
+					.scope = scope,
+					.granularity = g,
+					.ns = ns,
+				};
+
+				add_kind(s, &kind);
+			}
+}
+
 void reuse_streams_init(struct reuse_streams *s, const struct profile *p)
 {
 	memset(s, 0, sizeof(*s));
@@ -295,17 +318,11 @@ void reuse_streams_init(struct reuse_streams *s, const struct profile *p)
 		return;
 	make_wholes(s);
 	reuse_streams_bend(s);
-	for (int basis = 0; basis < REUSE_BASES; basis++)
-		for (int scope = 0; scope < REUSE_SCOPES; scope++)
-			for (int g = 0; g < REUSE_GRANULARITIES; g++) {
-				struct reuse_stream kind = {
-					.basis = basis,
-					.scope = scope,
-					.granularity = g,
-				};
-
-				add_kind(s, &kind);
-			}
+	add_kinds(s, false);
+	add_kinds(s, true);
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i].reuse_resolution > s->resolution)
+			s->resolution = p->thread[i].reuse_resolution;
 	s->caches = host_caches(s->cache);
 }
 
@@ -329,13 +346,13 @@ const struct reuse_stream *reuse_streams_find(const struct reuse_streams *s,
 					      enum reuse_scope scope,
 					      enum reuse_granularity g)
 {
-	struct reuse_stream wanted = { .basis = basis,
-				       .scope = scope,
-				       .granularity = g };
+	for (size_t i = 0; i < s->streams; i++) {
+		const struct reuse_stream *t = &s->stream[i];
 
-	for (size_t i = 0; i < s->streams; i++)
-		if (of_kind(&wanted, s->stream[i].cell[0]))
-			return &s->stream[i];
+		if (t->basis == basis && t->scope == scope &&
+		    t->granularity == g)
+			return t;
+	}
 	return NULL;
 }
 

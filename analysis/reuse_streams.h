@@ -9,7 +9,9 @@
  * with the distances of the stream that its accesses ran in: the thread's own,
  * or that of all threads under the cache.
  *
- * Weights are accesses where the source counts them.
+ * Weights are accesses where the source counts them. By the clock times are
+ * nanoseconds and weights samples: these make streams of their own, of which
+ * there is no miss ratio.
  */
 #ifndef REUSETRACK_REUSE_STREAMS_H
 #define REUSETRACK_REUSE_STREAMS_H
@@ -35,6 +37,7 @@ struct reuse_cell {
 	enum reuse_granularity granularity;
 	int64_t thread; /* row; -1: all under the cache */
 	int64_t domain; /* the shared cache; -1: any */
+	bool ns;        /* by the clock */
 	struct reuse_histogram histogram;
 	/* Of it loads and stores that reuse, in lines; else NULL. */
 	struct reuse_histogram *kind[2];
@@ -50,6 +53,7 @@ struct reuse_stream {
 	enum reuse_scope scope;
 	enum reuse_granularity granularity;
 	int64_t thread, domain; /* -1: all */
+	bool ns;
 	struct reuse_cell **cell;
 	size_t cells;
 };
@@ -62,18 +66,20 @@ struct reuse_streams {
 	size_t streams, streams_room;
 	struct host_cache cache[HOST_CACHES_MAX];
 	size_t caches;
+	uint64_t resolution; /* ns that are not told apart; 0: no ns */
 };
 
 void reuse_streams_init(struct reuse_streams *s, const struct profile *p);
 void reuse_streams_release(struct reuse_streams *s);
 
-/* The first stream of that kind, NULL if it was not measured. */
+/* The first stream of that kind, by accesses if any is, NULL if there is none.
+ */
 const struct reuse_stream *reuse_streams_find(const struct reuse_streams *s,
 					      enum reuse_basis basis,
 					      enum reuse_scope scope,
 					      enum reuse_granularity g);
 
-/* Is there a miss ratio: in lines, and not of the scope shared. */
+/* Is there a miss ratio: of accesses to lines, and not of the scope shared. */
 bool reuse_stream_has_misses(const struct reuse_stream *s);
 
 /* All of its cells in one histogram; the other sums if not NULL. */
@@ -127,6 +133,9 @@ struct reuse_cell *reuse_streams_cell(const struct reuse_streams *s,
 
 const char *reuse_scope_name(enum reuse_scope scope);
 const char *reuse_granularity_name(enum reuse_granularity granularity);
+
+/* Are reuse times of the process nanoseconds, and not accesses? */
+bool reuse_in_ns(const struct cdp_header *h);
 
 /* Weight of a record in accesses: what its sums are multiplied by. */
 double reuse_record_scale(const struct profile *p, const struct reuse_row *r);

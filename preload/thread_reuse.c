@@ -228,12 +228,12 @@ static uint32_t between(const struct thread_reuse *r, uint64_t *sorted)
 
 /*
  * Time varies: the lower quartile is taken, since other programs only add to
- * it. What nine in ten exceed it by cannot be told apart, nor can what the
+ * it. What the upper one exceeds it by cannot be told apart, nor can what the
  * caches cost that our handler leaves cold, about an eighth.
  */
 static void set_time(struct thread *t, const uint64_t *sorted, uint32_t n)
 {
-	uint64_t spread = sorted[n * 9 / 10] - sorted[n / 4];
+	uint64_t spread = sorted[n * 3 / 4] - sorted[n / 4];
 
 	per_signal = sorted[n / 4];
 	resolution = spread > per_signal / 8 ? spread : per_signal / 8;

@@ -4,91 +4,14 @@
  */
 #include <math.h>
 
-#include "fake_profile.h"
-#include "run_verb.h"
+#include "reuse_fixture.h"
 #include "src/reuse_histogram.h"
-#include "src/reuse_tally.h"
 #include "src/rng.h"
 
 enum {
-	PERIOD = 100,
 	SWEPT = 1000, /* lines: 62.5 KiB */
 	USES = 500
 };
-
-static struct fake fake;
-static struct reuse_tally tally;
-
-static void begin(uint32_t modes)
-{
-	struct cdp_header *h = fake_begin(&fake);
-
-	h->modes = modes;
-	h->period = PERIOD;
-	strcpy(h->period_unit, "accesses");
-	strcpy(h->source, "emu");
-	memset(&tally, 0, sizeof(tally));
-	tally.writer.section = CDP_REUSE;
-}
-
-static json_t *end(void)
-{
-	json_t *j;
-
-	reuse_tally_release(&tally);
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	return j;
-}
-
-/* @n uses of @thread at ip 0x1000 + @site that end at the next site. */
-static void uses(enum reuse_scope scope, enum reuse_granularity g,
-		 uint32_t thread, enum reuse_outcome outcome, uint64_t time,
-		 uint64_t site, int n)
-{
-	struct reuse_event v = {
-		.outcome = outcome,
-		.use = { .ip = 0x1000 + 2 * site, .flags = ACCESS_STORE },
-		.end = { .ip = 0x1001 + 2 * site, .flags = ACCESS_LOAD },
-		.use_place = { .thread = thread },
-		.time = time,
-		.weight = 1,
-		.pairing = REUSE_RAW,
-		.temporal = site % 2 == 0,
-	};
-
-	if (outcome == REUSE_DANGLING)
-		memset(&v.end, 0, sizeof(v.end));
-	while (n-- > 0)
-		ck_assert_int_eq(
-			reuse_tally_add(&fake.store, &tally, scope, g, &v, 1),
-			0);
-}
-
-static double real_at(json_t *j, const char *path)
-{
-	ck_assert_msg(json_is_number(at(j, path)), "%s", path);
-	return json_number_value(at(j, path));
-}
-
-/* The stream of "reuse" that matches; @thread -1: over all. */
-static json_t *stream(json_t *report, const char *scope, const char *g,
-		      int thread)
-{
-	json_t *s;
-	size_t i;
-
-	json_array_foreach(at(report, "reuse"), i, s)
-	{
-		json_t *of = json_object_get(s, "thread");
-
-		if (!strcmp(text_at(s, "scope"), scope) &&
-		    !strcmp(text_at(s, "granularity"), g) &&
-		    (of ? json_integer_value(of) : -1) == thread)
-			return s;
-	}
-	return NULL;
-}
 
 /* The ratio at 2^@octave bytes. */
 static double ratio(json_t *s, int octave)
@@ -413,51 +336,6 @@ START_TEST(whatever_records_hold_ratios_stay_ratios)
 }
 END_TEST
 
-START_TEST(text_and_picture_show_the_curve)
-{
-	struct verb v;
-	char svg[300];
-	char *picture;
-
-	begin(CDP_MODE_REUSE);
-	fake_thread(&fake, "sweep");
-	fake_thread(&fake, "stay");
-	sweep_and_stay(REUSE_PRIVATE, 1);
-	reuse_tally_release(&tally);
-	fake_end(&fake);
-	snprintf(svg, sizeof(svg), "%s/curve.svg", sandbox);
-	v = VERB(cmd_report, "report", "--svg", svg, fake.dir);
-	ck_assert_int_eq(v.status, 0);
-	ASSERT_SAYS(v.out, "Reuse of cache lines within each thread");
-	ASSERT_SAYS(v.out, "1,000 uses followed");
-	/* Nothing is said of sharing, which was not measured. */
-	ck_assert_ptr_null(strstr(v.out, "haring between"));
-	ASSERT_SAYS(v.out,
-		    "1,000 uses were followed to their reuse within each "
-		    "thread.");
-	ASSERT_SAYS(v.out, "miss ratio at each size of an LRU cache");
-	verb_free(&v);
-	picture = verb_read("curve.svg");
-	ck_assert(strstr(picture, "<svg ") && strstr(picture, "</svg>") &&
-		  strstr(picture, "within each thread"));
-	free(picture);
-}
-END_TEST
-
-START_TEST(no_picture_of_nothing)
-{
-	struct verb v;
-
-	begin(CDP_MODE_COMM);
-	fake_thread(&fake, "main");
-	fake_end(&fake);
-	v = VERB(cmd_report, "report", "--svg", "curve.svg", fake.dir);
-	ck_assert_int_eq(v.status, 1);
-	ASSERT_SAYS(v.err, "there are no miss ratio curves to draw");
-	verb_free(&v);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("report_reuse");
@@ -477,8 +355,6 @@ int main(void)
 	tcase_add_test(t, loads_and_stores_have_ratios_of_their_own);
 	tcase_add_test(t, without_reuses_there_is_nothing_of_them);
 	tcase_add_loop_test(t, whatever_records_hold_ratios_stay_ratios, 0, 5);
-	tcase_add_test(t, text_and_picture_show_the_curve);
-	tcase_add_test(t, no_picture_of_nothing);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);

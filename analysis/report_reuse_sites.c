@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_reuse_sites - where the program reuses its data, for people
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report_reuse.h"
+#include "analysis/util.h"
+
+enum {
+	ENDS_MAX = 5, /* rows of the table of last uses */
+};
+
+#define ENDS_SHARE_MIN 0.01 /* of all uses, to be in it */
+
+/* Instructions of one source line, and what they are ranked by. */
+struct ranked {
+	const struct place *place;
+	struct reuse_site sum; /* of them all */
+	double key;
+};
+
+static bool same_line(const struct place *x, const struct place *y)
+{
+	if (!x->file || !y->file)
+		return x == y;
+	return x->line == y->line && !strcmp(x->file, y->file) &&
+	       !strcmp(x->module, y->module) &&
+	       !strcmp(x->function ? x->function : "",
+		       y->function ? y->function : "");
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct place *x = ((const struct ranked *)a)->place;
+	const struct place *y = ((const struct ranked *)b)->place;
+	int order = strcmp(x->module, y->module);
+
+	if (!order)
+		order = strcmp(x->file ? x->file : "", y->file ? y->file : "");
+	if (!order && x->file)
+		order = (x->line > y->line) - (x->line < y->line);
+	if (!order && x->file)
+		order = strcmp(x->function ? x->function : "",
+			       y->function ? y->function : "");
+	return order ? order
+		     : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	return by_line(a, b);
+}
+
+static void add_site(struct reuse_site *to, const struct reuse_site *s)
+{
+	for (int c = 0; c < HOST_CACHES_MAX; c++) {
+		to->seen[c] += s->seen[c];
+		to->squares[c] += s->squares[c];
+		to->miss[c] += s->miss[c];
+	}
+	for (int i = 0; i < REUSE_SCOPES; i++)
+		for (int g = 0; g < REUSE_GRANULARITIES; g++) {
+			to->never[i][g] += s->never[i][g];
+			to->taken[i][g] += s->taken[i][g];
+		}
+}
+
+/* Sites by source line; to be freed. */
+static struct ranked *lines_of(const struct reuse_sites *t, size_t *n)
+{
+	struct ranked *r = xcalloc(t->sites + 1, sizeof(*r));
+
+	*n = 0;
+	for (size_t i = 0; i < t->sites; i++)
+		r[i] = (struct ranked){ .place = &t->site[i].place,
+					.sum = t->site[i] };
+	qsort(r, t->sites, sizeof(*r), by_line);
+	for (size_t i = 0; i < t->sites; i++) {
+		if (*n && same_line(r[*n - 1].place, r[i].place))
+			add_site(&r[*n - 1].sum, &r[i].sum);
+		else
+			r[(*n)++] = r[i];
+	}
+	return r;
+}
+
+static void print_place(struct report *out, const struct place *p)
+{
+	fputs(place_text(p), out->out);
+	if (p->function)
+		fprintf(out->out, " (%s)", safe_text(p->function));
+	fputc('\n', out->out);
+}
+
+/* The outermost cache that sites were converted for, -1 if none. */
+static int outermost(const struct report_reuse *r)
+{
+	for (int c = (int)r->streams.caches - 1; c >= 0; c--)
+		for (size_t i = 0; i < r->sites.sites; i++)
+			if (r->sites.site[i].seen[c] > 0)
+				return c;
+	return -1;
+}
+
+static void print_site(struct report *out, const struct ranked *s, double share,
+		       int by)
+{
+	fprintf(out->out, "  %6s ", percent_text(share, 1));
+	for (int c = 0; c <= by; c++) {
+		struct interval v;
+		double ratio;
+
+		if (reuse_site_ratio(&s->sum, (size_t)c, &ratio, &v))
+			fprintf(out->out, " %5.1f %%", 100 * ratio);
+		else
+			fprintf(out->out, " %7s", "-");
+	}
+	fputs("  ", out->out);
+	print_place(out, s->place);
+}
+
+/*
+ * What @s says beside: how many uses the table rests on, and what share of the
+ * misses no reuse makes.
+ */
+static void print_rest(struct report *out, const struct reuse_stream *s,
+		       double misses)
+{
+	static struct reuse_histogram h;
+	double ends, uses;
+
+	reuse_stream_sum(s, &h, NULL);
+	ends = reuse_histogram_never(&h).weight +
+	       reuse_histogram_invalidated(&h).weight;
+	uses = misses / reuse_histogram_total(&h).weight * (double)h.uses;
+	fprintf(out->out, "  these are some %s of the uses followed",
+		count_text((uint64_t)(uses + .5)));
+	if (ends > 0)
+		fprintf(out->out,
+			"; %s of all misses are first uses\n  of a line, or "
+			"after another's store, and of no site here",
+			percent_text(ends, ends + misses));
+	fputs(".\n", out->out);
+}
+
+static void print_misses(struct report *out, const struct report_reuse *r,
+			 const struct reuse_stream *s, struct ranked *line,
+			 size_t n)
+{
+	int by = outermost(r);
+	double total = 0;
+
+	if (by < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		line[i].key = line[i].sum.miss[by];
+		total += line[i].key;
+	}
+	if (!(total > 0))
+		return;
+	qsort(line, n, sizeof(*line), by_key);
+	report_heading(out, "Sites by reuses that miss in %s",
+		       r->streams.cache[by].name);
+	fprintf(out->out, "  %s share ", paint(out, PAINT_DIM));
+	for (int c = 0; c <= by; c++)
+		fprintf(out->out, " %7s", r->streams.cache[c].name);
+	fprintf(out->out, "  miss ratio of the reuses there%s\n",
+		paint(out, PAINT_OFF));
+	for (size_t i = 0; i < n && i < out->top && line[i].key > 0; i++)
+		print_site(out, &line[i], line[i].key / total, by);
+	if (s)
+		print_rest(out, s, total);
+}
+
+/* Uses of @s without reuse: of lines as many are first uses, and cold misses.
+ */
+static void print_ends(struct report *out, const struct reuse_stream *s,
+		       struct ranked *line, size_t n)
+{
+	static struct reuse_histogram h;
+	double total;
+	size_t rows = 0;
+
+	reuse_stream_sum(s, &h, NULL);
+	total = reuse_histogram_total(&h).weight;
+	for (size_t i = 0; i < n; i++)
+		line[i].key = line[i].sum.never[s->scope][s->granularity] +
+			      line[i].sum.taken[s->scope][s->granularity];
+	qsort(line, n, sizeof(*line), by_key);
+	for (size_t i = 0; i < n && i < out->top && rows < ENDS_MAX; i++) {
+		double never = line[i].sum.never[s->scope][s->granularity];
+		double taken = line[i].sum.taken[s->scope][s->granularity];
+
+		if (line[i].key < ENDS_SHARE_MIN * total)
+			break;
+		if (!rows++) {
+			report_heading(out, "Sites whose %s are not used again",
+				       s->granularity == REUSE_LINE
+					       ? "cache lines"
+					       : "data");
+			fprintf(out->out,
+				"  %s never  stored to by another first  (of "
+				"all uses%s)%s\n",
+				paint(out, PAINT_DIM),
+				s->ns ? ", estimated" : "",
+				paint(out, PAINT_OFF));
+		}
+		fprintf(out->out, "  %6s %7s  ", percent_text(never, total),
+			taken > 0 ? percent_text(taken, total) : "-");
+		print_place(out, line[i].place);
+	}
+}
+
+static bool is_of(const struct reuse_pair *p, const struct reuse_stream *s)
+{
+	return p->scope == s->scope && p->granularity == s->granularity &&
+	       p->ns == s->ns && p->outcome == REUSE_REUSED &&
+	       p->use != REUSE_NO_SITE && p->reuse != REUSE_NO_SITE;
+}
+
+static const char *mean_text(const struct reuse_pair *p, uint64_t resolution)
+{
+	double mean = p->sum / p->weight;
+	char text[32];
+
+	if (!p->ns || mean >= (double)resolution)
+		return reuse_time_text(mean, p->ns);
+	snprintf(text, sizeof(text), "<%s",
+		 reuse_time_text((double)resolution, true));
+	return safe_text(text);
+}
+
+static void print_pairs(struct report *out, const struct report_reuse *r,
+			const struct reuse_stream *s)
+{
+	static struct reuse_histogram h;
+	size_t rows = 0;
+	double total;
+
+	reuse_stream_sum(s, &h, NULL);
+	total = reuse_histogram_total(&h).weight;
+	for (size_t i = 0; i < r->sites.pairs && rows < out->top; i++) {
+		const struct reuse_pair *p = &r->sites.pair[i];
+
+		if (!is_of(p, s))
+			continue;
+		if (!rows++) {
+			report_heading(out, "Pairs of use and reuse of %s%s",
+				       s->granularity == REUSE_LINE
+					       ? "cache lines"
+					       : "addresses",
+				       s->ns ? ", estimated" : "");
+			fprintf(out->out,
+				"  %sof uses      mean  kind  used at, then "
+				"reused at%s\n",
+				paint(out, PAINT_DIM), paint(out, PAINT_OFF));
+		}
+		fprintf(out->out, "  %7s %9s  %s   ",
+			percent_text(p->weight, total),
+			mean_text(p, r->streams.resolution),
+			reuse_pairing_name(p->pairing));
+		print_place(out, &r->sites.site[p->use].place);
+		if (same_line(&r->sites.site[p->use].place,
+			      &r->sites.site[p->reuse].place))
+			continue;
+		fprintf(out->out, "%27s", "");
+		print_place(out, &r->sites.site[p->reuse].place);
+	}
+}
+
+void reuse_sites_print(struct report *out, const struct report_reuse *r,
+		       const struct reuse_stream *s)
+{
+	size_t n;
+	struct ranked *line = lines_of(&r->sites, &n);
+
+	print_misses(out, r, s, line, n);
+	if (s && !reuse_stream_has_misses(s))
+		print_pairs(out, r, s);
+	if (s)
+		print_ends(out, s, line, n);
+	free(line);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_report_reuse_text - what people read of reuses that were made by hand
+ */
+#include <math.h>
+
+#include "reuse_fixture.h"
+
+/* A use has the site of its own, which misses nothing by being the last. */
+START_TEST(uses_without_reuse_stand_apart_from_misses)
+{
+	json_t *report, *s, *ends;
+	struct verb v;
+	int seen = 0;
+	size_t i;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	fake_map(&fake, 0x1000, 0x2000, 0, 5, "/bin/fake");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, 3, 0, 100);
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, UINT64_C(1) << 40, 3,
+	     20);
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_DANGLING, 3, 0, 60);
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_INVALIDATED, 3, 0, 20);
+	report = end();
+	json_array_foreach(at(report, "reuse_sites"), i, s)
+	{
+		json_t *caches = at(s, "caches");
+
+		ends = at(s, "ends");
+		if (!strcmp(text_at(s, "offset"), "0x0")) {
+			seen++;
+			ck_assert_uint_eq(json_array_size(caches), 0);
+			ck_assert_uint_eq(json_array_size(ends), 1);
+			ck_assert_double_eq(real_at(ends, "0.never"),
+					    60 * PERIOD);
+			ck_assert_double_eq(real_at(ends, "0.invalidated"),
+					    20 * PERIOD);
+			ck_assert_str_eq(text_at(ends, "0.scope"), "private");
+		} else {
+			ck_assert_uint_eq(json_array_size(ends), 0);
+		}
+		if (!strcmp(text_at(s, "offset"), "0x1") &&
+		    json_array_size(caches))
+			ck_assert_double_lt(real_at(caches, "0.miss_ratio"),
+					    1e-6);
+	}
+	ck_assert_int_eq(seen, 1);
+	json_decref(report);
+	v = VERB(cmd_report, "report", fake.dir);
+	ASSERT_SAYS(v.out, "Sites whose cache lines are not used again");
+	ASSERT_SAYS(v.out, " 30 % 10 % fake+0x0 ");
+	/* Whatever the caches: 20 of the uses miss, 80 more have no reuse. */
+	if (strstr(v.out, "Sites by reuses that miss")) {
+		ASSERT_SAYS(v.out,
+			    "these are some 20 of the uses followed; 80 % of");
+	}
+	verb_free(&v);
+}
+END_TEST
+
+START_TEST(bars_have_limits_and_hold_all_uses)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_REUSED, 1000, 0, 30);
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_REUSED, 7, 1, 50);
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_INVALIDATED, 100, 0, 12);
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_DANGLING, 9, 0, 8);
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", fake.dir);
+	/* Wilson's limits of 50, 30, 12 and 8 in 100. */
+	ASSERT_SAYS(v.out, " 4 up 50 % 40.4 to 59.6");
+	ASSERT_SAYS(v.out, " 256 up 30 % 21.9 to 39.6");
+	ASSERT_SAYS(v.out, "another's store 12 % 7.0 to 19.8");
+	ASSERT_SAYS(v.out, "never again 8.0 % 4.1 to 15.0");
+	ASSERT_SAYS(v.out, "reuses: RAW 100 %");
+	ASSERT_SAYS(v.out, "Half of the reuses come within 7 accesses.");
+	ck_assert_ptr_null(strstr(v.out, "estimated"));
+	verb_free(&v);
+}
+END_TEST
+
+/* By the clock, whatever granularity a file claims. */
+START_TEST(nanoseconds_are_no_accesses)
+{
+	json_t *report, *s, *bin;
+	struct cdp_header *h;
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	h = fake.store.header;
+	strcpy(h->source, "clock");
+	strcpy(h->period_unit, "ns");
+	fake_thread(&fake, "main")->reuse_resolution = 1800;
+	fake_map(&fake, 0x1000, 0x2000, 0, 5, "/bin/fake");
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_REUSED, 300, 0, 20);
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_REUSED, 30000, 2, 70);
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_DANGLING, 9, 0, 10);
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, 30000, 0, 60);
+	report = end();
+	s = stream(report, "private", "address", -1);
+	ck_assert_str_eq(text_at(s, "unit"), "ns");
+	ck_assert_str_eq(text_at(s, "weight_unit"), "samples");
+	ck_assert(json_is_true(at(s, "estimated")));
+	ck_assert_int_eq(int_at(s, "resolution"), 1800);
+	/* A period in ns is no number of accesses. */
+	ck_assert_double_eq(real_at(s, "weight"), 100);
+	bin = at(s, "bins.1");
+	ck_assert_double_eq(real_at(bin, "mean"), 30000);
+	ck_assert_double_eq(real_at(s, "pairs.0.mean"), 30000);
+	s = stream(report, "private", "line", -1);
+	ck_assert_str_eq(text_at(s, "unit"), "ns");
+	ck_assert_ptr_null(json_object_get(s, "miss_ratio_curve"));
+	ck_assert_ptr_null(json_object_get(s, "stack_distance"));
+	ck_assert_ptr_null(json_object_get(s, "caches"));
+	json_decref(report);
+	v = VERB(cmd_report, "report", fake.dir);
+	ASSERT_SAYS(v.out, "Reuse of addresses within each thread, estimated");
+	ASSERT_SAYS(v.out, "an estimated 90 % reused");
+	ASSERT_SAYS(v.out, "below 4.1 us 20 % 13.3 to 28.9");
+	ASSERT_SAYS(v.out, "16 us up 70 %");
+	ASSERT_SAYS(v.out, "of CPU time.");
+	ck_assert_ptr_null(strstr(v.out, "miss ratio at"));
+	ck_assert_ptr_null(strstr(v.out, "Expected to miss"));
+	verb_free(&v);
+	v = VERB(cmd_report, "report", "--svg", "curve.svg", fake.dir);
+	ck_assert_int_eq(v.status, 1);
+	ASSERT_SAYS(v.err, "there are no miss ratio curves to draw");
+	verb_free(&v);
+}
+END_TEST
+
+/* Two programs of a run, one with hooks and one without. */
+START_TEST(times_and_accesses_are_never_added_up)
+{
+	struct cdp_header *h;
+	json_t *report, *s;
+	size_t i;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "counts");
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_REUSED, 300, 0, 20);
+	reuse_tally_release(&tally);
+	h = fake_next(&fake, 4243);
+	h->modes = CDP_MODE_REUSE;
+	memset(&tally, 0, sizeof(tally));
+	tally.writer.section = CDP_REUSE;
+	fake_thread(&fake, "times");
+	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_REUSED, 300, 0, 7);
+	report = end();
+	ck_assert_uint_eq(json_array_size(at(report, "reuse")), 2);
+	json_array_foreach(at(report, "reuse"), i, s)
+	{
+		bool ns = !strcmp(text_at(s, "unit"), "ns");
+
+		ck_assert_int_eq(ns, i == 1);
+		ck_assert_double_eq(real_at(s, "weight"), ns ? 7 : 20 * PERIOD);
+	}
+	json_decref(report);
+}
+END_TEST
+
+START_TEST(text_and_picture_show_the_curve)
+{
+	struct verb v;
+	char svg[300];
+	char *picture;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "sweep");
+	fake_thread(&fake, "stay");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, 1000, 0, 500);
+	uses(REUSE_PRIVATE, REUSE_LINE, 1, REUSE_REUSED, 4, 1, 500);
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	snprintf(svg, sizeof(svg), "%s/curve.svg", sandbox);
+	v = VERB(cmd_report, "report", "--svg", svg, fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.out, "Reuse of cache lines within each thread");
+	ASSERT_SAYS(v.out, "1,000 uses followed");
+	/* Nothing is said of sharing, which was not measured. */
+	ck_assert_ptr_null(strstr(v.out, "haring between"));
+	ASSERT_SAYS(v.out,
+		    "1,000 uses were followed to their reuse within each "
+		    "thread.");
+	ASSERT_SAYS(v.out, "miss ratio at each size of an LRU cache");
+	verb_free(&v);
+	picture = verb_read("curve.svg");
+	ck_assert(strstr(picture, "<svg ") && strstr(picture, "</svg>") &&
+		  strstr(picture, "within each thread"));
+	free(picture);
+}
+END_TEST
+
+START_TEST(no_picture_of_nothing)
+{
+	struct verb v;
+
+	begin(CDP_MODE_COMM);
+	fake_thread(&fake, "main");
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", "--svg", "curve.svg", fake.dir);
+	ck_assert_int_eq(v.status, 1);
+	ASSERT_SAYS(v.err, "there are no miss ratio curves to draw");
+	verb_free(&v);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("report_reuse_text");
+	TCase *t = tcase_create("report_reuse_text");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
+	tcase_add_test(t, uses_without_reuse_stand_apart_from_misses);
+	tcase_add_test(t, bars_have_limits_and_hold_all_uses);
+	tcase_add_test(t, nanoseconds_are_no_accesses);
+	tcase_add_test(t, times_and_accesses_are_never_added_up);
+	tcase_add_test(t, text_and_picture_show_the_curve);
+	tcase_add_test(t, no_picture_of_nothing);
+	suite_add_tcase(s, t);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
