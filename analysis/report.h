@@ -48,6 +48,8 @@ void report_how(struct report *r); /* report_how.c */
 void report_loss(struct report *r);
 /* What was counted exactly, nothing if that was not asked for. */
 void report_exact(struct report *r); /* report_exact.c */
+/* Of all threads in one sentence, NULL if nothing was; to be freed. */
+char *report_exact_answer(const struct report *r, uint64_t *transfers);
 /* Where data came from, nothing if no source said so. */
 void report_memory(struct report *r); /* report_memory.c */
 /* What was estimated, nothing if nothing was. */

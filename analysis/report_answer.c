@@ -197,6 +197,13 @@ static void name_place(const struct report *r, enum sharing kind, char *out,
 		 cut_text(object_text(&whole), NAME_COLUMNS), written);
 }
 
+static void print_head(const struct report *r, const char *text)
+{
+	fputs(paint(r, PAINT_HEAD), r->out);
+	print_wrapped(r->out, text, 0, 0);
+	fputs(paint(r, PAINT_OFF), r->out);
+}
+
 /* What threads that take turns on one processor share does not move. */
 static void answer_same_core(struct report *r)
 {
@@ -262,9 +269,7 @@ static void answer_found(struct report *r)
 	name_place(r, t->kind[SHARING_FALSE] ? SHARING_FALSE : SHARING_TRUE,
 		   where, sizeof(where));
 	text = xasprintf("%s%s", what, where);
-	fputs(paint(r, PAINT_HEAD), r->out);
-	print_wrapped(r->out, text, 0, 0);
-	fputs(paint(r, PAINT_OFF), r->out);
+	print_head(r, text);
 	free(text);
 	free(what);
 	if (weak)
@@ -403,21 +408,30 @@ static void print_states(struct report *r)
 	}
 }
 
+/* What was counted comes first, and answers alone where samples saw nothing. */
 void report_answer(struct report *r)
 {
-	if (tally_total(r->tally.kind)) {
-		if (r->thread >= 0)
-			fprintf(r->out,
-				"Only sharing that thread %lld took part in:\n",
-				(long long)r->thread);
-		answer_found(r);
-	} else {
-		char *text = nothing_found(r);
+	bool found = tally_total(r->tally.kind);
+	uint64_t transfers = 0, samples = report_samples(r->profile);
+	char *exact =
+		r->thread >= 0 ? NULL : report_exact_answer(r, &transfers);
+	char *text = NULL;
 
-		fputs(paint(r, PAINT_HEAD), r->out);
-		print_wrapped(r->out, text, 0, 0);
-		fputs(paint(r, PAINT_OFF), r->out);
-		free(text);
-	}
+	if (exact)
+		print_head(r, exact);
+	if (exact && found)
+		fputs("From samples alone:\n", r->out);
+	if (found && r->thread >= 0)
+		fprintf(r->out, "Only sharing that thread %lld took part in:\n",
+			(long long)r->thread);
+	if (found)
+		answer_found(r);
+	else if (!exact)
+		print_head(r, text = nothing_found(r));
+	else if (transfers && samples)
+		fprintf(r->out, "None was seen in %s sample%s.\n",
+			count_text(samples), samples == 1 ? "" : "s");
+	free(exact);
+	free(text);
 	print_states(r);
 }

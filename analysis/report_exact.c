@@ -225,6 +225,30 @@ static void print_objects(struct report *r, const struct found *f)
 	free(names.text);
 }
 
+char *report_exact_answer(const struct report *r, uint64_t *transfers)
+{
+	struct exact_tally t;
+	char *text;
+
+	if (!tally(&t, r->profile))
+		return NULL;
+	*transfers = t.transfers;
+	if (t.transfers)
+		text = xasprintf("Cache lines were moved between threads %s "
+				 "time%s (each one counted), %s of that by "
+				 "false sharing.",
+				 count_text(t.transfers),
+				 t.transfers == 1 ? "" : "s",
+				 percent_text((double)at_most(t.false_sharing,
+							      t.transfers),
+					      (double)t.transfers));
+	else
+		text = xstrdup("No cache line was moved between threads (each "
+			       "access was looked at).");
+	release(&t);
+	return text;
+}
+
 void report_exact(struct report *r)
 {
 	struct exact_tally t;

@@ -25,19 +25,22 @@ extern char first_word[];
 
 static struct fake fake;
 
+static void put(const struct cdp_transfer *record)
+{
+	struct store_writer writer = { .section = CDP_TRANSFERS };
+	struct cdp_transfer *t = store_record(&fake.store, &writer);
+
+	ck_assert_ptr_nonnull(t);
+	*t = *record;
+	store_commit(&writer);
+}
+
 static void put_line(uint64_t line, uint64_t transfers, uint64_t bytes)
 {
-	static struct store_writer writer;
-	struct cdp_transfer *t;
-
-	writer = (struct store_writer){ .section = CDP_TRANSFERS };
-	t = store_record(&fake.store, &writer);
-	ck_assert_ptr_nonnull(t);
-	t->kind = CDP_EXACT_LINE;
-	t->value[0] = line;
-	t->value[1] = transfers;
-	t->value[5] = bytes;
-	store_commit(&writer);
+	put(&(struct cdp_transfer){
+		.kind = CDP_EXACT_LINE,
+		.value = { line, transfers, 0, 0, 0, bytes },
+	});
 }
 
 static void begin(void)
@@ -139,6 +142,58 @@ START_TEST(line_at_the_end_of_memory_is_named)
 }
 END_TEST
 
+static const char counted[] = "(each one counted)";
+
+START_TEST(the_answer_begins_with_what_was_counted)
+{
+	char *text;
+
+	begin();
+	put(&(struct cdp_transfer){
+		.kind = CDP_EXACT_CELL, .a = 0, .b = 1, .value = { 4, 1 } });
+	put(&(struct cdp_transfer){
+		.kind = CDP_EXACT_CELL, .a = 1, .b = 0, .value = { 1, 0 } });
+	fake_end(&fake);
+	text = text_of_report();
+	ck_assert_ptr_eq(strstr(text, "Cache lines were moved between threads "
+				      "5 times (each one counted), 20 % of"),
+			 text);
+	free(text);
+}
+END_TEST
+
+START_TEST(no_transfer_and_nothing_counted_are_told_apart)
+{
+	char *text;
+
+	begin();
+	if (_i)
+		put(&(struct cdp_transfer){ .kind = CDP_EXACT_THREAD });
+	fake_end(&fake);
+	text = text_of_report();
+	ck_assert(!strstr(text, counted));
+	ck_assert_int_eq(strstr(text, "No cache line was moved") != NULL, _i);
+	ck_assert_int_eq(strstr(text, "No sharing") != NULL, !_i);
+	free(text);
+}
+END_TEST
+
+START_TEST(sharing_of_one_thread_is_not_answered_for_all)
+{
+	struct verb v;
+
+	begin();
+	put(&(struct cdp_transfer){
+		.kind = CDP_EXACT_CELL, .a = 0, .b = 1, .value = { 4, 1 } });
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", "--thread", "1", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ck_assert(!strstr(v.out, counted));
+	free(v.out);
+	free(v.err);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report_exact");
@@ -153,6 +208,10 @@ int main(void)
 	tcase_add_test(t, more_variables_than_there_is_room_for_end_in_dots);
 	tcase_add_test(t, memory_without_variables_is_named_once);
 	tcase_add_test(t, line_at_the_end_of_memory_is_named);
+	tcase_add_test(t, the_answer_begins_with_what_was_counted);
+	tcase_add_loop_test(t, no_transfer_and_nothing_counted_are_told_apart,
+			    0, 2);
+	tcase_add_test(t, sharing_of_one_thread_is_not_answered_for_all);
 	suite_add_tcase(suite, t);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
