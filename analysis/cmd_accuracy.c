@@ -6,7 +6,6 @@
  * same accesses, suite by suite, and holds what was estimated to what was
  * counted. The exit status is 1 if any row fails its bound.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,19 +66,6 @@ static void want(const char *names)
 	}
 }
 
-static long whole(const char *name, const char *value, long low, long high)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(value, &end, 10);
-	if (end == value || *end || errno || n < low || n > high)
-		die("%s must be a whole number from %ld to %ld, not '%s'", name,
-		    low, high, safe_text(value));
-	return n;
-}
-
 static void read_options(int argc, char **argv, struct accuracy *all)
 {
 	bool some = false;
@@ -103,16 +89,16 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 			all->json = true;
 			break;
 		case 'l':
-			all->slice = (uint64_t)whole("--slice", optarg,
-						     SLICE_MIN, SLICE_MAX);
+			all->slice = (uint64_t)whole_number(
+				"--slice", optarg, SLICE_MIN, SLICE_MAX);
 			break;
 		case 'J':
-			all->jobs = (unsigned int)whole("--jobs", optarg, 1,
-							JOBS_MAX);
+			all->jobs = (unsigned int)whole_number("--jobs", optarg,
+							       1, JOBS_MAX);
 			break;
 		case 'm':
-			all->minutes =
-				whole("--minutes", optarg, 0, MINUTES_MAX);
+			all->minutes = whole_number("--minutes", optarg, 0,
+						    MINUTES_MAX);
 			break;
 		case 'k':
 			all->keep = optarg;

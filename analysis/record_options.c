@@ -112,22 +112,9 @@ static void check_source(const char *name, const char *value)
 		check_hardware(name, value, PMU_IBS);
 }
 
-static void check_whole(const char *name, const char *value, long low,
-			long high)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(value, &end, 10);
-	if (end == value || *end || errno || n < low || n > high)
-		die("%s must be a whole number from %ld to %ld, not '%s'", name,
-		    low, high, safe_text(value));
-}
-
 static void check_ldlat(const char *name, const char *value)
 {
-	check_whole(name, value, 0, LDLAT_MAX);
+	whole_number(name, value, 0, LDLAT_MAX);
 }
 
 static void check_algorithm(const char *name, const char *value)
@@ -147,22 +134,22 @@ static void check_watch(const char *name, const char *value)
 
 static void check_freq(const char *name, const char *value)
 {
-	check_whole(name, value, 1, FREQ_MAX_HZ);
+	whole_number(name, value, 1, FREQ_MAX_HZ);
 }
 
 static void check_registers(const char *name, const char *value)
 {
-	check_whole(name, value, 0, 4);
+	whole_number(name, value, 0, 4);
 }
 
 static void check_slots(const char *name, const char *value)
 {
-	check_whole(name, value, 1, SLOTS_MAX);
+	whole_number(name, value, 1, SLOTS_MAX);
 }
 
 static void check_switch(const char *name, const char *value)
 {
-	check_whole(name, value, 0, 1);
+	whole_number(name, value, 0, 1);
 }
 
 static void check_seconds(const char *name, const char *value)
@@ -186,13 +173,13 @@ static void check_out(const char *name, const char *value)
 static void check_period(const char *name, const char *value)
 {
 	if (strcmp(value, "0"))
-		check_whole(name, value, PERIOD_MIN, PERIOD_MAX);
+		whole_number(name, value, PERIOD_MIN, PERIOD_MAX);
 }
 
 static void check_slice(const char *name, const char *value)
 {
 	if (strcmp(value, "auto") && strcmp(value, "0"))
-		check_whole(name, value, SLICE_MIN, SLICE_MAX);
+		whole_number(name, value, SLICE_MIN, SLICE_MAX);
 }
 
 static void check_pmu(const char *name, const char *value)

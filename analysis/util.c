@@ -110,6 +110,19 @@ char *xstrdup(const char *s)
 	return p;
 }
 
+long whole_number(const char *name, const char *value, long low, long high)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (end == value || *end || errno || n < low || n > high)
+		die("%s must be a whole number from %ld to %ld, not '%s'", name,
+		    low, high, safe_text(value));
+	return n;
+}
+
 char *xasprintf(const char *fmt, ...)
 {
 	va_list ap;

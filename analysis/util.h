@@ -58,6 +58,9 @@ int colour_parse(const char *s);
 /* Whether to colour @f: a terminal, without NO_COLOR and TERM=dumb. */
 bool colour_wanted(enum colour_mode mode, FILE *f);
 
+/* The number that option @name was given as @value; it dies if that is none. */
+long whole_number(const char *name, const char *value, long low, long high);
+
 /*
  * Small texts, valid until the function was called another 16 times.
  * 1234567 is "1,234,567"; durations are "412 ms", "1.5 s", "210 s", "3.2 h";
