@@ -5,12 +5,11 @@
  * Threads are numbered as in their process, by their start: rows may have been
  * merged for the other parts of the report, these counts are not.
  */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/json_build.h"
 #include "analysis/report.h"
-#include "analysis/util.h"
 #include "src/exact.h"
 
 enum {
@@ -289,24 +288,6 @@ void report_exact(struct report *r)
 	release(&t);
 }
 
-static void put(json_t *object, const char *name, json_t *value)
-{
-	if (!value || json_object_set_new(object, name, value))
-		die("out of memory");
-}
-
-static void put_count(json_t *object, const char *name, uint64_t n)
-{
-	put(object, name,
-	    json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n));
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (!value || json_array_append_new(array, value))
-		die("out of memory");
-}
-
 static void put_kinds(json_t *o, uint64_t all, uint64_t false_sharing)
 {
 	false_sharing = at_most(false_sharing, all);
@@ -328,10 +309,7 @@ static json_t *json_cell(const struct found *f)
 
 static void append_name(void *array, const struct object *o)
 {
-	char *text = utf8_text(object_text(o));
-
-	append(array, json_string(text));
-	free(text);
+	append(array, text(object_text(o)));
 }
 
 static json_t *json_line(struct report *r, const struct found *f)
