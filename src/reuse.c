@@ -10,9 +10,9 @@
  *
  * accept also takes a slot from who holds it. The watch is changed outside the
  * lock, because that may take long, by one thread at a time, the programmer:
- * the one that found nobody else at it. Others change what the slot is to
- * watch, and its generation; the programmer looks at the generation when it is
- * done and starts again if it changed.
+ * the one that found nobody else at it. Others may end the use meanwhile, which
+ * changes the generation; the programmer looks at that when it is done and
+ * starts again if it changed. No new use comes to the slot before.
  *
  * Free slots have a bit in a bitmap, set and cleared under the slot's lock. A
  * look at it is a hint where to look for a free slot; the lock tells.
@@ -29,6 +29,7 @@ enum {
 	WORD_BITS = 64,
 	ROUNDS_MAX = 16,
 	SPINS_BEFORE_YIELD = 100,
+	TRIES = 4, /* at a slot that another thread does not change */
 };
 
 enum slot_state {
@@ -213,11 +214,10 @@ static void program(struct reuse *e, struct reuse_thread *t, struct slot *s)
 	unlock(s);
 }
 
-/* A free slot, else a random one; locked. NULL if it is busy. */
-static struct slot *pick(struct reuse *e, struct reuse_thread *t)
+/* A free slot that can be armed at once; locked. */
+static struct slot *pick_free(struct reuse *e, struct reuse_thread *t)
 {
 	uint32_t first = rng_below(&t->rng, e->words);
-	struct slot *s;
 
 	for (uint32_t i = 0; i < e->words; i++) {
 		uint32_t w = (first + i) % e->words;
@@ -225,16 +225,45 @@ static struct slot *pick(struct reuse *e, struct reuse_thread *t)
 			atomic_load_explicit(&e->free[w], memory_order_relaxed);
 
 		for (; bits; bits &= bits - 1) {
-			s = &e->slot[w * WORD_BITS + __builtin_ctzll(bits)];
+			struct slot *s =
+				&e->slot[w * WORD_BITS + __builtin_ctzll(bits)];
+
 			if (!try_lock(s, 1))
 				continue;
-			if (state(s) == SLOT_FREE)
+			if (state(s) == SLOT_FREE && !s->programming)
 				return s;
 			unlock(s);
 		}
 	}
-	s = &e->slot[rng_below(&t->rng, e->config.slots)];
-	return try_lock(s, e->config.spins) ? s : NULL;
+	return NULL;
+}
+
+/*
+ * A free slot, else a random one; locked. NULL if it is busy.
+ *
+ * Never one whose watch another thread is changing. That thread may have lost
+ * its core, and what is watched only when it has it back may have been used
+ * long before.
+ */
+static struct slot *pick(struct reuse *e, struct reuse_thread *t)
+{
+	for (uint32_t n = 1;; n++) {
+		struct slot *s = pick_free(e, t);
+
+		if (s)
+			return s;
+		s = &e->slot[rng_below(&t->rng, e->config.slots)];
+		if (!try_lock(s, e->config.spins))
+			return NULL;
+		if (!s->programming)
+			return s;
+		unlock(s);
+		if (n % TRIES)
+			continue;
+		if (e->config.spins)
+			return NULL;
+		rawcall1(SYS_sched_yield, 0);
+	}
 }
 
 static void accept(struct reuse *e, struct reuse_thread *t, struct slot *s,

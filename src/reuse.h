@@ -44,12 +44,14 @@
  * reuse_sample and reuse_trap may be called by any number of threads at once.
  * Calls about different slots are independent; of two about the same slot one
  * waits for the other's lock, which is held for some tens of instructions and
- * never while a watch is changed or the sink is called.
+ * never while a watch is changed or the sink is called. A sample takes no slot
+ * whose watch another thread is changing.
  *
  * Both may be called in a signal handler if no handler interrupts another one
  * of these calls on its own thread (the caller keeps a guard). A lock is tried
- * config->spins times, then the event is dropped and counted in stats.busy; 0
- * waits without bound, for sources that run outside of signal handlers.
+ * config->spins times, then the event is dropped and counted in stats.busy, as
+ * is a sample that finds no other slot; 0 waits without bound, for sources that
+ * run outside of signal handlers.
  *
  * An access of more than 64 bytes is to be handed over in pieces.
  */
@@ -186,7 +188,7 @@ struct reuse_stats {
 	uint64_t traps;     /* that told something */
 	uint64_t idle;      /* traps that told nothing */
 	uint64_t stale;     /* traps of what is not watched any more */
-	uint64_t busy;      /* uses that found the lock taken */
+	uint64_t busy;      /* uses that found no slot but in use by a call */
 	uint64_t busy_traps;
 	uint64_t arm_failed;
 	uint64_t failed; /* uses, by weight, whose slot could not be armed, or

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "src/reuse_table.h"
 #include "tests/reuse_hand.h"
@@ -214,25 +215,52 @@ START_TEST(a_watch_that_is_given_up_is_lost_by_weight)
 }
 END_TEST
 
-/* Thread 2's use takes the slot while thread 0 arms it for its own. */
-static void displace(struct hand *h)
+static void sample_elsewhere(struct hand *h)
 {
-	while (!reuse_stats(h->reuse).displaced)
+	for (int i = 0; i < 100; i++)
 		sample(h, 2, BASE + 64, true, 7);
 }
 
-START_TEST(what_is_displaced_while_it_is_armed_is_armed_anew)
+/* It would be armed only when thread 0 comes to it. */
+START_TEST(no_use_takes_a_slot_that_another_thread_is_arming)
 {
 	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), 1);
 
-	h->meanwhile = displace;
+	h->meanwhile = sample_elsewhere;
 	sample(h, 0, BASE, false, 1);
-	ck_assert(h->live[0]);
-	ck_assert_uint_eq(h->armed[0].addr, BASE + 64);
-	ck_assert_uint_eq(h->armed[0].place.thread, 2);
-	trap(h, 2, BASE + 64, true, 10);
-	ck_assert_uint_eq(h->event.time, 3);
-	ck_assert_uint_eq(h->event.weight, reuse_stats(h->reuse).uses);
+	ck_assert_uint_eq(reuse_stats(h->reuse).busy, 100);
+	ck_assert_int_eq(h->arms, 1);
+	trap(h, 0, BASE, true, 10);
+	ck_assert_uint_eq(h->event.time, 9);
+	ck_assert_uint_eq(h->event.weight, 1);
+	/* Nor while it is being disarmed. */
+	sample(h, 0, BASE, false, 20);
+	h->meanwhile = sample_elsewhere;
+	trap(h, 0, BASE, true, 30);
+	ck_assert_uint_eq(reuse_stats(h->reuse).busy, 200);
+	ck_assert(!h->live[0]);
+	/* Another slot is as good. */
+	h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 2), 1);
+	h->meanwhile = sample_elsewhere;
+	sample(h, 0, BASE, false, 1);
+	ck_assert(h->live[0] && h->live[1]);
+}
+END_TEST
+
+static void end_all(struct hand *h)
+{
+	reuse_finish(h->reuse, &h->thread[2]);
+}
+
+START_TEST(what_ends_while_it_is_armed_is_disarmed)
+{
+	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), 1);
+
+	h->meanwhile = end_all;
+	sample(h, 0, BASE, false, 1);
+	ck_assert_int_eq(h->event.outcome, REUSE_DANGLING);
+	ck_assert_int_eq(h->disarms, 1);
+	ck_assert(!h->live[0]);
 }
 END_TEST
 
@@ -280,35 +308,70 @@ END_TEST
 struct race {
 	struct reuse *reuse;
 	struct reuse_table *table;
-	_Atomic uint64_t weights;
+	_Atomic uint64_t weights, events;
+	bool slow;      /* to arm and disarm, now and then */
+	uint64_t words; /* if not 0: that each thread sweeps */
 };
 
 struct racer {
 	struct race *race;
 	struct reuse_thread t;
+	struct rng rng; /* for pauses */
 	pthread_t id;
 };
 
+/* As if the processor went to others. */
+static void pause_now_and_then(struct racer *r)
+{
+	if (r->race->slow && !rng_below(&r->rng, 4))
+		usleep(200);
+}
+
 static int race_arm(void *ctx, const struct reuse_watched *w)
 {
-	reuse_table_add(((struct racer *)ctx)->race->table, 0, w);
+	struct racer *r = ctx;
+
+	pause_now_and_then(r);
+	reuse_table_add(r->race->table, 0, w);
 	return 0;
 }
 
 static void race_disarm(void *ctx, uint32_t slot)
 {
-	reuse_table_remove(((struct racer *)ctx)->race->table, 0, slot);
+	struct racer *r = ctx;
+
+	pause_now_and_then(r);
+	reuse_table_remove(r->race->table, 0, slot);
 }
 
 static void race_decided(void *ctx, const struct reuse_event *v)
 {
+	struct race *race = ((struct racer *)ctx)->race;
+
 	if (v->outcome == REUSE_NOTHING || !v->weight)
 		ck_abort_msg("an event of nothing");
-	((struct racer *)ctx)->race->weights += v->weight;
+	if (race->words && v->outcome != REUSE_DANGLING &&
+	    (v->outcome != REUSE_REUSED || v->time != race->words))
+		ck_abort_msg("outcome %d after %lu", v->outcome, v->time);
+	race->weights += v->weight;
+	race->events++;
 }
 
 static const struct reuse_watch race_watch = { race_arm, race_disarm, NULL };
 static const struct reuse_sink race_sink = { race_decided };
+
+static void race_access(struct racer *r, const struct access *a, uint64_t i,
+			bool sampled)
+{
+	struct reuse_hit hit[REUSE_TABLE_HITS];
+	uint32_t n = reuse_table_find(r->race->table, a, &r->t.place, hit);
+
+	for (uint32_t k = 0; k < n; k++)
+		reuse_trap(r->race->reuse, &r->t, hit[k].slot,
+			   hit[k].generation, a, i);
+	if (sampled)
+		reuse_sample(r->race->reuse, &r->t, a, i);
+}
 
 static void *run(void *arg)
 {
@@ -319,48 +382,74 @@ static void *run(void *arg)
 	for (uint64_t i = 1; i <= RACES; i++) {
 		struct access a =
 			at(BASE + 4 * rng_below(&rng, 60), rng_below(&rng, 2));
-		struct reuse_hit hit[REUSE_TABLE_HITS];
-		uint32_t n =
-			reuse_table_find(r->race->table, &a, &r->t.place, hit);
 
-		for (uint32_t k = 0; k < n; k++)
-			reuse_trap(r->race->reuse, &r->t, hit[k].slot,
-				   hit[k].generation, &a, i);
-		if (!rng_below(&rng, 3))
-			reuse_sample(r->race->reuse, &r->t, &a, i);
+		race_access(r, &a, i, !rng_below(&rng, 3));
 	}
 	reuse_thread_end(r->race->reuse, &r->t);
 	return NULL;
 }
 
-START_TEST(threads_that_race_lose_no_weight)
+/* Each thread its own words, again and again. */
+static void *run_sweeps(void *arg)
 {
-	struct reuse_config c = config(_i % REUSE_SCOPES, _i / REUSE_SCOPES, 3);
-	uint32_t slots[REUSE_TABLE_ENGINES] = { 3 };
+	struct racer *r = arg;
+	uint64_t base = BASE + 0x1000 * r->t.place.thread;
+
+	for (uint64_t i = 1; i <= RACES; i++) {
+		struct access a = at(base + 8 * (i % r->race->words), i % 2);
+
+		race_access(r, &a, i, i % 7 == 0);
+	}
+	reuse_thread_end(r->race->reuse, &r->t);
+	return NULL;
+}
+
+static struct reuse_stats race(struct race *race, struct reuse_config c,
+			       void *(*fn)(void *))
+{
+	uint32_t slots[REUSE_TABLE_ENGINES] = { c.slots };
 	struct racer racer[RACERS];
-	struct race race = { 0 };
-	struct reuse_stats s;
 
 	c.spins = 0;
-	race.reuse =
+	race->reuse =
 		reuse_init(map(reuse_size(&c)), &c, &race_watch, &race_sink);
-	race.table = reuse_table_init(map(reuse_table_size(slots)), slots);
+	race->table = reuse_table_init(map(reuse_table_size(slots)), slots);
 	for (int i = 0; i < RACERS; i++) {
-		racer[i].race = &race;
+		racer[i].race = race;
+		rng_seed(&racer[i].rng, 2, i);
 		reuse_thread_init(&racer[i].t, &places[i], &racer[i], 1);
-		pthread_create(&racer[i].id, NULL, run, &racer[i]);
+		pthread_create(&racer[i].id, NULL, fn, &racer[i]);
 	}
 	for (int i = 0; i < RACERS; i++)
 		pthread_join(racer[i].id, NULL);
-	reuse_finish(race.reuse, &racer[0].t);
-	s = reuse_stats(race.reuse);
+	reuse_finish(race->reuse, &racer[0].t);
+	return reuse_stats(race->reuse);
+}
+
+START_TEST(however_long_arming_takes_times_are_right)
+{
+	struct race r = { .slow = true, .words = 40 };
+	struct reuse_stats s = race(
+		&r, config(REUSE_PRIVATE, REUSE_ADDRESS, 2 + _i), run_sweeps);
+
+	ck_assert_uint_gt(r.events, 100);
+	ck_assert_uint_eq(r.weights + s.failed, s.uses);
+	ck_assert_uint_eq(s.busy + s.busy_traps, 0);
+}
+END_TEST
+
+START_TEST(threads_that_race_lose_no_weight)
+{
+	struct race r = { .slow = false };
+	struct reuse_stats s =
+		race(&r, config(_i % REUSE_SCOPES, _i / REUSE_SCOPES, 3), run);
+
 	ck_assert_uint_gt(s.uses, RACERS * RACES / 4);
-	ck_assert_uint_eq(race.weights + s.failed, s.uses);
+	ck_assert_uint_eq(r.weights + s.failed, s.uses);
 	ck_assert_uint_eq(s.busy + s.busy_traps, 0);
 	/* And the table watches nothing any more. */
 	for (uint64_t a = BASE - 256; a < BASE + 512; a += 8)
-		ck_assert(
-			!reuse_may_watch(reuse_table_bytes(race.table), a, 1));
+		ck_assert(!reuse_may_watch(reuse_table_bytes(r.table), a, 1));
 }
 END_TEST
 
@@ -384,9 +473,12 @@ int main(void)
 	tcase_add_test(tc, with_use_next_the_first_access_is_the_use);
 	tcase_add_test(tc, a_watch_that_cannot_be_armed_is_lost_and_counted);
 	tcase_add_test(tc, a_watch_that_is_given_up_is_lost_by_weight);
-	tcase_add_test(tc, what_is_displaced_while_it_is_armed_is_armed_anew);
+	tcase_add_test(tc, no_use_takes_a_slot_that_another_thread_is_arming);
+	tcase_add_test(tc, what_ends_while_it_is_armed_is_disarmed);
 	tcase_add_test(tc, an_access_that_is_not_known_decides_nothing);
 	tcase_add_test(tc, configurations_that_cannot_be_are_refused);
+	tcase_add_loop_test(tc, however_long_arming_takes_times_are_right, 0,
+			    2);
 	tcase_add_loop_test(tc, threads_that_race_lose_no_weight, 0,
 			    REUSE_SCOPES * REUSE_GRANULARITIES);
 	suite_add_tcase(suite, tc);
