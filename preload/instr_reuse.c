@@ -31,6 +31,7 @@ enum {
 	PIECES_MAX = 1024, /* of a range that is sampled */
 	LEN_SHIFT = 56,    /* above any address: bytes of a range */
 	TRAPS_MAX = 100,   /* of a register, for one use */
+	FILTER_BYTES = 1 << 16,
 };
 
 _Static_assert(INSTR_REUSE_SLOTS_MAX < 256,
@@ -54,6 +55,8 @@ struct engine {
 static struct engine engine[INSTR_REUSE_ENGINES];
 static uint32_t engines;
 static struct watched watched[INSTR_REUSE_SLOTS_MAX];
+/* Ranges that have a byte, by its address; the first bytes once more behind. */
+static uint8_t filter[FILTER_BYTES + INSTR_WIDEST];
 static struct reuse_tally rest; /* for what is left at the end */
 static uint32_t slots;          /* of each engine */
 static bool hardware;
@@ -71,11 +74,37 @@ static uint64_t range_bytes(uint64_t range)
 
 static void mark(uint64_t range, int change)
 {
-	uint64_t last = range_addr(range) + range_bytes(range) - 1;
+	uint64_t addr = range_addr(range), bytes = range_bytes(range);
 
+	for (uint64_t i = 0; i < bytes; i++) {
+		uint64_t at = (addr + i) % FILTER_BYTES;
+
+		__atomic_fetch_add(&filter[at], change, __ATOMIC_RELAXED);
+		if (at < INSTR_WIDEST)
+			__atomic_fetch_add(&filter[at + FILTER_BYTES], change,
+					   __ATOMIC_RELAXED);
+	}
 	if (range)
-		instr_watch_mark(range_addr(range) & -(uint64_t)LINE_BYTES,
-				 last & -(uint64_t)LINE_BYTES, change);
+		instr_watch_mark(addr, bytes, change);
+}
+
+/*
+ * Most of what the hooks tell of has only the line in common with what is
+ * watched. Is a byte of it watched?
+ */
+static bool may_touch(const struct access *a)
+{
+	const uint8_t *at = &filter[a->addr % FILTER_BYTES];
+	uint64_t low, high;
+
+	if (!a->len || a->len > INSTR_WIDEST)
+		return true;
+	memcpy(&low, at, sizeof(low));
+	memcpy(&high, at + sizeof(low), sizeof(high));
+	if (a->len < sizeof(low))
+		return low << 8 * (sizeof(low) - a->len);
+	return low ||
+	       (a->len > sizeof(low) && high << 8 * (INSTR_WIDEST - a->len));
 }
 
 static uint64_t count_for(const struct thread *t, const struct engine *e)
@@ -191,6 +220,7 @@ int instr_reuse_init(uint32_t registers)
 	hardware = registers;
 	slots = registers ? registers : c->slots;
 	memset(watched, 0, sizeof(watched));
+	memset(filter, 0, sizeof(filter));
 	atomic_store(&limited, 0);
 	rest = (struct reuse_tally){ .writer.section = CDP_REUSE,
 				     .period = c->period };
@@ -281,7 +311,7 @@ bool instr_reuse_watches(const struct thread *t, const struct access *a)
 	struct access piece;
 	uint32_t generation;
 
-	if (hardware)
+	if (hardware || !may_touch(a))
 		return false;
 	for (const struct engine *g = engine; g < engine + engines; g++)
 		for (uint32_t i = 0; i < slots; i++)

@@ -65,6 +65,7 @@ struct instr_config {
 
 enum {
 	INSTR_LIBRARIES_MAX = 64,
+	INSTR_WIDEST = 1 << (INSTR_WIDTHS - 1), /* of what is no range */
 	INSTR_REUSE_ENGINES = REUSE_SCOPES * (int)REUSE_GRANULARITIES,
 	INSTR_REUSE_SLOTS_MAX = 240, /* of all engines */
 };
@@ -211,10 +212,10 @@ extern const struct comm_watch instr_software_comm;
 void instr_watch_close(void);
 
 /*
- * Accesses to the lines from @first to @last are to be told of once more, or
- * once less. Any context.
+ * Accesses that touch the @bytes at @addr are to be told of once more, or once
+ * less. Any context.
  */
-void instr_watch_mark(uint64_t first, uint64_t last, int change);
+void instr_watch_mark(uint64_t addr, uint64_t bytes, int change);
 
 /* Slots whose line is within @bytes at @addr, as bits. Any context. */
 uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes);

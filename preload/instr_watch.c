@@ -2,10 +2,10 @@
 /*
  * instr_watch - watching lines in all threads
  *
- * In software: the hooks look into a table by their line's hash. What is not 0
- * there may be watched, or begins in the line before one that is; then the
- * lines themselves are compared, here. A slot's line is 0 while it changes, and
- * a generation is read before the line that it is about.
+ * In software: the hooks look into a table by the hash of the line in which an
+ * access begins. Where it is not 0 the access may touch what is watched; then
+ * the lines themselves are compared, here. A slot's line is 0 while it changes,
+ * and a generation is read before the line that it is about.
  *
  * In hardware: one breakpoint event for each register, opened by the first
  * thread and inherited by all others; one call moves it in all of them, and has
@@ -59,26 +59,26 @@ static uint64_t target __attribute__((aligned(64)));
 
 /* ---- software ------------------------------------------------------------ */
 
-/* What begins in the line before may reach into the first. */
-static void mark_in(struct instr_library *l, uint64_t first, uint64_t last,
+static void mark_in(struct instr_library *l, uint64_t addr, uint64_t bytes,
 		    int change)
 {
-	for (uint64_t line = first - LINE_BYTES; line <= last;
-	     line += LINE_BYTES)
+	uint64_t first = (addr - (INSTR_WIDEST - 1)) & -(uint64_t)LINE_BYTES;
+
+	for (uint64_t line = first; line < addr + bytes; line += LINE_BYTES)
 		__atomic_fetch_add(&l->watched[instr_watched_entry(line)],
 				   change, __ATOMIC_RELAXED);
 }
 
-void instr_watch_mark(uint64_t first, uint64_t last, int change)
+void instr_watch_mark(uint64_t addr, uint64_t bytes, int change)
 {
-	for (int i = 0; first && i < instr_libraries(); i++)
+	for (int i = 0; addr && i < instr_libraries(); i++)
 		if (instr_library(i))
-			mark_in(instr_library(i), first, last, change);
+			mark_in(instr_library(i), addr, bytes, change);
 }
 
 static void mark(uint64_t line, int change)
 {
-	instr_watch_mark(line, line, change);
+	instr_watch_mark(line, LINE_BYTES, change);
 }
 
 /* Most of it was never touched, and is not to be. */

@@ -144,6 +144,34 @@ one_cache_reuses_what_two_invalidate()
 	is_all private 2 invalidated 500 60
 }
 
+# Registers trap the second thread's loads, a hundred and fifty for each store.
+what_others_load_all_the_time_is_given_up()
+{
+	need_registers || return 0
+	hooked 'COMDET_WATCH=hw COMDET_PERIOD=5000' "$INSTR/passes" 100 150 ||
+		fail passes
+	score=$(python3 "$TOP/tests/reuse_score.py" times "$WORK/out") ||
+		fail 'no score'
+	scored "d.get('private 1', {}).get('reused', [0])[0] == 0"
+	is_all private 2 reused 1000 0.5
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '5 < r["loss"]["trap_limit"] <= 30' 'the uses lost'
+}
+
+# A store of 2 to 16 bytes anywhere, and a load of the last of them.
+one_byte_in_common_is_enough()
+{
+	local bytes
+
+	for bytes in 2 4 8 16; do
+		hooked COMDET_PERIOD=1618 "$INSTR/overlaps" $bytes 1000 ||
+			fail overlaps
+		within "$(share 960 1024)" 1 0 "$bytes bytes"
+		score=$(python3 "$TOP/tests/reuse_score.py" times "$WORK/out")
+		is_all private 0 reused 1000 0.5
+	done
+}
+
 record_says_what_it_measured()
 {
 	local program="$INSTR/process threads"
@@ -193,6 +221,7 @@ settings_that_are_wrong_are_one_line()
 
 for claim in ribench_is_found_as_it_is registers_find_ribench_as_it_is \
 	registers_see_code_without_hooks one_cache_reuses_what_two_invalidate \
+	what_others_load_all_the_time_is_given_up one_byte_in_common_is_enough \
 	record_says_what_it_measured \
 	settings_that_are_wrong_are_one_line; do
 	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
