@@ -71,32 +71,55 @@ static const struct sweep false_sharing = {
 	1000,
 };
 
+/*
+ * What is false is the programmed share only if each access is another
+ * thread's: turns of one access, which take as long as any.
+ */
+static const struct sweep false_sharing_finest = {
+	"false-sharing",
+	"false_sharing",
+	"false",
+	ACCURACY_FALSE_SHARING,
+	10e6,
+	0,
+	333,
+};
+
 static void plan_false_sharing(struct accuracy *all)
 {
-	for (int chunks = 0; chunks <= !all->short_form; chunks++)
-		for (int tenths = 0; tenths <= 10; tenths++) {
-			struct accuracy_trial *t;
+	for (int tenths = 0; tenths <= 10; tenths++)
+		if (!left_out(all, tenths))
+			plan_fraction(all, &false_sharing, 8, tenths);
+	for (int tenths = 0; !all->short_form && tenths <= 10; tenths++) {
+		struct accuracy_trial *t =
+			plan_fraction(all, &false_sharing, 8, tenths);
 
-			if (left_out(all, tenths))
-				continue;
-			t = plan_fraction(all, &false_sharing, 8, tenths);
-			t->chunks = chunks;
-			if (chunks)
-				t->label = xasprintf("%s, 8 bytes", t->label);
-		}
+		t->chunks = true;
+		t->label = xasprintf("%s, 8 bytes", t->label);
+	}
+	for (int tenths = 0; !all->short_form && tenths <= 10; tenths++) {
+		struct accuracy_trial *t =
+			plan_fraction(all, &false_sharing_finest, 8, tenths);
+
+		t->slice = 1;
+		t->label = xasprintf("%s, turns of 1", t->label);
+	}
 }
 
 /*
- * By the exact share, which is not the programmed one: a thread's turn is some
- * stores long, and moves each of the two lines once at the most.
+ * By the exact share, which is not the programmed one where a thread's turn is
+ * some stores long: those move each of the two lines once at the most.
  */
 static void judge_false_sharing(struct accuracy *all, size_t first)
 {
 	for (size_t i = first; i < all->trials; i++) {
-		const struct accuracy_outcome *o = &all->trial[i].outcome;
+		const struct accuracy_trial *t = &all->trial[i];
+		const struct accuracy_outcome *o = &t->outcome;
 
-		accuracy_judge_false(all, &all->trial[i],
-				     (double)o->exact_false / (double)o->exact,
+		accuracy_judge_false(all, t,
+				     t->slice == 1 ? t->parameter
+						   : (double)o->exact_false /
+							     (double)o->exact,
 				     FALSE_POINTS, FALSE_TRAPS);
 	}
 }
@@ -327,8 +350,11 @@ static void judge_sensitivity(struct accuracy *all, size_t first)
 }
 
 /* For a map a short period, to have traps enough. */
+#define MAP_PERIOD 100
+
 static const struct sweep board = {
-	"board", "write_volume", "sharing", ACCURACY_WRITE_VOLUME, 30e6, 0, 500,
+	"board", "write_volume", "sharing", ACCURACY_WRITE_VOLUME, 30e6,
+	0,       MAP_PERIOD,
 };
 
 static void plan_board_sizes(struct accuracy *all)
@@ -356,26 +382,30 @@ const struct accuracy_suite accuracy_board_sizes = {
 	.judge = judge_sensitivity,
 };
 
-static const struct sweep registers = {
-	"registers", "write_volume", "sharing", ACCURACY_WRITE_VOLUME, 30e6, 0,
-	500,
-};
-
+/* Where less is shared, a longer run has as many traps. */
 static void plan_registers(struct accuracy *all, const char *algorithm,
 			   int tenths)
 {
+	bool map = strcmp(algorithm, "chain");
+	const struct sweep w = {
+		"registers",
+		"write_volume",
+		"sharing",
+		ACCURACY_WRITE_VOLUME,
+		600e6 / tenths,
+		0,
+		map ? MAP_PERIOD : 500,
+	};
+
 	for (uint32_t n = 1; n <= ACCURACY_REGISTERS; n++) {
-		struct accuracy_trial *t =
-			plan_fraction(all, &registers, 16, tenths);
+		struct accuracy_trial *t = plan_fraction(all, &w, 16, tenths);
 
 		t->algorithm = algorithm;
 		t->chunks = true;
 		t->registers = n;
 		t->parameter = n;
 		t->label = xasprintf("%s, %u of 8 bytes, %s",
-				     strcmp(algorithm, "chain") ? "map"
-								: algorithm,
-				     n, t->label);
+				     map ? "map" : algorithm, n, t->label);
 	}
 }
 

@@ -22,7 +22,6 @@ enum {
 	SECONDS_MAX = 10 * 1000 * 1000,
 	PERIOD_MIN = 100,
 	LDLAT_MAX = 65535,
-	SLICE_MIN = 10,
 	SLOTS_MAX = 65536,
 	SLICE_MAX = 1000 * 1000 * 1000
 };
@@ -178,8 +177,8 @@ static void check_period(const char *name, const char *value)
 
 static void check_slice(const char *name, const char *value)
 {
-	if (strcmp(value, "auto") && strcmp(value, "0"))
-		whole_number(name, value, SLICE_MIN, SLICE_MAX);
+	if (strcmp(value, "auto"))
+		whole_number(name, value, 0, SLICE_MAX);
 }
 
 static void check_pmu(const char *name, const char *value)

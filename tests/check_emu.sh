@@ -501,7 +501,7 @@ settings_that_are_wrong_are_one_line()
 	printf 'core 0 in cache a\ncache a in cache a\n' >"$WORK/cycle"
 	echo '# no core' >"$WORK/none"
 	for setting in period=x period=1 period=-5 pmu=foo registers=5 \
-		board=0 wrong=1 seed=1x slice=1 delay=a algorithm=none children=2 exact=2 \
+		board=0 wrong=1 seed=1x slice=1x delay=a algorithm=none children=2 exact=2 \
 		place=x topology=/nonexistent "topology=$WORK/cycle" \
 		"topology=$WORK/none"; do
 		emulate ",$setting" "$KINDS" load_8 10 2>"$WORK/said" ||

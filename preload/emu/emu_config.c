@@ -234,11 +234,7 @@ static int read_slice(struct reader *r, struct emu_config *c)
 	c->slice = EMU_SLICE_AUTO;
 	if (!value || !strcmp(value, "auto"))
 		return 0;
-	if (number(r, "slice", 0, EMU_SLICE_MAX, &c->slice))
-		return -EINVAL;
-	if (c->slice && c->slice < EMU_SLICE_MIN)
-		return bad(r, "slice", "must be auto, 0 or at least 10");
-	return 0;
+	return number(r, "slice", 0, EMU_SLICE_MAX, &c->slice);
 }
 
 int emu_config_read(struct emu_config *c, int argc, char *const *argv,

@@ -83,8 +83,9 @@ static void load_turn(struct vcpu *v)
 							: emu.config.slice;
 
 	/* Off: look again later whether there are more threads. */
-	v->turn = taking_turns() ? n / 2 + rng_below(&v->rng, n + 1)
-				 : EMU_TURN_LOOK;
+	v->turn = taking_turns()
+			  ? (n + 1) / 2 + rng_below(&v->rng, n / 2 * 2 + 1)
+			  : EMU_TURN_LOOK;
 	v->turn_start = v->turn;
 }
 
