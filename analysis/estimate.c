@@ -9,7 +9,7 @@
 #include "analysis/util.h"
 
 enum {
-	SYSTEMATIC_PERCENT = 5, /* docs/estimators.md: chains are biased */
+	SYSTEMATIC_PERCENT = 2, /* docs/estimators.md: chains are biased */
 };
 
 const struct cdp_transfer *estimate_record(const struct process *s,
