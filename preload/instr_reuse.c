@@ -412,20 +412,26 @@ void instr_reuse_sample(struct thread *t, const struct access *a)
 		lose(t, LOSS_NO_REGISTER);
 }
 
+static void add_loss(enum loss_cause cause, uint64_t uses)
+{
+	__atomic_fetch_add(&runtime.store.header->loss[cause], uses,
+			   __ATOMIC_RELAXED);
+}
+
 void instr_reuse_finish(void)
 {
 	struct reuse_place nowhere = { 0, 0, 0 };
-	uint64_t lost;
+	struct reuse_stats stats;
 
 	for (uint32_t i = 0; i < engines; i++) {
 		struct instr_reuse r = { .tally = &rest, .engine = i };
 
 		reuse_thread_init(&r.thread, &nowhere, &r, runtime.seed);
 		reuse_finish(engine[i].reuse, &r.thread);
-		lost = reuse_stats(engine[i].reuse).failed -
-		       atomic_exchange(&limited, 0);
-		__atomic_fetch_add(
-			&runtime.store.header->loss[LOSS_NO_REGISTER], lost,
-			__ATOMIC_RELAXED);
+		stats = reuse_stats(engine[i].reuse);
+		add_loss(LOSS_EXITING, stats.waiting);
+		add_loss(LOSS_NO_REGISTER,
+			 stats.failed - stats.waiting -
+				 atomic_exchange(&limited, 0));
 	}
 }

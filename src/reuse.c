@@ -56,7 +56,7 @@ struct reuse {
 	const struct reuse_sink *sink;
 	struct {
 		_Atomic uint64_t uses, accepted, displaced, traps, idle, stale,
-			busy, busy_traps, arm_failed, failed;
+			busy, busy_traps, arm_failed, failed, waiting;
 	} stats;
 	_Atomic uint64_t *free; /* a bit each */
 	uint32_t words;
@@ -470,6 +470,7 @@ static void dangle(struct reuse *e, struct reuse_thread *t, struct slot *s)
 		end_use(e, t, s, &v);
 		return;
 	}
+	count(&e->stats.waiting, s->candidates);
 	fail(e, t, s);
 }
 
@@ -514,7 +515,7 @@ struct reuse_stats reuse_stats(const struct reuse *e)
 	return (struct reuse_stats){
 		GET(uses),   GET(accepted),   GET(displaced), GET(traps),
 		GET(idle),   GET(stale),      GET(busy),      GET(busy_traps),
-		GET(failed), GET(arm_failed),
+		GET(failed), GET(arm_failed), GET(waiting),
 	};
 #undef GET
 }

@@ -191,9 +191,9 @@ struct reuse_stats {
 	uint64_t busy;      /* uses that found no slot but in use by a call */
 	uint64_t busy_traps;
 	uint64_t arm_failed;
-	uint64_t failed; /* uses, by weight, whose slot could not be armed, or
-			    that were dropped, or that were still waiting for
-			    their first access */
+	uint64_t failed;  /* uses, by weight, whose slot could not be armed, or
+			     that were dropped, or that were waiting */
+	uint64_t waiting; /* of these: for their first access, at the end */
 };
 
 struct reuse;

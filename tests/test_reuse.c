@@ -172,6 +172,7 @@ START_TEST(with_use_next_the_first_access_is_the_use)
 	reuse_finish(h->reuse, &h->thread[0]);
 	ck_assert_int_eq(h->events, 1);
 	ck_assert_uint_eq(reuse_stats(h->reuse).failed, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).waiting, 1);
 }
 END_TEST
 
@@ -183,6 +184,7 @@ START_TEST(a_watch_that_cannot_be_armed_is_lost_and_counted)
 	sample(h, 0, BASE, false, 1);
 	ck_assert_uint_eq(reuse_stats(h->reuse).arm_failed, 1);
 	ck_assert_uint_eq(reuse_stats(h->reuse).failed, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).waiting, 0);
 	h->fail = 0;
 	sample(h, 0, BASE, false, 2);
 	trap(h, 0, BASE, false, 4);
