@@ -142,7 +142,7 @@ static void work(void *arg)
 		sample_exec_breakpoint(t, &cpu);
 		break;
 	case WATCH_SHARED:
-		instr_trap(t, job->what.reg, job->what.tag, &cpu);
+		instr_trap(t, &job->what, &cpu);
 		break;
 	default:
 		break;

@@ -15,6 +15,7 @@
 #include "runtime.h"
 #include "state.h"
 #include "sys.h"
+#include "watch.h"
 #include "signal_safe.h"
 
 enum {
@@ -404,20 +405,26 @@ void instr_attribute(struct access *a)
 	}
 }
 
-void instr_trap(struct thread *t, int reg, uint32_t tag,
+void instr_trap(struct thread *t, const struct watch_signal *what,
 		const struct cpu_state *cpu)
 {
+	int reg = what->reg;
 	uint32_t slot, index, generation;
 	struct access a = { .ip = cpu->rip };
 	struct watch_range w;
 
 	store_add(&t->record->traps, 1);
 	instr_begin(t);
-	if (instr_config.reuse) {
-		instr_reuse_register(t, reg, tag, cpu);
+	if (!instr_register_is_at(reg, what->addr)) {
+		lose(t, LOSS_TRAP_STALE);
 		return;
 	}
-	if (!instr_watch_register(reg, tag, &w, &slot, &index, &generation)) {
+	if (instr_config.reuse) {
+		instr_reuse_register(t, reg, what->tag, cpu);
+		return;
+	}
+	if (!instr_watch_register(reg, what->tag, &w, &slot, &index,
+				  &generation)) {
 		lose(t, LOSS_TRAP_STALE);
 		return;
 	}

@@ -37,6 +37,7 @@
 #include "src/transfer.h"
 
 struct thread;
+struct watch_signal;
 
 enum instr_wish {
 	INSTR_UNWANTED, /* another source is asked for */
@@ -167,8 +168,8 @@ void instr_stop(void);
 /* In a forked child: what was inherited is let go. Context: set-up. */
 void instr_after_fork(void);
 
-/* Register @reg, armed under @tag, trapped. Context: handler. */
-void instr_trap(struct thread *t, int reg, uint32_t tag,
+/* A register trapped, as @what says. Context: handler. */
+void instr_trap(struct thread *t, const struct watch_signal *what,
 		const struct cpu_state *cpu);
 
 /* ---- between the parts --------------------------------------------------- */
@@ -250,6 +251,13 @@ bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
 int instr_register_set(int reg, const struct watch_range *range,
 		       uint32_t generation);
 void instr_register_off(int reg);
+
+/*
+ * Does @reg watch what is at @addr, which 0 may be? A thread that is made while
+ * a register is moved may get a mixture: the new tag and the old address. And
+ * threads hand their registers on to each other.
+ */
+bool instr_register_is_at(int reg, uint64_t addr);
 
 /*
  * What @reg, armed as @tag, watches. Returns how often it trapped since,

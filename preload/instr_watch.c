@@ -281,6 +281,12 @@ static int arm_hardware(void *ctx, const struct transfer_watched *w,
 
 const struct transfer_watch instr_hardware = { arm_hardware, disarm_hardware };
 
+bool instr_register_is_at(int reg, uint64_t addr)
+{
+	return !addr ||
+	       (reg < registers && atomic_load(&hardware[reg].addr) == addr);
+}
+
 uint32_t instr_register_trapped(int reg, uint32_t tag,
 				struct watch_range *range, uint32_t *generation)
 {
@@ -358,8 +364,9 @@ static bool fires(int reg)
 {
 	struct thread *t = thread_self();
 	uint64_t before = traps_of(t), start = now_ns();
+	struct watch_range range = { (uint64_t)(uintptr_t)&target, bytes_each };
 
-	if (set(reg, (uint64_t)(uintptr_t)&target, bytes_each, 0))
+	if (instr_register_set(reg, &range, 0))
 		return false;
 	*(volatile uint64_t *)&target = 1;
 	while (traps_of(t) == before && now_ns() < start + PATIENCE_NS)

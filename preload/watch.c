@@ -484,6 +484,7 @@ struct watch_signal watch_classify(int sig, const siginfo_t *info)
 	s.event = (data >> 8) & 0xFF;
 	s.reg = data & 0xFF;
 	s.tag = data >> 16 & 0xFFFF;
+	s.addr = (uint64_t)(uintptr_t)info->si_addr;
 	s.late = perf_flags(info) & LATE_FLAG;
 	return s;
 }

@@ -34,8 +34,9 @@ enum watch_event {
 struct watch_signal {
 	enum watch_event event;
 	int reg;
-	uint32_t tag; /* of WATCH_SHARED: what it was armed as */
-	bool late;    /* delivered after the fact: the signal was blocked */
+	uint32_t tag;  /* of WATCH_SHARED: what it was armed as */
+	uint64_t addr; /* likewise: what it watched, 0 if not known */
+	bool late;     /* delivered after the fact: the signal was blocked */
 };
 
 /* The arms and disarms that the engine calls; ctx is the struct thread. */
