@@ -201,6 +201,27 @@ static bool starts_a_sample(enum watch_event event)
 	return event == WATCH_CLOCK || event == WATCH_PMU;
 }
 
+/*
+ * A trap came while its signal was blocked. Perhaps we touch ourselves what is
+ * watched, errno or the thread's control block. Such a trap waits until the
+ * handler returns, and comes again then, and again, for as long as the register
+ * is armed. Registers of all threads are kept until nothing goes on here, since
+ * a program may block signals too.
+ */
+static void let_go(struct thread *t, const struct watch_signal *what,
+		   uint64_t ip)
+{
+	if (what->event == WATCH_EXEC) {
+		watch_exec_off(t);
+	} else if (what->event == WATCH_DATA) {
+		watch_ops.disarm(t);
+		t->registers_lost = true;
+	} else if (what->event == WATCH_SHARED && t->late_ip == ip) {
+		instr_let_go(what);
+	}
+	t->late_ip = ip;
+}
+
 static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
@@ -227,6 +248,8 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 		lose(t, t->ending ? LOSS_EXITING
 			: late    ? LOSS_BLOCKED
 				  : LOSS_REENTRANT);
+		if (late && !t->ending && !t->in_handler)
+			let_go(t, &what, uc->uc_mcontext.gregs[REG_RIP]);
 		return;
 	}
 	begin = now_ns();

@@ -171,6 +171,8 @@ void instr_after_fork(void);
 /* A register trapped, as @what says. Context: handler. */
 void instr_trap(struct thread *t, const struct watch_signal *what,
 		const struct cpu_state *cpu);
+/* What trapped, as @what says, is to trap no more. Context: handler. */
+void instr_let_go(const struct watch_signal *what);
 
 /* ---- between the parts --------------------------------------------------- */
 

@@ -323,6 +323,15 @@ bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
 	return true;
 }
 
+void instr_let_go(const struct watch_signal *what)
+{
+	struct watch_range range;
+	uint32_t generation;
+
+	if (instr_register_trapped(what->reg, what->tag, &range, &generation))
+		instr_register_off(what->reg);
+}
+
 static void close_all(void)
 {
 	for (int i = 0; i < COMM_REGISTERS_MAX; i++) {

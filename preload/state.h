@@ -55,6 +55,7 @@ struct thread {
 	/* clock_reuse.c: ns of CPU time at the handler's begin; spent in it. */
 	uint64_t cpu_at, cpu_ours;
 	uint64_t exec_ip; /* execution breakpoint armed there, 0: none */
+	uint64_t late_ip; /* where the last trap found its signal blocked */
 	int64_t debt_ns;  /* handler time beyond its share */
 	/* Where hardware samples: last paid off, last sample; else 0. */
 	uint64_t paid_at, sampled_at;

@@ -152,10 +152,26 @@ many_threads_take_turns_with_the_registers()
 	[ ! -s "$WORK/err" ] || fail "short threads: $(cat "$WORK/err")"
 }
 
+# errno, and the thread's control block where its address is found.
+what_the_handler_uses_too_does_not_stop_the_program()
+{
+	local process=$B/tests/instr/process.plain
+
+	"$process" error_numbers 200000000 >"$WORK/plain" || fail 'alone'
+	COMDET_MODE=reuse COMDET_SOURCE=clock COMDET_FREQ=1000 \
+		preload "$WORK/out" "$process" error_numbers 200000000 \
+		>"$WORK/said" 2>"$WORK/err" || fail "status $?"
+	cmp "$WORK/plain" "$WORK/said" || fail 'other output'
+	[ ! -s "$WORK/err" ] || fail "it said $(cat "$WORK/err")"
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" 'r["loss"]["blocked"] > 0' 'none was met'
+}
+
 for check in times_are_those_that_the_program_takes time_asleep_is_none \
 	the_report_says_that_it_is_estimated \
 	what_cannot_be_is_said_in_one_line \
-	many_threads_take_turns_with_the_registers; do
+	many_threads_take_turns_with_the_registers \
+	what_the_handler_uses_too_does_not_stop_the_program; do
 	SECONDS=0
 	$check
 	echo "$check $SECONDS s"

@@ -2,7 +2,7 @@
 /*
  * process - what programs do that hooks and profiler must survive
  *
- *	process NAME
+ *	process NAME [TURNS]
  *
  * Prints what it did, the same with the hooks, without, and profiled. --list
  * prints the names.
@@ -29,6 +29,7 @@ enum {
 };
 
 static uint64_t shared[WORDS];
+static uint64_t numbers = 1000000; /* of error_numbers */
 static int early[WORDS];
 
 /* Accesses of which the profiler sees some. */
@@ -273,6 +274,35 @@ static void faults(void)
 	printf("%d\n", n);
 }
 
+/*
+ * The profiler's handler uses errno, and the control block in which its address
+ * is found, too. Ended by a signal if that goes on for ever.
+ */
+static void *set_errors(void *n)
+{
+	int *(*volatile where)(void) = __errno_location;
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < (uintptr_t)n; i++) {
+		*where() = (int)i;
+		sum += *where();
+	}
+	return (void *)sum;
+}
+
+static void error_numbers(void)
+{
+	pthread_t thread;
+	void *sum;
+
+	alarm(60);
+	if (pthread_create(&thread, NULL, set_errors, (void *)numbers))
+		exit(1);
+	printf("%ju ", (uintmax_t)(uintptr_t)set_errors((void *)numbers));
+	pthread_join(thread, &sum);
+	printf("%ju\n", (uintmax_t)(uintptr_t)sum);
+}
+
 static void exits(void)
 {
 	touch(TURNS);
@@ -328,6 +358,7 @@ static const struct {
 	{ "jumps", jumps },
 	{ "cancel_asynchronous", cancel_asynchronous },
 	{ "faults", faults },
+	{ "error_numbers", error_numbers },
 	{ "exits", exits },
 	{ "exits_at_once", exits_at_once },
 	{ "is_killed", is_killed },
@@ -339,7 +370,9 @@ int main(int argc, char **argv)
 {
 	bool list = argc == 2 && !strcmp(argv[1], "--list");
 
-	for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(*ways); i++) {
+	if (argc == 3)
+		numbers = strtoull(argv[2], NULL, 10);
+	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(*ways); i++) {
 		if (list) {
 			puts(ways[i].name);
 		} else if (!strcmp(argv[1], ways[i].name)) {
