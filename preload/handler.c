@@ -29,6 +29,7 @@
 #include "source.h"
 #include "state.h"
 #include "sys.h"
+#include "thread_reuse.h"
 #include "watch.h"
 #include "signal_safe.h"
 
@@ -41,6 +42,7 @@ struct job {
 	struct thread *thread;
 	const ucontext_t *context;
 	struct watch_signal what;
+	bool late; /* and not to be forgotten for that */
 };
 
 static const int gpr_order[16] = {
@@ -136,7 +138,10 @@ static void work(void *arg)
 		pmu_source_signal(t);
 		break;
 	case WATCH_DATA:
-		sample_data_trap(t, job->what.reg, &cpu);
+		if (job->late)
+			thread_reuse_late(t, job->what.reg);
+		else
+			sample_data_trap(t, job->what.reg, &cpu);
 		break;
 	case WATCH_EXEC:
 		sample_exec_breakpoint(t, &cpu);
@@ -244,12 +249,15 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	}
 	/* A hardware event's record tells what it was, however late. */
 	late = what.late && what.event != WATCH_PMU;
-	if (t->ending || t->in_handler || late) {
+	if (t->ending || t->in_handler || late)
 		lose(t, t->ending ? LOSS_EXITING
 			: late    ? LOSS_BLOCKED
 				  : LOSS_REENTRANT);
-		if (late && !t->ending && !t->in_handler)
-			let_go(t, &what, uc->uc_mcontext.gregs[REG_RIP]);
+	if (t->ending || t->in_handler)
+		return;
+	job.late = late && what.event == WATCH_DATA && t->reuse;
+	if (late && !job.late) {
+		let_go(t, &what, uc->uc_mcontext.gregs[REG_RIP]);
 		return;
 	}
 	begin = now_ns();

@@ -31,6 +31,7 @@ struct thread_reuse {
 	uint64_t counted[TRIALS];
 	uint32_t trials;
 	bool calibrating;
+	bool echo; /* a late trap may follow from the last one */
 };
 
 static uint64_t per_signal; /* of the handler is counted */
@@ -190,6 +191,7 @@ void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 	uint64_t now;
 	bool known;
 
+	t->reuse->echo = false;
 	if (runtime.hardware) {
 		pmu_source_hold(t);
 		thread_reuse_signal(t);
@@ -206,6 +208,22 @@ void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 			lose(t, LOSS_TRAP_INEXACT);
 		reuse_own_trap(own, reg, known ? &a : NULL, now);
 	}
+	if (runtime.hardware)
+		pmu_source_let_go(t);
+}
+
+void thread_reuse_late(struct thread *t, int reg)
+{
+	struct thread_reuse *r = t->reuse;
+
+	/* This handler may have trapped as well, before it disarmed. */
+	r->echo = !r->echo;
+	if (!r->echo || r->calibrating)
+		return;
+	if (runtime.hardware)
+		pmu_source_hold(t);
+	look_after_registers(t);
+	reuse_own_spoil(&r->own, reg);
 	if (runtime.hardware)
 		pmu_source_let_go(t);
 }

@@ -51,4 +51,12 @@ void thread_reuse_sample_ahead(struct thread *t, const struct access *a);
 /* Register @reg trapped. On the handler's stack. */
 void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu);
 
+/*
+ * The same, but the signal was blocked then: the access was one of our handler,
+ * whose stack begins where deeper calls of the program had theirs, or of the
+ * program in a place where it takes no signals. The use is lost. Were it
+ * watched on, the handler might trap again each time.
+ */
+void thread_reuse_late(struct thread *t, int reg);
+
 #endif

@@ -201,6 +201,27 @@ void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
 	tell_failed(o);
 }
 
+void reuse_own_spoil(struct reuse_own *o, int reg)
+{
+	struct access any = { .flags = ACCESS_LOAD };
+	uint32_t slot;
+
+	drop_broken(o);
+	if ((uint32_t)reg >= o->armed)
+		return;
+	slot = o->slot[reg];
+	any.addr = o->range[slot].addr;
+	any.len = o->range[slot].len;
+	o->dropping = true;
+	/* One that has not begun yet begins, and ends by the second. */
+	for (int i = 0; i < 2; i++)
+		reuse_trap(o->engine, &o->thread, slot, o->generation[slot],
+			   &any, o->now);
+	o->dropping = false;
+	program(o);
+	tell_failed(o);
+}
+
 const struct watch_range *reuse_own_range(const struct reuse_own *o, int reg)
 {
 	return (uint32_t)reg < o->armed ? &o->range[o->slot[reg]] : NULL;

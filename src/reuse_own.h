@@ -91,6 +91,12 @@ void reuse_own_sample_ahead(struct reuse_own *o, const struct access *a,
 void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
 		    uint64_t count);
 
+/*
+ * Register @reg trapped, and the access was not the program's, or nobody knows
+ * when it was: the use is lost.
+ */
+void reuse_own_spoil(struct reuse_own *o, int reg);
+
 /* What register @reg watches; NULL: nothing. */
 const struct watch_range *reuse_own_range(const struct reuse_own *o, int reg);
 

@@ -132,6 +132,19 @@ what_cannot_be_is_said_in_one_line()
 		COMDET_DELIVERY=rtsig
 }
 
+# Where the array of help_deep_stack was our own handler's frames come to lie.
+a_handler_that_meets_a_watch_goes_on()
+{
+	local plain profiled
+
+	plain=$("$B/tests/help_deep_stack" 2000)
+	profiled=$(COMDET_MODE=reuse COMDET_SOURCE=clock COMDET_FREQ=5000 \
+		COMDET_OUT=$WORK/out timeout -k 5 60 \
+		env LD_PRELOAD="$LIB" "$B/tests/help_deep_stack" 2000) ||
+		fail "help_deep_stack: status $?"
+	[ "$plain" = "$profiled" ] || fail "$profiled, not $plain"
+}
+
 # More threads than there are sets of registers: uses are lost, and counted.
 many_threads_take_turns_with_the_registers()
 {
@@ -170,6 +183,7 @@ what_the_handler_uses_too_does_not_stop_the_program()
 for check in times_are_those_that_the_program_takes time_asleep_is_none \
 	the_report_says_that_it_is_estimated \
 	what_cannot_be_is_said_in_one_line \
+	a_handler_that_meets_a_watch_goes_on \
 	many_threads_take_turns_with_the_registers \
 	what_the_handler_uses_too_does_not_stop_the_program; do
 	SECONDS=0

@@ -227,6 +227,41 @@ START_TEST(a_place_waits_for_the_instruction_that_was_sampled_last)
 }
 END_TEST
 
+/* Whether the use had begun or not; what else is watched stays. */
+START_TEST(a_spoiled_trap_loses_its_use_and_no_other)
+{
+	struct access kept = access_at(0), held = access_at(2),
+		      begun = access_at(4);
+
+	reuse_own_sample(&own, &kept, 10);
+	reuse_own_sample(&own, &held, 10);
+	reuse_own_sample(&own, &begun, 10);
+	trap(&kept, 20);
+	trap(&begun, 21);
+	ck_assert_int_eq(armed, 3);
+	for (int i = 0; i < armed; i++)
+		if (range[i].addr == held.addr) {
+			reuse_own_spoil(&own, i);
+			break;
+		}
+	ck_assert_uint_eq(lost_weight, 1);
+	ck_assert_int_eq(armed, 2);
+	for (int i = 0; i < armed; i++)
+		if (range[i].addr == begun.addr) {
+			reuse_own_spoil(&own, i);
+			break;
+		}
+	ck_assert_uint_eq(lost_weight, 2);
+	ck_assert_int_eq(armed, 1);
+	reuse_own_spoil(&own, 1);
+	ck_assert_uint_eq(lost_weight, 2);
+	trap(&kept, 33);
+	ck_assert_uint_eq(soon.n, 1);
+	ck_assert_uint_eq(soon.last, 13);
+	ck_assert_int_eq(armed, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("reuse_ahead");
@@ -246,6 +281,7 @@ int main(void)
 	tcase_add_test(t, an_access_that_is_not_known_may_be_the_use);
 	tcase_add_test(t,
 		       a_place_waits_for_the_instruction_that_was_sampled_last);
+	tcase_add_test(t, a_spoiled_trap_loses_its_use_and_no_other);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);
