@@ -23,12 +23,12 @@
 
 #include "rawcall.h"
 #include "reuse.h"
+#include "slot_lock.h"
 
 enum {
 	ALIGN = 64,
 	WORD_BITS = 64,
 	ROUNDS_MAX = 16,
-	SPINS_BEFORE_YIELD = 100,
 	TRIES = 4, /* at a slot that another thread does not change */
 };
 
@@ -121,32 +121,6 @@ void reuse_thread_init(struct reuse_thread *t, const struct reuse_place *place,
 	rng_seed(&t->rng, seed, place->thread);
 }
 
-/*
- * The holder runs some tens of instructions that wait for nothing, and is
- * never the code that this call interrupted. It may have lost its core.
- *
- * (A) pairs with (B) in unlock: the slot as the last holder left it.
- */
-static bool try_lock(struct slot *s, uint32_t spins)
-{
-	for (uint32_t n = 1;
-	     atomic_exchange_explicit(&s->lock, 1, memory_order_acquire); n++) {
-		if (spins && n >= spins)
-			return false;
-		if (n % SPINS_BEFORE_YIELD == 0)
-			rawcall1(SYS_sched_yield, 0);
-		else
-			__builtin_ia32_pause();
-	}
-	return true;
-}
-
-/* (B) pairs with (A) in try_lock. */
-static void unlock(struct slot *s)
-{
-	atomic_store_explicit(&s->lock, 0, memory_order_release);
-}
-
 static uint32_t generation(const struct slot *s)
 {
 	return atomic_load_explicit(&s->generation, memory_order_relaxed);
@@ -181,7 +155,7 @@ static void change(struct reuse *e, struct slot *s, enum slot_state new)
 static void program(struct reuse *e, struct reuse_thread *t, struct slot *s)
 {
 	if (s->programming) {
-		unlock(s);
+		slot_unlock(&s->lock);
 		return;
 	}
 	s->programming = true;
@@ -192,13 +166,13 @@ static void program(struct reuse *e, struct reuse_thread *t, struct slot *s)
 		int err = 0;
 
 		w.generation = meant;
-		unlock(s);
+		slot_unlock(&s->lock);
 		if (arm)
 			err = e->watch->arm(t->ctx, &w);
 		else
 			e->watch->disarm(t->ctx, w.slot);
 		/* Nobody else could undo s->programming: this one waits. */
-		try_lock(s, 0);
+		slot_try_lock(&s->lock, 0);
 		if (generation(s) != meant && round < ROUNDS_MAX)
 			continue;
 		if (generation(s) == meant && !err)
@@ -211,7 +185,7 @@ static void program(struct reuse *e, struct reuse_thread *t, struct slot *s)
 		break;
 	}
 	s->programming = false;
-	unlock(s);
+	slot_unlock(&s->lock);
 }
 
 /* A free slot that can be armed at once; locked. */
@@ -228,11 +202,11 @@ static struct slot *pick_free(struct reuse *e, struct reuse_thread *t)
 			struct slot *s =
 				&e->slot[w * WORD_BITS + __builtin_ctzll(bits)];
 
-			if (!try_lock(s, 1))
+			if (!slot_try_lock(&s->lock, 1))
 				continue;
 			if (state(s) == SLOT_FREE && !s->programming)
 				return s;
-			unlock(s);
+			slot_unlock(&s->lock);
 		}
 	}
 	return NULL;
@@ -253,11 +227,11 @@ static struct slot *pick(struct reuse *e, struct reuse_thread *t)
 		if (s)
 			return s;
 		s = &e->slot[rng_below(&t->rng, e->config.slots)];
-		if (!try_lock(s, e->config.spins))
+		if (!slot_try_lock(&s->lock, e->config.spins))
 			return NULL;
 		if (!s->programming)
 			return s;
-		unlock(s);
+		slot_unlock(&s->lock);
 		if (n % TRIES)
 			continue;
 		if (e->config.spins)
@@ -300,7 +274,7 @@ static void offer(struct reuse *e, struct reuse_thread *t,
 		s->candidates = 0;
 	s->candidates++;
 	if (s->candidates > 1 && rng_below(&t->rng, s->candidates))
-		unlock(s);
+		slot_unlock(&s->lock);
 	else
 		accept(e, t, s, w, a, now);
 }
@@ -395,7 +369,7 @@ static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
 	}
 	if (state(s) == SLOT_HELD || outcome == REUSE_NOTHING) {
 		count(&e->stats.idle, 1);
-		unlock(s);
+		slot_unlock(&s->lock);
 		return;
 	}
 	count(&e->stats.traps, 1);
@@ -423,13 +397,13 @@ void reuse_trap(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 		count(&e->stats.idle, 1);
 		return;
 	}
-	if (!try_lock(s, e->config.spins)) {
+	if (!slot_try_lock(&s->lock, e->config.spins)) {
 		count(&e->stats.busy_traps, 1);
 		return;
 	}
 	if (generation(s) != armed || state(s) == SLOT_FREE) {
 		count(&e->stats.stale, 1);
-		unlock(s);
+		slot_unlock(&s->lock);
 		return;
 	}
 	follow(e, t, s, a, now);
@@ -449,10 +423,11 @@ uint64_t reuse_drop(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 	struct slot *s = slot < e->config.slots ? &e->slot[slot] : NULL;
 	uint64_t weight;
 
-	if (!s || generation(s) != armed || !try_lock(s, e->config.spins))
+	if (!s || generation(s) != armed ||
+	    !slot_try_lock(&s->lock, e->config.spins))
 		return 0;
 	if (generation(s) != armed || state(s) == SLOT_FREE) {
-		unlock(s);
+		slot_unlock(&s->lock);
 		return 0;
 	}
 	weight = s->candidates;
@@ -487,11 +462,11 @@ void reuse_thread_end(struct reuse *e, struct reuse_thread *t)
 		    atomic_load_explicit(&s->thread, memory_order_relaxed) !=
 			    id)
 			continue;
-		try_lock(s, 0);
+		slot_try_lock(&s->lock, 0);
 		if (state(s) != SLOT_FREE && s->watched.place.thread == id)
 			dangle(e, t, s);
 		else
-			unlock(s);
+			slot_unlock(&s->lock);
 	}
 }
 
@@ -500,11 +475,11 @@ void reuse_finish(struct reuse *e, struct reuse_thread *t)
 	for (uint32_t i = 0; i < e->config.slots; i++) {
 		struct slot *s = &e->slot[i];
 
-		try_lock(s, 0);
+		slot_try_lock(&s->lock, 0);
 		if (state(s) != SLOT_FREE)
 			dangle(e, t, s);
 		else
-			unlock(s);
+			slot_unlock(&s->lock);
 	}
 }
 

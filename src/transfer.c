@@ -16,12 +16,11 @@
  */
 #include <string.h>
 
-#include "rawcall.h"
+#include "slot_lock.h"
 #include "transfer_parts.h"
 
 enum {
 	ROUNDS_MAX = 16,
-	SPINS_BEFORE_YIELD = 100,
 	FOOTPRINTS_DEFAULT = 1 << 16
 };
 
@@ -113,29 +112,6 @@ void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
 	rng_seed(&t->rng, seed, id);
 }
 
-/*
- * The holder runs some hundreds of instructions that wait for nothing, and is
- * never the code that this call interrupted. It may have lost its core.
- */
-static bool try_lock(struct slot *s, uint32_t spins)
-{
-	for (uint32_t n = 1;
-	     atomic_exchange_explicit(&s->lock, 1, memory_order_acquire); n++) {
-		if (spins && n >= spins)
-			return false;
-		if (n % SPINS_BEFORE_YIELD == 0)
-			rawcall1(SYS_sched_yield, 0);
-		else
-			__builtin_ia32_pause();
-	}
-	return true;
-}
-
-static void unlock(struct slot *s)
-{
-	atomic_store_explicit(&s->lock, 0, memory_order_release);
-}
-
 static uint32_t generation(const struct slot *s)
 {
 	return atomic_load_explicit(&s->generation, memory_order_relaxed);
@@ -173,7 +149,7 @@ static void program(struct transfer *e, struct transfer_thread *t,
 	uint64_t ready = now;
 
 	if (s->programming) {
-		unlock(s);
+		slot_unlock(&s->lock);
 		return;
 	}
 	s->programming = true;
@@ -185,13 +161,13 @@ static void program(struct transfer *e, struct transfer_thread *t,
 		int err = 0;
 
 		w.generation = meant;
-		unlock(s);
+		slot_unlock(&s->lock);
 		if (arm)
 			err = e->watch->arm(t->ctx, &w, since, &ready);
 		else
 			e->watch->disarm(t->ctx, w.slot);
 		/* Nobody else could undo s->programming: this one waits. */
-		try_lock(s, 0);
+		slot_try_lock(&s->lock, 0);
 		if (generation(s) != meant && round < ROUNDS_MAX)
 			continue;
 		if (generation(s) == meant && !err)
@@ -206,7 +182,7 @@ static void program(struct transfer *e, struct transfer_thread *t,
 				      memory_order_relaxed);
 	}
 	s->programming = false;
-	unlock(s);
+	slot_unlock(&s->lock);
 }
 
 /* The bytes of @a on @line, as chunks of it. */
@@ -263,14 +239,14 @@ static struct slot *pick(struct transfer *e, struct transfer_thread *t)
 
 	for (uint32_t i = 0; i < e->config.slots; i++) {
 		s = &e->slot[i];
-		if (state(s) != SLOT_FREE || !try_lock(s, 1))
+		if (state(s) != SLOT_FREE || !slot_try_lock(&s->lock, 1))
 			continue;
 		if (state(s) == SLOT_FREE)
 			return s;
-		unlock(s);
+		slot_unlock(&s->lock);
 	}
 	s = &e->slot[rng_below(&t->rng, e->config.slots)];
-	return try_lock(s, e->config.spins) ? s : NULL;
+	return slot_try_lock(&s->lock, e->config.spins) ? s : NULL;
 }
 
 /*
@@ -350,7 +326,7 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 		return;
 	}
 	if (!displaces(e, t, s)) {
-		unlock(s);
+		slot_unlock(&s->lock);
 		return;
 	}
 	if (state(s) != SLOT_FREE) {
@@ -393,7 +369,7 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 		transfer_count(&e->stats.inexact);
 		return needed;
 	}
-	if (!try_lock(s, e->config.spins)) {
+	if (!slot_try_lock(&s->lock, e->config.spins)) {
 		transfer_count(&e->stats.busy);
 		return needed;
 	}
@@ -413,7 +389,7 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 	} else {
 		needed = slot_need(e, s, t->id);
 	}
-	unlock(s);
+	slot_unlock(&s->lock);
 	return needed;
 }
 
@@ -422,9 +398,9 @@ void transfer_finish(struct transfer *e, struct transfer_thread *t)
 	for (uint32_t i = 0; i < e->config.slots; i++) {
 		struct slot *s = &e->slot[i];
 
-		try_lock(s, 0);
+		slot_try_lock(&s->lock, 0);
 		if (state(s) == SLOT_FREE) {
-			unlock(s);
+			slot_unlock(&s->lock);
 			continue;
 		}
 		slot_end_epoch(s);
