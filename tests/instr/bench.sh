@@ -4,13 +4,19 @@
 # bench - what the hooks of the source instr cost, alone and profiling
 #
 #	bench.sh [KERNEL...]
+#	bench.sh --reuse [KERNEL...]		reuse times, watched in software
+#	bench.sh --reuse-hw [KERNEL...]		by debug registers
 #
-# Each kernel runs without hooks, with them, and with them under the preload,
-# in turn, ROUNDS times (default 3), for some SECONDS_EACH (default 10) with
-# hooks, by the number of turns that takes. ribench is the microbenchmark, with
-# two threads, the others are of tests/instr/kernels.c. Printed is the CPU time, user and system, in the
-# median, and its ratios; then their medians over the kernels but vector_loop,
-# which shows what hooks do to code that the compiler otherwise vectorises.
+# The first form: each kernel runs without hooks, with them, and with them under
+# the preload, in turn, ROUNDS times (default 3), for some SECONDS_EACH (default
+# 10) with hooks, by the number of turns that takes. ribench is the
+# microbenchmark, with two threads, the others are of tests/instr/kernels.c.
+# Printed is the CPU time, user and system, in the median, and its ratios; then
+# their medians over the kernels but vector_loop, which shows what hooks do to
+# code that the compiler otherwise vectorises.
+#
+# The others compare hooks alone with record -m reuse at PERIOD (default
+# 100,000), pair by pair (help_ratio.c), and peak memory.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -28,6 +34,16 @@ seconds()
 		bash "$@" 2>&1 </dev/null | awk 'END { print $1 + $2 }'
 }
 
+# ribench is ribench-short-bell-2
+ribench_case()
+{
+	local name=${1#ribench}
+
+	name=${name#-}
+	echo "${name:-short-bell-2}"
+}
+
+# run plain|hooks|preload KERNEL TURNS - its CPU time
 run()
 {
 	local how=$1
@@ -35,9 +51,9 @@ run()
 	shift
 	local plain=$B/tests/instr/kernels.plain hooks=$B/tests/instr/kernels
 
-	if [ "$1" = ribench ]; then
+	if [[ $1 = ribench* ]]; then
 		plain=$B/microbench/ribench hooks=$B/microbench/instr/ribench
-		set -- --case short-bell-2 --threads 2 --outer "$2"
+		set -- --case "$(ribench_case "$1")" --threads 2 --outer "$2"
 	fi
 	case $how in
 	plain) seconds "$plain" "$@" ;;
@@ -66,6 +82,53 @@ turns()
 	done
 	awk "BEGIN { print int($n * $SECONDS_EACH / $took) + 1 }"
 }
+
+# profiled VARIABLES KERNEL... - hooks alone and with VARIABLES, in pairs
+profiled()
+{
+	local variables=$1 csv=$WORK/csv command
+
+	shift
+	echo program,pair,how,first,wall_s,user_s,system_s,maxrss_kib >"$csv"
+	for kernel; do
+		n=$(turns "$kernel")
+		if [[ $kernel = ribench* ]]; then
+			command=("$B/microbench/instr/ribench" --case
+				"$(ribench_case "$kernel")" --threads 2
+				--outer "$n")
+		else
+			command=("$B/tests/instr/kernels" "$kernel" "$n")
+		fi
+		RATIO_WITH="LD_PRELOAD=$B/libcomdet.so COMDET_OUT=$WORK/out $variables" \
+			"$B/tests/help_ratio" "$ROUNDS" "$kernel" \
+			"${command[@]}" >>"$csv" || exit 1
+		"$B/reusetrack" report "$WORK/out" >"$WORK/report" &&
+			grep -qi reuse "$WORK/report" ||
+			{ echo "$kernel was not profiled"; exit 1; }
+		rm -rf "$WORK"/out*
+	done
+	grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: //'
+	python3 "$TOP/tests/bench_summary.py" "$csv"
+}
+
+reuse="COMDET_MODE=reuse COMDET_PERIOD=${PERIOD:-100000}"
+all='quicksort search_tree matrix_multiply reuse_loop scalar_loop random_lines
+	ribench-short-bell-2 ribench-long-bell-2'
+case ${1-} in
+--reuse)
+	shift
+	# shellcheck disable=SC2086
+	profiled "$reuse" ${*:-$all}
+	exit
+	;;
+--reuse-hw)
+	shift
+	# shellcheck disable=SC2086
+	profiled "$reuse COMDET_WATCH=hw COMDET_GRANULARITY=address" \
+		${*:-random_lines ribench-short-bell-2 ribench-long-bell-2}
+	exit
+	;;
+esac
 
 printf '%-16s %9s %9s %9s  %s\n' kernel plain hooks preload \
 	'hooks/plain preload/hooks'

@@ -18,6 +18,8 @@ enum {
 	MATRIX = 160,
 	WORDS = 4096,
 	VECTOR = 65536,
+	LINES = 1 << 20,
+	LINE_WORDS = 8,
 };
 
 static uint64_t state = 88172645463325252u;
@@ -181,6 +183,22 @@ static uint64_t vector_loop(long turns)
 	return sum;
 }
 
+/* Of a million lines, none knows which is next. */
+static uint64_t random_lines(long turns)
+{
+	size_t bytes = LINES * LINE_WORDS * sizeof(uint64_t);
+	uint64_t *words = memset(malloc(bytes), 1, bytes);
+	uint64_t x = state, sum = 0;
+
+	while (turns--)
+		for (int i = 0; i < VECTOR; i++) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			sum += words[(x >> 40) % LINES * LINE_WORDS];
+		}
+	free(words);
+	return sum + x;
+}
+
 static const struct {
 	const char *name;
 	uint64_t (*run)(long turns);
@@ -191,6 +209,7 @@ static const struct {
 	{ "reuse_loop", reuse_loop },
 	{ "scalar_loop", scalar_loop },
 	{ "vector_loop", vector_loop },
+	{ "random_lines", random_lines },
 };
 enum {
 	KERNELS = sizeof(kernels) / sizeof(kernels[0])
