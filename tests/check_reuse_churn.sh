@@ -97,7 +97,7 @@ own_times()
 	for e in r.get("reuse", []):
 	    if "thread" not in e:
 	        uses = e["weight"] / r["run"]["period"] + sum(
-	            lost.get(k, 0) for k in ("no_register", "trap_limit"))
+	            lost.get(k, 0) for k in ("no_register", "trap_limit", "exiting"))
 	        if not 0 <= samples - uses <= int(sys.argv[2]):
 	            bad.append(f"{uses} uses of {samples} samples")
 	        continue
