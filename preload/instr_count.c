@@ -12,11 +12,14 @@
  * with the source emu, wherever the system runs them: so what is counted under
  * a cache is the accesses of certain threads.
  */
-#include <stdatomic.h>
-#include <string.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/uio.h>
 
 #include "instr_source.h"
+#include "memread.h"
 #include "runtime.h"
 #include "src/exact.h"
 #include "state.h"
@@ -26,6 +29,7 @@
 enum {
 	SPINS_BEFORE_YIELD = 100,
 	TRIES = 1000, /* to read what does not change meanwhile */
+	BATCH = 64,   /* threads that are read at once */
 };
 
 static _Atomic uint32_t lock;
@@ -86,27 +90,53 @@ void instr_count_begin(struct thread *t)
 	unblock(before);
 }
 
+/* With the lock. Was it in the list? */
+static bool forget(const struct thread *t)
+{
+	struct thread **p;
+
+	for (p = &threads; *p && *p != t; p = &(*p)->instr.next)
+		;
+	if (!*p)
+		return false;
+	*p = t->instr.next;
+	return true;
+}
+
 void instr_count_end(struct thread *t)
 {
 	uint64_t before = block();
-	struct thread **p;
 
 	take_lock();
-	for (p = &threads; *p && *p != t; p = &(*p)->instr.next)
-		;
-	if (*p) {
-		*p = t->instr.next;
+	if (forget(t))
 		ended[t->instr.place.domain] += instr_accesses(t);
-	}
 	give_lock_back();
 	unblock(before);
 }
 
-static uint64_t word(const int64_t *w)
+/* As struct instr_thread begins. */
+struct counters {
+	int64_t left[INSTR_CLASSES], given[INSTR_CLASSES];
+};
+
+_Static_assert(offsetof(struct instr_thread, left) == 0 &&
+		       offsetof(struct instr_thread, given) ==
+			       offsetof(struct counters, given),
+	       "counters are read as one");
+
+static uint64_t sum_of_counters(const struct counters *n)
 {
-	return (uint64_t)__atomic_load_n(w, __ATOMIC_RELAXED);
+	uint64_t sum = 0;
+
+	for (int c = 0; c < INSTR_CLASSES; c++)
+		sum += (uint64_t)(n->given[c] - n->left[c]);
+	return sum;
 }
 
+/*
+ * A thread that ended by a raw system call, of which nobody told us, may be in
+ * the list while its thread local storage is gone: then that counts no more.
+ */
 static uint64_t sum_of(const struct thread *t)
 {
 	uint64_t sum = __atomic_load_n(&t->instr.counted, __ATOMIC_RELAXED);
@@ -115,38 +145,41 @@ static uint64_t sum_of(const struct thread *t)
 		const struct instr_copy *copy = &t->instr.copy[i];
 		const struct instr_thread *h =
 			__atomic_load_n(&copy->hooks, __ATOMIC_ACQUIRE);
+		struct counters n;
 
-		if (!h || copy->library != instr_library(i))
+		if (!h || copy->library != instr_library(i) ||
+		    memread(thread_self(), (uintptr_t)h, &n, sizeof(n)))
 			continue;
-		for (int c = 0; c < INSTR_CLASSES; c++)
-			sum += word(&h->given[c]) - word(&h->left[c]);
+		sum += sum_of_counters(&n);
 	}
 	return sum;
 }
 
 /*
  * With the lock. A thread that lost its core in the middle of a change is taken
- * as it is: by one of its intervals wrong.
+ * as it is, by one of its intervals wrong; so is the calling one, in its event.
  */
 static uint64_t count_of(const struct thread *t)
 {
 	const _Atomic uint32_t *sequence = &t->instr.sequence;
-	uint64_t sum = 0;
 
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < TRIES && t != thread_self(); i++) {
 		/* (R) pairs with (S): nothing newer was read, nor older. */
 		uint32_t before =
 			atomic_load_explicit(sequence, memory_order_acquire);
+		uint64_t sum;
 
+		if (before & 1) {
+			__builtin_ia32_pause();
+			continue;
+		}
 		sum = sum_of(t);
 		atomic_thread_fence(memory_order_acquire);
-		if (!(before & 1) &&
-		    before == atomic_load_explicit(sequence,
-						   memory_order_relaxed))
-			break;
-		__builtin_ia32_pause();
+		if (before ==
+		    atomic_load_explicit(sequence, memory_order_relaxed))
+			return sum;
 	}
-	return sum;
+	return sum_of(t);
 }
 
 void instr_count_change(struct thread *t)
@@ -182,15 +215,102 @@ bool instr_count_thread(uint32_t id, uint64_t *count)
 	return t;
 }
 
+/* Counters to be read by one system call; of who has the lock. */
+static struct {
+	struct thread *thread[BATCH];
+	uint32_t sequence[BATCH]; /* before */
+	uint64_t counted[BATCH];
+	struct iovec from[BATCH];
+	struct counters n[BATCH];
+	size_t items;
+} batch;
+
+/* A thread that has hooks of one library, as nearly all have. */
+static void put_in_batch(struct thread *t)
+{
+	const struct instr_copy *copy = &t->instr.copy[0];
+	size_t i = batch.items;
+
+	batch.sequence[i] =
+		atomic_load_explicit(&t->instr.sequence, memory_order_acquire);
+	batch.counted[i] = __atomic_load_n(&t->instr.counted, __ATOMIC_RELAXED);
+	batch.thread[i] = t;
+	batch.from[i] = (struct iovec){
+		(void *)__atomic_load_n(&copy->hooks, __ATOMIC_ACQUIRE),
+		sizeof(struct counters),
+	};
+	if (copy->library == instr_library(0) && batch.from[i].iov_base)
+		batch.items++;
+}
+
+/* Of a counter that is gone the address is NULL then. */
+static void read_batch(void)
+{
+	size_t from = 0, each = sizeof(struct counters);
+	long tid = sys_call0(SYS_gettid);
+
+	while (from < batch.items) {
+		size_t left = batch.items - from;
+		struct iovec to = { &batch.n[from], left * each };
+		long got = sys_call6(SYS_process_vm_readv, tid, (long)&to, 1,
+				     (long)&batch.from[from], (long)left, 0);
+
+		from += got > 0 ? (size_t)got / each : 0;
+		if (from == batch.items)
+			break;
+		batch.from[from++].iov_base = NULL;
+	}
+}
+
+/*
+ * What a thread did meanwhile is read again, alone. Who has no counters any
+ * more leaves the list, with what was last known.
+ */
+static uint64_t sum_of_batch(void)
+{
+	uint64_t sum = 0;
+
+	read_batch();
+	for (size_t i = 0; i < batch.items; i++) {
+		struct thread *t = batch.thread[i];
+
+		atomic_thread_fence(memory_order_acquire);
+		if (!batch.from[i].iov_base) {
+			forget(t);
+			ended[t->instr.place.domain] += t->instr.read;
+		} else if (batch.sequence[i] & 1 ||
+			   batch.sequence[i] !=
+				   atomic_load_explicit(&t->instr.sequence,
+							memory_order_relaxed)) {
+			t->instr.read = count_of(t);
+		} else {
+			t->instr.read =
+				batch.counted[i] + sum_of_counters(&batch.n[i]);
+		}
+		sum += t->instr.read;
+	}
+	batch.items = 0;
+	return sum;
+}
+
 uint64_t instr_count_domain(uint32_t domain)
 {
 	uint64_t sum;
 
 	take_lock();
 	sum = ended[domain];
-	for (struct thread *t = threads; t; t = t->instr.next)
-		if (t->instr.place.domain == domain)
+	for (struct thread *next, *t = threads; t; t = next) {
+		next = t->instr.next; /* who is forgotten keeps its own */
+		if (t->instr.place.domain != domain)
+			continue;
+		if (t == thread_self() || instr_libraries() != 1)
 			sum += count_of(t);
+		else
+			put_in_batch(t);
+		if (batch.items == BATCH)
+			sum += sum_of_batch();
+	}
+	sum += sum_of_batch();
 	give_lock_back();
 	return sum;
 }

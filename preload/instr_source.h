@@ -110,6 +110,7 @@ struct instr_state {
 	struct thread *next;
 	struct instr_copy copy[INSTR_LIBRARIES_MAX];
 	_Atomic uint32_t sequence;
+	uint64_t read; /* accesses, as another thread last read them */
 	struct exact_thread *exact;
 	/* comm's, in software. */
 	struct watch_range watched[COMM_REGISTERS_MAX];

@@ -104,6 +104,29 @@ static void small_stack(void)
 	printf("%llu\n", (unsigned long long)total());
 }
 
+static void *ends_raw(void *arg)
+{
+	touch(40000);
+	syscall(SYS_exit, 0);
+	return arg;
+}
+
+/* Their stacks, too large to be kept for others, are unmapped at once. */
+static void raw_exits(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 80 << 20);
+	for (int i = 0; i < 10; i++) {
+		pthread_create(&t, &attr, ends_raw, NULL);
+		pthread_join(t, NULL);
+		touch(40000);
+	}
+	printf("%llu\n", (unsigned long long)total());
+}
+
 static void constructors(void)
 {
 	int sum = 0;
@@ -350,6 +373,7 @@ static const struct {
 	{ "threads", threads },
 	{ "many_threads", many_threads },
 	{ "small_stack", small_stack },
+	{ "raw_exits", raw_exits },
 	{ "constructors", constructors },
 	{ "forks", forks },
 	{ "fork_of_threads", fork_of_threads },
