@@ -326,8 +326,7 @@ static void load_file(struct profile *p, int dirfd, const char *name)
 		err = cdp_each(&r, CDP_TRANSFERS, take_transfer, &l,
 			       &s.bad_records);
 	if (!err)
-		err = cdp_each(&r, CDP_MEMORY, take_memory, &l,
-			       &s.bad_records);
+		err = cdp_each(&r, CDP_MEMORY, take_memory, &l, &s.bad_records);
 	cdp_close(&r);
 	if (err) {
 		note_bad(p, name, cdp_strerror(err));
