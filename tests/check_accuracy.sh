@@ -151,7 +151,7 @@ wrong_options_are_refused()
 {
 	local args
 
-	for args in '--suite nonsense' '--slice 3' '--jobs 0' \
+	for args in '--suite nonsense' '--slice 0' '--jobs 0' \
 		'--minutes -1' 'argument' \
 		'--nonsense'; do
 		# shellcheck disable=SC2086
