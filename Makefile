@@ -49,7 +49,7 @@ PURE_OBJ = $(patsubst preload/%.c,$(O)/preload/%.o,$(filter \
 SRC_OBJ := $(SRC:%.c=$(O)/%.o)
 PRELOAD_OBJ := $(PRELOAD:%.c=$(O)/%.o)
 EMU_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard preload/emu/*.c) \
-	preload/describe_host.c)
+	preload/describe_host.c preload/topology_file.c)
 ANALYSIS_OBJ := $(ANALYSIS:%.c=$(O)/%.o)
 ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
 

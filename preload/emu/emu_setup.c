@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "preload/topology_file.h"
 #include "src/outdir.h"
 
 enum {
 	NOT_OURS = -ECHILD,
-	TOPOLOGY_TEXT_MAX = 256 * 1024,
 };
 
 /* ID:PID OF THE ROOT:DIRECTORY */
@@ -78,37 +78,8 @@ static void find_program(void)
 
 int emu_topology_read(char *error, size_t size)
 {
-	static const char inlined[] = "text:";
-	static char text[TOPOLOGY_TEXT_MAX];
-	struct topology_error e;
-	const char *path = emu.config.topology;
-	FILE *f;
-	size_t n;
-
-	if (!strncmp(path, inlined, strlen(inlined))) {
-		path += strlen(inlined);
-		f = fmemopen((void *)path, strlen(path), "re");
-	} else {
-		f = fopen(path, "re");
-	}
-	if (!f) {
-		snprintf(error, size, "cannot open the topology %.200s: %s",
-			 path, strerror(errno));
-		return -EINVAL;
-	}
-	n = fread(text, 1, sizeof(text), f);
-	fclose(f);
-	if (n == sizeof(text)) {
-		snprintf(error, size, "the topology %.200s is too long", path);
-		return -EINVAL;
-	}
-	if (topology_parse(&emu.topology, text, n, &e)) {
-		snprintf(error, size, "the topology %.200s, line %u%s%s: %s",
-			 path, e.line, e.word[0] ? ": " : "", e.word,
-			 topology_fault_text(e.fault));
-		return -EINVAL;
-	}
-	return 0;
+	return topology_file_read(&emu.topology, emu.config.topology, error,
+				  size);
 }
 
 /* The caches above the private ones: the number of that of a core. */
