@@ -122,9 +122,10 @@ $(B)/libcomdet-instr.so: $(INSTR:%.c=$(O)/%.o)
 $(B)/reusetrack: $(SRC_OBJ) $(ANALYSIS_OBJ)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
 
+# Bound at start, lest threads that meet in the linker count more accesses.
 $(B)/microbench/%: microbench/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
-	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -MMD -MP -MF $@.d -o $@ $< -lm
+	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -Wl,-z,now -MMD -MP -MF $@.d -o $@ $< -lm
 
 $(B)/tests/test_%: $(O)/tests/test_%.o $(SRC_OBJ) $(PURE_OBJ) $(ANALYSIS_LIB_OBJ)
 	@mkdir -p $(@D)
