@@ -53,4 +53,24 @@ static inline void put_text(json_t *object, const char *name, const char *s)
 		put(object, name, text(s));
 }
 
+/* Addresses and offsets are strings. */
+static inline json_t *hex(uint64_t n)
+{
+	return json_sprintf("0x%llx", (unsigned long long)n);
+}
+
+/* Where code is in the source; NULL: unknown. */
+static inline void put_location(json_t *object, const char *function,
+				const char *file, int line)
+{
+	char *location;
+
+	put_text(object, "function", function);
+	if (!file)
+		return;
+	location = xasprintf("%s:%d", file, line);
+	put(object, "location", text(location));
+	free(location);
+}
+
 #endif

@@ -279,8 +279,8 @@ static json_t *json_cell(const struct estimate *e,
 	put(o, "b_to_a", json_real(c->share[TRANSFER_ALL].sum - c->a_to_b));
 	put(o, "low", json_real(v.low));
 	put(o, "high", json_real(v.high));
-	put(o, "traps", json_integer((json_int_t)c->seen));
-	put(o, "samples", json_integer((json_int_t)c->samples));
+	put_count(o, "traps", c->seen);
+	put_count(o, "samples", c->samples);
 	return o;
 }
 

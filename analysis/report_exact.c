@@ -317,7 +317,7 @@ static json_t *json_line(struct report *r, const struct found *f)
 	const uint64_t *value = f->record->value;
 	json_t *o = json_object(), *objects = json_array();
 
-	put(o, "line", json_sprintf("0x%llx", (unsigned long long)value[0]));
+	put(o, "line", hex(value[0]));
 	put_count(o, "process", f->process);
 	each_object(r, f, append_name, objects);
 	put(o, "object", json_incref(json_array_get(objects, 0)));
@@ -354,7 +354,7 @@ static json_t *json_misses(const struct exact_tally *t, const struct found *f)
 		json_t *a = json_array();
 
 		for (int d = 0; d < DISTANCES; d++)
-			append(a, json_integer((json_int_t)count[m][d]));
+			append(a, integer(count[m][d]));
 		put(o, names[m], a);
 	}
 	return o;

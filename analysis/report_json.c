@@ -17,11 +17,6 @@ enum {
 	SCHEMA = 1
 };
 
-static json_t *hex(uint64_t n)
-{
-	return json_sprintf("0x%llx", (unsigned long long)n);
-}
-
 static json_t *json_modes(uint32_t modes)
 {
 	static const struct {
@@ -266,31 +261,18 @@ static json_t *json_line(const struct tally *t, const struct line_tally *l)
 	return o;
 }
 
-static void put_place(json_t *o, const char *function, const char *file,
-		      int line)
-{
-	char *place;
-
-	put_text(o, "function", function);
-	if (!file)
-		return;
-	place = xasprintf("%s:%d", file, line);
-	put(o, "location", text(place));
-	free(place);
-}
-
 static json_t *json_site(const struct site_tally *s, size_t id)
 {
 	const struct place *p = &s->place;
 	json_t *o = json_object();
 
 	put(o, "id", integer(id));
-	put_place(o, p->function, p->file, p->line);
+	put_location(o, p->function, p->file, p->line);
 	if (p->inner_file) {
 		json_t *inner = json_object();
 
-		put_place(inner, p->inner_function, p->inner_file,
-			  p->inner_line);
+		put_location(inner, p->inner_function, p->inner_file,
+			     p->inner_line);
 		put(o, "inlined", inner);
 	}
 	put(o, "module", text(p->module));

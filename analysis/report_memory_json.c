@@ -2,41 +2,9 @@
 /*
  * report_memory_json - where data came from, for programs: the object "memory"
  */
-#include <jansson.h>
-#include <stdlib.h>
-
+#include "analysis/json_build.h"
 #include "analysis/memory_tally.h"
 #include "analysis/report.h"
-#include "analysis/util.h"
-
-static void put(json_t *object, const char *name, json_t *value)
-{
-	if (!value || json_object_set_new(object, name, value))
-		die("out of memory");
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (!value || json_array_append_new(array, value))
-		die("out of memory");
-}
-
-static void put_count(json_t *object, const char *name, uint64_t n)
-{
-	put(object, name,
-	    json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n));
-}
-
-static void put_text(json_t *object, const char *name, const char *s)
-{
-	char *copy;
-
-	if (!s || !*s)
-		return;
-	copy = utf8_text(s);
-	put(object, name, json_string(copy));
-	free(copy);
-}
 
 static void put_sum(json_t *o, const struct memory_sum *s)
 {
@@ -123,16 +91,9 @@ static json_t *json_site(struct report *r, const struct memory_place *p)
 
 	symbols_place(r->symbols, &r->profile->process[p->process], p->address,
 		      p->generation, &place);
-	put_text(o, "function", place.function);
-	if (place.file) {
-		char *at = xasprintf("%s:%d", place.file, place.line);
-
-		put_text(o, "location", at);
-		free(at);
-	}
+	put_location(o, place.function, place.file, place.line);
 	put_text(o, "module", place.module);
-	put(o, "offset",
-	    json_sprintf("0x%llx", (unsigned long long)place.offset));
+	put(o, "offset", hex(place.offset));
 	put_place(o, p);
 	return o;
 }
@@ -144,7 +105,7 @@ static json_t *json_line(struct report *r, const struct memory_place *p)
 
 	symbols_object(r->symbols, &r->profile->process[p->process], p->example,
 		       p->generation, &object);
-	put(o, "line", json_sprintf("0x%llx", (unsigned long long)p->address));
+	put(o, "line", hex(p->address));
 	put_text(o, "object", object_text(&object));
 	put_place(o, p);
 	return o;

@@ -3,33 +3,10 @@
  * report_reuse_json - the arrays "reuse" and "reuse_sites"
  * (docs/report-json.md)
  */
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "analysis/json_build.h"
 #include "analysis/report_reuse.h"
-#include "analysis/util.h"
-
-static void put(json_t *object, const char *name, json_t *value)
-{
-	if (!value || json_object_set_new(object, name, value))
-		die("out of memory");
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (!value || json_array_append_new(array, value))
-		die("out of memory");
-}
-
-static json_t *text(const char *s)
-{
-	char *copy = utf8_text(s);
-	json_t *j = json_string(copy);
-
-	free(copy);
-	return j;
-}
 
 /*
  * Limits of the weight of a bin: those of its share among all, which is what
@@ -42,8 +19,8 @@ static json_t *json_bin(const struct reuse_histogram *h, uint32_t bin,
 	struct interval v = reuse_share(m, total, ns);
 	json_t *o = json_object();
 
-	put(o, "low", json_integer((json_int_t)reuse_bin_low(bin)));
-	put(o, "high", json_integer((json_int_t)reuse_bin_high(bin)));
+	put_count(o, "low", reuse_bin_low(bin));
+	put_count(o, "high", reuse_bin_high(bin));
 	put(o, "weight", json_real(m->weight));
 	put(o, "mean", json_real(reuse_mass_mean(m, bin)));
 	put(o, "low95", json_real(v.low * total->weight));
@@ -98,7 +75,7 @@ static json_t *json_curve(const struct mrc *m, const struct mrc *model)
 		const struct mrc_point *p = &m->point[i];
 		json_t *o = json_object();
 
-		put(o, "bytes", json_integer((json_int_t)p->bytes));
+		put_count(o, "bytes", p->bytes);
 		put(o, "lru", json_real(p->lru));
 		put(o, "low", json_real(p->by.low));
 		put(o, "high", json_real(p->by.high));
@@ -120,7 +97,7 @@ static json_t *json_cache(const char *name, uint64_t bytes, double ratio,
 	json_t *o = json_object();
 
 	put(o, "name", text(name));
-	put(o, "bytes", json_integer((json_int_t)bytes));
+	put_count(o, "bytes", bytes);
 	put(o, "miss_ratio", json_real(ratio));
 	put(o, "low", json_real(by.low));
 	put(o, "high", json_real(by.high));
@@ -209,8 +186,7 @@ static void put_units(json_t *o, const struct report_reuse *r,
 	put(o, "weight_unit", json_string(s->ns ? "samples" : "accesses"));
 	put(o, "estimated", json_boolean(s->ns));
 	if (s->ns)
-		put(o, "resolution",
-		    json_integer((json_int_t)r->streams.resolution));
+		put_count(o, "resolution", r->streams.resolution);
 }
 
 static json_t *json_stream(const struct report_reuse *r,
@@ -232,7 +208,7 @@ static json_t *json_stream(const struct report_reuse *r,
 	if (s->domain >= 0)
 		put(o, "cache", json_integer(s->domain));
 	put_units(o, r, s);
-	put(o, "samples", json_integer((json_int_t)h.uses));
+	put_count(o, "samples", h.uses);
 	put(o, "weight", json_real(total.weight));
 	put(o, "bins", json_bins(&h, &total, s->ns));
 	put(o, "cold",
@@ -266,20 +242,6 @@ json_t *report_reuse_json(const struct report_reuse *r, enum reuse_basis basis)
 	return NULL;
 }
 
-static void put_place(json_t *o, const struct place *p)
-{
-	if (p->function)
-		put(o, "function", text(p->function));
-	if (p->file) {
-		char *place = xasprintf("%s:%d", p->file, p->line);
-
-		put(o, "location", text(place));
-		free(place);
-	}
-	put(o, "module", text(p->module));
-	put(o, "offset", json_sprintf("0x%llx", (unsigned long long)p->offset));
-}
-
 /* Weights of uses without reuse, where there are any. */
 static void put_ends(json_t *o, const struct reuse_site *s)
 {
@@ -310,8 +272,11 @@ json_t *report_reuse_sites_json(const struct report_reuse *r)
 		const struct reuse_site *s = &r->sites.site[i];
 		json_t *o = json_object(), *caches = json_array();
 
-		put(o, "id", json_integer((json_int_t)i));
-		put_place(o, &s->place);
+		put_count(o, "id", i);
+		put_location(o, s->place.function, s->place.file,
+			     s->place.line);
+		put(o, "module", text(s->place.module));
+		put(o, "offset", hex(s->place.offset));
 		for (size_t c = 0; c < r->streams.caches; c++) {
 			struct interval by;
 			double ratio;
