@@ -23,7 +23,7 @@
 
 #include "rawcall.h"
 #include "reuse.h"
-#include "slot_lock.h"
+#include "spin_lock.h"
 
 enum {
 	ALIGN = 64,
@@ -155,7 +155,7 @@ static void change(struct reuse *e, struct slot *s, enum slot_state new)
 static void program(struct reuse *e, struct reuse_thread *t, struct slot *s)
 {
 	if (s->programming) {
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		return;
 	}
 	s->programming = true;
@@ -166,13 +166,13 @@ static void program(struct reuse *e, struct reuse_thread *t, struct slot *s)
 		int err = 0;
 
 		w.generation = meant;
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		if (arm)
 			err = e->watch->arm(t->ctx, &w);
 		else
 			e->watch->disarm(t->ctx, w.slot);
 		/* Nobody else could undo s->programming: this one waits. */
-		slot_try_lock(&s->lock, 0);
+		spin_lock(&s->lock);
 		if (generation(s) != meant && round < ROUNDS_MAX)
 			continue;
 		if (generation(s) == meant && !err)
@@ -185,7 +185,7 @@ static void program(struct reuse *e, struct reuse_thread *t, struct slot *s)
 		break;
 	}
 	s->programming = false;
-	slot_unlock(&s->lock);
+	spin_unlock(&s->lock);
 }
 
 /* A free slot that can be armed at once; locked. */
@@ -202,11 +202,11 @@ static struct slot *pick_free(struct reuse *e, struct reuse_thread *t)
 			struct slot *s =
 				&e->slot[w * WORD_BITS + __builtin_ctzll(bits)];
 
-			if (!slot_try_lock(&s->lock, 1))
+			if (!spin_try_lock(&s->lock, 1))
 				continue;
 			if (state(s) == SLOT_FREE && !s->programming)
 				return s;
-			slot_unlock(&s->lock);
+			spin_unlock(&s->lock);
 		}
 	}
 	return NULL;
@@ -227,11 +227,11 @@ static struct slot *pick(struct reuse *e, struct reuse_thread *t)
 		if (s)
 			return s;
 		s = &e->slot[rng_below(&t->rng, e->config.slots)];
-		if (!slot_try_lock(&s->lock, e->config.spins))
+		if (!spin_try_lock(&s->lock, e->config.spins))
 			return NULL;
 		if (!s->programming)
 			return s;
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		if (n % TRIES)
 			continue;
 		if (e->config.spins)
@@ -274,7 +274,7 @@ static void offer(struct reuse *e, struct reuse_thread *t,
 		s->candidates = 0;
 	s->candidates++;
 	if (s->candidates > 1 && rng_below(&t->rng, s->candidates))
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 	else
 		accept(e, t, s, w, a, now);
 }
@@ -369,7 +369,7 @@ static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
 	}
 	if (state(s) == SLOT_HELD || outcome == REUSE_NOTHING) {
 		count(&e->stats.idle, 1);
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		return;
 	}
 	count(&e->stats.traps, 1);
@@ -397,13 +397,13 @@ void reuse_trap(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 		count(&e->stats.idle, 1);
 		return;
 	}
-	if (!slot_try_lock(&s->lock, e->config.spins)) {
+	if (!spin_try_lock(&s->lock, e->config.spins)) {
 		count(&e->stats.busy_traps, 1);
 		return;
 	}
 	if (generation(s) != armed || state(s) == SLOT_FREE) {
 		count(&e->stats.stale, 1);
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		return;
 	}
 	follow(e, t, s, a, now);
@@ -424,10 +424,10 @@ uint64_t reuse_drop(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 	uint64_t weight;
 
 	if (!s || generation(s) != armed ||
-	    !slot_try_lock(&s->lock, e->config.spins))
+	    !spin_try_lock(&s->lock, e->config.spins))
 		return 0;
 	if (generation(s) != armed || state(s) == SLOT_FREE) {
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		return 0;
 	}
 	weight = s->candidates;
@@ -462,11 +462,11 @@ void reuse_thread_end(struct reuse *e, struct reuse_thread *t)
 		    atomic_load_explicit(&s->thread, memory_order_relaxed) !=
 			    id)
 			continue;
-		slot_try_lock(&s->lock, 0);
+		spin_lock(&s->lock);
 		if (state(s) != SLOT_FREE && s->watched.place.thread == id)
 			dangle(e, t, s);
 		else
-			slot_unlock(&s->lock);
+			spin_unlock(&s->lock);
 	}
 }
 
@@ -475,11 +475,11 @@ void reuse_finish(struct reuse *e, struct reuse_thread *t)
 	for (uint32_t i = 0; i < e->config.slots; i++) {
 		struct slot *s = &e->slot[i];
 
-		slot_try_lock(&s->lock, 0);
+		spin_lock(&s->lock);
 		if (state(s) != SLOT_FREE)
 			dangle(e, t, s);
 		else
-			slot_unlock(&s->lock);
+			spin_unlock(&s->lock);
 	}
 }
 

@@ -14,16 +14,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "rawcall.h"
 #include "reuse_exact.h"
 #include "reuse_stack.h"
+#include "spin_lock.h"
 
 enum {
 	ALIGN = 64,
 	LINE = 64,
 	REGION_LINES = 64,
 	PROBES_MAX = 1024,
-	SPINS_BEFORE_YIELD = 100,
 };
 
 struct domain {
@@ -161,24 +160,6 @@ static _Atomic uint32_t *version_of(struct reuse_exact *x,
 	return t->seen[i].versions + line % REGION_LINES;
 }
 
-/* (A) pairs with (B) in unlock: the stream as the last access left it. */
-static void lock(struct domain *d)
-{
-	for (uint32_t n = 1;
-	     atomic_exchange_explicit(&d->lock, 1, memory_order_acquire); n++) {
-		if (n % SPINS_BEFORE_YIELD == 0)
-			rawcall1(SYS_sched_yield, 0);
-		else
-			__builtin_ia32_pause();
-	}
-}
-
-/* (B) pairs with (A) in lock. */
-static void unlock(struct domain *d)
-{
-	atomic_store_explicit(&d->lock, 0, memory_order_release);
-}
-
 static void add(struct reuse_mass *bins, uint64_t value, double weight)
 {
 	uint32_t bin = reuse_bin_of(value);
@@ -265,12 +246,12 @@ static void access_line(struct reuse_exact *x, struct reuse_exact_thread *t,
 		struct domain *d =
 			&x->domain[t->place.domain % x->config.domains];
 
-		lock(d);
+		spin_lock(&d->lock);
 		take_version(s, version);
 		s->time = d->counts->accesses;
 		s->of_domain = true;
 		follow(d->counts, d->stack, s);
-		unlock(d);
+		spin_unlock(&d->lock);
 	} else {
 		take_version(s, version);
 	}
@@ -286,9 +267,9 @@ static void count_access(struct reuse_exact *x, struct reuse_exact_thread *t)
 		struct domain *d =
 			&x->domain[t->place.domain % x->config.domains];
 
-		lock(d);
+		spin_lock(&d->lock);
 		d->counts->accesses++;
-		unlock(d);
+		spin_unlock(&d->lock);
 	}
 }
 

@@ -6,15 +6,14 @@
  * each in the list of its line's bucket. Bytes and buckets go by the line's
  * number, unhashed: what is used together then shares cache lines here too.
  */
-#include "rawcall.h"
 #include "reuse_table.h"
+#include "spin_lock.h"
 
 enum {
 	ALIGN = 64,
 	LINE = 64,
 	PARTS = 2,
 	LOCKS = 1024,
-	SPINS_BEFORE_YIELD = 100,
 	NONE = 0, /* entries are numbered from 1 */
 };
 
@@ -67,25 +66,10 @@ static uint32_t bucket_of(uint64_t line)
 	return line / LINE % REUSE_TABLE_BYTES;
 }
 
-/* (A) pairs with (B) in unlock: the list, and entries that are in it. */
-static void lock(struct reuse_table *t, uint32_t bucket)
+/* Of the list, and of the entries that are in it. */
+static _Atomic uint32_t *lock_of(struct reuse_table *t, uint32_t bucket)
 {
-	_Atomic uint32_t *l = &t->lock[bucket % LOCKS];
-
-	for (uint32_t n = 1;
-	     atomic_exchange_explicit(l, 1, memory_order_acquire); n++) {
-		if (n % SPINS_BEFORE_YIELD == 0)
-			rawcall1(SYS_sched_yield, 0);
-		else
-			__builtin_ia32_pause();
-	}
-}
-
-/* (B) pairs with (A) in lock. */
-static void unlock(struct reuse_table *t, uint32_t bucket)
-{
-	atomic_store_explicit(&t->lock[bucket % LOCKS], 0,
-			      memory_order_release);
+	return &t->lock[bucket % LOCKS];
 }
 
 static void mark(struct reuse_table *t, uint32_t bucket)
@@ -99,14 +83,14 @@ static void insert(struct reuse_table *t, uint32_t n)
 	struct entry *e = &t->entry[n];
 	uint32_t bucket = bucket_of(e->line);
 
-	lock(t, bucket);
+	spin_lock(lock_of(t, bucket));
 	e->previous = NONE;
 	e->next = t->head[bucket];
 	if (e->next != NONE)
 		t->entry[e->next].previous = n;
 	t->head[bucket] = n;
 	mark(t, bucket);
-	unlock(t, bucket);
+	spin_unlock(lock_of(t, bucket));
 }
 
 static void take_out(struct reuse_table *t, uint32_t n)
@@ -114,7 +98,7 @@ static void take_out(struct reuse_table *t, uint32_t n)
 	struct entry *e = &t->entry[n];
 	uint32_t bucket = bucket_of(e->line);
 
-	lock(t, bucket);
+	spin_lock(lock_of(t, bucket));
 	if (e->next != NONE)
 		t->entry[e->next].previous = e->previous;
 	if (e->previous != NONE)
@@ -122,7 +106,7 @@ static void take_out(struct reuse_table *t, uint32_t n)
 	else
 		t->head[bucket] = e->next;
 	mark(t, bucket);
-	unlock(t, bucket);
+	spin_unlock(lock_of(t, bucket));
 }
 
 static uint32_t first_of(const struct reuse_table *t, uint32_t engine,
@@ -204,7 +188,7 @@ uint32_t reuse_table_find(struct reuse_table *t, const struct access *a,
 	for (;; line += LINE) {
 		uint32_t bucket = bucket_of(line);
 
-		lock(t, bucket);
+		spin_lock(lock_of(t, bucket));
 		for (uint32_t n = t->head[bucket];
 		     n != NONE && found < REUSE_TABLE_HITS;
 		     n = t->entry[n].next) {
@@ -218,7 +202,7 @@ uint32_t reuse_table_find(struct reuse_table *t, const struct access *a,
 				.generation = e->generation,
 			};
 		}
-		unlock(t, bucket);
+		spin_unlock(lock_of(t, bucket));
 		if (line == last)
 			break;
 	}

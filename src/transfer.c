@@ -16,7 +16,7 @@
  */
 #include <string.h>
 
-#include "slot_lock.h"
+#include "spin_lock.h"
 #include "transfer_parts.h"
 
 enum {
@@ -149,7 +149,7 @@ static void program(struct transfer *e, struct transfer_thread *t,
 	uint64_t ready = now;
 
 	if (s->programming) {
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		return;
 	}
 	s->programming = true;
@@ -161,13 +161,13 @@ static void program(struct transfer *e, struct transfer_thread *t,
 		int err = 0;
 
 		w.generation = meant;
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		if (arm)
 			err = e->watch->arm(t->ctx, &w, since, &ready);
 		else
 			e->watch->disarm(t->ctx, w.slot);
 		/* Nobody else could undo s->programming: this one waits. */
-		slot_try_lock(&s->lock, 0);
+		spin_lock(&s->lock);
 		if (generation(s) != meant && round < ROUNDS_MAX)
 			continue;
 		if (generation(s) == meant && !err)
@@ -182,7 +182,7 @@ static void program(struct transfer *e, struct transfer_thread *t,
 				      memory_order_relaxed);
 	}
 	s->programming = false;
-	slot_unlock(&s->lock);
+	spin_unlock(&s->lock);
 }
 
 /* The bytes of @a on @line, as chunks of it. */
@@ -239,14 +239,14 @@ static struct slot *pick(struct transfer *e, struct transfer_thread *t)
 
 	for (uint32_t i = 0; i < e->config.slots; i++) {
 		s = &e->slot[i];
-		if (state(s) != SLOT_FREE || !slot_try_lock(&s->lock, 1))
+		if (state(s) != SLOT_FREE || !spin_try_lock(&s->lock, 1))
 			continue;
 		if (state(s) == SLOT_FREE)
 			return s;
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 	}
 	s = &e->slot[rng_below(&t->rng, e->config.slots)];
-	return slot_try_lock(&s->lock, e->config.spins) ? s : NULL;
+	return spin_try_lock(&s->lock, e->config.spins) ? s : NULL;
 }
 
 /*
@@ -326,7 +326,7 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 		return;
 	}
 	if (!displaces(e, t, s)) {
-		slot_unlock(&s->lock);
+		spin_unlock(&s->lock);
 		return;
 	}
 	if (state(s) != SLOT_FREE) {
@@ -369,7 +369,7 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 		transfer_count(&e->stats.inexact);
 		return needed;
 	}
-	if (!slot_try_lock(&s->lock, e->config.spins)) {
+	if (!spin_try_lock(&s->lock, e->config.spins)) {
 		transfer_count(&e->stats.busy);
 		return needed;
 	}
@@ -389,7 +389,7 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 	} else {
 		needed = slot_need(e, s, t->id);
 	}
-	slot_unlock(&s->lock);
+	spin_unlock(&s->lock);
 	return needed;
 }
 
@@ -398,9 +398,9 @@ void transfer_finish(struct transfer *e, struct transfer_thread *t)
 	for (uint32_t i = 0; i < e->config.slots; i++) {
 		struct slot *s = &e->slot[i];
 
-		slot_try_lock(&s->lock, 0);
+		spin_lock(&s->lock);
 		if (state(s) == SLOT_FREE) {
-			slot_unlock(&s->lock);
+			spin_unlock(&s->lock);
 			continue;
 		}
 		slot_end_epoch(s);
