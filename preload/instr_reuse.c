@@ -294,7 +294,7 @@ static bool decides(const struct engine *g, const struct watched *s,
 		return false;
 	use = instr_place(
 		atomic_load_explicit(&s->thread, memory_order_relaxed));
-	if (reuse_verdict(g->scope, &use, &t->instr.place, reuse_stores(a)) ==
+	if (reuse_verdict(g->scope, &use, &t->instr.place, access_stores(a)) ==
 	    REUSE_NOTHING)
 		return false;
 	*piece = *a;

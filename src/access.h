@@ -16,9 +16,9 @@ enum {
 };
 
 struct access {
-	uint64_t addr;	/* effective virtual address */
-	uint64_t ip;	/* virtual address of the instruction */
-	uint32_t len;	/* bytes, at least 1 */
+	uint64_t addr;  /* effective virtual address */
+	uint64_t ip;    /* virtual address of the instruction */
+	uint32_t len;   /* bytes, at least 1 */
 	uint32_t flags; /* ACCESS_* */
 };
 
@@ -29,10 +29,29 @@ enum sample_kind {
 	SAMPLE_KINDS
 };
 
+/* A locked one writes even where the value stays. */
+static inline bool access_stores(const struct access *a)
+{
+	return a->flags & (ACCESS_STORE | ACCESS_LOCKED);
+}
+
+/* The last of @len bytes at @addr; none lies beyond the last address. */
+static inline uint64_t last_byte(uint64_t addr, uint32_t len)
+{
+	uint64_t last = addr + (len ? len - 1 : 0);
+
+	return last < addr ? UINT64_MAX : last;
+}
+
+static inline uint64_t access_last(const struct access *a)
+{
+	return last_byte(a->addr, a->len);
+}
+
 static inline bool access_overlaps(const struct access *a,
 				   const struct access *b)
 {
-	return a->addr < b->addr + b->len && b->addr < a->addr + a->len;
+	return a->addr <= access_last(b) && b->addr <= access_last(a);
 }
 
 #endif

@@ -52,27 +52,6 @@ static void mark_seen(struct comm_thread *t, const struct board_entry *e)
 		t->seen_before = e->time + 1;
 }
 
-static bool is_store(const struct access *a)
-{
-	return a->flags & (ACCESS_STORE | ACCESS_LOCKED);
-}
-
-static uint64_t last_byte(const struct access *a)
-{
-	uint64_t last = a->addr + (a->len ? a->len - 1 : 0);
-
-	return last < a->addr ? UINT64_MAX : last;
-}
-
-/*
- * Of two accesses to one line the common bytes, if any, are on that line even
- * where both leave it: three intervals that meet in pairs have a common point.
- */
-static bool overlap(const struct access *a, const struct access *b)
-{
-	return a->addr <= last_byte(b) && b->addr <= last_byte(a);
-}
-
 /*
  * The line that this sample is about. Of an access to several, each with equal
  * probability: one sample is one look at the board, however long the access.
@@ -81,7 +60,7 @@ static uint64_t draw_line(const struct comm *c, struct comm_thread *t,
 			  const struct access *a)
 {
 	uint64_t first = board_line(c->board, a->addr);
-	uint64_t last = board_line(c->board, last_byte(a));
+	uint64_t last = board_line(c->board, access_last(a));
 	uint64_t lines = (last - first) / c->line_bytes + 1;
 
 	return lines == 1 ? first
@@ -94,6 +73,11 @@ static void lost(const struct comm *c, struct comm_thread *t,
 	c->sink->lost(t->ctx, cause);
 }
 
+/*
+ * True sharing is that of a byte. Of two accesses to one line the common bytes,
+ * if any, are on that line even where both leave it: three intervals that meet
+ * in pairs have a common point.
+ */
 static void detected(const struct comm *c, struct comm_thread *t,
 		     const struct board_entry *e, const struct access *a,
 		     enum detected_by by, uint32_t core, uint32_t periods_q8)
@@ -106,7 +90,8 @@ static void detected(const struct comm *c, struct comm_thread *t,
 		.detector_thread = t->id,
 		.publisher_core = e->core,
 		.detector_core = core,
-		.sharing = overlap(&e->store, a) ? SHARING_TRUE : SHARING_FALSE,
+		.sharing = access_overlaps(&e->store, a) ? SHARING_TRUE
+							 : SHARING_FALSE,
 		.by = by,
 		.periods_q8 = periods_q8,
 	};
@@ -254,7 +239,7 @@ void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
 		try_arm(c, t, now);
 	}
 
-	if (is_store(a) && !known && found >= 0)
+	if (access_stores(a) && !known && found >= 0)
 		publish(c, t, line, a, now, core);
 }
 
@@ -274,7 +259,7 @@ void comm_trap(struct comm *c, struct comm_thread *t, int reg,
 	disarm(c, t);
 
 	/* What misses the watched bytes is not the access that trapped. */
-	if (!a || !overlap(a, &watched)) {
+	if (!a || !access_overlaps(a, &watched)) {
 		lost(c, t, LOSS_TRAP_INEXACT);
 		a = &watched;
 	}

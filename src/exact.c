@@ -432,7 +432,7 @@ static void access_line(struct exact *x, struct exact_thread *t, uint64_t addr,
 void exact_access(struct exact *x, struct exact_thread *t,
 		  const struct access *a, uint32_t core)
 {
-	bool is_store = a->flags & (ACCESS_STORE | ACCESS_LOCKED);
+	bool is_store = access_stores(a);
 	uint64_t addr = a->addr, left = a->len ? a->len : 1;
 
 	if (t->inside) {

@@ -279,25 +279,13 @@ static void offer(struct reuse *e, struct reuse_thread *t,
 		accept(e, t, s, w, a, now);
 }
 
-static uint64_t last_byte(const struct access *a)
-{
-	uint64_t last = a->addr + (a->len ? a->len - 1 : 0);
-
-	return last < a->addr ? UINT64_MAX : last;
-}
-
-static bool share_a_byte(const struct access *a, const struct access *b)
-{
-	return a->addr <= last_byte(b) && b->addr <= last_byte(a);
-}
-
 void reuse_sample(struct reuse *e, struct reuse_thread *t,
 		  const struct access *a, uint64_t now)
 {
-	uint64_t bytes = e->config.line_bytes, last = last_byte(a) & -bytes;
+	uint64_t bytes = e->config.line_bytes, last = access_last(a) & -bytes;
 	struct reuse_watched w = {
 		.addr = a->addr,
-		.len = last_byte(a) - a->addr + 1,
+		.len = access_last(a) - a->addr + 1,
 		.scope = e->config.scope,
 		.place = t->place,
 	};
@@ -322,7 +310,7 @@ static struct reuse_event decide(struct slot *s, enum reuse_outcome outcome)
 		.use_place = s->watched.place,
 		.at = s->count,
 		.weight = s->candidates,
-		.pairing = reuse_stores(&s->use) ? REUSE_RAW : REUSE_RAR,
+		.pairing = access_stores(&s->use) ? REUSE_RAW : REUSE_RAR,
 	};
 }
 
@@ -356,8 +344,9 @@ static void end_use(struct reuse *e, struct reuse_thread *t, struct slot *s,
 static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
 		   const struct access *a, uint64_t now)
 {
-	enum reuse_outcome outcome = reuse_verdict(
-		e->config.scope, &s->watched.place, &t->place, reuse_stores(a));
+	enum reuse_outcome outcome =
+		reuse_verdict(e->config.scope, &s->watched.place, &t->place,
+			      access_stores(a));
 	struct reuse_event v;
 
 	if (state(s) == SLOT_HELD && outcome == REUSE_REUSED) {
@@ -376,8 +365,8 @@ static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
 	v = decide(s, outcome);
 	v.end = *a;
 	v.end_place = t->place;
-	v.temporal = share_a_byte(&s->use, a);
-	if (reuse_stores(a))
+	v.temporal = access_overlaps(&s->use, a);
+	if (access_stores(a))
 		v.pairing = v.pairing == REUSE_RAW ? REUSE_WAW : REUSE_WAR;
 	v.time = outcome == REUSE_INVALIDATED ? elapsed_elsewhere(e, t, s)
 					      : elapsed(s->count, now);

@@ -221,11 +221,6 @@ static inline enum reuse_outcome reuse_verdict(enum reuse_scope scope,
 	return REUSE_REUSED;
 }
 
-static inline bool reuse_stores(const struct access *a)
-{
-	return a->flags & (ACCESS_STORE | ACCESS_LOCKED);
-}
-
 /* Bytes of memory needed, 0 if the configuration is invalid. */
 size_t reuse_size(const struct reuse_config *config);
 

@@ -280,7 +280,7 @@ void reuse_exact_access(struct reuse_exact *x, struct reuse_exact_thread *t,
 	struct step s = {
 		.line = a->addr / LINE,
 		.core = t->place.core,
-		.stores = reuse_stores(a),
+		.stores = access_stores(a),
 	};
 
 	len = len < LINE ? len : LINE;

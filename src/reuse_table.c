@@ -115,13 +115,6 @@ static uint32_t first_of(const struct reuse_table *t, uint32_t engine,
 	return t->first[engine] + slot * PARTS;
 }
 
-static uint64_t last_byte(uint64_t addr, uint32_t len)
-{
-	uint64_t last = addr + (len ? len - 1 : 0);
-
-	return last < addr ? UINT64_MAX : last;
-}
-
 void reuse_table_remove(struct reuse_table *t, uint32_t engine, uint32_t slot)
 {
 	uint32_t n = first_of(t, engine, slot);
@@ -172,8 +165,8 @@ static bool decides(const struct entry *e, const struct access *a,
 		    const struct reuse_place *place)
 {
 	return a->addr <= last_byte(e->addr, e->len) &&
-	       e->addr <= last_byte(a->addr, a->len) &&
-	       reuse_verdict(e->scope, &e->place, place, reuse_stores(a)) !=
+	       e->addr <= access_last(a) &&
+	       reuse_verdict(e->scope, &e->place, place, access_stores(a)) !=
 		       REUSE_NOTHING;
 }
 
@@ -182,7 +175,7 @@ uint32_t reuse_table_find(struct reuse_table *t, const struct access *a,
 			  struct reuse_hit hit[REUSE_TABLE_HITS])
 {
 	uint64_t line = a->addr & -(uint64_t)LINE;
-	uint64_t last = last_byte(a->addr, a->len) & -(uint64_t)LINE;
+	uint64_t last = access_last(a) & -(uint64_t)LINE;
 	uint32_t found = 0;
 
 	for (;; line += LINE) {

@@ -10,12 +10,6 @@
 
 #include "transfer_parts.h"
 
-/* Two accesses to one line that overlap anywhere overlap there. */
-static bool overlap(const struct access *a, const struct access *b)
-{
-	return a->addr <= access_last(b) && b->addr <= access_last(a);
-}
-
 static bool has(const uint64_t *set, uint32_t i)
 {
 	return set[i / 64] >> i % 64 & 1;
@@ -145,7 +139,8 @@ static void take_back(const struct transfer *e, struct slot *s, uint32_t thread)
 static bool touch(const struct transfer *e, struct slot *s, uint32_t thread,
 		  const struct access *a, uint32_t core)
 {
-	bool is_false = !overlap(a, &s->store);
+	/* Two accesses to one line that overlap anywhere overlap there. */
+	bool is_false = !access_overlaps(a, &s->store);
 	double w = weight(e, s);
 
 	if (has(s->touched, thread)) {

@@ -101,18 +101,6 @@ static inline void transfer_count(_Atomic uint64_t *counter)
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-static inline bool access_stores(const struct access *a)
-{
-	return a->flags & (ACCESS_STORE | ACCESS_LOCKED);
-}
-
-static inline uint64_t access_last(const struct access *a)
-{
-	uint64_t last = a->addr + (a->len ? a->len - 1 : 0);
-
-	return last < a->addr ? UINT64_MAX : last;
-}
-
 /*
  * @s has accepted the sample that it holds. All of these are called with the
  * slot's lock.

@@ -286,6 +286,16 @@ static struct {
 } ref_entry[REF_LINES];
 static uint64_t ref_prev[THREADS], ref_last[THREADS];
 
+/* Byte by byte. */
+static bool share_a_byte(const struct access *a, const struct access *b)
+{
+	for (uint32_t i = 0; i < a->len; i++)
+		for (uint32_t j = 0; j < b->len; j++)
+			if (a->addr + i == b->addr + j)
+				return true;
+	return false;
+}
+
 /* Returns the publisher met by @a, or -1. */
 static int ref_sample(uint32_t thread, int line, const struct access *a,
 		      uint64_t now, bool *is_true)
@@ -301,7 +311,7 @@ static int ref_sample(uint32_t thread, int line, const struct access *a,
 	if (recent && ref_entry[line].thread != thread &&
 	    ref_entry[line].time > ref_prev[thread]) {
 		ref_prev[thread] = ref_entry[line].time;
-		*is_true = access_overlaps(a, &ref_entry[line].store);
+		*is_true = share_a_byte(a, &ref_entry[line].store);
 		met = ref_entry[line].thread;
 	}
 	if (!recent && (a->flags & ACCESS_STORE)) {
