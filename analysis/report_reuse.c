@@ -14,7 +14,8 @@
 
 enum {
 	NAME_COLUMNS = 15,
-	USES_MIN = 30, /* of a thread, to speak of its misses */
+	LINE_COLUMNS = 80,
+	FATE_INDENT = 4,
 };
 
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
@@ -42,7 +43,7 @@ const char *reuse_pairing_name(enum reuse_pairing pairing)
 	return names[pairing];
 }
 
-static const char *scope_text(enum reuse_scope scope)
+const char *reuse_scope_text(enum reuse_scope scope)
 {
 	switch (scope) {
 	case REUSE_PRIVATE:
@@ -50,7 +51,7 @@ static const char *scope_text(enum reuse_scope scope)
 	case REUSE_SHARED:
 		return "between cores that share a cache";
 	default:
-		return "in the accesses of all threads under a cache";
+		return "among all threads under a cache";
 	}
 }
 
@@ -72,10 +73,10 @@ static void print_caches(struct report *out, const struct mrc_cache *cache,
 {
 	if (!n)
 		return;
-	fprintf(out->out,
-		"  %scaches of this machine    miss ratio   "
-		"95 %% of samples%s\n",
-		paint(out, PAINT_DIM), paint(out, PAINT_OFF));
+	fprintf(out->out, "  %scaches of this machine    miss ratio%s%s\n",
+		paint(out, PAINT_DIM),
+		cache->by.high > cache->by.low ? "   95 % interval" : "",
+		paint(out, PAINT_OFF));
 	for (size_t i = 0; i < n; i++)
 		fprintf(out->out, "  %-4s %9s %12s %s\n", cache[i].cache->name,
 			size_text((double)cache[i].cache->bytes),
@@ -101,6 +102,27 @@ static void print_kinds(struct report *out, const struct reuse_sums *sums)
 	fputs(all > 0 ? " (RAW: a load after a store)\n" : "", out->out);
 }
 
+static const char *uses_text(const struct reuse_stream *s, uint64_t n)
+{
+	if (s->basis != REUSE_SAMPLED)
+		return n == 1 ? "access" : "accesses";
+	return n == 1 ? "use followed" : "uses followed";
+}
+
+/* Go on at column *@at with @piece, on a new line if it does not fit. */
+static void print_piece(FILE *f, int *at, const char *piece)
+{
+	int columns = (int)text_columns(piece);
+
+	if (*at + columns > LINE_COLUMNS) {
+		fprintf(f, "\n%*s", FATE_INDENT, "");
+		*at = FATE_INDENT;
+		piece += *piece == ' ';
+	}
+	fputs(piece, f);
+	*at += columns;
+}
+
 static void print_fates(struct report *out, const struct reuse_stream *s,
 			const struct reuse_histogram *h,
 			const struct reuse_sums *sums)
@@ -109,16 +131,23 @@ static void print_fates(struct report *out, const struct reuse_stream *s,
 	double reused = reuse_histogram_reused(h).weight;
 	double never = reuse_histogram_never(h).weight;
 	double lost = reuse_histogram_invalidated(h).weight;
+	char text[128];
+	int at = 0;
 
-	fprintf(out->out, "  %s %s: %s", count_text(h->uses),
-		s->basis == REUSE_SAMPLED ? "uses followed" : "accesses",
-		s->ns ? "an estimated " : "");
-	fprintf(out->out, "%s reused", percent_text(reused, total));
-	if (lost > 0)
-		fprintf(out->out, ", %s taken by another's store first",
-			percent_text(lost, total));
-	fprintf(out->out, ", %s never used again\n",
-		percent_text(never, total));
+	snprintf(text, sizeof(text), "  %s %s: %s%s reused,",
+		 count_text(h->uses), uses_text(s, h->uses),
+		 s->ns ? "an estimated " : "", percent_text(reused, total));
+	print_piece(out->out, &at, text);
+	if (lost > 0) {
+		snprintf(text, sizeof(text),
+			 " %s invalidated by another's store,",
+			 percent_text(lost, total));
+		print_piece(out->out, &at, text);
+	}
+	snprintf(text, sizeof(text), " %s never used again",
+		 percent_text(never, total));
+	print_piece(out->out, &at, text);
+	fputc('\n', out->out);
 	if (s->scope == REUSE_SHARED && sums->own > 0)
 		fprintf(out->out,
 			"  %s of the uses met their own core first and are "
@@ -151,7 +180,7 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	report_heading(out, "Reuse of %s %s%s",
 		       s->granularity == REUSE_LINE ? "cache lines"
 						    : "addresses",
-		       scope_text(s->scope),
+		       reuse_scope_text(s->scope),
 		       s->basis == REUSE_COUNTED ? ", every access counted"
 		       : s->ns                   ? ", estimated"
 						 : "");
@@ -169,7 +198,7 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	fputc('\n', out->out);
 	mrc_plot(out->out, &m, cache, n, 2);
 	fprintf(out->out, "  miss ratio at each size of an LRU cache%s\n\n",
-		s->basis == REUSE_SAMPLED ? "; ':' 95 % of samples" : "");
+		s->basis == REUSE_SAMPLED ? "; ':' 95 % interval" : "");
 	print_caches(out, cache, n);
 	reuse_times_print(out, &h, false, 0);
 }
@@ -191,7 +220,7 @@ static void print_threads(struct report *out, const struct report_reuse *r)
 			continue;
 		n = reuse_stream_caches(&r->streams, s, cache);
 		reuse_stream_sum(s, &h, NULL);
-		if (n && h.uses < USES_MIN) {
+		if (n && h.uses < REUSE_USES_MIN) {
 			few++;
 			continue;
 		}
@@ -213,56 +242,7 @@ static void print_threads(struct report *out, const struct report_reuse *r)
 			count_text(rows - out->thread_rows));
 	if (rows && few)
 		fprintf(out->out, "  %s with fewer than %d uses left out\n",
-			count_text(few), USES_MIN);
-}
-
-/* The stream of all that says most, in lines if there are any. */
-static const struct reuse_stream *main_stream(const struct report_reuse *r)
-{
-	static const enum reuse_scope scopes[] = { REUSE_PRIVATE, REUSE_GLOBAL,
-						   REUSE_SHARED };
-
-	for (int g = REUSE_GRANULARITIES - 1; g >= 0; g--)
-		for (int i = 0; i < REUSE_SCOPES; i++) {
-			const struct reuse_stream *s = reuse_streams_find(
-				&r->streams, REUSE_SAMPLED, scopes[i], g);
-
-			if (s)
-				return s;
-		}
-	return NULL;
-}
-
-bool report_reuse_answer(struct report *out, const struct report_reuse *r)
-{
-	const struct reuse_stream *s = main_stream(r);
-	static struct reuse_histogram h;
-	struct mrc_cache cache[HOST_CACHES_MAX];
-	size_t n;
-
-	if (!s)
-		return false;
-	reuse_stream_sum(s, &h, NULL);
-	n = reuse_stream_caches(&r->streams, s, cache);
-	fprintf(out->out, "%s uses were followed to their reuse %s.\n",
-		count_text(h.uses), scope_text(s->scope));
-	if (!n && reuse_histogram_reused(&h).weight > 0)
-		fprintf(out->out,
-			s->ns ? "An estimated half of the reuses come within "
-				"%s of CPU time.\n"
-			      : "Half of the reuses come within %s accesses.\n",
-			reuse_time_text(fmax(reuse_median(&h),
-					     s->ns ? r->streams.resolution : 1),
-					s->ns));
-	for (size_t i = 0; i < n; i++)
-		fprintf(out->out, "%s%s in %s",
-			i == 0      ? "Expected to miss in this machine: "
-			: i + 1 < n ? ", "
-				    : " and ",
-			percent_text(cache[i].miss_ratio, 1),
-			cache[i].cache->name);
-	fputs(n ? ".\n" : "", out->out);
-	return true;
+			count_text(few), REUSE_USES_MIN);
 }
 
 void report_reuse_text(struct report *out, const struct report_reuse *r)
@@ -285,7 +265,7 @@ void report_reuse_text(struct report *out, const struct report_reuse *r)
 			print_stream(out, r, s);
 		}
 	print_threads(out, r);
-	reuse_sites_print(out, r, main_stream(r));
+	reuse_sites_print(out, r, report_reuse_main(r, REUSE_SAMPLED));
 }
 
 bool report_reuse_curves(const struct report_reuse *r)

@@ -8,6 +8,10 @@
 #include "analysis/report.h"
 #include "analysis/reuse_sites.h"
 
+enum {
+	REUSE_USES_MIN = 30, /* to speak of misses without a warning */
+};
+
 struct report_reuse {
 	struct reuse_streams streams;
 	struct reuse_sites sites;
@@ -27,6 +31,10 @@ struct json_t *report_reuse_sites_json(const struct report_reuse *r);
  * reuse was not either.
  */
 bool report_reuse_answer(struct report *out, const struct report_reuse *r);
+
+/* The stream of all that says most, in lines if there are any, or NULL. */
+const struct reuse_stream *report_reuse_main(const struct report_reuse *r,
+					     enum reuse_basis basis);
 
 /* The part of the text that is about reuse; nothing if none was measured. */
 void report_reuse_text(struct report *out, const struct report_reuse *r);
@@ -53,6 +61,8 @@ struct interval reuse_share(const struct reuse_mass *part,
 double reuse_median(const struct reuse_histogram *h);
 /* "29 us", or accesses; of safe_text's kind. */
 const char *reuse_time_text(double time, bool ns);
+/* "within each thread" and so on. */
+const char *reuse_scope_text(enum reuse_scope scope);
 /* "RAR" and so on: how the reuse accesses, after how the use did. */
 const char *reuse_pairing_name(enum reuse_pairing pairing);
 

@@ -70,9 +70,12 @@ static void print_row(struct report *out, const char *label,
 	if (v.high > v.low)
 		snprintf(limits, sizeof(limits), "%.1f to %.1f", 100 * v.low,
 			 100 * v.high);
-	fprintf(out->out, "  %*s %8s  %-*s%s", LABEL_COLUMNS, label,
-		percent_text(m->weight, total->weight),
-		bar > 0 ? LIMITS_COLUMNS : 0, limits, bar > 0 ? "  " : "");
+	fprintf(out->out, "  %*s %8s", LABEL_COLUMNS, label,
+		percent_text(m->weight, total->weight));
+	if (*limits || bar > 0)
+		fprintf(out->out, "  %-*s", bar > 0 ? LIMITS_COLUMNS : 0,
+			limits);
+	fputs(bar > 0 ? "  " : "", out->out);
 	while (bar-- > 0)
 		fputc('#', out->out);
 	fputc('\n', out->out);
@@ -122,10 +125,10 @@ void reuse_times_print(struct report *out, const struct reuse_histogram *h,
 	}
 	if (first < 0)
 		return;
-	fprintf(out->out, "  %s%*s %8s  %s%s\n", paint(out, PAINT_DIM),
+	fprintf(out->out, "  %s%*s %8s%s%s\n", paint(out, PAINT_DIM),
 		LABEL_COLUMNS, ns ? "CPU time to reuse" : "accesses to reuse",
 		"of uses",
-		ns || reuse_mass_variance(&total) > 0 ? "95 % of samples" : "",
+		ns || reuse_mass_variance(&total) > 0 ? "  95 % interval" : "",
 		paint(out, PAINT_OFF));
 	for (int i = first; i <= last; i++) {
 		int next = i;
@@ -140,7 +143,7 @@ void reuse_times_print(struct report *out, const struct reuse_histogram *h,
 			  most);
 	}
 	if (taken.weight > 0)
-		print_row(out, "another's store", &taken, &total, ns, most);
+		print_row(out, "invalidated", &taken, &total, ns, most);
 	if (never.weight > 0)
 		print_row(out, "never again", &never, &total, ns, most);
 }

@@ -75,7 +75,7 @@ START_TEST(bars_have_limits_and_hold_all_uses)
 	/* Wilson's limits of 50, 30, 12 and 8 in 100. */
 	ASSERT_SAYS(v.out, " 4 up 50 % 40.4 to 59.6");
 	ASSERT_SAYS(v.out, " 256 up 30 % 21.9 to 39.6");
-	ASSERT_SAYS(v.out, "another's store 12 % 7.0 to 19.8");
+	ASSERT_SAYS(v.out, "invalidated 12 % 7.0 to 19.8");
 	ASSERT_SAYS(v.out, "never again 8.0 % 4.1 to 15.0");
 	ASSERT_SAYS(v.out, "reuses: RAW 100 %");
 	ASSERT_SAYS(v.out, "Half of the reuses come within 7 accesses.");

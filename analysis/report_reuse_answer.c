@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_reuse_answer - what the report says first of reuse
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/report_reuse.h"
+#include "analysis/util.h"
+
+const struct reuse_stream *report_reuse_main(const struct report_reuse *r,
+					     enum reuse_basis basis)
+{
+	static const enum reuse_scope scopes[] = { REUSE_PRIVATE, REUSE_GLOBAL,
+						   REUSE_SHARED };
+
+	for (int g = REUSE_GRANULARITIES - 1; g >= 0; g--)
+		for (int i = 0; i < REUSE_SCOPES; i++) {
+			const struct reuse_stream *s = reuse_streams_find(
+				&r->streams, basis, scopes[i], g);
+
+			if (s)
+				return s;
+		}
+	return NULL;
+}
+
+/* What @s misses, and what a stream of all threads says of shared caches. */
+static size_t caches_of(const struct report_reuse *r,
+			const struct reuse_stream *s,
+			struct mrc_cache cache[HOST_CACHES_MAX])
+{
+	const struct reuse_stream *global = reuse_streams_find(
+		&r->streams, s->basis, REUSE_GLOBAL, REUSE_LINE);
+	struct mrc_cache more[HOST_CACHES_MAX];
+	size_t n = reuse_stream_caches(&r->streams, s, cache), extra;
+
+	if (!global || s->scope != REUSE_PRIVATE)
+		return n;
+	extra = reuse_stream_caches(&r->streams, global, more);
+	for (size_t i = 0; i < extra && n < HOST_CACHES_MAX; i++)
+		if (!n || more[i].cache > cache[n - 1].cache)
+			cache[n++] = more[i];
+	return n;
+}
+
+static void print_misses(struct report *out, const struct report_reuse *r,
+			 const struct reuse_stream *s)
+{
+	struct mrc_cache cache[HOST_CACHES_MAX];
+	size_t n = caches_of(r, s, cache);
+
+	for (size_t i = 0; i < n; i++)
+		fprintf(out->out, "%s%s in %s",
+			i == 0      ? "Expected to miss in this machine: "
+			: i + 1 < n ? ", "
+				    : " and ",
+			percent_text(cache[i].miss_ratio, 1),
+			cache[i].cache->name);
+	fputs(n ? ".\n" : "", out->out);
+}
+
+/* How to get more uses than @h has. */
+static void print_advice(struct report *out)
+{
+	const struct cdp_header *h =
+		&profile_main_process(out->profile)->header;
+
+	if (!h->period)
+		fputs("Run longer for more.\n", out->out);
+	else if (reuse_in_ns(h))
+		fprintf(out->out,
+			"Run longer for more, or sample more often: record -F "
+			"above %.0f.\n",
+			1e9 / (double)h->period);
+	else
+		fprintf(out->out,
+			"Run longer for more, or sample more often: record -p "
+			"below %s.\n",
+			count_text(h->period));
+}
+
+bool report_reuse_answer(struct report *out, const struct report_reuse *r)
+{
+	const struct reuse_stream *s = report_reuse_main(r, REUSE_COUNTED);
+	static struct reuse_histogram h;
+	bool weak;
+
+	if (!s)
+		s = report_reuse_main(r, REUSE_SAMPLED);
+	if (!s)
+		return false;
+	reuse_stream_sum(s, &h, NULL);
+	weak = s->basis == REUSE_SAMPLED && h.uses < REUSE_USES_MIN;
+	if (s->basis == REUSE_COUNTED)
+		fprintf(out->out,
+			"Each of %s accesses was followed to its reuse %s.\n",
+			count_text(h.uses), reuse_scope_text(s->scope));
+	else
+		fprintf(out->out, "%s %s followed to %s reuse %s%s.\n",
+			count_text(h.uses),
+			h.uses == 1 ? "use was" : "uses were",
+			h.uses == 1 ? "its" : "their",
+			reuse_scope_text(s->scope),
+			weak ? ": few, a weak answer" : "");
+	if (weak)
+		print_advice(out);
+	else if (reuse_stream_has_misses(s))
+		print_misses(out, r, s);
+	if (!reuse_stream_has_misses(s) &&
+	    reuse_histogram_reused(&h).weight > 0)
+		fprintf(out->out,
+			s->ns ? "An estimated half of the reuses come within "
+				"%s of CPU time.\n"
+			      : "Half of the reuses come within %s accesses.\n",
+			reuse_time_text(fmax(reuse_median(&h),
+					     s->ns ? r->streams.resolution : 1),
+					s->ns));
+	return true;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_report_reuse_answer - what the report says first of reuse, and how wide
+ *
+ * Of a machine whose caches are known: hwloc makes it from a description.
+ */
+#include "reuse_fixture.h"
+#include "src/reuse_histogram.h"
+
+enum {
+	LINE_COLUMNS = 80,
+	SOON = 4,
+	SWEEP = 1000, /* lines: more than the L1d, fewer than the L2 */
+};
+
+#define LATE (UINT64_C(1) << 40)
+
+/* Two cores; caches of 48 KiB, 1 MiB and, shared, 32 MiB. */
+static void known_machine(void)
+{
+	sandbox_setup();
+	ck_assert_int_eq(setenv("HWLOC_SYNTHETIC",
+				"pack:1 l3:1(size=33554432) l2:2(size=1048576) "
+				"l1d:1(size=49152) core:1 pu:1",
+				1),
+			 0);
+}
+
+static struct verb said(void)
+{
+	struct verb v;
+
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	return v;
+}
+
+static void put(enum cdp_reuse_kind kind, enum reuse_outcome outcome,
+		uint64_t value, double weight)
+{
+	struct cdp_reuse r = {
+		.kind = kind,
+		.granularity = REUSE_LINE,
+		.outcome = outcome,
+		.bin = reuse_bin_of(value),
+		.weight = weight,
+		.squares = weight,
+		.count = (uint64_t)weight,
+	};
+
+	ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+}
+
+START_TEST(few_uses_are_a_weak_answer_and_say_nothing_of_misses)
+{
+	static const char *const want[] = {
+		"1 use was followed to its reuse within each thread: few, a "
+		"weak answer.",
+		"29 uses were followed to their reuse within each thread: few, "
+		"a weak answer.",
+	};
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SWEEP, 0, _i ? 29 : 1);
+	v = said();
+	ASSERT_SAYS(v.out, want[_i]);
+	ASSERT_SAYS(v.out, "or sample more often: record -p below 100.");
+	ck_assert_ptr_null(strstr(v.out, "Expected to miss"));
+	ASSERT_SAYS(v.out, _i ? "29 uses followed" : "1 use followed");
+	verb_free(&v);
+}
+END_TEST
+
+START_TEST(thirty_uses_are_an_answer)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SWEEP, 0, 30);
+	v = said();
+	ck_assert_ptr_null(strstr(v.out, "weak"));
+	ASSERT_SAYS(v.out, "Expected to miss in this machine: 100 % in L1d, 0 "
+			   "% in L2 and 0 % in L3.");
+	verb_free(&v);
+}
+END_TEST
+
+/* Private caches by the threads' own accesses, the shared one by all. */
+START_TEST(all_threads_together_say_what_the_shared_cache_misses)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE | CDP_MODE_GLOBAL);
+	fake_thread(&fake, "one");
+	fake_thread(&fake, "other");
+	for (uint32_t t = 0; t < 2; t++) {
+		uses(REUSE_PRIVATE, REUSE_LINE, t, REUSE_REUSED, SOON, 0, 50);
+		uses(REUSE_GLOBAL, REUSE_LINE, t, REUSE_REUSED, LATE, 0, 50);
+	}
+	v = said();
+	ASSERT_SAYS(v.out, "Expected to miss in this machine: 0 % in L1d, 0 % "
+			   "in L2 and 100 % in L3.");
+	verb_free(&v);
+}
+END_TEST
+
+/* Of 200 samples none came back late, of all accesses a tenth. */
+START_TEST(what_was_counted_is_the_answer)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SOON, 0, 200);
+	put(CDP_REUSE_EXACT, REUSE_REUSED, SOON, 9000);
+	put(CDP_REUSE_EXACT, REUSE_REUSED, LATE, 1000);
+	v = said();
+	ASSERT_SAYS(v.out, "Each of 10,000 accesses was followed to its reuse "
+			   "within each thread.");
+	ASSERT_SAYS(v.out, "Expected to miss in this machine: 10 % in L1d, 10 "
+			   "% in L2 and 10 % in L3.");
+	verb_free(&v);
+}
+END_TEST
+
+/* What was counted has no interval, nor a heading of one. */
+START_TEST(only_samples_have_intervals)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	put(CDP_REUSE_EXACT, REUSE_REUSED, SWEEP, 9000);
+	v = said();
+	ck_assert_ptr_null(strstr(v.out, "95 % interval"));
+	verb_free(&v);
+}
+END_TEST
+
+static void check_layout(const char *text)
+{
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		ck_assert_msg(n <= LINE_COLUMNS, "%zu columns: %.*s", n, (int)n,
+			      line);
+		ck_assert_msg(!n || line[n - 1] != ' ', "ends blank: %.*s",
+			      (int)n, line);
+		line += n + (line[n] == '\n');
+	}
+}
+
+/* The longest names and numbers that the layout itself has. */
+START_TEST(no_line_is_wider_than_a_terminal)
+{
+	static const enum reuse_scope scope[] = { REUSE_PRIVATE, REUSE_SHARED,
+						  REUSE_GLOBAL };
+	struct verb v;
+
+	begin(CDP_MODE_REUSE | CDP_MODE_SHARED | CDP_MODE_GLOBAL);
+	fake_thread(&fake, "one");
+	fake_thread(&fake, "other");
+	for (uint32_t t = 0; t < 2; t++)
+		for (int i = 0; i < 3; i++)
+			for (int g = 0; g < REUSE_GRANULARITIES; g++) {
+				uses(scope[i], g, t, REUSE_REUSED, SWEEP, 0,
+				     500);
+				uses(scope[i], g, t, REUSE_REUSED, LATE, 1,
+				     500);
+				uses(scope[i], g, t, REUSE_INVALIDATED, SOON, 2,
+				     480);
+				uses(scope[i], g, t, REUSE_DANGLING, SOON, 4,
+				     1);
+				uses(scope[i], g, t, REUSE_OWN, SOON, 5, 50);
+			}
+	put(CDP_REUSE_EXACT, REUSE_REUSED, SWEEP, 5e9);
+	put(CDP_REUSE_EXACT, REUSE_INVALIDATED, SWEEP, 5e9);
+	put(CDP_REUSE_EXACT, REUSE_DANGLING, SWEEP, 1);
+	v = said();
+	ASSERT_SAYS(v.out, "invalidated by another's store,");
+	check_layout(v.out);
+	verb_free(&v);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("report_reuse_answer");
+	TCase *t = tcase_create("report_reuse_answer");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, known_machine, sandbox_teardown);
+	tcase_add_loop_test(
+		t, few_uses_are_a_weak_answer_and_say_nothing_of_misses, 0, 2);
+	tcase_add_test(t, thirty_uses_are_an_answer);
+	tcase_add_test(t,
+		       all_threads_together_say_what_the_shared_cache_misses);
+	tcase_add_test(t, what_was_counted_is_the_answer);
+	tcase_add_test(t, only_samples_have_intervals);
+	tcase_add_test(t, no_line_is_wider_than_a_terminal);
+	suite_add_tcase(s, t);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
