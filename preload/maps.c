@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <elf.h>
 
+#include "map_range.h"
 #include "memread.h"
 #include "state.h"
 #include "sys.h"
@@ -33,14 +34,8 @@ enum {
 	REREAD_SHARE = 50, /* at most 1/50 of the time */
 };
 
-struct range {
-	uint64_t start, end;
-	uint64_t key; /* of everything else about the mapping */
-	bool exec;
-};
-
 static uint32_t ranges_max;
-static struct range *tables[2]; /* the current one and the one before */
+static struct map_range *tables[2]; /* the current one and the one before */
 static _Atomic uint32_t current;
 static _Atomic uint32_t counts[2];
 static _Atomic uint64_t generation;
@@ -118,17 +113,6 @@ static bool parse_line(const char *p, const char *end, struct cdp_map *m)
 	return true;
 }
 
-static uint64_t map_key(const struct cdp_map *m)
-{
-	uint64_t h = m->inode * 0x9E3779B97F4A7C15ull;
-
-	h ^= m->file_offset + ((uint64_t)m->dev_major << 40) +
-	     ((uint64_t)m->dev_minor << 20) + m->prot;
-	for (const char *p = m->path; *p; p++)
-		h = (h ^ (uint8_t)*p) * 0x100000001B3ull;
-	return h;
-}
-
 /* The build-id of the ELF file mapped at @m, read from its notes in memory. */
 static void find_build_id(struct cdp_map *m)
 {
@@ -172,7 +156,8 @@ static void find_build_id(struct cdp_map *m)
 	}
 }
 
-static bool was_known(const struct range *r, uint32_t n, const struct range *x)
+static bool was_known(const struct map_range *r, uint32_t n,
+		      const struct map_range *x)
 {
 	uint32_t low = 0, high = n;
 
@@ -184,13 +169,12 @@ static bool was_known(const struct range *r, uint32_t n, const struct range *x)
 		else
 			high = mid;
 	}
-	return low < n && r[low].start == x->start && r[low].end == x->end &&
-	       r[low].key == x->key;
+	return low < n && map_range_same(&r[low], x);
 }
 
 struct reader {
-	const struct range *before;
-	struct range *now;
+	const struct map_range *before;
+	struct map_range *now;
 	uint32_t n_before, n_now;
 	uint64_t generation;
 	struct cdp_map last_file; /* to name the zero-filled end of its data */
@@ -198,25 +182,15 @@ struct reader {
 
 static void take_mapping(struct reader *r, struct cdp_map *m)
 {
-	struct range x;
+	struct map_range x;
 	struct cdp_map *record;
 
-	/* The part of a file's data that the file does not fill (.bss). */
-	if (!m->path[0] && m->prot == (PROT_READ | PROT_WRITE) &&
-	    r->last_file.path[0] && r->last_file.end == m->start &&
-	    r->last_file.prot & PROT_WRITE) {
-		memcpy(m->path, r->last_file.path, sizeof(m->path));
-		m->inode = r->last_file.inode;
-		m->dev_major = r->last_file.dev_major;
-		m->dev_minor = r->last_file.dev_minor;
-		m->file_offset = r->last_file.file_offset + m->start -
-				 r->last_file.start;
-	}
+	map_name_bss(m, &r->last_file);
 	if (!m->path[0] && !(m->prot & PROT_EXEC))
 		return;
 	if (m->path[0] == '/')
 		r->last_file = *m;
-	x = (struct range){ m->start, m->end, map_key(m), m->prot & PROT_EXEC };
+	x = map_range(m);
 	if (r->n_now == ranges_max) /* it would be written each time */
 		return;
 	r->now[r->n_now++] = x;
@@ -287,7 +261,7 @@ static void read_maps(void)
 static bool ip_known(uint64_t ip)
 {
 	uint32_t at = atomic_load(&current), n = atomic_load(&counts[at]);
-	const struct range *r = tables[at];
+	const struct map_range *r = tables[at];
 	uint32_t low = 0, high = n;
 
 	while (low < high) {
@@ -311,13 +285,13 @@ static void set_next_read(uint64_t begin)
 
 int maps_init(void)
 {
-	struct range *mem;
+	struct map_range *mem;
 
 	if (tables[0]) /* a followed child starts afresh */
-		munmap(tables[0], 2 * ranges_max * sizeof(struct range));
+		munmap(tables[0], 2 * ranges_max * sizeof(struct map_range));
 	tables[0] = NULL;
 	ranges_max = runtime.little_space ? RANGES_LITTLE : RANGES_MAX;
-	mem = mmap(NULL, 2 * ranges_max * sizeof(struct range),
+	mem = mmap(NULL, 2 * ranges_max * sizeof(struct map_range),
 		   PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mem == MAP_FAILED)

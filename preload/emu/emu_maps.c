@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "preload/map_range.h"
 
 enum {
 	RANGES_MAX = 4096,
@@ -34,14 +35,8 @@ enum {
 	REREAD_NS = 100 * 1000 * 1000,
 };
 
-struct range {
-	uint64_t start, end;
-	uint64_t key; /* of everything else about the mapping */
-	bool exec;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct range host[RANGES_MAX], known[RANGES_MAX], before[RANGES_MAX];
+static struct map_range host[RANGES_MAX], known[RANGES_MAX], before[RANGES_MAX];
 static uint32_t hosts, knowns, befores;
 static uint64_t generation, last_read;
 static struct store_writer writer;
@@ -72,18 +67,7 @@ static bool parse_line(const char *line, struct cdp_map *m)
 	return true;
 }
 
-static uint64_t map_key(const struct cdp_map *m)
-{
-	uint64_t h = m->inode * 0x9E3779B97F4A7C15ull;
-
-	h ^= m->file_offset + ((uint64_t)m->dev_major << 40) +
-	     ((uint64_t)m->dev_minor << 20) + m->prot;
-	for (const char *p = m->path; *p; p++)
-		h = (h ^ (uint8_t)*p) * 0x100000001B3ull;
-	return h;
-}
-
-static bool in_ranges(const struct range *r, uint32_t n, uint64_t at)
+static bool in_ranges(const struct map_range *r, uint32_t n, uint64_t at)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (at >= r[i].start && at < r[i].end)
@@ -91,11 +75,10 @@ static bool in_ranges(const struct range *r, uint32_t n, uint64_t at)
 	return false;
 }
 
-static bool was_known(const struct range *x)
+static bool was_known(const struct map_range *x)
 {
 	for (uint32_t i = 0; i < befores; i++)
-		if (before[i].start == x->start && before[i].end == x->end &&
-		    before[i].key == x->key)
+		if (map_range_same(&before[i], x))
 			return true;
 	return false;
 }
@@ -176,32 +159,18 @@ static void name_anonymous(struct cdp_map *m)
 		strcpy(m->path, "[stack]");
 }
 
-/* The part of a file's data that the file does not fill (.bss). */
-static void name_bss(struct cdp_map *m, const struct cdp_map *file)
-{
-	if (m->path[0] || m->prot != (PROT_READ | PROT_WRITE) ||
-	    !file->path[0] || file->end != m->start ||
-	    !(file->prot & PROT_WRITE))
-		return;
-	memcpy(m->path, file->path, sizeof(m->path));
-	m->inode = file->inode;
-	m->dev_major = file->dev_major;
-	m->dev_minor = file->dev_minor;
-	m->file_offset = file->file_offset + m->start - file->start;
-}
-
 static void take_part(struct cdp_map *m, struct cdp_map *last_file)
 {
 	struct cdp_map *record;
-	struct range x;
+	struct map_range x;
 
 	name_anonymous(m);
-	name_bss(m, last_file);
+	map_name_bss(m, last_file);
 	if (!m->path[0] && !(m->prot & PROT_EXEC))
 		return;
 	if (m->path[0] == '/')
 		*last_file = *m;
-	x = (struct range){ m->start, m->end, map_key(m), m->prot & PROT_EXEC };
+	x = map_range(m);
 	if (knowns < RANGES_MAX)
 		known[knowns++] = x;
 	if (was_known(&x))
@@ -253,7 +222,8 @@ static void each_mapping(void (*take)(struct cdp_map *, struct cdp_map *))
 static void take_host(struct cdp_map *m, struct cdp_map *last_file)
 {
 	if (hosts < RANGES_MAX)
-		host[hosts++] = (struct range){ m->start, m->end, 0, false };
+		host[hosts++] =
+			(struct map_range){ m->start, m->end, 0, false };
 }
 
 void emu_maps_note_host(void)
