@@ -44,7 +44,7 @@ bool report_reuse_curves(const struct report_reuse *r);
 /* Curves of all streams that have one, as a picture. */
 void report_reuse_svg(FILE *f, const struct report_reuse *r);
 
-/* Parts of the text; @s: what sites are told of, or NULL. */
+/* Parts of the text; @s: what sites are told of, or NULL: nothing is. */
 void reuse_sites_print(struct report *out, const struct report_reuse *r,
 		       const struct reuse_stream *s);
 /* Below @resolution times in @ns are not told apart. */

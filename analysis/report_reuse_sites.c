@@ -13,7 +13,8 @@ enum {
 	ENDS_MAX = 5, /* rows of the table of last uses */
 };
 
-#define ENDS_SHARE_MIN 0.01 /* of all uses, to be in it */
+#define ENDS_SHARE_MIN 0.01   /* of all uses, to be in it */
+#define MISS_SHARE_MIN 0.0005 /* of the misses, to be in their table */
 
 /* Instructions of one source line, and what they are ranked by. */
 struct ranked {
@@ -110,10 +111,10 @@ static int outermost(const struct report_reuse *r)
 }
 
 static void print_site(struct report *out, const struct ranked *s, double share,
-		       int by)
+		       int last)
 {
 	fprintf(out->out, "  %6s ", percent_text(share, 1));
-	for (int c = 0; c <= by; c++) {
+	for (int c = 0; c <= last; c++) {
 		struct interval v;
 		double ratio;
 
@@ -126,20 +127,53 @@ static void print_site(struct report *out, const struct ranked *s, double share,
 	print_place(out, s->place);
 }
 
+/* All misses in cache @c that reuses make. */
+static double misses_in(const struct ranked *line, size_t n, int c)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += line[i].sum.miss[c];
+	return sum;
+}
+
 /*
- * What @s says beside: how many uses the table rests on, and what share of the
+ * The cache to rank by: the outermost that enough of the uses of @h miss in,
+ * and if they do in none the one with most. -1 if no use misses anywhere.
+ */
+static int ranked_by(const struct report_reuse *r,
+		     const struct reuse_histogram *h, const struct ranked *line,
+		     size_t n)
+{
+	double uses = (double)h->uses / reuse_histogram_total(h).weight;
+	double most = 0.5; /* of a use */
+	int by = -1;
+
+	for (int c = outermost(r); c >= 0; c--) {
+		double missing = misses_in(line, n, c) * uses;
+
+		if (missing >= REUSE_USES_MIN)
+			return c;
+		if (missing > most) {
+			most = missing;
+			by = c;
+		}
+	}
+	return by;
+}
+
+/*
+ * What stands beside: how many uses the table rests on, and what share of the
  * misses no reuse makes.
  */
-static void print_rest(struct report *out, const struct reuse_stream *s,
+static void print_rest(struct report *out, const struct reuse_histogram *h,
 		       double misses)
 {
-	static struct reuse_histogram h;
-	double ends, uses;
+	double ends = reuse_histogram_never(h).weight +
+		      reuse_histogram_invalidated(h).weight;
+	double uses =
+		misses / reuse_histogram_total(h).weight * (double)h->uses;
 
-	reuse_stream_sum(s, &h, NULL);
-	ends = reuse_histogram_never(&h).weight +
-	       reuse_histogram_invalidated(&h).weight;
-	uses = misses / reuse_histogram_total(&h).weight * (double)h.uses;
 	fprintf(out->out, "  these are some %s of the uses followed",
 		count_text((uint64_t)(uses + .5)));
 	if (ends > 0)
@@ -154,29 +188,33 @@ static void print_misses(struct report *out, const struct report_reuse *r,
 			 const struct reuse_stream *s, struct ranked *line,
 			 size_t n)
 {
-	int by = outermost(r);
-	double total = 0;
+	static struct reuse_histogram h;
+	int last = outermost(r), by;
+	double total;
 
+	reuse_stream_sum(s, &h, NULL);
+	by = ranked_by(r, &h, line, n);
 	if (by < 0)
 		return;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		line[i].key = line[i].sum.miss[by];
-		total += line[i].key;
-	}
-	if (!(total > 0))
-		return;
+	total = misses_in(line, n, by);
 	qsort(line, n, sizeof(*line), by_key);
 	report_heading(out, "Sites by reuses that miss in %s",
 		       r->streams.cache[by].name);
 	fprintf(out->out, "  %s share ", paint(out, PAINT_DIM));
-	for (int c = 0; c <= by; c++)
+	for (int c = 0; c <= last; c++)
 		fprintf(out->out, " %7s", r->streams.cache[c].name);
 	fprintf(out->out, "  miss ratio of the reuses there%s\n",
 		paint(out, PAINT_OFF));
-	for (size_t i = 0; i < n && i < out->top && line[i].key > 0; i++)
-		print_site(out, &line[i], line[i].key / total, by);
-	if (s)
-		print_rest(out, s, total);
+	for (size_t i = 0; i < n && i < out->top; i++) {
+		double share = line[i].key / total;
+
+		if (share < MISS_SHARE_MIN)
+			break;
+		print_site(out, &line[i], share, last);
+	}
+	print_rest(out, &h, total);
 }
 
 /* Uses of @s without reuse: of lines as many are first uses, and cold misses.
@@ -278,13 +316,15 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 void reuse_sites_print(struct report *out, const struct report_reuse *r,
 		       const struct reuse_stream *s)
 {
+	struct ranked *line;
 	size_t n;
-	struct ranked *line = lines_of(&r->sites, &n);
 
+	if (!s)
+		return;
+	line = lines_of(&r->sites, &n);
 	print_misses(out, r, s, line, n);
-	if (s && !reuse_stream_has_misses(s))
+	if (!reuse_stream_has_misses(s))
 		print_pairs(out, r, s);
-	if (s)
-		print_ends(out, s, line, n);
+	print_ends(out, s, line, n);
 	free(line);
 }

@@ -142,6 +142,46 @@ START_TEST(only_samples_have_intervals)
 }
 END_TEST
 
+/* What misses in no cache outside has no place in a table of misses there. */
+START_TEST(sites_are_ranked_by_a_cache_that_they_miss_in)
+{
+	static const struct {
+		uint64_t time;
+		const char *cache;
+	} want[] = {
+		{ 3 * SWEEP, "Sites by reuses that miss in L1d" },
+		{ 50 * SWEEP, "Sites by reuses that miss in L2" },
+		{ LATE, "Sites by reuses that miss in L3" },
+	};
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	fake_map(&fake, 0x1000, 0x2000, 0, 5, "/bin/fake");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, want[_i].time, 0, 100);
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SOON, 2, 100);
+	v = said();
+	ASSERT_SAYS(v.out, want[_i].cache);
+	ASSERT_SAYS(v.out, _i < 2 ? "0.0 % fake+0x1 " : "100.0 % fake+0x1 ");
+	ASSERT_SAYS(v.out, "these are some 100 of the uses followed.");
+	verb_free(&v);
+}
+END_TEST
+
+START_TEST(sites_that_miss_nothing_have_no_table)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	fake_map(&fake, 0x1000, 0x2000, 0, 5, "/bin/fake");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SOON, 0, 1000);
+	v = said();
+	ck_assert_ptr_null(strstr(v.out, "Sites by"));
+	verb_free(&v);
+}
+END_TEST
+
 static void check_layout(const char *text)
 {
 	for (const char *line = text; *line;) {
@@ -204,6 +244,9 @@ int main(void)
 		       all_threads_together_say_what_the_shared_cache_misses);
 	tcase_add_test(t, what_was_counted_is_the_answer);
 	tcase_add_test(t, only_samples_have_intervals);
+	tcase_add_loop_test(t, sites_are_ranked_by_a_cache_that_they_miss_in, 0,
+			    3);
+	tcase_add_test(t, sites_that_miss_nothing_have_no_table);
 	tcase_add_test(t, no_line_is_wider_than_a_terminal);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
