@@ -144,10 +144,11 @@ int perf_data_take_feature(struct perf_data *d, uint64_t feature,
 			   const char *at, size_t bytes);
 int perf_data_take_update(struct perf_data *d, const char *at, size_t bytes);
 int perf_data_take_build_id(struct perf_data *d, const char *at, size_t bytes);
-/* What the event samples, as far as is known by now. */
-void perf_data_name_kind(const struct perf_data *d, struct perf_data_event *e);
 /* Refuse what cannot be read: another architecture, ids in no one place. */
 int perf_data_check(struct perf_data *d);
+
+/* perf_data_kind.c: what @e samples, as far as is known by now, into it. */
+void perf_data_name_kind(const struct perf_data *d, struct perf_data_event *e);
 
 /* perf_data_inflate.c: append what @at holds, compressed, to d->inflated. */
 int perf_data_inflate(struct perf_data *d, const char *at, size_t bytes);
