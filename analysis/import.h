@@ -4,6 +4,7 @@
  *
  *   perf_data      records, as they are in the file
  *   import_collect memory samples and what tells of tasks, ordered by time
+ *   import_records the latter, out of records
  *   import_tasks   which process and thread each sample is of, and its maps
  *   import_write   one process: samples through the board of src/comm.c, and
  *                  into a .cdp file
@@ -59,7 +60,8 @@ struct import_task {
 struct import_item {
 	uint64_t time;
 	uint32_t order; /* in the file */
-	uint32_t at;    /* number of the sample or, with the top bit, task */
+	uint32_t at;    /* number of the sample or, with this bit, task */
+#define IMPORT_TASK_BIT (UINT32_C(1) << 31)
 };
 
 struct import_event {
@@ -124,6 +126,15 @@ struct import {
  */
 int import_collect(struct import *im, int fd);
 void import_release(struct import *im);
+
+/* Append to @im->item. Returns 0 or -errno. */
+int import_add_item(struct import *im, uint64_t time, uint32_t at);
+/* NULL if @e is. */
+struct import_event *import_event(struct import *im,
+				  const struct perf_data_event *e);
+/* import_records.c: a record that is no sample. Returns 0 or -errno. */
+int import_record(struct import *im, const struct perf_event_header *h,
+		  const void *record, size_t bytes);
 
 /* Find process, thread and generation of all samples. */
 void import_tasks(struct import *im);

@@ -14,8 +14,6 @@
 #include "analysis/import.h"
 #include "analysis/util.h"
 
-#define TASK_BIT (UINT32_C(1) << 31)
-
 struct player {
 	struct import *im;
 	struct import_index pids;    /* to processes */
@@ -212,7 +210,7 @@ static void order_samples(struct import *im)
 		uint32_t at = im->item[i].at;
 		struct import_process *s;
 
-		if (at & TASK_BIT)
+		if (at & IMPORT_TASK_BIT)
 			continue;
 		s = &im->process[im->thread[im->sample[at].thread].process];
 		im->by_process[s->from++] = at;
@@ -242,8 +240,8 @@ void import_tasks(struct import *im)
 	for (size_t i = 0; i < im->items; i++) {
 		uint32_t at = im->item[i].at;
 
-		if (at & TASK_BIT)
-			play_task(&p, at & ~TASK_BIT, im->item[i].time);
+		if (at & IMPORT_TASK_BIT)
+			play_task(&p, at & ~IMPORT_TASK_BIT, im->item[i].time);
 		else
 			play_sample(&p, &im->sample[at]);
 	}
