@@ -123,8 +123,10 @@ static void write_svg(const char *path, const struct report_reuse *reuse)
 	FILE *f;
 
 	if (!report_reuse_curves(reuse))
-		die("report: there are no miss ratio curves to draw; record "
-		    "with -m reuse");
+		die("report: there are no miss ratio curves to draw: they need "
+		    "reuses of cache lines, in accesses; record with -m reuse "
+		    "-s emu, or instr, pebs or ibs, not by the clock nor with "
+		    "--watch hw");
 	f = open_output(path);
 	report_reuse_svg(f, reuse);
 	if (fclose(f))

@@ -126,6 +126,20 @@ void mrc_of_distances(struct mrc *m, const struct reuse_histogram *distances,
 	}
 }
 
+double mrc_top(const struct mrc *m)
+{
+	static const double tops[] = { 1, 2, 5, 10, 20, 50 };
+	double most = 0;
+
+	for (int i = 0; i < MRC_POINTS; i++)
+		most = fmax(most,
+			    100 * fmax(m->point[i].lru, m->point[i].by.high));
+	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++)
+		if (most <= tops[i])
+			return tops[i];
+	return 100;
+}
+
 const char *size_text(double bytes)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB" };

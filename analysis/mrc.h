@@ -71,6 +71,10 @@ double mrc_distances_from(const struct reuse_histogram *distances,
 void mrc_of_distances(struct mrc *m, const struct reuse_histogram *distances,
 		      uint32_t line_bytes);
 
+/* The least of some round numbers, in percent, that curve and band stay below.
+ */
+double mrc_top(const struct mrc *m);
+
 /*
  * The curve as text of at most 72 columns, each line indented by @indent:
  * '*' the ratio, ':' its limits where they are further apart than a row. Sizes

@@ -13,20 +13,6 @@ enum {
 	LABEL_OCTAVES = 2
 };
 
-/* The least of some round numbers, in percent, that holds all of the curve. */
-static double top_of(const struct mrc *m)
-{
-	static const double tops[] = { 1, 2, 5, 10, 20, 50 };
-	double most = 0;
-
-	for (int i = 0; i < MRC_POINTS; i++)
-		most = fmax(most, 100 * m->point[i].lru);
-	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++)
-		if (most <= tops[i])
-			return tops[i];
-	return 100;
-}
-
 /* Rows count from the bottom, 0 to ROWS. */
 static int row_of(double ratio, double top)
 {
@@ -107,7 +93,7 @@ static void print_caches(FILE *f, const struct mrc_cache *cache, size_t n,
 void mrc_plot(FILE *f, const struct mrc *m, const struct mrc_cache *cache,
 	      size_t n, int indent)
 {
-	double top = top_of(m);
+	double top = mrc_top(m);
 
 	for (int row = ROWS; row >= 0; row--) {
 		if (row % (ROWS / 2) == 0)

@@ -3,10 +3,11 @@
  * mrc_svg - miss ratio curves as a picture
  *
  * One file without scripts, styles or fonts of its own. Sizes are on a
- * logarithmic axis, ratios on a linear one from 0 to 100 %.
+ * logarithmic axis, ratios on a linear one from 0.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/mrc.h"
 #include "analysis/util.h"
@@ -14,12 +15,13 @@
 enum {
 	WIDTH = 720,
 	HEIGHT = 440,
-	LEFT = 60,
+	LEFT = 66,
 	RIGHT = 20,
 	TOP = 40,
 	BOTTOM = 60,
 	RATIO_STEPS = 5, /* lines of the grid, but 0 */
 	KEY_LINE = 18,
+	KEY_COLUMN = 7, /* pixels of a character, about */
 };
 
 /* Told apart by the colour-blind too (Okabe and Ito, 2002). */
@@ -37,9 +39,10 @@ static double x_of(double bytes)
 	return LEFT + part * (WIDTH - LEFT - RIGHT);
 }
 
-static double y_of(double ratio)
+/* @part of the highest ratio, 0 to 1. */
+static double y_of(double part)
 {
-	return TOP + (1 - ratio) * (HEIGHT - TOP - BOTTOM);
+	return TOP + (1 - part) * (HEIGHT - TOP - BOTTOM);
 }
 
 static void put_escaped(FILE *f, const char *s)
@@ -74,17 +77,18 @@ static void put_line(FILE *f, double x1, double y1, double x2, double y2,
 		x1, y1, x2, y2, style);
 }
 
-static void put_axes(FILE *f)
+/* @top: the highest ratio, in percent. */
+static void put_axes(FILE *f, double top)
 {
 	char label[16];
 
 	for (int i = 0; i <= RATIO_STEPS; i++) {
-		double ratio = (double)i / RATIO_STEPS;
+		double part = (double)i / RATIO_STEPS;
 
-		put_line(f, LEFT, y_of(ratio), WIDTH - RIGHT, y_of(ratio),
+		put_line(f, LEFT, y_of(part), WIDTH - RIGHT, y_of(part),
 			 i ? "stroke=\"#ddd\"" : "stroke=\"#333\"");
-		snprintf(label, sizeof(label), "%g %%", 100 * ratio);
-		put_text(f, LEFT - 6, y_of(ratio) + 4, "end", label);
+		snprintf(label, sizeof(label), "%g %%", top * part);
+		put_text(f, LEFT - 6, y_of(part) + 4, "end", label);
 	}
 	for (int octave = MRC_OCTAVE_MIN; octave <= MRC_OCTAVE_MAX;
 	     octave += 2) {
@@ -95,6 +99,9 @@ static void put_axes(FILE *f)
 	}
 	put_text(f, (LEFT + WIDTH - RIGHT) / 2., HEIGHT - 12, "middle",
 		 "cache size");
+	fprintf(f, "<g transform=\"rotate(-90)\">\n");
+	put_text(f, -(y_of(0) + y_of(1)) / 2, 14, "middle", "miss ratio");
+	fputs("</g>\n", f);
 }
 
 static void put_caches(FILE *f, const struct mrc_cache *cache, size_t n)
@@ -110,28 +117,63 @@ static void put_caches(FILE *f, const struct mrc_cache *cache, size_t n)
 	}
 }
 
-static void put_curve(FILE *f, const struct mrc *m, const char *colour)
+static void put_curve(FILE *f, const struct mrc *m, double top,
+		      const char *colour)
 {
 	fprintf(f, "<path fill=\"%s\" fill-opacity=\"0.2\" d=\"", colour);
 	for (int i = 0; i < MRC_POINTS; i++)
 		fprintf(f, "%c%.1f %.1f", i ? 'L' : 'M',
-			x_of(m->point[i].bytes), y_of(m->point[i].by.high));
+			x_of(m->point[i].bytes),
+			y_of(m->point[i].by.high * 100 / top));
 	for (int i = MRC_POINTS - 1; i >= 0; i--)
 		fprintf(f, "L%.1f %.1f", x_of(m->point[i].bytes),
-			y_of(m->point[i].by.low));
+			y_of(m->point[i].by.low * 100 / top));
 	fprintf(f,
 		"Z\"/>\n<path fill=\"none\" stroke=\"%s\" "
 		"stroke-width=\"2\" d=\"",
 		colour);
 	for (int i = 0; i < MRC_POINTS; i++)
 		fprintf(f, "%c%.1f %.1f", i ? 'L' : 'M',
-			x_of(m->point[i].bytes), y_of(m->point[i].lru));
+			x_of(m->point[i].bytes),
+			y_of(m->point[i].lru * 100 / top));
 	fputs("\"/>\n", f);
+}
+
+/* In the upper right corner, on a ground of its own. */
+static void put_key(FILE *f, const struct mrc_named *curve, size_t curves)
+{
+	size_t columns = 0;
+	double width;
+
+	for (size_t i = 0; i < curves; i++)
+		columns = strlen(curve[i].name) > columns
+				  ? strlen(curve[i].name)
+				  : columns;
+	width = 38 + KEY_COLUMN * (double)columns;
+	fprintf(f,
+		"<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%zu\" "
+		"fill=\"#fff\" fill-opacity=\"0.6\"/>\n",
+		WIDTH - RIGHT - width, TOP + 1, width, curves * KEY_LINE + 4);
+	for (size_t i = 0; i < curves; i++) {
+		double y = TOP + 12 + KEY_LINE * (double)i;
+		char stroke[64];
+
+		snprintf(stroke, sizeof(stroke),
+			 "stroke=\"%s\" stroke-width=\"2\"",
+			 colours[i % COLOURS]);
+		put_line(f, WIDTH - RIGHT - 24, y, WIDTH - RIGHT - 4, y,
+			 stroke);
+		put_text(f, WIDTH - RIGHT - 30, y + 4, "end", curve[i].name);
+	}
 }
 
 void mrc_svg(FILE *f, const char *title, const struct mrc_named *curve,
 	     size_t curves, const struct mrc_cache *cache, size_t caches)
 {
+	double top = 0;
+
+	for (size_t i = 0; i < curves; i++)
+		top = fmax(top, mrc_top(curve[i].mrc));
 	fprintf(f,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
 		"height=\"%d\" viewBox=\"0 0 %d %d\" "
@@ -139,19 +181,10 @@ void mrc_svg(FILE *f, const char *title, const struct mrc_named *curve,
 		"<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
 		WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT);
 	put_text(f, LEFT, 18, "start", title);
-	put_axes(f);
+	put_axes(f, top);
 	put_caches(f, cache, caches);
-	for (size_t i = 0; i < curves; i++) {
-		double y = TOP + 12 + KEY_LINE * (double)i;
-		const char *colour = colours[i % COLOURS];
-		char stroke[64];
-
-		put_curve(f, curve[i].mrc, colour);
-		snprintf(stroke, sizeof(stroke),
-			 "stroke=\"%s\" stroke-width=\"2\"", colour);
-		put_line(f, WIDTH - RIGHT - 24, y, WIDTH - RIGHT - 4, y,
-			 stroke);
-		put_text(f, WIDTH - RIGHT - 30, y + 4, "end", curve[i].name);
-	}
+	for (size_t i = 0; i < curves; i++)
+		put_curve(f, curve[i].mrc, top, colours[i % COLOURS]);
+	put_key(f, curve, curves);
 	fputs("</svg>\n", f);
 }

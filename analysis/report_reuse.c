@@ -267,39 +267,3 @@ void report_reuse_text(struct report *out, const struct report_reuse *r)
 	print_threads(out, r);
 	reuse_sites_print(out, r, report_reuse_main(r, REUSE_SAMPLED));
 }
-
-bool report_reuse_curves(const struct report_reuse *r)
-{
-	for (size_t i = 0; i < r->streams.streams; i++)
-		if (reuse_stream_has_misses(&r->streams.stream[i]))
-			return true;
-	return false;
-}
-
-void report_reuse_svg(FILE *f, const struct report_reuse *r)
-{
-	const struct reuse_streams *all = &r->streams;
-	struct mrc *m = xcalloc(all->streams, sizeof(*m));
-	struct mrc_named *curve = xcalloc(all->streams, sizeof(*curve));
-	struct mrc_cache cache[HOST_CACHES_MAX];
-	size_t n = 0;
-
-	for (size_t i = 0; i < all->streams; i++) {
-		const struct reuse_stream *s = &all->stream[i];
-
-		if (s->thread >= 0 || s->domain >= 0 ||
-		    !reuse_stream_has_misses(s))
-			continue;
-		reuse_stream_curve(all, s, &m[n]);
-		curve[n].mrc = &m[n];
-		curve[n++].name = s->scope == REUSE_PRIVATE
-					  ? "within each thread"
-					  : "all threads under a cache";
-	}
-	for (size_t i = 0; i < all->caches; i++)
-		cache[i] = (struct mrc_cache){ .cache = &all->cache[i] };
-	mrc_svg(f, "Miss ratio by cache size (LRU)", curve, n, cache,
-		all->caches);
-	free(curve);
-	free(m);
-}

@@ -330,6 +330,31 @@ START_TEST(plot_shows_ratios_band_and_caches_where_they_are)
 }
 END_TEST
 
+/* A curve at 0 whose band reaches 8 % is drawn up to 10. */
+START_TEST(the_scale_holds_curve_and_band)
+{
+	struct mrc_cache cache = { .cache = &megabyte };
+	struct mrc m;
+	char *text;
+
+	step(&m);
+	for (int i = 0; i < MRC_POINTS; i++) {
+		m.point[i].lru = 0;
+		m.point[i].by = (struct interval){ 0, 0.08 };
+	}
+	ck_assert_double_eq(mrc_top(&m), 10);
+	text = drawn(plot, &m, &cache);
+	ck_assert_ptr_nonnull(strstr(text, "    10 % |\n"));
+	ck_assert_ptr_nonnull(strstr(text, "     5 % | :"));
+	free(text);
+	text = drawn(svg, &m, &cache);
+	ck_assert_ptr_nonnull(strstr(text, ">10 %</text>"));
+	ck_assert_ptr_nonnull(strstr(text, ">miss ratio</text>"));
+	ck_assert_ptr_nonnull(strstr(text, ">cache size</text>"));
+	free(text);
+}
+END_TEST
+
 /* Every '<' opens or closes, and what the names hold cannot. */
 START_TEST(svg_is_balanced_and_escapes_names)
 {
@@ -407,6 +432,7 @@ int main(void)
 	tcase_add_test(t, band_is_open_where_no_sample_missed);
 	tcase_add_loop_test(t, invalidated_lines_miss_and_make_room, 0, 5);
 	tcase_add_test(t, plot_shows_ratios_band_and_caches_where_they_are);
+	tcase_add_test(t, the_scale_holds_curve_and_band);
 	tcase_add_test(t, svg_is_balanced_and_escapes_names);
 	tcase_add_test(t, caches_of_this_machine_grow_outwards);
 	tcase_add_test(t, sizes_are_shown_in_their_unit);

@@ -182,6 +182,59 @@ START_TEST(sites_that_miss_nothing_have_no_table)
 }
 END_TEST
 
+static int times_in(const char *text, const char *words)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, words)); text++)
+		n++;
+	return n;
+}
+
+/* Of what was sampled and counted, in two scopes, four curves with names. */
+START_TEST(curves_of_a_picture_have_different_names)
+{
+	static const char *const names[] = {
+		">within each thread, from samples<",
+		">within each thread, every access counted<",
+		">among all threads under a cache, from samples<",
+		">among all threads under a cache, every access counted<",
+	};
+	struct cdp_reuse r = {
+		.granularity = REUSE_LINE,
+		.outcome = REUSE_REUSED,
+		.bin = reuse_bin_of(SWEEP),
+		.weight = 100,
+		.squares = 100,
+		.count = 100,
+	};
+	char path[300], *picture;
+	struct verb v;
+
+	begin(CDP_MODE_REUSE | CDP_MODE_GLOBAL);
+	fake_thread(&fake, "one");
+	fake_thread(&fake, "other");
+	for (int i = 0; i < 8; i++) {
+		r.thread = i % 2;
+		r.scope = i / 2 % 2 ? REUSE_GLOBAL : REUSE_PRIVATE;
+		r.kind = i / 4 ? CDP_REUSE_EXACT : CDP_REUSE_STACK;
+		ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+		uses(r.scope, REUSE_LINE, r.thread, REUSE_REUSED, SWEEP, 0, 40);
+	}
+	snprintf(path, sizeof(path), "%s/curve.svg", sandbox);
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", "--svg", path, fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	verb_free(&v);
+	picture = verb_read("curve.svg");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert_int_eq(times_in(picture, names[i]), 1);
+	ck_assert_int_eq(times_in(picture, "stroke-width=\"2\" d="), 4);
+	free(picture);
+}
+END_TEST
+
 static void check_layout(const char *text)
 {
 	for (const char *line = text; *line;) {
@@ -247,6 +300,7 @@ int main(void)
 	tcase_add_loop_test(t, sites_are_ranked_by_a_cache_that_they_miss_in, 0,
 			    3);
 	tcase_add_test(t, sites_that_miss_nothing_have_no_table);
+	tcase_add_test(t, curves_of_a_picture_have_different_names);
 	tcase_add_test(t, no_line_is_wider_than_a_terminal);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);

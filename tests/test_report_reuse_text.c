@@ -130,6 +130,7 @@ START_TEST(nanoseconds_are_no_accesses)
 	v = VERB(cmd_report, "report", "--svg", "curve.svg", fake.dir);
 	ck_assert_int_eq(v.status, 1);
 	ASSERT_SAYS(v.err, "there are no miss ratio curves to draw");
+	ASSERT_SAYS(v.err, "not by the clock");
 	verb_free(&v);
 }
 END_TEST
