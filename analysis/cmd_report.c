@@ -156,7 +156,7 @@ static int run_report(int argc, char **argv)
 	r.out = open_output(o.output);
 	r.colour = colour_wanted(o.colour, r.out);
 	tally_init(&r.tally, &p, r.symbols, o.thread);
-	report_reuse_init(&reuse, &p, r.symbols);
+	report_reuse_init(&reuse, &p, r.symbols, o.thread);
 	r.reuse = &reuse;
 	if (o.svg)
 		write_svg(o.svg, &reuse);
@@ -186,7 +186,7 @@ const struct command cmd_report = {
 		 "  -n, --top N         rows of each table at most; default "
 		 "10\n"
 		 "  -t, --thread ID     only sharing that thread ID took part "
-		 "in\n"
+		 "in, and its reuse\n"
 		 "  -o, --output FILE   write to FILE\n"
 		 "      --svg FILE      also draw the miss ratio curves, as "
 		 "SVG\n"

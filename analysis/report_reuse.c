@@ -19,10 +19,11 @@ enum {
 };
 
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
-		       struct symbols *symbols)
+		       struct symbols *symbols, int64_t thread)
 {
+	r->thread = thread;
 	reuse_streams_init(&r->streams, p);
-	reuse_sites_init(&r->sites, &r->streams, symbols);
+	reuse_sites_init(&r->sites, &r->streams, symbols, thread);
 }
 
 void report_reuse_release(struct report_reuse *r)
@@ -43,16 +44,69 @@ const char *reuse_pairing_name(enum reuse_pairing pairing)
 	return names[pairing];
 }
 
-const char *reuse_scope_text(enum reuse_scope scope)
+const char *reuse_scope_text(enum reuse_scope scope, int64_t thread)
 {
-	switch (scope) {
-	case REUSE_PRIVATE:
-		return "within each thread";
-	case REUSE_SHARED:
-		return "between cores that share a cache";
-	default:
-		return "among all threads under a cache";
+	static const char *const all[] = {
+		[REUSE_PRIVATE] = "within each thread",
+		[REUSE_SHARED] = "between cores that share a cache",
+		[REUSE_GLOBAL] = "among all threads under a cache",
+	};
+	char text[96];
+
+	if (thread < 0)
+		return all[scope];
+	if (scope == REUSE_PRIVATE)
+		snprintf(text, sizeof(text), "within thread %lld",
+			 (long long)thread);
+	else
+		snprintf(text, sizeof(text), "of thread %lld %s",
+			 (long long)thread, all[scope]);
+	return safe_text(text);
+}
+
+/* Are all cells that @s was made of those of one thread, @thread? */
+static bool is_of_thread(const struct reuse_streams *all,
+			 const struct reuse_stream *s, int64_t thread)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < all->cells; i++) {
+		const struct reuse_cell *c = all->cell[i];
+
+		if (c->basis != s->basis || c->scope != s->scope ||
+		    c->granularity != s->granularity || c->ns != s->ns ||
+		    c->thread < 0)
+			continue;
+		if (c->thread != thread)
+			return false;
+		found = true;
 	}
+	return found;
+}
+
+bool report_reuse_shows(const struct report_reuse *r,
+			const struct reuse_stream *s)
+{
+	if (s->domain >= 0)
+		return false;
+	/* One thread alone has no stream but that of all. */
+	return s->thread == r->thread ||
+	       (s->thread < 0 && is_of_thread(&r->streams, s, r->thread));
+}
+
+const struct reuse_stream *report_reuse_find(const struct report_reuse *r,
+					     enum reuse_basis basis,
+					     enum reuse_scope scope,
+					     enum reuse_granularity g)
+{
+	for (size_t i = 0; i < r->streams.streams; i++) {
+		const struct reuse_stream *s = &r->streams.stream[i];
+
+		if (s->basis == basis && s->scope == scope &&
+		    s->granularity == g && report_reuse_shows(r, s))
+			return s;
+	}
+	return NULL;
 }
 
 /* "4.5 %", and the limits if sampling leaves any. */
@@ -82,6 +136,48 @@ static void print_caches(struct report *out, const struct mrc_cache *cache,
 			size_text((double)cache[i].cache->bytes),
 			cache[i].cache->shared ? "shared" : "",
 			ratio_text(cache[i].miss_ratio, cache[i].by));
+}
+
+/* What shared caches miss only all threads together tell. */
+static void print_wish(struct report *out, const struct report_reuse *r)
+{
+	const struct cdp_header *h =
+		&profile_main_process(out->profile)->header;
+
+	if (reuse_streams_threads(&r->streams) == 1 ||
+	    reuse_streams_find(&r->streams, REUSE_SAMPLED, REUSE_GLOBAL,
+			       REUSE_LINE) ||
+	    (strcmp(h->source, "emu") && strcmp(h->source, "instr")))
+		return;
+	for (size_t i = 0; i < r->streams.caches; i++)
+		if (r->streams.cache[i].shared) {
+			fprintf(out->out,
+				"  Threads share %s: record with -m "
+				"reuse,global to see what misses there.\n",
+				r->streams.cache[i].name);
+			return;
+		}
+}
+
+/* What to know of the ratios in the table of caches, where it stands first. */
+static void print_notes(struct report *out, const struct report_reuse *r)
+{
+	const struct cdp_header *h =
+		&profile_main_process(out->profile)->header;
+	bool sets = false;
+
+	for (size_t i = 0; i < r->streams.caches; i++)
+		sets |= r->streams.cache[i].sets > 1;
+	if (sets)
+		fputs("  The curve is of fully associative caches. The table "
+		      "has their sets and ways,\n  with lines in sets at "
+		      "random: strides of a power of two can miss far more.\n",
+		      out->out);
+	if (!strcmp(h->source, "emu"))
+		fputs("  Of a 16-byte access QEMU makes two, the second of "
+		      "which never misses.\n",
+		      out->out);
+	print_wish(out, r);
 }
 
 /* What the reuse did after what the use did. */
@@ -167,8 +263,9 @@ static void print_fates(struct report *out, const struct reuse_stream *s,
 		      out->out);
 }
 
+/* @first: of those that have miss ratios. */
 static void print_stream(struct report *out, const struct report_reuse *r,
-			 const struct reuse_stream *s)
+			 const struct reuse_stream *s, bool first)
 {
 	static struct reuse_histogram h;
 	struct mrc_cache cache[HOST_CACHES_MAX];
@@ -180,7 +277,7 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	report_heading(out, "Reuse of %s %s%s",
 		       s->granularity == REUSE_LINE ? "cache lines"
 						    : "addresses",
-		       reuse_scope_text(s->scope),
+		       reuse_scope_text(s->scope, r->thread),
 		       s->basis == REUSE_COUNTED ? ", every access counted"
 		       : s->ns                   ? ", estimated"
 						 : "");
@@ -200,6 +297,9 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	fprintf(out->out, "  miss ratio at each size of an LRU cache%s\n\n",
 		s->basis == REUSE_SAMPLED ? "; ':' 95 % interval" : "");
 	print_caches(out, cache, n);
+	if (n && first)
+		print_notes(out, r);
+	fputs(n ? "\n" : "", out->out);
 	reuse_times_print(out, &h, false, 0);
 }
 
@@ -249,21 +349,24 @@ void report_reuse_text(struct report *out, const struct report_reuse *r)
 {
 	/* One thread's own accesses and all under its cache are the same. */
 	bool alone = reuse_streams_threads(&r->streams) == 1;
+	bool first = true;
 
 	/* Lines before addresses. */
 	for (int g = REUSE_GRANULARITIES - 1; g >= 0; g--)
 		for (size_t i = 0; i < r->streams.streams; i++) {
 			const struct reuse_stream *s = &r->streams.stream[i];
 
-			if (s->thread >= 0 || s->domain >= 0 ||
+			if (!report_reuse_shows(r, s) ||
 			    s->granularity != (enum reuse_granularity)g ||
 			    s->basis == REUSE_DISTANCES ||
 			    (alone && s->scope == REUSE_GLOBAL &&
 			     reuse_streams_find(&r->streams, s->basis,
 						REUSE_PRIVATE, s->granularity)))
 				continue;
-			print_stream(out, r, s);
+			print_stream(out, r, s, first);
+			first &= !reuse_stream_has_misses(s);
 		}
-	print_threads(out, r);
+	if (r->thread < 0)
+		print_threads(out, r);
 	reuse_sites_print(out, r, report_reuse_main(r, REUSE_SAMPLED));
 }

@@ -15,10 +15,12 @@ enum {
 struct report_reuse {
 	struct reuse_streams streams;
 	struct reuse_sites sites;
+	int64_t thread; /* row that was asked for, -1: all */
 };
 
+/* @thread: the row to speak of, -1: all. */
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
-		       struct symbols *symbols);
+		       struct symbols *symbols, int64_t thread);
 void report_reuse_release(struct report_reuse *r);
 
 /* The streams of one basis, and all sites; NULL if there are none. */
@@ -32,7 +34,16 @@ struct json_t *report_reuse_sites_json(const struct report_reuse *r);
  */
 bool report_reuse_answer(struct report *out, const struct report_reuse *r);
 
-/* The stream of all that says most, in lines if there are any, or NULL. */
+/* Is @s a stream of all that is asked for, and not of a part of it? */
+bool report_reuse_shows(const struct report_reuse *r,
+			const struct reuse_stream *s);
+/* The first such stream of that kind, NULL if there is none. */
+const struct reuse_stream *report_reuse_find(const struct report_reuse *r,
+					     enum reuse_basis basis,
+					     enum reuse_scope scope,
+					     enum reuse_granularity g);
+
+/* The one that says most, in lines if there are any, or NULL. */
 const struct reuse_stream *report_reuse_main(const struct report_reuse *r,
 					     enum reuse_basis basis);
 
@@ -61,8 +72,8 @@ struct interval reuse_share(const struct reuse_mass *part,
 double reuse_median(const struct reuse_histogram *h);
 /* "29 us", or accesses; of safe_text's kind. */
 const char *reuse_time_text(double time, bool ns);
-/* "within each thread" and so on. */
-const char *reuse_scope_text(enum reuse_scope scope);
+/* "within each thread" and so on, or of @thread; of safe_text's kind. */
+const char *reuse_scope_text(enum reuse_scope scope, int64_t thread);
 /* "RAR" and so on: how the reuse accesses, after how the use did. */
 const char *reuse_pairing_name(enum reuse_pairing pairing);
 

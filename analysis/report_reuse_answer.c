@@ -16,8 +16,8 @@ const struct reuse_stream *report_reuse_main(const struct report_reuse *r,
 
 	for (int g = REUSE_GRANULARITIES - 1; g >= 0; g--)
 		for (int i = 0; i < REUSE_SCOPES; i++) {
-			const struct reuse_stream *s = reuse_streams_find(
-				&r->streams, basis, scopes[i], g);
+			const struct reuse_stream *s =
+				report_reuse_find(r, basis, scopes[i], g);
 
 			if (s)
 				return s;
@@ -30,8 +30,8 @@ static size_t caches_of(const struct report_reuse *r,
 			const struct reuse_stream *s,
 			struct mrc_cache cache[HOST_CACHES_MAX])
 {
-	const struct reuse_stream *global = reuse_streams_find(
-		&r->streams, s->basis, REUSE_GLOBAL, REUSE_LINE);
+	const struct reuse_stream *global =
+		report_reuse_find(r, s->basis, REUSE_GLOBAL, REUSE_LINE);
 	struct mrc_cache more[HOST_CACHES_MAX];
 	size_t n = reuse_stream_caches(&r->streams, s, cache), extra;
 
@@ -88,6 +88,11 @@ bool report_reuse_answer(struct report *out, const struct report_reuse *r)
 
 	if (!s)
 		s = report_reuse_main(r, REUSE_SAMPLED);
+	if (!s && r->thread >= 0 && r->streams.streams) {
+		fprintf(out->out, "No use by thread %lld was followed.\n",
+			(long long)r->thread);
+		return true;
+	}
 	if (!s)
 		return false;
 	reuse_stream_sum(s, &h, NULL);
@@ -95,13 +100,14 @@ bool report_reuse_answer(struct report *out, const struct report_reuse *r)
 	if (s->basis == REUSE_COUNTED)
 		fprintf(out->out,
 			"Each of %s accesses was followed to its reuse %s.\n",
-			count_text(h.uses), reuse_scope_text(s->scope));
+			count_text(h.uses),
+			reuse_scope_text(s->scope, r->thread));
 	else
 		fprintf(out->out, "%s %s followed to %s reuse %s%s.\n",
 			count_text(h.uses),
 			h.uses == 1 ? "use was" : "uses were",
 			h.uses == 1 ? "its" : "their",
-			reuse_scope_text(s->scope),
+			reuse_scope_text(s->scope, r->thread),
 			weak ? ": few, a weak answer" : "");
 	if (weak)
 		print_advice(out);

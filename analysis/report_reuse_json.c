@@ -224,7 +224,7 @@ static json_t *json_stream(const struct report_reuse *r,
 		put(o, "same_core", json_real(sums.own));
 	if (reuse_stream_has_misses(s))
 		put_misses(o, r, s, total.weight);
-	if (s->basis == REUSE_SAMPLED && s->thread < 0 && s->domain < 0)
+	if (s->basis == REUSE_SAMPLED && report_reuse_shows(r, s))
 		put(o, "pairs", json_pairs(&r->sites, s));
 	return o;
 }

@@ -7,34 +7,36 @@
 #include "analysis/report_reuse.h"
 #include "analysis/util.h"
 
-bool report_reuse_curves(const struct report_reuse *r)
-{
-	for (size_t i = 0; i < r->streams.streams; i++)
-		if (reuse_stream_has_misses(&r->streams.stream[i]))
-			return true;
-	return false;
-}
-
 /* Is there a curve of its own for @s? */
-static bool has_curve(const struct reuse_streams *all,
+static bool has_curve(const struct report_reuse *r,
 		      const struct reuse_stream *s)
 {
-	if (s->thread >= 0 || s->domain >= 0 || !reuse_stream_has_misses(s))
+	if (!report_reuse_shows(r, s) || !reuse_stream_has_misses(s))
 		return false;
 	/* Drawn in place of what is converted from the same accesses. */
 	if (s->basis == REUSE_DISTANCES)
 		return false;
 	/* One thread's own accesses and all under its cache are the same. */
-	return s->scope == REUSE_PRIVATE || reuse_streams_threads(all) > 1 ||
-	       !reuse_streams_find(all, s->basis, REUSE_PRIVATE,
-				   s->granularity);
+	return s->scope == REUSE_PRIVATE ||
+	       reuse_streams_threads(&r->streams) > 1 ||
+	       !report_reuse_find(r, s->basis, REUSE_PRIVATE, s->granularity);
 }
 
-static const char *name_of(const struct reuse_stream *s)
+bool report_reuse_curves(const struct report_reuse *r)
+{
+	for (size_t i = 0; i < r->streams.streams; i++)
+		if (has_curve(r, &r->streams.stream[i]))
+			return true;
+	return false;
+}
+
+static const char *name_of(const struct report_reuse *r,
+			   const struct reuse_stream *s)
 {
 	char text[96];
 
-	snprintf(text, sizeof(text), "%s, %s", reuse_scope_text(s->scope),
+	snprintf(text, sizeof(text), "%s, %s",
+		 reuse_scope_text(s->scope, r->thread),
 		 s->basis == REUSE_SAMPLED ? "from samples"
 					   : "every access counted");
 	return safe_text(text);
@@ -54,14 +56,14 @@ void report_reuse_svg(FILE *f, const struct report_reuse *r)
 		const struct reuse_stream *s = &all->stream[i];
 		const struct reuse_stream *counted;
 
-		if (!has_curve(all, s))
+		if (!has_curve(r, s))
 			continue;
 		counted = s->basis == REUSE_COUNTED
 				  ? reuse_streams_distances(all, s)
 				  : NULL;
 		reuse_stream_curve(all, counted ? counted : s, &m[n]);
 		curve[n].mrc = &m[n];
-		curve[n++].name = name_of(s);
+		curve[n++].name = name_of(r, s);
 		bands |= s->basis == REUSE_SAMPLED;
 	}
 	for (size_t i = 0; i < all->caches; i++)

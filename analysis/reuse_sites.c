@@ -20,6 +20,7 @@ struct building {
 	struct reuse_sites *t;
 	const struct reuse_streams *s;
 	struct symbols *symbols;
+	int64_t thread;      /* row, -1: all */
 	struct known *known; /* ordered */
 	size_t knowns, knowns_room;
 };
@@ -34,6 +35,12 @@ static int compare_known(const void *a, const void *b)
 		return x->ip < y->ip ? -1 : 1;
 	return (x->generation > y->generation) -
 	       (x->generation < y->generation);
+}
+
+static bool is_pair(const struct building *b, const struct reuse_row *r)
+{
+	return r->record.kind == CDP_REUSE_PAIR &&
+	       (b->thread < 0 || b->thread == r->thread);
 }
 
 static void note(struct building *b, const struct reuse_row *r, uint64_t ip)
@@ -243,7 +250,7 @@ static void take_pairs(struct building *b)
 			.sum = reuse_number(r->offset) * scale,
 		};
 
-		if (r->kind != CDP_REUSE_PAIR || !(pair.weight > 0))
+		if (!is_pair(b, row) || !(pair.weight > 0))
 			continue;
 		pair.use = site_of(b, row, r->use_ip);
 		pair.reuse = site_of(b, row, r->end_ip);
@@ -257,16 +264,18 @@ static void take_pairs(struct building *b)
 }
 
 void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
-		      struct symbols *symbols)
+		      struct symbols *symbols, int64_t thread)
 {
-	struct building b = { .t = t, .s = s, .symbols = symbols };
+	struct building b = {
+		.t = t, .s = s, .symbols = symbols, .thread = thread
+	};
 	const struct profile *p = s->profile;
 
 	memset(t, 0, sizeof(*t));
 	for (size_t i = 0; i < p->reuses; i++) {
 		const struct reuse_row *r = &p->reuse[i];
 
-		if (r->record.kind != CDP_REUSE_PAIR)
+		if (!is_pair(&b, r))
 			continue;
 		note(&b, r, r->record.use_ip);
 		note(&b, r, r->record.end_ip);

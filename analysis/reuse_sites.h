@@ -44,8 +44,9 @@ struct reuse_sites {
 	size_t pairs, pairs_room;
 };
 
+/* @thread: the row whose uses count, -1: all. */
 void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
-		      struct symbols *symbols);
+		      struct symbols *symbols, int64_t thread);
 void reuse_sites_release(struct reuse_sites *t);
 
 /* The miss ratio of a site in cache @i, false if nothing was seen. */

@@ -4,6 +4,8 @@
  *
  * Of a machine whose caches are known: hwloc makes it from a description.
  */
+#include <hwloc.h>
+
 #include "reuse_fixture.h"
 #include "src/reuse_histogram.h"
 
@@ -191,6 +193,128 @@ static int times_in(const char *text, const char *words)
 	return n;
 }
 
+/*
+ * The machine above with ways: hwloc takes them in its other description, and
+ * not in the short one.
+ */
+static void give_ways(void)
+{
+	static const char key[] = "cache_associativity=\"";
+	const char *next;
+	char *xml, path[300];
+	hwloc_topology_t t;
+	FILE *f;
+	int n;
+
+	ck_assert_int_eq(hwloc_topology_init(&t), 0);
+	ck_assert_int_eq(hwloc_topology_load(t), 0);
+	ck_assert_int_eq(hwloc_topology_export_xmlbuffer(t, &xml, &n, 0), 0);
+	snprintf(path, sizeof(path), "%s/machine.xml", sandbox);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	for (const char *at = xml; *at; at = next) {
+		next = strstr(at, key);
+		next = next ? next + strlen(key) : at + strlen(at);
+		fwrite(at, 1, (size_t)(next - at), f);
+		if (*next)
+			fputs("16", f);
+		next += strcspn(next, "\"");
+	}
+	ck_assert_int_eq(fclose(f), 0);
+	hwloc_free_xmlbuffer(t, xml);
+	hwloc_topology_destroy(t);
+	unsetenv("HWLOC_SYNTHETIC");
+	setenv("HWLOC_XMLFILE", path, 1);
+}
+
+/* Once, however many tables there are. */
+START_TEST(ratios_say_what_they_leave_out)
+{
+	struct verb v;
+
+	if (_i)
+		give_ways();
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "one");
+	fake_thread(&fake, "other");
+	for (uint32_t t = 0; t < 2; t++)
+		uses(REUSE_PRIVATE, REUSE_LINE, t, REUSE_REUSED, SWEEP, 0, 50);
+	put(CDP_REUSE_EXACT, REUSE_REUSED, SWEEP, 5000);
+	v = said();
+	ck_assert_int_eq(times_in(v.out, "with lines in sets at random"), _i);
+	ck_assert_int_eq(times_in(v.out, "Of a 16-byte access QEMU"), 1);
+	ck_assert_int_eq(times_in(v.out, "record with -m reuse,global"), 1);
+	verb_free(&v);
+}
+END_TEST
+
+/* Thread 0 stays, thread 1 sweeps, thread 2 does nothing. */
+START_TEST(a_thread_that_is_asked_for_is_spoken_of_alone)
+{
+	static const char *const want[] = {
+		"40 uses were followed to their reuse within thread 0. "
+		"Expected to miss in this machine: 0 % in L1d and 0 % in L2.",
+		"60 uses were followed to their reuse within thread 1. "
+		"Expected to miss in this machine: 100 % in L1d and 0 % in "
+		"L2.",
+		"No use by thread 2 was followed.",
+	};
+	static const char *const ids[] = { "0", "1", "2" };
+	json_t *report, *s;
+	struct verb v;
+	size_t i;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "stay");
+	fake_thread(&fake, "sweep");
+	fake_thread(&fake, "idle");
+	fake_map(&fake, 0x1000, 0x2000, 0, 5, "/bin/fake");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SOON, 0, 40);
+	uses(REUSE_PRIVATE, REUSE_LINE, 1, REUSE_REUSED, SWEEP, 2, 60);
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", "-t", ids[_i], fake.dir);
+	ASSERT_SAYS(v.out, want[_i]);
+	ck_assert_int_eq(times_in(v.out, "fake+0x5"), _i == 1);
+	ck_assert_int_eq(times_in(v.out, "Reuse of cache lines"), _i < 2);
+	verb_free(&v);
+	v = VERB(cmd_report, "report", "--json", "-t", ids[_i], fake.dir);
+	report = json_loads(v.out, 0, NULL);
+	ck_assert_ptr_nonnull(report);
+	json_array_foreach(at(report, "reuse"), i, s)
+	{
+		json_t *of = json_object_get(s, "thread");
+		json_t *pairs = json_object_get(s, "pairs");
+
+		ck_assert_int_eq(!!pairs, of && json_integer_value(of) == _i);
+		if (pairs)
+			ck_assert_uint_eq(json_array_size(pairs), 1);
+	}
+	json_decref(report);
+	verb_free(&v);
+}
+END_TEST
+
+/* What there is of one thread alone is its own, and of no other. */
+START_TEST(a_thread_alone_is_all)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "idle");
+	fake_thread(&fake, "busy");
+	uses(REUSE_PRIVATE, REUSE_LINE, 1, REUSE_REUSED, SOON, 0, 40);
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", "-t", "1", fake.dir);
+	ASSERT_SAYS(v.out, "followed to their reuse within thread 1.");
+	verb_free(&v);
+	v = VERB(cmd_report, "report", "-t", "0", fake.dir);
+	ASSERT_SAYS(v.out, "No use by thread 0 was followed.");
+	verb_free(&v);
+}
+END_TEST
+
 /* Of what was sampled and counted, in two scopes, four curves with names. */
 START_TEST(curves_of_a_picture_have_different_names)
 {
@@ -300,6 +424,10 @@ int main(void)
 	tcase_add_loop_test(t, sites_are_ranked_by_a_cache_that_they_miss_in, 0,
 			    3);
 	tcase_add_test(t, sites_that_miss_nothing_have_no_table);
+	tcase_add_loop_test(t, ratios_say_what_they_leave_out, 0, 2);
+	tcase_add_loop_test(t, a_thread_that_is_asked_for_is_spoken_of_alone, 0,
+			    3);
+	tcase_add_test(t, a_thread_alone_is_all);
 	tcase_add_test(t, curves_of_a_picture_have_different_names);
 	tcase_add_test(t, no_line_is_wider_than_a_terminal);
 	suite_add_tcase(s, t);
