@@ -4,8 +4,8 @@
  * thread for each of its threads
  *
  * struct runtime is written by the constructor and constant while sampling
- * works; what changes later is atomic or guarded by threads_lock. A struct
- * thread belongs to its thread: only that thread and its own handler touch it.
+ * works; what changes later is atomic. A struct thread belongs to its thread:
+ * only that thread and its own handler touch it.
  */
 #ifndef COMDET_STATE_H
 #define COMDET_STATE_H
@@ -84,14 +84,14 @@ struct runtime {
 	uint64_t start_mono;
 	uint64_t period_ns;
 	uint32_t registers;    /* usable, at most four */
-	bool sampling;         /* the clock is open */
 	bool hardware;         /* pmu_source samples, the clock only ticks */
 	bool waits_for_thread; /* Go: starts at the first thread creation */
-	bool stopped_midway;   /* duration over */
-	bool stopped;          /* nothing is armed any more */
-	bool sandboxed;        /* system calls may be deadly from here on */
 	bool little_space;     /* the address space is limited */
-	int clock_fd;
+	/* These change while threads run. */
+	_Atomic bool sampling;  /* the clock is open */
+	_Atomic bool stopped;   /* nothing is armed any more */
+	_Atomic bool sandboxed; /* system calls may be deadly from here on */
+	_Atomic int clock_fd;   /* -1: none */
 	struct {
 		uint64_t low, high;
 	} code[CODE_RANGES]; /* always mapped and readable */
@@ -114,13 +114,13 @@ struct thread *thread_adopt(void);
 bool thread_has_ended(void);
 /* Set-up of the main thread. */
 int threads_init(void);
-/* The id was seen in a detection: its row must stay. Any context. */
+/* thread_rows.c: @id is in a detection, its row must stay. Any context. */
 void thread_mark_referenced(uint32_t id);
 /* At the end of the process: ended threads merged, rows closed. */
 void threads_finish(void);
 /* Name and CPU time into the row. Any context, the thread itself. */
 void thread_refresh(struct thread *t);
-/* Detections committed to the file by all threads. Any context. */
+/* thread_rows.c: detections in the file, of all threads. Any context. */
 uint64_t threads_committed(void);
 
 /* A loss of thread @t, or of nobody we know (NULL). Any context. */
