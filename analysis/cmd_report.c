@@ -22,7 +22,7 @@ struct options {
 	bool json, symbols;
 	enum colour_mode colour;
 	size_t top, thread_rows;
-	int64_t thread;
+	struct reuse_filter filter;
 	const char *output, *svg;
 };
 
@@ -30,6 +30,7 @@ static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "top", required_argument, NULL, 'n' },
 	{ "thread", required_argument, NULL, 't' },
+	{ "kind", required_argument, NULL, 'k' },
 	{ "color", required_argument, NULL, 'c' },
 	{ "no-symbols", no_argument, NULL, 'S' },
 	{ "output", required_argument, NULL, 'o' },
@@ -62,10 +63,10 @@ static void parse_options(int argc, char **argv, struct options *o)
 			       .colour = COLOUR_AUTO,
 			       .top = TOP_DEFAULT,
 			       .thread_rows = THREAD_ROWS_DEFAULT,
-			       .thread = -1 };
+			       .filter = { .thread = -1 } };
 	opterr = 0;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, ":jn:t:o:h", long_options,
+	while ((letter = getopt_long(argc, argv, ":jn:t:k:o:h", long_options,
 				     NULL)) != -1) {
 		switch (letter) {
 		case 'j':
@@ -76,8 +77,16 @@ static void parse_options(int argc, char **argv, struct options *o)
 			o->thread_rows = o->top;
 			break;
 		case 't':
-			o->thread = (int64_t)parse_number("--thread", optarg, 0,
-							  UINT32_MAX);
+			o->filter.thread = (int64_t)parse_number(
+				"--thread", optarg, 0, UINT32_MAX);
+			break;
+		case 'k':
+			o->filter.pairings = reuse_pairings_parse(optarg);
+			if (!o->filter.pairings)
+				die("report: --kind takes some of RAR, RAW, "
+				    "WAR and WAW, separated by commas, not "
+				    "'%s'",
+				    safe_text(optarg));
 			break;
 		case 'c':
 			mode = colour_parse(optarg);
@@ -143,20 +152,23 @@ static int run_report(int argc, char **argv)
 
 	parse_options(argc, argv, &o);
 	profile_open(&p, optind < argc ? argv[optind] : "out");
-	if (o.thread >= (int64_t)p.threads)
+	if (o.filter.thread >= (int64_t)p.threads)
 		die("report: there is no thread %lld; the ids go from 0 to "
 		    "%zu",
-		    (long long)o.thread, p.threads - 1);
+		    (long long)o.filter.thread, p.threads - 1);
 	status = p.bad_files ? 1 : 0;
 	r.profile = &p;
 	r.symbols = symbols_new(o.symbols);
 	r.top = o.top;
 	r.thread_rows = o.thread_rows;
-	r.thread = o.thread;
+	r.thread = o.filter.thread;
 	r.out = open_output(o.output);
 	r.colour = colour_wanted(o.colour, r.out);
-	tally_init(&r.tally, &p, r.symbols, o.thread);
-	report_reuse_init(&reuse, &p, r.symbols, o.thread);
+	tally_init(&r.tally, &p, r.symbols, o.filter.thread);
+	report_reuse_init(&reuse, &p, r.symbols, &o.filter);
+	if (o.filter.pairings && !reuse.streams.streams)
+		die("report: --kind is of reuses, and there are none; record "
+		    "with -m reuse");
 	r.reuse = &reuse;
 	if (o.svg)
 		write_svg(o.svg, &reuse);
@@ -187,6 +199,8 @@ const struct command cmd_report = {
 		 "10\n"
 		 "  -t, --thread ID     only sharing that thread ID took part "
 		 "in, and its reuse\n"
+		 "  -k, --kind LIST     only pairs and sites of these reuses: "
+		 "RAR, RAW, WAR, WAW\n"
 		 "  -o, --output FILE   write to FILE\n"
 		 "      --svg FILE      also draw the miss ratio curves, as "
 		 "SVG\n"

@@ -19,11 +19,12 @@ enum {
 };
 
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
-		       struct symbols *symbols, int64_t thread)
+		       struct symbols *symbols,
+		       const struct reuse_filter *filter)
 {
-	r->thread = thread;
+	r->filter = *filter;
 	reuse_streams_init(&r->streams, p);
-	reuse_sites_init(&r->sites, &r->streams, symbols, thread);
+	reuse_sites_init(&r->sites, &r->streams, symbols, filter);
 }
 
 void report_reuse_release(struct report_reuse *r)
@@ -42,6 +43,26 @@ const char *reuse_pairing_name(enum reuse_pairing pairing)
 	};
 
 	return names[pairing];
+}
+
+unsigned reuse_pairings_parse(const char *list)
+{
+	unsigned bits = 0;
+
+	do {
+		size_t n = strcspn(list, ",");
+		int i = 0;
+
+		while (i < REUSE_PAIRINGS &&
+		       (n != strlen(reuse_pairing_name(i)) ||
+			strncasecmp(list, reuse_pairing_name(i), n)))
+			i++;
+		if (i == REUSE_PAIRINGS)
+			return 0;
+		bits |= 1u << i;
+		list += n;
+	} while (*list++);
+	return bits;
 }
 
 const char *reuse_scope_text(enum reuse_scope scope, int64_t thread)
@@ -90,8 +111,9 @@ bool report_reuse_shows(const struct report_reuse *r,
 	if (s->domain >= 0)
 		return false;
 	/* One thread alone has no stream but that of all. */
-	return s->thread == r->thread ||
-	       (s->thread < 0 && is_of_thread(&r->streams, s, r->thread));
+	return s->thread == r->filter.thread ||
+	       (s->thread < 0 &&
+		is_of_thread(&r->streams, s, r->filter.thread));
 }
 
 const struct reuse_stream *report_reuse_find(const struct report_reuse *r,
@@ -277,7 +299,7 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	report_heading(out, "Reuse of %s %s%s",
 		       s->granularity == REUSE_LINE ? "cache lines"
 						    : "addresses",
-		       reuse_scope_text(s->scope, r->thread),
+		       reuse_scope_text(s->scope, r->filter.thread),
 		       s->basis == REUSE_COUNTED ? ", every access counted"
 		       : s->ns                   ? ", estimated"
 						 : "");
@@ -366,7 +388,7 @@ void report_reuse_text(struct report *out, const struct report_reuse *r)
 			print_stream(out, r, s, first);
 			first &= !reuse_stream_has_misses(s);
 		}
-	if (r->thread < 0)
+	if (r->filter.thread < 0)
 		print_threads(out, r);
 	reuse_sites_print(out, r, report_reuse_main(r, REUSE_SAMPLED));
 }

@@ -15,12 +15,12 @@ enum {
 struct report_reuse {
 	struct reuse_streams streams;
 	struct reuse_sites sites;
-	int64_t thread; /* row that was asked for, -1: all */
+	struct reuse_filter filter; /* pairings: of sites and pairs alone */
 };
 
-/* @thread: the row to speak of, -1: all. */
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
-		       struct symbols *symbols, int64_t thread);
+		       struct symbols *symbols,
+		       const struct reuse_filter *filter);
 void report_reuse_release(struct report_reuse *r);
 
 /* The streams of one basis, and all sites; NULL if there are none. */
@@ -76,5 +76,7 @@ const char *reuse_time_text(double time, bool ns);
 const char *reuse_scope_text(enum reuse_scope scope, int64_t thread);
 /* "RAR" and so on: how the reuse accesses, after how the use did. */
 const char *reuse_pairing_name(enum reuse_pairing pairing);
+/* Bits of a list such as "RAW,WAW", in either case; 0 if it is none. */
+unsigned reuse_pairings_parse(const char *list);
 
 #endif

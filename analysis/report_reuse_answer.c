@@ -88,9 +88,9 @@ bool report_reuse_answer(struct report *out, const struct report_reuse *r)
 
 	if (!s)
 		s = report_reuse_main(r, REUSE_SAMPLED);
-	if (!s && r->thread >= 0 && r->streams.streams) {
+	if (!s && r->filter.thread >= 0 && r->streams.streams) {
 		fprintf(out->out, "No use by thread %lld was followed.\n",
-			(long long)r->thread);
+			(long long)r->filter.thread);
 		return true;
 	}
 	if (!s)
@@ -101,13 +101,13 @@ bool report_reuse_answer(struct report *out, const struct report_reuse *r)
 		fprintf(out->out,
 			"Each of %s accesses was followed to its reuse %s.\n",
 			count_text(h.uses),
-			reuse_scope_text(s->scope, r->thread));
+			reuse_scope_text(s->scope, r->filter.thread));
 	else
 		fprintf(out->out, "%s %s followed to %s reuse %s%s.\n",
 			count_text(h.uses),
 			h.uses == 1 ? "use was" : "uses were",
 			h.uses == 1 ? "its" : "their",
-			reuse_scope_text(s->scope, r->thread),
+			reuse_scope_text(s->scope, r->filter.thread),
 			weak ? ": few, a weak answer" : "");
 	if (weak)
 		print_advice(out);

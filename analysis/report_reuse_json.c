@@ -127,9 +127,22 @@ static json_t *json_caches(const struct reuse_streams *all,
 	return a;
 }
 
-static json_t *json_pairs(const struct reuse_sites *sites,
+/* Weights of what misses in each cache that the scope speaks of. */
+static json_t *json_misses(const struct reuse_streams *all,
+			   const struct reuse_pair *p)
+{
+	json_t *o = json_object();
+
+	for (size_t c = 0; c < all->caches; c++)
+		if (reuse_scope_has_cache(all, p->scope, &all->cache[c]))
+			put(o, all->cache[c].name, json_real(p->miss[c]));
+	return o;
+}
+
+static json_t *json_pairs(const struct report_reuse *r,
 			  const struct reuse_stream *s)
 {
+	const struct reuse_sites *sites = &r->sites;
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < sites->pairs; i++) {
@@ -146,6 +159,8 @@ static json_t *json_pairs(const struct reuse_sites *sites,
 		put(o, "kind", json_string(reuse_pairing_name(p->pairing)));
 		put(o, "weight", json_real(p->weight));
 		put(o, "mean", json_real(p->sum / p->weight));
+		if (reuse_stream_has_misses(s))
+			put(o, "misses", json_misses(&r->streams, p));
 		append(a, o);
 	}
 	return a;
@@ -225,7 +240,7 @@ static json_t *json_stream(const struct report_reuse *r,
 	if (reuse_stream_has_misses(s))
 		put_misses(o, r, s, total.weight);
 	if (s->basis == REUSE_SAMPLED && report_reuse_shows(r, s))
-		put(o, "pairs", json_pairs(&r->sites, s));
+		put(o, "pairs", json_pairs(r, s));
 	return o;
 }
 

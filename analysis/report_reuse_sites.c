@@ -127,6 +127,25 @@ static void print_site(struct report *out, const struct ranked *s, double share,
 	print_place(out, s->place);
 }
 
+/* " (RAW, WAW)" if these alone were asked for, else "". */
+static const char *kinds_text(const struct report_reuse *r)
+{
+	const char *between = " (";
+	char text[64] = "";
+	size_t n = 0;
+
+	for (int i = 0; i < REUSE_PAIRINGS; i++) {
+		if (!(r->filter.pairings >> i & 1))
+			continue;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				      between, reuse_pairing_name(i));
+		between = ", ";
+	}
+	if (n)
+		snprintf(text + n, sizeof(text) - n, ")");
+	return safe_text(text);
+}
+
 /* All misses in cache @c that reuses make. */
 static double misses_in(const struct ranked *line, size_t n, int c)
 {
@@ -166,8 +185,8 @@ static int ranked_by(const struct report_reuse *r,
  * What stands beside: how many uses the table rests on, and what share of the
  * misses no reuse makes.
  */
-static void print_rest(struct report *out, const struct reuse_histogram *h,
-		       double misses)
+static void print_rest(struct report *out, const struct report_reuse *r,
+		       const struct reuse_histogram *h, double misses)
 {
 	double ends = reuse_histogram_never(h).weight +
 		      reuse_histogram_invalidated(h).weight;
@@ -176,7 +195,7 @@ static void print_rest(struct report *out, const struct reuse_histogram *h,
 
 	fprintf(out->out, "  these are some %s of the uses followed",
 		count_text((uint64_t)(uses + .5)));
-	if (ends > 0)
+	if (ends > 0 && !r->filter.pairings)
 		fprintf(out->out,
 			"; %s of all misses are first uses\n  of a line, or "
 			"after another's store, and of no site here",
@@ -185,22 +204,17 @@ static void print_rest(struct report *out, const struct reuse_histogram *h,
 }
 
 static void print_misses(struct report *out, const struct report_reuse *r,
-			 const struct reuse_stream *s, struct ranked *line,
-			 size_t n)
+			 const struct reuse_histogram *h, struct ranked *line,
+			 size_t n, int by)
 {
-	static struct reuse_histogram h;
-	int last = outermost(r), by;
+	int last = outermost(r);
 	double total;
 
-	reuse_stream_sum(s, &h, NULL);
-	by = ranked_by(r, &h, line, n);
-	if (by < 0)
-		return;
 	for (size_t i = 0; i < n; i++)
 		line[i].key = line[i].sum.miss[by];
 	total = misses_in(line, n, by);
 	qsort(line, n, sizeof(*line), by_key);
-	report_heading(out, "Sites by reuses that miss in %s",
+	report_heading(out, "Sites by reuses%s that miss in %s", kinds_text(r),
 		       r->streams.cache[by].name);
 	fprintf(out->out, "  %s share ", paint(out, PAINT_DIM));
 	for (int c = 0; c <= last; c++)
@@ -214,7 +228,7 @@ static void print_misses(struct report *out, const struct report_reuse *r,
 			break;
 		print_site(out, &line[i], share, last);
 	}
-	print_rest(out, &h, total);
+	print_rest(out, r, h, total);
 }
 
 /* Uses of @s without reuse: of lines as many are first uses, and cold misses.
@@ -275,56 +289,118 @@ static const char *mean_text(const struct reuse_pair *p, uint64_t resolution)
 	return safe_text(text);
 }
 
-static void print_pairs(struct report *out, const struct report_reuse *r,
-			const struct reuse_stream *s)
+static double pair_key(const struct reuse_pair *p, int by)
 {
-	static struct reuse_histogram h;
-	size_t rows = 0;
-	double total;
+	return by < 0 ? p->weight : p->miss[by];
+}
 
-	reuse_stream_sum(s, &h, NULL);
-	total = reuse_histogram_total(&h).weight;
-	for (size_t i = 0; i < r->sites.pairs && rows < out->top; i++) {
-		const struct reuse_pair *p = &r->sites.pair[i];
+static void print_pair(struct report *out, const struct report_reuse *r,
+		       const struct reuse_pair *p, int by, double misses,
+		       double total)
+{
+	const struct place *use = &r->sites.site[p->use].place;
+	const struct place *reuse = &r->sites.site[p->reuse].place;
+	int columns = 27;
 
-		if (!is_of(p, s))
-			continue;
-		if (!rows++) {
-			report_heading(out, "Pairs of use and reuse of %s%s",
-				       s->granularity == REUSE_LINE
-					       ? "cache lines"
-					       : "addresses",
-				       s->ns ? ", estimated" : "");
-			fprintf(out->out,
-				"  %sof uses      mean  kind  used at, then "
-				"reused at%s\n",
-				paint(out, PAINT_DIM), paint(out, PAINT_OFF));
-		}
-		fprintf(out->out, "  %7s %9s  %s   ",
-			percent_text(p->weight, total),
-			mean_text(p, r->streams.resolution),
-			reuse_pairing_name(p->pairing));
-		print_place(out, &r->sites.site[p->use].place);
-		if (same_line(&r->sites.site[p->use].place,
-			      &r->sites.site[p->reuse].place))
-			continue;
-		fprintf(out->out, "%27s", "");
-		print_place(out, &r->sites.site[p->reuse].place);
+	if (by >= 0) {
+		fprintf(out->out, "  %7s",
+			percent_text(pair_key(p, by), misses));
+		columns += 9;
 	}
+	fprintf(out->out, "  %7s %9s  %s   ", percent_text(p->weight, total),
+		mean_text(p, r->streams.resolution),
+		reuse_pairing_name(p->pairing));
+	print_place(out, use);
+	if (same_line(use, reuse))
+		return;
+	fprintf(out->out, "%*s", columns, "");
+	print_place(out, reuse);
+}
+
+static int by_pair_key(const void *a, const void *b, void *by)
+{
+	const struct reuse_pair *x = *(const struct reuse_pair *const *)a;
+	const struct reuse_pair *y = *(const struct reuse_pair *const *)b;
+	double key = pair_key(x, *(int *)by), other = pair_key(y, *(int *)by);
+
+	if (key != other)
+		return key < other ? 1 : -1;
+	/* As they come: by weight. */
+	return (x > y) - (x < y);
+}
+
+/* Of @s the pairs that are shown, by what they are ranked by; to be freed. */
+static const struct reuse_pair **pairs_of(const struct report_reuse *r,
+					  const struct reuse_stream *s, int by,
+					  size_t *n)
+{
+	const struct reuse_pair **shown =
+		xcalloc(r->sites.pairs + 1, sizeof(*shown));
+
+	*n = 0;
+	for (size_t i = 0; i < r->sites.pairs; i++)
+		if (is_of(&r->sites.pair[i], s))
+			shown[(*n)++] = &r->sites.pair[i];
+	qsort_r(shown, *n, sizeof(*shown), by_pair_key, &by);
+	return shown;
+}
+
+/* Ranked by misses in cache @by, -1: by weight. */
+static void print_pairs(struct report *out, const struct report_reuse *r,
+			const struct reuse_stream *s, double total, int by)
+{
+	size_t n;
+	const struct reuse_pair **pair = pairs_of(r, s, by, &n);
+	double misses = 0;
+
+	for (size_t i = 0; i < n; i++)
+		misses += pair_key(pair[i], by);
+	for (size_t i = 0; i < n && i < out->top; i++) {
+		if (by >= 0 && pair_key(pair[i], by) < MISS_SHARE_MIN * misses)
+			break;
+		if (!i) {
+			report_heading(
+				out, "Pairs of use and reuse of %s%s%s%s%s",
+				s->granularity == REUSE_LINE ? "cache lines"
+							     : "addresses",
+				kinds_text(r), s->ns ? ", estimated" : "",
+				by >= 0 ? ", by misses in " : "",
+				by >= 0 ? r->streams.cache[by].name : "");
+			fprintf(out->out,
+				"  %s%sof uses      mean  kind  used at, then "
+				"reused at%s\n",
+				paint(out, PAINT_DIM),
+				by >= 0 ? "  share  " : "",
+				paint(out, PAINT_OFF));
+		}
+		print_pair(out, r, pair[i], by, misses, total);
+	}
+	if (n)
+		fprintf(out->out, "  mean: %s from use to reuse%s\n",
+			s->ns ? "CPU time" : "accesses",
+			by >= 0 ? "; share: of the misses that reuses make"
+				: "");
+	free(pair);
 }
 
 void reuse_sites_print(struct report *out, const struct report_reuse *r,
 		       const struct reuse_stream *s)
 {
+	static struct reuse_histogram h;
 	struct ranked *line;
 	size_t n;
+	int by;
 
 	if (!s)
 		return;
+	reuse_stream_sum(s, &h, NULL);
 	line = lines_of(&r->sites, &n);
-	print_misses(out, r, s, line, n);
-	if (!reuse_stream_has_misses(s))
-		print_pairs(out, r, s);
-	print_ends(out, s, line, n);
+	by = ranked_by(r, &h, line, n);
+	if (by >= 0)
+		print_misses(out, r, &h, line, n, by);
+	if (by >= 0 || !reuse_stream_has_misses(s))
+		print_pairs(out, r, s, reuse_histogram_total(&h).weight, by);
+	if (!r->filter.pairings)
+		print_ends(out, s, line, n);
 	free(line);
 }

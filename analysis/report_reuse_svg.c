@@ -36,7 +36,7 @@ static const char *name_of(const struct report_reuse *r,
 	char text[96];
 
 	snprintf(text, sizeof(text), "%s, %s",
-		 reuse_scope_text(s->scope, r->thread),
+		 reuse_scope_text(s->scope, r->filter.thread),
 		 s->basis == REUSE_SAMPLED ? "from samples"
 					   : "every access counted");
 	return safe_text(text);

@@ -20,7 +20,7 @@ struct building {
 	struct reuse_sites *t;
 	const struct reuse_streams *s;
 	struct symbols *symbols;
-	int64_t thread;      /* row, -1: all */
+	const struct reuse_filter *filter;
 	struct known *known; /* ordered */
 	size_t knowns, knowns_room;
 };
@@ -37,10 +37,15 @@ static int compare_known(const void *a, const void *b)
 	       (x->generation < y->generation);
 }
 
-static bool is_pair(const struct building *b, const struct reuse_row *r)
+static bool counts(const struct building *b, const struct reuse_row *r)
 {
-	return r->record.kind == CDP_REUSE_PAIR &&
-	       (b->thread < 0 || b->thread == r->thread);
+	const struct reuse_filter *f = b->filter;
+
+	if (r->record.kind != CDP_REUSE_PAIR ||
+	    (f->thread >= 0 && f->thread != r->thread))
+		return false;
+	return !f->pairings || (r->record.outcome == REUSE_REUSED &&
+				f->pairings >> r->record.pairing & 1);
 }
 
 static void note(struct building *b, const struct reuse_row *r, uint64_t ip)
@@ -151,9 +156,9 @@ static void count_end(struct building *b, const struct reuse_pair *p)
 		site->taken[p->scope][p->granularity] += p->weight;
 }
 
-/* Count the misses of @r at its site. */
+/* Count the misses of @row at its site, and in @p. */
 static void count(struct building *b, const struct reuse_row *row,
-		  const struct reuse_pair *p)
+		  struct reuse_pair *p)
 {
 	const struct cdp_reuse *r = &row->record;
 	double scale = reuse_record_scale(b->s->profile, row);
@@ -173,10 +178,11 @@ static void count(struct building *b, const struct reuse_row *row,
 
 		if (!reuse_scope_has_cache(b->s, p->scope, c))
 			continue;
-		site->miss[i] +=
+		p->miss[i] =
 			p->weight * locality_span_ways(cell->whole->locality,
 						       span_of(r), c->sets,
 						       host_cache_ways(c));
+		site->miss[i] += p->miss[i];
 		site->seen[i] += p->weight;
 		site->squares[i] += reuse_number(r->squares) * scale * scale;
 	}
@@ -223,6 +229,8 @@ static void unite_pairs(struct reuse_sites *t)
 		if (i && !compare_pair_keys(p, &t->pair[kept - 1])) {
 			t->pair[kept - 1].weight += p->weight;
 			t->pair[kept - 1].sum += p->sum;
+			for (int c = 0; c < HOST_CACHES_MAX; c++)
+				t->pair[kept - 1].miss[c] += p->miss[c];
 		} else {
 			t->pair[kept++] = *p;
 		}
@@ -250,7 +258,7 @@ static void take_pairs(struct building *b)
 			.sum = reuse_number(r->offset) * scale,
 		};
 
-		if (!is_pair(b, row) || !(pair.weight > 0))
+		if (!counts(b, row) || !(pair.weight > 0))
 			continue;
 		pair.use = site_of(b, row, r->use_ip);
 		pair.reuse = site_of(b, row, r->end_ip);
@@ -264,10 +272,11 @@ static void take_pairs(struct building *b)
 }
 
 void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
-		      struct symbols *symbols, int64_t thread)
+		      struct symbols *symbols,
+		      const struct reuse_filter *filter)
 {
 	struct building b = {
-		.t = t, .s = s, .symbols = symbols, .thread = thread
+		.t = t, .s = s, .symbols = symbols, .filter = filter
 	};
 	const struct profile *p = s->profile;
 
@@ -275,7 +284,7 @@ void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
 	for (size_t i = 0; i < p->reuses; i++) {
 		const struct reuse_row *r = &p->reuse[i];
 
-		if (!is_pair(&b, r))
+		if (!counts(&b, r))
 			continue;
 		note(&b, r, r->record.use_ip);
 		note(&b, r, r->record.end_ip);

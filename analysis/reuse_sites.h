@@ -35,6 +35,13 @@ struct reuse_pair {
 	enum reuse_pairing pairing;
 	bool ns;
 	double weight, sum; /* sum of weight times reuse time */
+	double miss[HOST_CACHES_MAX];
+};
+
+/* What counts. */
+struct reuse_filter {
+	int64_t thread;    /* row, -1: all */
+	unsigned pairings; /* bit i: of pairing i; 0: all, and what has none */
 };
 
 struct reuse_sites {
@@ -44,9 +51,9 @@ struct reuse_sites {
 	size_t pairs, pairs_room;
 };
 
-/* @thread: the row whose uses count, -1: all. */
 void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
-		      struct symbols *symbols, int64_t thread);
+		      struct symbols *symbols,
+		      const struct reuse_filter *filter);
 void reuse_sites_release(struct reuse_sites *t);
 
 /* The miss ratio of a site in cache @i, false if nothing was seen. */

@@ -38,10 +38,14 @@ static inline json_t *end(void)
 	return j;
 }
 
-/* @n uses of @thread at ip 0x1000 + @site that end at the next site. */
-static inline void uses(enum reuse_scope scope, enum reuse_granularity g,
-			uint32_t thread, enum reuse_outcome outcome,
-			uint64_t time, uint64_t site, int n)
+/*
+ * @n uses of @thread at ip 0x1000 + 2 * @site that end at the next ip, as
+ * @pairing.
+ */
+static inline void uses_as(enum reuse_pairing pairing, enum reuse_scope scope,
+			   enum reuse_granularity g, uint32_t thread,
+			   enum reuse_outcome outcome, uint64_t time,
+			   uint64_t site, int n)
 {
 	struct reuse_event v = {
 		.outcome = outcome,
@@ -50,7 +54,7 @@ static inline void uses(enum reuse_scope scope, enum reuse_granularity g,
 		.use_place = { .thread = thread },
 		.time = time,
 		.weight = 1,
-		.pairing = REUSE_RAW,
+		.pairing = pairing,
 		.temporal = site % 2 == 0,
 	};
 
@@ -60,6 +64,13 @@ static inline void uses(enum reuse_scope scope, enum reuse_granularity g,
 		ck_assert_int_eq(
 			reuse_tally_add(&fake.store, &tally, scope, g, &v, 1),
 			0);
+}
+
+static inline void uses(enum reuse_scope scope, enum reuse_granularity g,
+			uint32_t thread, enum reuse_outcome outcome,
+			uint64_t time, uint64_t site, int n)
+{
+	uses_as(REUSE_RAW, scope, g, thread, outcome, time, site, n);
 }
 
 static inline double real_at(json_t *j, const char *path)

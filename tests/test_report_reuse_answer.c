@@ -275,7 +275,7 @@ START_TEST(a_thread_that_is_asked_for_is_spoken_of_alone)
 	fake_end(&fake);
 	v = VERB(cmd_report, "report", "-t", ids[_i], fake.dir);
 	ASSERT_SAYS(v.out, want[_i]);
-	ck_assert_int_eq(times_in(v.out, "fake+0x5"), _i == 1);
+	ck_assert_int_eq(times_in(v.out, "fake+0x5") > 0, _i == 1);
 	ck_assert_int_eq(times_in(v.out, "Reuse of cache lines"), _i < 2);
 	verb_free(&v);
 	v = VERB(cmd_report, "report", "--json", "-t", ids[_i], fake.dir);

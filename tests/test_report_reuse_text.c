@@ -165,6 +165,94 @@ START_TEST(times_and_accesses_are_never_added_up)
 }
 END_TEST
 
+/* Hundreds of pairs at once hide the few that miss, and a kind the others. */
+static void pairs_by_hand(void)
+{
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	fake_map(&fake, 0x1000, 0x2000, 0, 5, "/bin/fake");
+	uses_as(REUSE_RAR, REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, 4, 0,
+		500);
+	uses_as(REUSE_RAW, REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED,
+		UINT64_C(1) << 40, 1, 60);
+	uses_as(REUSE_WAW, REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED,
+		UINT64_C(1) << 40, 2, 40);
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_DANGLING, 9, 3, 50);
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+}
+
+START_TEST(pairs_come_by_what_they_miss)
+{
+	json_t *report, *misses;
+	struct verb v;
+
+	setenv("HWLOC_SYNTHETIC", "l2:1(size=1048576) core:1 pu:1", 1);
+	pairs_by_hand();
+	v = VERB(cmd_report, "report", fake.dir);
+	ASSERT_SAYS(v.out, "Pairs of use and reuse of cache lines, by misses "
+			   "in L2");
+	ASSERT_SAYS(v.out, "60 % 9.2 % 1,099,511,627,776 RAW fake+0x2 fake+0x3 "
+			   "40 % 6.2 % 1,099,511,627,776 WAW fake+0x4 fake+0x5 "
+			   "mean: accesses");
+	verb_free(&v);
+	report = report_of(fake.dir);
+	misses = at(stream(report, "private", "line", -1), "pairs.1.misses");
+	ck_assert_double_eq_tol(real_at(misses, "L2"), 60 * PERIOD, 1e-3);
+	json_decref(report);
+}
+END_TEST
+
+START_TEST(a_kind_hides_the_others)
+{
+	json_t *report;
+	struct verb v;
+
+	setenv("HWLOC_SYNTHETIC", "l2:1(size=1048576) core:1 pu:1", 1);
+	pairs_by_hand();
+	v = VERB(cmd_report, "report", "--kind", "waw", fake.dir);
+	ASSERT_SAYS(v.out, "Sites by reuses (WAW) that miss in L2");
+	ASSERT_SAYS(v.out, "100 % 100.0 % fake+0x5 these are some 40 of the "
+			   "uses followed. Pairs of use and reuse of cache "
+			   "lines (WAW), by misses in L2");
+	ASSERT_SAYS(v.out, " 100 % 6.2 % 1,099,511,627,776 WAW fake+0x4 "
+			   "fake+0x5 mean");
+	ck_assert_ptr_null(strstr(v.out, "not used again"));
+	verb_free(&v);
+	v = VERB(cmd_report, "report", "--json", "-k", "RAR,WAW", fake.dir);
+	report = json_loads(v.out, 0, NULL);
+	ck_assert_uint_eq(
+		json_array_size(
+			at(stream(report, "private", "line", -1), "pairs")),
+		2);
+	json_decref(report);
+	verb_free(&v);
+}
+END_TEST
+
+START_TEST(only_kinds_that_there_are_can_be_asked_for)
+{
+	static const char *const wrong[] = { "",     "RAW,",      ",RAW",
+					     "read", "RAW,RAW,X", "RA" };
+	struct verb v;
+
+	pairs_by_hand();
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		v = VERB(cmd_report, "report", "-k", wrong[i], fake.dir);
+		ck_assert_int_eq(v.status, 1);
+		ASSERT_SAYS(v.err, "some of RAR, RAW, WAR and WAW");
+		verb_free(&v);
+	}
+	begin(CDP_MODE_COMM);
+	fake_thread(&fake, "main");
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", "-k", "RAW", fake.dir);
+	ck_assert_int_eq(v.status, 1);
+	ASSERT_SAYS(v.err, "there are none; record with -m reuse");
+	verb_free(&v);
+}
+END_TEST
+
 START_TEST(text_and_picture_show_the_curve)
 {
 	struct verb v;
@@ -224,6 +312,9 @@ int main(void)
 	tcase_add_test(t, bars_have_limits_and_hold_all_uses);
 	tcase_add_test(t, nanoseconds_are_no_accesses);
 	tcase_add_test(t, times_and_accesses_are_never_added_up);
+	tcase_add_test(t, pairs_come_by_what_they_miss);
+	tcase_add_test(t, a_kind_hides_the_others);
+	tcase_add_test(t, only_kinds_that_there_are_can_be_asked_for);
 	tcase_add_test(t, text_and_picture_show_the_curve);
 	tcase_add_test(t, no_picture_of_nothing);
 	suite_add_tcase(s, t);
