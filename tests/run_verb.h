@@ -167,4 +167,25 @@ static inline const char *text_at(json_t *j, const char *path)
 	return json_string_value(at(j, path));
 }
 
+static inline char *report_text_of(const char *dir)
+{
+	struct verb v = VERB(cmd_report, "report", dir);
+
+	ck_assert_msg(v.status == 0, "status %d: %s", v.status, v.err);
+	ck_assert_str_eq(v.err, "");
+	free(v.err);
+	return v.out;
+}
+
+static inline json_t *find_cell(json_t *cells, json_int_t a, json_int_t b)
+{
+	for (size_t i = 0; i < json_array_size(cells); i++) {
+		json_t *cell = json_array_get(cells, i);
+
+		if (int_at(cell, "a") == a && int_at(cell, "b") == b)
+			return cell;
+	}
+	return NULL;
+}
+
 #endif

@@ -12,16 +12,6 @@ static struct fake fake;
 
 #define LINE UINT64_C(0x7f0000001000)
 
-static char *report_text_of(const char *dir)
-{
-	struct verb v = VERB(cmd_report, "report", dir);
-
-	ck_assert_msg(v.status == 0, "status %d: %s", v.status, v.err);
-	ck_assert_str_eq(v.err, "");
-	free(v.err);
-	return v.out;
-}
-
 START_TEST(false_sharing_is_answered_with_share_interval_line_and_count)
 {
 	char *text;
@@ -123,79 +113,6 @@ START_TEST(a_run_that_was_not_profiled_begins_with_the_reason)
 				      "clock.\n"),
 			 text);
 	ASSERT_SAYS(text, "source none was opened");
-	free(text);
-}
-END_TEST
-
-/* The process that the fake header names, as /proc has it. */
-static void pretend_to_be(struct cdp_header *h, pid_t pid)
-{
-	char path[64], stat[1024], *p;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	ck_assert(read_line(path, stat, sizeof(stat)));
-	p = strrchr(stat, ')');
-	for (int field = 2; field < 22; field++)
-		p = strchr(p + 1, ' ');
-	h->pid = pid;
-	h->process_start = strtoull(p, NULL, 10);
-	ck_assert(read_line("/proc/sys/kernel/random/boot_id", h->boot_id,
-			    sizeof(h->boot_id)));
-	h->state = CDP_RUNNING;
-}
-
-START_TEST(a_living_process_is_still_running)
-{
-	struct cdp_header *h = fake_begin(&fake);
-	json_t *j;
-	char *text;
-
-	pretend_to_be(h, getpid());
-	fake_thread(&fake, "main");
-	fake_end(&fake);
-	text = report_text_of(fake.dir);
-	ASSERT_SAYS(text, "still running");
-	j = report_of(fake.dir);
-	ck_assert_str_eq(text_at(j, "processes.0.state"), "running");
-	ck_assert(json_is_false(at(j, "run.complete")));
-	json_decref(j);
-	free(text);
-}
-END_TEST
-
-/* A process id is reused: start time and boot tell whose it is. */
-START_TEST(another_process_with_the_same_id_is_not_ours)
-{
-	struct cdp_header *h = fake_begin(&fake);
-	json_t *j;
-
-	pretend_to_be(h, getpid());
-	if (_i == 0)
-		h->process_start++;
-	else if (_i == 1)
-		h->boot_id[0] ^= 1;
-	else
-		h->pid = 0x3fffffff;
-	fake_thread(&fake, "main");
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	ck_assert_str_eq(text_at(j, "processes.0.state"), "killed");
-	json_decref(j);
-}
-END_TEST
-
-START_TEST(a_killed_process_is_incomplete_and_said_to_be)
-{
-	char *text;
-
-	fake_begin(&fake)->state = CDP_RUNNING;
-	fake_thread(&fake, "a");
-	fake_thread(&fake, "b");
-	fake_pair(&fake, 0, 1, LINE, LINE, 40);
-	fake_end(&fake);
-	text = report_text_of(fake.dir);
-	ASSERT_SAYS(text, "fake (pid 4242): incomplete: killed or crashed");
-	ASSERT_SAYS(text, "complete incomplete: killed or crashed");
 	free(text);
 }
 END_TEST
@@ -481,10 +398,6 @@ int main(void)
 	tcase_add_test(t, one_thread_cannot_share);
 	tcase_add_test(t, no_sample_is_not_no_sharing);
 	tcase_add_test(t, a_run_that_was_not_profiled_begins_with_the_reason);
-	tcase_add_test(t, a_living_process_is_still_running);
-	tcase_add_loop_test(t, another_process_with_the_same_id_is_not_ours, 0,
-			    3);
-	tcase_add_test(t, a_killed_process_is_incomplete_and_said_to_be);
 	tcase_add_test(t, the_map_of_a_line_shows_who_touches_which_byte);
 	tcase_add_test(t, the_matrix_has_each_pair_on_both_sides);
 	tcase_add_test(t, many_threads_are_drawn_in_blocks);

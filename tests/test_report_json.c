@@ -47,17 +47,6 @@ static void random_detections(struct rng *r, int threads, int records)
 	}
 }
 
-static json_t *find_cell(json_t *cells, json_int_t a, json_int_t b)
-{
-	json_t *cell;
-	size_t i;
-
-	json_array_foreach(cells, i,
-			   cell) if (int_at(cell, "a") == a &&
-				     int_at(cell, "b") == b) return cell;
-	return NULL;
-}
-
 static void check_cells(json_t *cells, int threads)
 {
 	size_t expected = 0;
@@ -274,87 +263,6 @@ START_TEST(a_map_says_that_it_is_one)
 }
 END_TEST
 
-START_TEST(ended_threads_are_merged_and_no_count_is_lost)
-{
-	enum {
-		SHORT = 10000
-	};
-	uint64_t samples = 0, count = 0, detections = 0;
-	json_t *j, *t, *c;
-	size_t i;
-
-	fake_begin(&fake);
-	for (int k = 0; k < SHORT; k++) {
-		struct cdp_thread *r =
-			fake_thread(&fake, k % 2 ? "odd" : "even");
-
-		r->start_routine = 0x1000 + k % 3;
-		r->samples[SAMPLE_UNIFORM] = k;
-		samples += k;
-	}
-	fake_thread(&fake, "pool")->state = CDP_THREAD_MERGED;
-	for (int k = 1; k < SHORT; k += 7) {
-		fake_pair(&fake, k - 1, k, BASE, BASE, k);
-		detections += k;
-	}
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	/* Two names by three start routines, and the pool. */
-	ck_assert_uint_eq(json_array_size(at(j, "threads")), 7);
-	json_array_foreach(at(j, "threads"), i, t)
-	{
-		ck_assert_int_eq(int_at(t, "id"), i);
-		count += int_at(t, "count");
-		samples -= int_at(t, "samples.uniform");
-	}
-	ck_assert_uint_eq(count, SHORT + 1);
-	ck_assert_int_eq((int64_t)samples, -480); /* the pool's own */
-	json_array_foreach(at(j, "communication.cells"), i, c)
-	{
-		detections -= int_at(c, "all");
-		ck_assert_int_eq(int_at(c, "a_to_b") +
-					 (int_at(c, "a") == int_at(c, "b")
-						  ? 0
-						  : int_at(c, "b_to_a")),
-				 int_at(c, "all"));
-	}
-	ck_assert_uint_eq(detections, 0);
-	json_decref(j);
-}
-END_TEST
-
-START_TEST(few_threads_are_not_merged)
-{
-	json_t *j;
-
-	fake_begin(&fake);
-	for (int k = 0; k < 512; k++)
-		fake_thread(&fake, "same");
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	ck_assert_uint_eq(json_array_size(at(j, "threads")), 512);
-	json_decref(j);
-}
-END_TEST
-
-START_TEST(a_thread_without_a_record_gets_a_row)
-{
-	json_t *j;
-
-	fake_begin(&fake);
-	fake_thread(&fake, "a");
-	fake_pair(&fake, 0, 4000000000, BASE, BASE, 11);
-	fake_pair(&fake, 77, 4000000000, BASE, BASE, 12);
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	ck_assert_uint_eq(json_array_size(at(j, "threads")), 3);
-	ck_assert_int_eq(int_at(j, "communication.total.estimate"), 23);
-	ck_assert(json_is_true(at(j, "threads.1.unknown")));
-	ck_assert_ptr_null(json_object_get(at(j, "threads.1"), "samples"));
-	json_decref(j);
-}
-END_TEST
-
 START_TEST(absurd_counts_saturate)
 {
 	json_t *j;
@@ -402,62 +310,6 @@ START_TEST(names_survive_json_whatever_they_hold)
 }
 END_TEST
 
-START_TEST(threads_of_two_processes_stay_apart)
-{
-	struct cdp_header *h;
-	json_t *j;
-
-	fake_begin(&fake);
-	fake_thread(&fake, "a");
-	fake_thread(&fake, "b");
-	fake_pair(&fake, 0, 1, BASE, BASE, 5);
-	h = fake_next(&fake, 4243);
-	h->start_mono = 500000000; /* began first */
-	strcpy(h->exe, "/usr/bin/first");
-	fake_thread(&fake, "c");
-	fake_thread(&fake, "d");
-	fake_thread(&fake, "e");
-	fake_pair(&fake, 1, 2, BASE, BASE, 6);
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	ck_assert_str_eq(text_at(j, "processes.0.exe"), "/usr/bin/first");
-	ck_assert_str_eq(text_at(j, "threads.2.name"), "e");
-	ck_assert_int_eq(int_at(j, "threads.3.process"), 1);
-	ck_assert_int_eq(
-		int_at(find_cell(at(j, "communication.cells"), 1, 2), "all"),
-		6);
-	ck_assert_int_eq(
-		int_at(find_cell(at(j, "communication.cells"), 3, 4), "all"),
-		5);
-	/* One address in two processes is two lines. */
-	ck_assert_uint_eq(json_array_size(at(j, "communication.lines")), 2);
-	ck_assert_int_eq(int_at(j, "run.wall_ns"), 2500000000);
-	json_decref(j);
-}
-END_TEST
-
-START_TEST(a_wrapper_that_execs_does_not_speak_for_the_run)
-{
-	struct cdp_header *h = fake_begin(&fake);
-	json_t *j;
-
-	h->state = CDP_EXECED;
-	h->source[0] = '\0';
-	h->registers = 0;
-	fake_thread(&fake, "sh")->interrupts = 0;
-	h = fake_next(&fake, 4243);
-	h->start_mono = 1100000000;
-	fake_thread(&fake, "real");
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	ck_assert_str_eq(text_at(j, "run.source"), "clock");
-	ck_assert_int_eq(int_at(j, "run.registers"), 4);
-	ck_assert(json_is_true(at(j, "run.complete")));
-	ck_assert_str_eq(text_at(j, "processes.0.state"), "execed");
-	json_decref(j);
-}
-END_TEST
-
 START_TEST(what_was_not_kept_apart_is_in_the_totals_alone)
 {
 	struct cdp_pair *p;
@@ -498,13 +350,8 @@ int main(void)
 	tcase_add_loop_test(t, every_name_of_the_schema_is_there_with_its_type,
 			    0, LENGTH(schema));
 	tcase_add_test(t, a_map_says_that_it_is_one);
-	tcase_add_test(t, ended_threads_are_merged_and_no_count_is_lost);
-	tcase_add_test(t, few_threads_are_not_merged);
-	tcase_add_test(t, a_thread_without_a_record_gets_a_row);
 	tcase_add_test(t, absurd_counts_saturate);
 	tcase_add_test(t, names_survive_json_whatever_they_hold);
-	tcase_add_test(t, threads_of_two_processes_stay_apart);
-	tcase_add_test(t, a_wrapper_that_execs_does_not_speak_for_the_run);
 	tcase_add_test(t, what_was_not_kept_apart_is_in_the_totals_alone);
 	suite_add_tcase(suite, t);
 	srunner_run_all(runner, CK_ENV);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_transfer_slots - which samples keep a slot, and what they stand for
+ * test_transfer_slots - which samples keep a slot and what they stand for, and
+ * how a slot is armed and disarmed beside other threads
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -112,6 +114,77 @@ START_TEST(marks_taken_back_after_a_displacement_cancel_in_the_mean)
 }
 END_TEST
 
+START_TEST(arming_that_fails_frees_the_slot_and_is_counted)
+{
+	struct hand *h = start(config(TRANSFER_EPOCH), 1);
+
+	h->fail = -EBUSY;
+	sample(h, 0, word(0, 0, ACCESS_STORE), 0);
+	ck_assert_uint_eq(stats(h).arm_failed, 1);
+	h->fail = 0;
+	sample(h, 0, word(1, 0, ACCESS_STORE), 1);
+	ck_assert(h->live[0]);
+	/* The next is the first since the slot was free: one period. */
+	trap(h, 1, word(1, 0, ACCESS_STORE), 2);
+	ck_assert_double_eq(h->event[0].weight, PERIOD);
+}
+END_TEST
+
+static void sample_others(struct hand *h)
+{
+	/* One of these is accepted: seeds are fixed. */
+	for (int i = 0; i < 30; i++)
+		sample(h, 1, word(3, 0, ACCESS_STORE), 5);
+}
+
+START_TEST(what_wins_while_the_registers_are_armed_is_armed_next)
+{
+	struct hand *h = start(config(TRANSFER_EPOCH), 1);
+
+	h->meanwhile = sample_others;
+	sample(h, 0, word(0, 0, ACCESS_STORE), 0);
+	ck_assert_int_eq(h->arms, 2);
+	ck_assert_uint_eq(h->armed[0].line, BASE + 3 * LINE);
+	trap(h, 2, word(3, 0, ACCESS_STORE), 9);
+	ck_assert_uint_eq(h->chain.n, 1);
+	ck_assert_uint_eq(h->event[0].from, 1);
+	ck_assert_double_eq_tol(h->event[0].weight, 31 * PERIOD, 1e-6);
+}
+END_TEST
+
+START_TEST(what_is_sampled_while_a_slot_is_disarmed_is_armed_next)
+{
+	struct hand *h = start(config(TRANSFER_EPOCH), 1);
+
+	sample(h, 0, word(0, 0, ACCESS_STORE), 0);
+	h->meanwhile = sample_others;
+	trap(h, 1, word(0, 0, ACCESS_STORE), 1);
+	ck_assert_int_eq(h->disarms, 1);
+	ck_assert_int_eq(h->arms, 2);
+	ck_assert(h->live[0]);
+	trap(h, 2, word(3, 0, ACCESS_STORE), 9);
+	ck_assert_double_eq_tol(h->event[0].weight, 30 * PERIOD, 1e-6);
+}
+END_TEST
+
+static void trap_again(struct hand *h)
+{
+	trap(h, 2, word(0, 0, ACCESS_STORE), 9);
+	sample(h, 2, word(0, 0, ACCESS_STORE), 9);
+}
+
+START_TEST(who_finds_a_slot_locked_gives_up_and_is_counted)
+{
+	struct hand *h = start(config(TRANSFER_EPOCH), 1);
+
+	sample(h, 0, word(0, 0, ACCESS_STORE), 0);
+	h->in_sink = trap_again;
+	trap(h, 1, word(0, 0, ACCESS_STORE), 1);
+	ck_assert_uint_eq(stats(h).busy, 2);
+	ck_assert_int_eq(h->chains, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("transfer_slots");
@@ -125,6 +198,12 @@ int main(void)
 	tcase_add_test(tc, a_line_that_is_quiet_does_not_keep_its_slot);
 	tcase_add_test(
 		tc, marks_taken_back_after_a_displacement_cancel_in_the_mean);
+	tcase_add_test(tc, arming_that_fails_frees_the_slot_and_is_counted);
+	tcase_add_test(tc,
+		       what_wins_while_the_registers_are_armed_is_armed_next);
+	tcase_add_test(tc,
+		       what_is_sampled_while_a_slot_is_disarmed_is_armed_next);
+	tcase_add_test(tc, who_finds_a_slot_locked_gives_up_and_is_counted);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
