@@ -16,7 +16,10 @@ enum {
 
 HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
-HIDDEN uint8_t instr_watched[INSTR_WATCHED] __attribute__((aligned(64)));
+static uint8_t watched[INSTR_WATCHED] __attribute__((aligned(64)));
+
+/* The word from which a hook has the table where nobody gave it another. */
+#define OWN_TABLE ((const uint8_t *const *)&instr_library.watched)
 
 /* The linker's; absent where the program has no atomics. */
 extern HIDDEN const char code_low[] __asm__("__start_comdet_instr_atomics")
@@ -33,8 +36,8 @@ HIDDEN struct instr_library instr_library = {
 	.abi = INSTR_ABI,
 	.bytes = sizeof(struct instr_library),
 	.thread_bytes = sizeof(struct instr_thread),
-	.watched_bytes = sizeof(instr_watched),
-	.watched = instr_watched,
+	.watched_bytes = sizeof(watched),
+	.watched = watched,
 	.thread = this_thread,
 	.code_low = code_low,
 	.code_high = code_high,
@@ -46,10 +49,10 @@ __asm__(".pushsection .note.comdet, \"a\", @note\n\t"
 	".long 7, 8, 1\n\t" /* bytes of name and desc, INSTR_NOTE_TYPE */
 	".asciz \"" INSTR_NOTE_NAME "\"\n\t"
 	".balign 4\n\t"
-	".long 1\n\t" /* INSTR_ABI */
+	".long 2\n\t" /* INSTR_ABI */
 	".long instr_library - .\n\t"
 	".popsection");
-_Static_assert(INSTR_ABI == 1 && INSTR_NOTE_TYPE == 1, "as in the note");
+_Static_assert(INSTR_ABI == 2 && INSTR_NOTE_TYPE == 1, "as in the note");
 _Static_assert(sizeof(INSTR_NOTE_NAME) == 7, "as in the note");
 _Static_assert(sizeof(struct instr_note) == 8, "as in the note");
 
@@ -80,6 +83,8 @@ static void tell(uint64_t addr, enum instr_class class, uint64_t ip,
 
 	/* (L) pairs with (I) of who listens: its set-up is seen. */
 	listener = __atomic_load_n(&instr_library.listener, __ATOMIC_ACQUIRE);
+	if (!t->watched || !listener)
+		t->watched = OWN_TABLE;
 	if (listener) {
 		listener(t, class, addr, bytes, ip);
 	} else if (t->left[class] < 0) {
@@ -101,14 +106,13 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 						 uint64_t ip, uint64_t bytes)
 {
 	uint64_t last = (addr + bytes - 1) >> INSTR_LINE_SHIFT;
-	bool watched = false;
+	bool event = --instr_self.left[class] < 0;
 
-	for (uint64_t line = addr >> INSTR_LINE_SHIFT; line <= last && !watched;
+	for (uint64_t line = addr >> INSTR_LINE_SHIFT; line <= last && !event;
 	     line++)
-		watched = instr_watched[instr_watched_entry(
-			line << INSTR_LINE_SHIFT)];
+		event = instr_may_be_watched(line << INSTR_LINE_SHIFT);
 	instr_self.range_bytes[class - INSTR_LOAD_RANGE] += bytes;
-	if (--instr_self.left[class] < 0 || watched)
+	if (event)
 		tell(addr, class, ip, bytes);
 }
 

@@ -9,6 +9,8 @@
 #ifndef COMDET_INSTR_HOOKS_H
 #define COMDET_INSTR_HOOKS_H
 
+#include <stdbool.h>
+
 #include "instr.h"
 
 #define EXPORT      __attribute__((visibility("default")))
@@ -23,12 +25,20 @@
 
 extern HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
-extern HIDDEN uint8_t instr_watched[INSTR_WATCHED];
-
 /* The counter was counted down already. */
 HIDDEN void instr_event(uint64_t addr, enum instr_class class, uint64_t ip);
 HIDDEN void instr_range_event(uint64_t addr, enum instr_class class,
 			      uint64_t ip, uint64_t bytes);
+
+/* A thread that has had no event has no table: look at the counter first. */
+static inline __attribute__((always_inline)) bool instr_may_be_watched(
+	uint64_t addr)
+{
+	const uint8_t *table =
+		__atomic_load_n(instr_self.watched, __ATOMIC_RELAXED);
+
+	return table[instr_watched_entry(addr)];
+}
 
 /* To be inlined into the hook itself: the caller's address is its own. */
 static inline __attribute__((always_inline)) void instr_access(
@@ -37,7 +47,7 @@ static inline __attribute__((always_inline)) void instr_access(
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 
 	if (UNLIKELY(--instr_self.left[class] < 0) ||
-	    UNLIKELY(instr_watched[instr_watched_entry(addr)]))
+	    UNLIKELY(instr_may_be_watched(addr)))
 		instr_event(addr, class,
 			    (uint64_t)(uintptr_t)__builtin_return_address(0));
 }

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-	INSTR_ABI = 1,
+	INSTR_ABI = 2,
 	INSTR_NOTE_TYPE = 1,
 	INSTR_LINE_SHIFT = 6,
 	INSTR_WATCHED = 1 << 16, /* entries of the table of watched lines */
@@ -51,7 +51,13 @@ struct instr_thread {
 	uint64_t range_bytes[2]; /* loaded, stored by the range classes */
 	uint64_t atomic_ip;      /* where the latest atomic was called */
 	uint64_t owner; /* the listener's: 0 if it knows nothing of us */
-	uint64_t reserved[3];
+	/*
+	 * The table that hooks look into. The word that it is read from may be
+	 * changed by any thread; where it lies is the thread's own. NULL until
+	 * the thread's first event.
+	 */
+	const uint8_t *const *watched;
+	uint64_t reserved[2];
 };
 
 /*
@@ -67,7 +73,7 @@ struct instr_library {
 	uint32_t bytes;        /* of this struct */
 	uint32_t thread_bytes; /* of struct instr_thread */
 	uint32_t watched_bytes;
-	uint8_t *watched; /* not 0: the line may be watched */
+	uint8_t *watched; /* table; not 0: the line may be watched */
 	struct instr_thread *(*thread)(void); /* the calling thread's */
 	instr_listener *listener;             /* atomic; NULL: nobody listens */
 	/* The hooks that perform accesses themselves: atomics. */
