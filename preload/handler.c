@@ -138,7 +138,9 @@ static void work(void *arg)
 		pmu_source_signal(t);
 		break;
 	case WATCH_DATA:
-		if (job->late)
+		if (instr_reuse_by_registers())
+			instr_reuse_register(t, &job->what, &cpu);
+		else if (job->late)
 			thread_reuse_late(t, job->what.reg);
 		else
 			sample_data_trap(t, job->what.reg, &cpu);
@@ -255,7 +257,8 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 				  : LOSS_REENTRANT);
 	if (t->ending || t->in_handler)
 		return;
-	job.late = late && what.event == WATCH_DATA && t->reuse;
+	job.late = late && what.event == WATCH_DATA &&
+		   (t->reuse || instr_reuse_by_registers());
 	if (late && !job.late) {
 		let_go(t, &what, uc->uc_mcontext.gregs[REG_RIP]);
 		return;

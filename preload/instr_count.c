@@ -215,6 +215,15 @@ bool instr_count_thread(uint32_t id, uint64_t *count)
 	return t;
 }
 
+void instr_count_poke(const struct thread *t)
+{
+	take_lock();
+	for (struct thread *other = threads; other; other = other->instr.next)
+		if (other != t)
+			instr_poke(other);
+	give_lock_back();
+}
+
 /* Counters to be read by one system call; of who has the lock. */
 static struct {
 	struct thread *thread[BATCH];

@@ -154,6 +154,8 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 			continue;
 		copy->library = instr_library(i);
 		__atomic_store_n(&copy->hooks, h, __ATOMIC_RELEASE);
+		if (instr_reuse_by_registers())
+			instr_poke_begin(t, copy, h);
 	}
 	h->owner = owner;
 }
@@ -163,7 +165,7 @@ struct event {
 	struct instr_thread *hooks;
 	enum instr_class class;
 	struct access access;
-	bool sampled;
+	bool sampled, poked;
 	uint32_t slots; /* that may be touched */
 };
 
@@ -248,6 +250,8 @@ static void work(void *arg)
 	instr_begin(t);
 	if (e->hooks->owner != owner)
 		begin_hooks(t, e->hooks);
+	if (e->poked)
+		instr_poke_answer(t);
 	if (e->slots)
 		trap(t, e);
 	if (e->sampled)
@@ -311,6 +315,14 @@ static uint32_t slots_of(const struct thread *t, uint64_t addr, uint64_t bytes,
 	return slots;
 }
 
+/* Nobody will answer for it. */
+static void leave(const struct instr_thread *h)
+{
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i) && instr_library(i)->thread() == h)
+			instr_poke_end(instr_library(i));
+}
+
 static void listen_exact(struct thread *t, struct event *e)
 {
 	struct instr_thread *h = e->hooks;
@@ -341,6 +353,7 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 	if (class >= INSTR_MODIFY && class < INSTR_LOAD_RANGE)
 		e.access.flags |= ACCESS_LOCKED;
 	if (!runtime_active()) { /* a child of a raw system call */
+		leave(h);
 		mute(h, class);
 		return;
 	}
@@ -356,11 +369,12 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 		e.sampled = true;
 		load(h, class, interval(t) - 1);
 	}
+	e.poked = instr_reuse_by_registers() && instr_poke_is_due(t);
 	if (instr_config.reuse)
 		e.slots = instr_reuse_watches(t, &e.access);
 	else
 		e.slots = slots_of(t, addr, bytes, e.access.flags);
-	if (e.sampled || e.slots)
+	if (e.sampled || e.slots || e.poked)
 		blocked(&e);
 }
 
@@ -408,23 +422,13 @@ void instr_attribute(struct access *a)
 void instr_trap(struct thread *t, const struct watch_signal *what,
 		const struct cpu_state *cpu)
 {
-	int reg = what->reg;
 	uint32_t slot, index, generation;
 	struct access a = { .ip = cpu->rip };
 	struct watch_range w;
 
 	store_add(&t->record->traps, 1);
 	instr_begin(t);
-	if (!instr_register_is_at(reg, what->addr)) {
-		lose(t, LOSS_TRAP_STALE);
-		return;
-	}
-	if (instr_config.reuse) {
-		instr_reuse_register(t, reg, what->tag, cpu);
-		return;
-	}
-	if (!instr_watch_register(reg, what->tag, &w, &slot, &index,
-				  &generation)) {
+	if (!instr_watch_register(what, &w, &slot, &index, &generation)) {
 		lose(t, LOSS_TRAP_STALE);
 		return;
 	}

@@ -10,12 +10,14 @@
  * the ranges themselves are compared here. A slot's range is 0 while it
  * changes, and its generation is read before it.
  *
- * Watched by registers, one for each slot: they trap all threads. A hook runs
- * before its access, so a use is armed before it is made: it traps, and is the
- * use by that (use_next). Nothing that comes after it can be missed. An access
- * that traps is not told of by the hooks as well.
+ * Watched by registers, one for each slot: each thread sets its own, as
+ * instr_poke.c says. A hook runs before its access, so a use is armed before it
+ * is made: it traps, and is the use by that (use_next). Nothing that comes
+ * after it can be missed. An access that traps is not told of by the hooks as
+ * well; threads that found no registers are told by their hooks alone.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,13 +26,15 @@
 #include "runtime.h"
 #include "src/reuse_own.h"
 #include "state.h"
+#include "sys.h"
+#include "watch.h"
 #include "signal_safe.h"
 
 enum {
 	LINE_BYTES = 64,
 	PIECES_MAX = 1024, /* of a range that is sampled */
 	LEN_SHIFT = 56,    /* above any address: bytes of a range */
-	TRAPS_MAX = 100,   /* of a register, for one use */
+	TRAPS_MAX = 100,   /* for one use */
 	FILTER_BYTES = 1 << 16,
 };
 
@@ -41,6 +45,7 @@ struct watched {
 	_Atomic uint64_t range; /* address and bytes, 0: nothing */
 	_Atomic uint32_t generation;
 	_Atomic uint32_t thread; /* of the use */
+	_Atomic uint32_t traps;  /* of registers, so armed */
 	uint64_t marked;         /* as range, for who arms */
 };
 
@@ -169,25 +174,57 @@ static void decided(void *ctx, const struct reuse_event *e)
 		lose(r->owner, LOSS_STORE_FULL);
 }
 
-static int arm_register(void *ctx, const struct reuse_watched *w)
+/* There is one engine then. */
+static int arm_registers(void *ctx, const struct reuse_watched *w)
 {
 	struct instr_reuse *r = ctx;
 	struct watch_range range =
 		reuse_own_part(w->addr, w->len, &r->thread.rng);
+	struct reuse_watched part = *w;
 
-	atomic_store_explicit(&engine[r->engine].watched[w->slot].thread,
-			      w->place.thread, memory_order_relaxed);
-	store_add(&r->owner->record->arms, 1);
-	return instr_register_set(w->slot, &range, w->generation);
+	part.addr = range.addr;
+	part.len = range.len;
+	atomic_store_explicit(&watched[w->slot].traps, 0, memory_order_relaxed);
+	arm(r, &part);
+	instr_count_poke(r->owner);
+	instr_poke_answer(r->owner);
+	return 0;
 }
 
 static void disarm_register(void *ctx, uint32_t slot)
 {
-	instr_register_off(slot);
+	struct instr_reuse *r = ctx;
+
+	disarm(r, slot);
+	if (!r->owner)
+		return;
+	instr_count_poke(r->owner);
+	instr_poke_off(r->owner, slot);
+}
+
+bool instr_reuse_by_registers(void)
+{
+	return hardware && instr_is_source();
+}
+
+bool instr_reuse_slot(uint32_t slot, struct instr_slot *s)
+{
+	uint64_t range;
+
+	/* (K) pairs with (J). */
+	s->generation = atomic_load_explicit(&watched[slot].generation,
+					     memory_order_acquire);
+	range = atomic_load_explicit(&watched[slot].range,
+				     memory_order_relaxed);
+	s->thread = atomic_load_explicit(&watched[slot].thread,
+					 memory_order_relaxed);
+	s->range.addr = range_addr(range);
+	s->range.len = range_bytes(range);
+	return range;
 }
 
 static const struct reuse_watch software = { arm, disarm, count_of };
-static const struct reuse_watch debug_registers = { arm_register,
+static const struct reuse_watch debug_registers = { arm_registers,
 						    disarm_register, count_of };
 static const struct reuse_sink sink = { decided };
 
@@ -218,6 +255,8 @@ int instr_reuse_init(uint32_t registers)
 	int r = 0;
 
 	hardware = registers;
+	if (hardware)
+		instr_poke_init();
 	slots = registers ? registers : c->slots;
 	memset(watched, 0, sizeof(watched));
 	memset(filter, 0, sizeof(filter));
@@ -267,9 +306,15 @@ void instr_reuse_start(struct thread *t)
 
 void instr_reuse_end(struct thread *t)
 {
+	uint64_t all = ~0ull, before = 0;
+
 	t->instr.in_reuse = false;
+	/* Who has a lock is not to be interrupted. */
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
 	for (uint32_t i = 0; i < engines; i++)
 		reuse_thread_end(engine[i].reuse, &t->instr.reuse[i].thread);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
+		  sizeof(before));
 	reuse_tally_release(&t->instr.reuse_tally);
 }
 
@@ -311,7 +356,7 @@ bool instr_reuse_watches(const struct thread *t, const struct access *a)
 	struct access piece;
 	uint32_t generation;
 
-	if (hardware || !may_touch(a))
+	if (t->instr.bank || !may_touch(a))
 		return false;
 	for (const struct engine *g = engine; g < engine + engines; g++)
 		for (uint32_t i = 0; i < slots; i++)
@@ -340,24 +385,6 @@ void instr_reuse_trap(struct thread *t, const struct access *a)
 	}
 }
 
-/* What the thread's access was, as far as the processor and the code tell. */
-static struct access trapped(struct thread *t, const struct watch_range *w,
-			     bool own, const struct cpu_state *cpu)
-{
-	struct access a = { .ip = cpu->rip };
-
-	if (sample_trapped(t, cpu, w, &a)) {
-		instr_attribute(&a);
-		return a;
-	}
-	lose(t, LOSS_TRAP_INEXACT);
-	/* The owner's decides in any case; of another one it is not known. */
-	return (struct access){ .addr = w->addr,
-				.ip = cpu->rip,
-				.len = w->len,
-				.flags = own ? ACCESS_LOAD : 0 };
-}
-
 static void give_up(struct thread *t, int slot, uint32_t generation)
 {
 	uint64_t weight = reuse_drop(engine[0].reuse, &t->instr.reuse[0].thread,
@@ -367,26 +394,46 @@ static void give_up(struct thread *t, int slot, uint32_t generation)
 	store_add(&t->record->loss[LOSS_TRAP_LIMIT], weight);
 }
 
-/* There is one engine then. */
-void instr_reuse_register(struct thread *t, int reg, uint32_t tag,
+/*
+ * A trap that comes late was of an access that our own handler made, or the
+ * program with the signal blocked. When, nobody knows: the use is lost.
+ */
+void instr_reuse_register(struct thread *t, const struct watch_signal *what,
 			  const struct cpu_state *cpu)
 {
-	struct watch_range range;
+	uint32_t reg = what->reg, traps;
+	struct instr_slot armed, now;
 	struct access a;
-	uint32_t generation, traps, thread;
 
-	traps = instr_register_trapped(reg, tag, &range, &generation);
-	if (!traps || !t->instr.in_reuse) {
+	store_add(&t->record->traps, 1);
+	if (!t->instr.in_reuse || !t->instr.bank || reg >= slots) {
 		lose(t, LOSS_TRAP_STALE);
 		return;
 	}
-	thread = atomic_load_explicit(&engine[0].watched[reg].thread,
-				      memory_order_relaxed);
-	a = trapped(t, &range, thread == t->record->id, cpu);
-	reuse_trap(engine[0].reuse, &t->instr.reuse[0].thread, reg, generation,
-		   &a, instr_accesses(t));
-	if (traps >= TRAPS_MAX)
-		give_up(t, reg, generation);
+	armed = t->instr.armed[reg];
+	if (what->addr && what->addr != armed.range.addr) {
+		lose(t, LOSS_TRAP_STALE);
+		return;
+	}
+	if (!instr_reuse_slot(reg, &now) ||
+	    now.generation != armed.generation) {
+		instr_poke_off(t, reg);
+		lose(t, LOSS_TRAP_STALE);
+		return;
+	}
+	if (what->late) {
+		instr_poke_off(t, reg);
+		reuse_drop(engine[0].reuse, &t->instr.reuse[0].thread, reg,
+			   now.generation);
+		return;
+	}
+	a = instr_poke_access(t, &armed, cpu);
+	reuse_trap(engine[0].reuse, &t->instr.reuse[0].thread, reg,
+		   now.generation, &a, instr_accesses(t));
+	traps = atomic_fetch_add_explicit(&watched[reg].traps, 1,
+					  memory_order_relaxed);
+	if (traps + 1 >= TRAPS_MAX)
+		give_up(t, reg, now.generation);
 }
 
 void instr_reuse_sample(struct thread *t, const struct access *a)
@@ -410,6 +457,9 @@ void instr_reuse_sample(struct thread *t, const struct access *a)
 	}
 	if (piece.addr < end)
 		lose(t, LOSS_NO_REGISTER);
+	/* By hooks, the use is this access: nothing else will tell of it. */
+	if (hardware && !t->instr.bank)
+		instr_reuse_trap(t, a);
 }
 
 static void add_loss(enum loss_cause cause, uint64_t uses)

@@ -89,8 +89,13 @@ static int open_registers(int wanted, bool *lines, char *why, size_t size)
 {
 	int n;
 
-	if (!instr_config.reuse && instr_config.algorithm == INSTR_COMDETECTIVE)
-		return watch_selftest(why, size);
+	if (instr_config.reuse ||
+	    instr_config.algorithm == INSTR_COMDETECTIVE) {
+		n = watch_selftest(why, size);
+		if (instr_config.reuse) /* each thread opens its own */
+			watch_thread_end(thread_self());
+		return n;
+	}
 	n = instr_watch_open(wanted, lines);
 	if (!n)
 		snprintf(why, size,
@@ -206,10 +211,16 @@ void instr_thread_end(struct thread *t)
 	if (t->instr.watches)
 		instr_software_comm.disarm(t);
 	instr_flush(t);
+	instr_bank_end(t);
 	if (t->instr.in_reuse) {
 		instr_reuse_end(t);
 		instr_count_end(t);
 	}
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i)) {
+			instr_library(i)->thread()->owner = 0;
+			instr_poke_end(instr_library(i));
+		}
 	if (t->instr.in_exact)
 		instr_exact_end(t);
 }
@@ -223,6 +234,7 @@ void instr_stop(void)
 			set_listener(instr_library(i), NULL);
 	instr_drain();
 	instr_watch_close();
+	instr_bank_close_all();
 }
 
 void instr_finish(bool last)
@@ -261,7 +273,9 @@ void instr_after_fork(void)
 		if (instr_library(i)) {
 			set_listener(instr_library(i), NULL);
 			instr_forget(instr_library(i)->thread());
+			instr_poke_end(instr_library(i));
 		}
 	instr_watch_close();
+	instr_bank_close_all();
 	is_source = false;
 }

@@ -15,7 +15,8 @@
  *   software  a table of lines that every hook looks into: whole lines, armed
  *             at once, seen by instrumented code alone;
  *   hardware  debug registers, one inherited event each for all threads: 8
- *             bytes, or a line where the processor can; seen by all code.
+ *             bytes, or a line where the processor can; seen by all code. For
+ *             reuse times each thread has its own events: instr_poke.c.
  *
  * With config.exact every access also goes through the directory of
  * src/exact.h. With config.reuse samples go to the engines of src/reuse.h
@@ -88,10 +89,20 @@ struct instr_reuse {
 	struct reuse_thread thread;
 };
 
+struct instr_bank; /* instr_bank.c: debug registers of one thread */
+
+/* What is watched for a use, by registers. */
+struct instr_slot {
+	struct watch_range range;
+	uint32_t generation;
+	uint32_t thread; /* of the use */
+};
+
 /* A thread's counters in one copy of the hooks. */
 struct instr_copy {
 	const struct instr_library *library;
 	const struct instr_thread *hooks; /* NULL: had no event yet */
+	const uint8_t *watched;           /* atomic; its table: instr_poke.c */
 };
 
 /* What a thread keeps. */
@@ -111,6 +122,10 @@ struct instr_state {
 	struct instr_copy copy[INSTR_LIBRARIES_MAX];
 	_Atomic uint32_t sequence;
 	uint64_t read; /* accesses, as another thread last read them */
+	/* As its registers are set: instr_poke.c. */
+	struct instr_bank *bank; /* NULL: none */
+	struct instr_slot armed[COMM_REGISTERS_MAX];
+	bool by_hooks; /* found no bank */
 	struct exact_thread *exact;
 	/* comm's, in software. */
 	struct watch_range watched[COMM_REGISTERS_MAX];
@@ -169,7 +184,7 @@ void instr_stop(void);
 /* In a forked child: what was inherited is let go. Context: set-up. */
 void instr_after_fork(void);
 
-/* A register trapped, as @what says. Context: handler. */
+/* A register of all threads trapped, as @what says. Context: handler. */
 void instr_trap(struct thread *t, const struct watch_signal *what,
 		const struct cpu_state *cpu);
 /* What trapped, as @what says, is to trap no more. Context: handler. */
@@ -241,34 +256,50 @@ bool instr_watch_touches(uint32_t slot, const struct access *a,
  */
 int instr_watch_open(int n, bool *line);
 
-/* What register @reg watches; false if it is not armed as @tag. Any context. */
-bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
-			  uint32_t *slot, uint32_t *index,
-			  uint32_t *generation);
+/* What a register that trapped as @what watches; false: no longer. Any. */
+bool instr_watch_register(const struct watch_signal *what,
+			  struct watch_range *range, uint32_t *slot,
+			  uint32_t *index, uint32_t *generation);
 
 /*
- * Register @reg traps all threads at accesses to @range: 1, 2, 4 or 8 aligned
- * bytes. Changed when it returns; one call for a register at a time. Returns
- * 0 or -errno. Context: handler.
+ * instr_bank.c: debug registers of the calling thread. Context: handler, except
+ * where it says another.
  */
-int instr_register_set(int reg, const struct watch_range *range,
-		       uint32_t generation);
-void instr_register_off(int reg);
-
+void instr_bank_init(void); /* set-up */
+/* Has the thread registers, or could it open some? */
+bool instr_bank_take(struct thread *t);
 /*
- * Does @reg watch what is at @addr, which 0 may be? A thread that is made while
- * a register is moved may get a mixture: the new tag and the old address. And
- * threads hand their registers on to each other.
+ * Register @reg of the thread, which has some, traps it at accesses to @w, or
+ * at stores only. Returns 0 or -errno.
  */
-bool instr_register_is_at(int reg, uint64_t addr);
+int instr_bank_set(struct thread *t, int reg, const struct watch_range *w,
+		   bool stores_only);
+void instr_bank_off(struct thread *t, int reg);
+void instr_bank_end(struct thread *t);
+/* Of all threads. Any context. */
+void instr_bank_close_all(void);
 
+/* instr_poke.c: with registers of each thread, context as above. */
+void instr_poke_init(void); /* set-up */
+/* The calling thread's hooks @h are to be told by @copy of it. */
+void instr_poke_begin(struct thread *t, struct instr_copy *copy,
+		      struct instr_thread *h);
+/* The next access of @t, that began, is an event. With the lock of counts. */
+void instr_poke(struct thread *t);
+/* Was the calling thread poked, and has not answered? Any context. */
+bool instr_poke_is_due(const struct thread *t);
+/* Its registers are set as the slots say. */
+void instr_poke_answer(struct thread *t);
+/* Its register @reg is set free. */
+void instr_poke_off(struct thread *t, int reg);
 /*
- * What @reg, armed as @tag, watches. Returns how often it trapped since,
- * this time included; 0 if it is not armed so. Context: handler.
+ * What the thread's access was that trapped it by @s, as far as the processor
+ * and the code tell.
  */
-uint32_t instr_register_trapped(int reg, uint32_t tag,
-				struct watch_range *range,
-				uint32_t *generation);
+struct access instr_poke_access(struct thread *t, const struct instr_slot *s,
+				const struct cpu_state *cpu);
+/* The calling thread's hooks of @l look into its own table. Any context. */
+void instr_poke_end(struct instr_library *l);
 
 /* instr_transfer.c: with an estimator only. */
 int instr_transfer_init(bool hardware, bool lines, uint32_t registers);
@@ -290,6 +321,8 @@ void instr_count_change(struct thread *t);
 void instr_count_changed(struct thread *t);
 /* Accesses of thread @id; false: there is none. Context: handler. */
 bool instr_count_thread(uint32_t id, uint64_t *count);
+/* Poke all threads but @t, the calling one. Context: handler. */
+void instr_count_poke(const struct thread *t);
 /* Accesses of the threads under cache @domain, ended ones too. The same. */
 uint64_t instr_count_domain(uint32_t domain);
 
@@ -303,14 +336,20 @@ struct reuse_place instr_place(uint32_t thread);
  * software.
  */
 int instr_reuse_init(uint32_t registers);
+/* Is this the source, with reuse times by registers? Any context. */
+bool instr_reuse_by_registers(void);
+/* What a register is to watch for slot @slot; false: nothing. Any context. */
+bool instr_reuse_slot(uint32_t slot, struct instr_slot *s);
 void instr_reuse_start(struct thread *t);
 void instr_reuse_end(struct thread *t);
 /* May the access decide about a use? Any context. */
 bool instr_reuse_watches(const struct thread *t, const struct access *a);
 void instr_reuse_trap(struct thread *t, const struct access *a);
 void instr_reuse_sample(struct thread *t, const struct access *a);
-/* Register @reg, armed under @tag, trapped. Context: handler. */
-void instr_reuse_register(struct thread *t, int reg, uint32_t tag,
+/*
+ * A register of the calling thread's trapped, as @what says. Context: handler.
+ */
+void instr_reuse_register(struct thread *t, const struct watch_signal *what,
 			  const struct cpu_state *cpu);
 /* Uses that are still watched dangle. */
 void instr_reuse_finish(void);

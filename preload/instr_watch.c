@@ -219,7 +219,7 @@ static int set(int reg, uint64_t addr, uint32_t bytes, uint32_t tag)
 	return r;
 }
 
-void instr_register_off(int reg)
+static void register_off(int reg)
 {
 	struct hardware *h = &hardware[reg];
 
@@ -228,8 +228,8 @@ void instr_register_off(int reg)
 	h->on = false;
 }
 
-int instr_register_set(int reg, const struct watch_range *range,
-		       uint32_t generation)
+static int register_set(int reg, const struct watch_range *range,
+			uint32_t generation)
 {
 	struct hardware *h = &hardware[reg];
 
@@ -250,7 +250,7 @@ static void disarm_hardware(void *ctx, uint32_t slot)
 {
 	for (int reg = 0; reg < registers; reg++)
 		if (belongs(reg, slot))
-			instr_register_off(reg);
+			register_off(reg);
 }
 
 static int arm_hardware(void *ctx, const struct transfer_watched *w,
@@ -266,11 +266,11 @@ static int arm_hardware(void *ctx, const struct transfer_watched *w,
 		if (!belongs(reg, w->slot))
 			continue;
 		if (used == w->n) {
-			instr_register_off(reg);
+			register_off(reg);
 			continue;
 		}
 		range.addr = w->range[used++].addr;
-		r = instr_register_set(reg, &range, w->generation);
+		r = register_set(reg, &range, w->generation);
 	}
 	if (r)
 		disarm_hardware(ctx, w->slot);
@@ -281,32 +281,36 @@ static int arm_hardware(void *ctx, const struct transfer_watched *w,
 
 const struct transfer_watch instr_hardware = { arm_hardware, disarm_hardware };
 
-bool instr_register_is_at(int reg, uint64_t addr)
-{
-	return !addr ||
-	       (reg < registers && atomic_load(&hardware[reg].addr) == addr);
-}
-
-uint32_t instr_register_trapped(int reg, uint32_t tag,
-				struct watch_range *range, uint32_t *generation)
+/*
+ * What the register of @what watches. Returns how often it trapped since it was
+ * armed so, this time included; 0 if it is not. A thread that is made while a
+ * register is moved may get a mixture: the new tag and the old address. And
+ * threads hand their registers on to each other.
+ */
+static uint32_t trapped(const struct watch_signal *what,
+			struct watch_range *range, uint32_t *generation)
 {
 	struct hardware *h;
 
-	if (reg >= registers)
+	if (what->reg >= registers)
 		return 0;
-	h = &hardware[reg];
+	h = &hardware[what->reg];
+	if (what->addr && atomic_load(&h->addr) != what->addr)
+		return 0;
 	*generation = atomic_load(&h->generation);
-	if ((*generation & TAG_MASK) != tag)
+	if ((*generation & TAG_MASK) != what->tag)
 		return 0;
 	*range = (struct watch_range){ atomic_load(&h->addr),
 				       atomic_load(&h->bytes) };
 	return atomic_fetch_add(&h->traps, 1) + 1;
 }
 
-bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
-			  uint32_t *slot, uint32_t *index, uint32_t *generation)
+bool instr_watch_register(const struct watch_signal *what,
+			  struct watch_range *range, uint32_t *slot,
+			  uint32_t *index, uint32_t *generation)
 {
-	uint32_t traps = instr_register_trapped(reg, tag, range, generation);
+	uint32_t traps = trapped(what, range, generation);
+	int reg = what->reg;
 
 	if (!traps)
 		return false;
@@ -315,7 +319,7 @@ bool instr_watch_register(int reg, uint32_t tag, struct watch_range *range,
 	 * the line is taken for watched until another takes its place.
 	 */
 	if (traps == TRAPS_MAX) {
-		instr_register_off(reg);
+		register_off(reg);
 		lose(thread_self(), LOSS_TRAP_LIMIT);
 	}
 	*slot = bytes_each == LINE_BYTES ? reg : 0;
@@ -328,8 +332,8 @@ void instr_let_go(const struct watch_signal *what)
 	struct watch_range range;
 	uint32_t generation;
 
-	if (instr_register_trapped(what->reg, what->tag, &range, &generation))
-		instr_register_off(what->reg);
+	if (trapped(what, &range, &generation))
+		register_off(what->reg);
 }
 
 static void close_all(void)
@@ -375,12 +379,12 @@ static bool fires(int reg)
 	uint64_t before = traps_of(t), start = now_ns();
 	struct watch_range range = { (uint64_t)(uintptr_t)&target, bytes_each };
 
-	if (instr_register_set(reg, &range, 0))
+	if (register_set(reg, &range, 0))
 		return false;
 	*(volatile uint64_t *)&target = 1;
 	while (traps_of(t) == before && now_ns() < start + PATIENCE_NS)
 		;
-	instr_register_off(reg);
+	register_off(reg);
 	return traps_of(t) > before;
 }
 
