@@ -51,36 +51,18 @@ static void unlock_tally(void)
 	atomic_flag_clear_explicit(&tally_lock, memory_order_release);
 }
 
-/* What the map shows of a transfer that was seen. */
-static void show(struct thread *t, const struct transfer_event *e,
-		 uint64_t line)
-{
-	double periods = e->weight / (double)instr_config.period;
-	struct detection d = {
-		.publisher = e->store,
-		.detector = e->touch,
-		.line = line,
-		.publisher_thread = e->from,
-		.detector_thread = e->to,
-		.publisher_core = e->from_core,
-		.detector_core = e->to_core,
-		.sharing = e->weight_false > e->weight / 2 ? SHARING_FALSE
-							   : SHARING_TRUE,
-		.by = DETECTED_BY_TRAP,
-		.periods_q8 = periods < 1 << 23 ? (uint32_t)(256 * periods)
-						: UINT32_MAX,
-	};
-
-	sample_sink.detected(t, &d);
-}
-
 static void on_chain(void *ctx, const struct transfer_chain *c)
 {
+	struct detection d;
+
 	lock_tally();
 	transfer_tally_add(tally, c);
 	unlock_tally();
-	for (uint32_t i = 0; i < c->n; i++)
-		show(ctx, &c->event[i], c->line);
+	for (uint32_t i = 0; i < c->n; i++) {
+		d = transfer_detection(&c->event[i], c->line,
+				       instr_config.period);
+		sample_sink.detected(ctx, &d);
+	}
 }
 
 static const struct transfer_sink sink = { on_chain };

@@ -4,6 +4,27 @@
  */
 #include "transfer_store.h"
 
+struct detection transfer_detection(const struct transfer_event *e,
+				    uint64_t line, uint64_t period)
+{
+	double periods = e->weight / (double)period;
+
+	return (struct detection){
+		.publisher = e->store,
+		.detector = e->touch,
+		.line = line,
+		.publisher_thread = e->from,
+		.detector_thread = e->to,
+		.publisher_core = e->from_core,
+		.detector_core = e->to_core,
+		.sharing = e->weight_false > e->weight / 2 ? SHARING_FALSE
+							   : SHARING_TRUE,
+		.by = DETECTED_BY_TRAP,
+		.periods_q8 = periods < 1 << 23 ? (uint32_t)(256 * periods)
+						: UINT32_MAX,
+	};
+}
+
 static void put_cell(struct store *s, struct store_writer *w, uint32_t a,
 		     uint32_t b, const struct transfer_cell *c)
 {

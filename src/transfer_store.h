@@ -5,8 +5,16 @@
 #ifndef COMDET_TRANSFER_STORE_H
 #define COMDET_TRANSFER_STORE_H
 
+#include "comm.h"
 #include "store.h"
 #include "transfer_tally.h"
+
+/*
+ * What the map shows of a transfer of @line that was seen, by samples @period
+ * apart: a detection that stands for as much as the transfer does.
+ */
+struct detection transfer_detection(const struct transfer_event *e,
+				    uint64_t line, uint64_t period);
 
 /*
  * Write @tally's cells of threads with ids below @threads, its total, and how

@@ -90,36 +90,20 @@ static void disarm(void *ctx, uint32_t n)
 	pthread_mutex_unlock(&lock);
 }
 
-/* What the map shows of a transfer that was seen. */
-static void show(struct vcpu *v, const struct transfer_event *e, uint64_t line)
-{
-	double periods = e->weight / (double)emu.config.period;
-	struct detection d = {
-		.publisher = e->store,
-		.detector = e->touch,
-		.line = line,
-		.publisher_thread = e->from,
-		.detector_thread = e->to,
-		.publisher_core = e->from_core,
-		.detector_core = e->to_core,
-		.sharing = e->weight_false > e->weight / 2 ? SHARING_FALSE
-							   : SHARING_TRUE,
-		.by = DETECTED_BY_TRAP,
-		.periods_q8 = periods < 1 << 23 ? (uint32_t)(256 * periods)
-						: UINT32_MAX,
-	};
-
-	v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
-	emu_show(v, &d);
-}
-
 static void on_chain(void *ctx, const struct transfer_chain *c)
 {
+	struct vcpu *v = ctx;
+	struct detection d;
+
 	pthread_mutex_lock(&tally_lock);
 	transfer_tally_add(tally, c);
 	pthread_mutex_unlock(&tally_lock);
-	for (uint32_t i = 0; i < c->n; i++)
-		show(ctx, &c->event[i], c->line);
+	for (uint32_t i = 0; i < c->n; i++) {
+		d = transfer_detection(&c->event[i], c->line,
+				       emu.config.period);
+		v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
+		emu_show(v, &d);
+	}
 }
 
 static const struct transfer_watch watch = { arm, disarm };
