@@ -2,7 +2,6 @@
 /*
  * test_transfer - the rules of the estimators, driven by hand
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
