@@ -33,7 +33,7 @@ struct mrc_cache mrc_cache(const struct locality *l,
 {
 	double lines = (double)(cache->bytes / cache->line_bytes);
 	double whole = locality_miss_stack(l, part, lines), moved;
-	struct mrc_cache c = { .cache = cache };
+	struct mrc_cache c = { .cache = cache, .whole = whole };
 
 	c.miss_ratio = whole;
 	if (cache->sets > 1)
@@ -86,11 +86,14 @@ void mrc_add(struct mrc *sum, double weight, const struct mrc *m, double w)
 void mrc_cache_add(struct mrc_cache *sum, double weight,
 		   const struct mrc_cache *c, double w)
 {
-	if (!(weight > 0))
+	if (!(weight > 0)) {
 		*sum = *c;
-	else if (w > 0)
+	} else if (w > 0) {
 		add_ratio(&sum->miss_ratio, &sum->by, weight, c->miss_ratio,
 			  c->by, w);
+		sum->whole =
+			(sum->whole * weight + c->whole * w) / (weight + w);
+	}
 }
 
 double mrc_distances_from(const struct reuse_histogram *distances, double lines)

@@ -40,6 +40,7 @@ struct mrc_cache {
 	const struct host_cache *cache;
 	double miss_ratio;
 	struct interval by;
+	double whole; /* ratio, were it fully associative */
 };
 
 /* The curve of @part of the stream @l, whose lines have @line_bytes. */

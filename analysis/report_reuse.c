@@ -16,6 +16,7 @@ enum {
 	NAME_COLUMNS = 15,
 	LINE_COLUMNS = 80,
 	FATE_INDENT = 4,
+	RATIO_COLUMNS = 23, /* of a ratio and its limits */
 };
 
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
@@ -147,17 +148,30 @@ static const char *ratio_text(double ratio, struct interval by)
 static void print_caches(struct report *out, const struct mrc_cache *cache,
 			 size_t n)
 {
+	bool limits = n && cache->by.high > cache->by.low, sets = false;
+
 	if (!n)
 		return;
-	fprintf(out->out, "  %scaches of this machine    miss ratio%s%s\n",
-		paint(out, PAINT_DIM),
-		cache->by.high > cache->by.low ? "   95 % interval" : "",
-		paint(out, PAINT_OFF));
 	for (size_t i = 0; i < n; i++)
-		fprintf(out->out, "  %-4s %9s %12s %s\n", cache[i].cache->name,
-			size_text((double)cache[i].cache->bytes),
-			cache[i].cache->shared ? "shared" : "",
-			ratio_text(cache[i].miss_ratio, cache[i].by));
+		sets |= cache[i].cache->sets > 1;
+	fprintf(out->out, "  %scaches of this machine    miss ratio%s%s%s\n",
+		paint(out, PAINT_DIM), limits ? "   95 % interval" : "",
+		sets ? "   fully associative" : "", paint(out, PAINT_OFF));
+	for (size_t i = 0; i < n; i++) {
+		const struct mrc_cache *c = &cache[i];
+
+		fprintf(out->out, "  %-4s %9s %12s ", c->cache->name,
+			size_text((double)c->cache->bytes),
+			c->cache->shared ? "shared" : "");
+		if (sets)
+			fprintf(out->out, "%-*s   %15.1f %%\n",
+				limits ? RATIO_COLUMNS : 7,
+				ratio_text(c->miss_ratio, c->by),
+				100 * c->whole);
+		else
+			fprintf(out->out, "%s\n",
+				ratio_text(c->miss_ratio, c->by));
+	}
 }
 
 /* What shared caches miss only all threads together tell. */
@@ -191,9 +205,10 @@ static void print_notes(struct report *out, const struct report_reuse *r)
 	for (size_t i = 0; i < r->streams.caches; i++)
 		sets |= r->streams.cache[i].sets > 1;
 	if (sets)
-		fputs("  The curve is of fully associative caches. The table "
-		      "has their sets and ways,\n  with lines in sets at "
-		      "random: strides of a power of two can miss far more.\n",
+		fputs("  Lines are taken to fall into sets at random. Sweeps "
+		      "of "
+		      "arrays come closer to\n  the last column, strides of a "
+		      "power of two can miss far more than either.\n",
 		      out->out);
 	if (!strcmp(h->source, "emu"))
 		fputs("  Of a 16-byte access QEMU makes two, the second of "

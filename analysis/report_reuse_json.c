@@ -118,6 +118,7 @@ static json_t *json_caches(const struct reuse_streams *all,
 		double loads = reuse_stream_kind_ratio(s, c, false);
 		double stores = reuse_stream_kind_ratio(s, c, true);
 
+		put(o, "fully_associative", json_real(cache[i].whole));
 		if (!isnan(loads))
 			put(o, "loads", json_real(loads));
 		if (!isnan(stores))

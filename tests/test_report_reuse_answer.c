@@ -5,6 +5,7 @@
  * Of a machine whose caches are known: hwloc makes it from a description.
  */
 #include <hwloc.h>
+#include <math.h>
 
 #include "reuse_fixture.h"
 #include "src/reuse_histogram.h"
@@ -241,10 +242,41 @@ START_TEST(ratios_say_what_they_leave_out)
 		uses(REUSE_PRIVATE, REUSE_LINE, t, REUSE_REUSED, SWEEP, 0, 50);
 	put(CDP_REUSE_EXACT, REUSE_REUSED, SWEEP, 5000);
 	v = said();
-	ck_assert_int_eq(times_in(v.out, "with lines in sets at random"), _i);
+	ck_assert_int_eq(times_in(v.out, "to fall into sets at random"), _i);
+	ck_assert_int_eq(times_in(v.out, "   fully associative"), 2 * _i);
 	ck_assert_int_eq(times_in(v.out, "Of a 16-byte access QEMU"), 1);
 	ck_assert_int_eq(times_in(v.out, "record with -m reuse,global"), 1);
 	verb_free(&v);
+}
+END_TEST
+
+/* P(at least @ways of @lines fall into one of @sets). */
+static double crowded(int lines, double sets, int ways)
+{
+	double none = 0;
+
+	for (int k = 0; k < ways; k++)
+		none += exp(lgamma(lines + 1) - lgamma(k + 1) -
+			    lgamma(lines - k + 1) - k * log(sets) +
+			    (lines - k) * log1p(-1 / sets));
+	return 1 - none;
+}
+
+/* 699 lines in between fit 768, but not always 48 sets of 16. */
+START_TEST(a_cache_is_told_with_its_sets_and_without)
+{
+	json_t *report, *l1d;
+
+	give_ways();
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, 700, 0, 500);
+	report = end();
+	l1d = at(stream(report, "private", "line", -1), "caches.0");
+	ck_assert_double_eq(real_at(l1d, "fully_associative"), 0);
+	ck_assert_double_eq_tol(real_at(l1d, "miss_ratio"),
+				crowded(699, 48, 16), 0.005);
+	json_decref(report);
 }
 END_TEST
 
@@ -379,6 +411,7 @@ START_TEST(no_line_is_wider_than_a_terminal)
 						  REUSE_GLOBAL };
 	struct verb v;
 
+	give_ways();
 	begin(CDP_MODE_REUSE | CDP_MODE_SHARED | CDP_MODE_GLOBAL);
 	fake_thread(&fake, "one");
 	fake_thread(&fake, "other");
@@ -425,6 +458,7 @@ int main(void)
 			    3);
 	tcase_add_test(t, sites_that_miss_nothing_have_no_table);
 	tcase_add_loop_test(t, ratios_say_what_they_leave_out, 0, 2);
+	tcase_add_test(t, a_cache_is_told_with_its_sets_and_without);
 	tcase_add_loop_test(t, a_thread_that_is_asked_for_is_spoken_of_alone, 0,
 			    3);
 	tcase_add_test(t, a_thread_alone_is_all);
