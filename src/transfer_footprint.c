@@ -158,9 +158,53 @@ static uint64_t stores_of(const struct footprints *f, uint64_t line,
 	return counts;
 }
 
+/* Part of @whole; of nothing, all. */
 static double share(uint32_t part, uint32_t whole)
 {
-	return (double)__builtin_popcount(part) / __builtin_popcount(whole);
+	return whole ? (double)__builtin_popcount(part & whole) /
+			       __builtin_popcount(whole)
+		     : 1;
+}
+
+/* Chunks of @set that were stored to @times times or more. */
+static uint32_t stored_to(uint64_t counts, uint32_t set, uint32_t times)
+{
+	uint32_t found = 0;
+
+	for (; set; set &= set - 1)
+		if (stores_to(counts, __builtin_ctz(set)) >= times)
+			found |= set & -set;
+	return found;
+}
+
+/*
+ * The share of a thread's stores to @used that go to @watched, when @counts of
+ * them were seen. That what was seen is watched is no accident: of few stores
+ * the share of those seen is too large. What is due to chunks where none was
+ * seen is, by Good and Turing, the share of chunks where one was; which of them
+ * is taken for random.
+ */
+static double watched_share(uint64_t counts, uint32_t used, uint32_t watched)
+{
+	uint32_t seen = stored_to(counts, used, 1), unseen = used & ~seen;
+	uint32_t once = seen & ~stored_to(counts, used, 2);
+	double n = sum_of(counts, used), missed = 0;
+
+	if (!seen)
+		return share(watched, used);
+	if (unseen)
+		missed = __builtin_popcount(once) / (n + 1);
+	return (1 - missed) * sum_of(counts, used & watched) / n +
+	       missed * share(watched, unseen);
+}
+
+/*
+ * By how much others' first touches were missed where they went to chunks that
+ * are not @watched, if chunks are the thread's @own or others'.
+ */
+static double missed_others(uint32_t own, uint32_t used, uint32_t watched)
+{
+	return (1 - share(own, used)) / (1 - share(own, used & watched));
 }
 
 struct selection footprints_select(const struct footprints *f, struct rng *rng,
@@ -168,7 +212,7 @@ struct selection footprints_select(const struct footprints *f, struct rng *rng,
 				   uint32_t stored, uint32_t n, uint32_t ranges)
 {
 	uint64_t use = known(f, make_key(KEY_LINE, line, 0), USE_BITS);
-	uint32_t here = use & 0xFF, used = here | stored, own = stored;
+	uint32_t here = use & 0xFF, used = here | stored, own;
 	struct selection s = { 0, 1, 1, false };
 	uint64_t counts;
 
@@ -187,15 +231,11 @@ struct selection footprints_select(const struct footprints *f, struct rng *rng,
 	if (!(used & ~s.chunks))
 		return s;
 	counts = stores_of(f, line, thread, used);
-	for (uint32_t i = 0; i < n; i++)
-		if (stores_to(counts, i))
-			own |= 1u << i & used;
-	if (sum_of(counts, s.chunks))
-		s.factor = (double)sum_of(counts, s.chunks) /
-			   sum_of(counts, own | s.chunks);
-	/* Where others' chunks are left unwatched, and others' there are. */
-	if (own != used && (own & s.chunks) != (used & s.chunks))
-		s.factor_false = (1 - share(own, used)) /
-				 (1 - share(own & s.chunks, used & s.chunks));
+	s.factor = watched_share(counts, used, s.chunks);
+	/* Where it was seen once it is not known yet what is its own. */
+	own = stored_to(counts, used, 1) | stored;
+	if (stored_to(counts, used, 2) == own &&
+	    (own & s.chunks) != (used & s.chunks))
+		s.factor_false = missed_others(own, used, s.chunks);
 	return s;
 }
