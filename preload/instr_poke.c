@@ -10,10 +10,10 @@
  * that, and no processor is interrupted.
  *
  *   publisher                      thread
- *     slot                           (Q) word = its table
- *     (P) word = each access         slots -> registers
+ *     slot                           (U) word = its table
+ *     (T) word = each access         slots -> registers
  *
- * (P) releases, (Q) acquires: the thread sees the slot, or is told once more.
+ * (T) releases, (U) acquires: the thread sees the slot, or is told once more.
  *
  * They are told when a slot is free again, too: a register that is set costs
  * its thread some at each switch of context, and a trap what poking costs ten
@@ -47,7 +47,7 @@ static void set_tables(struct thread *t)
 		if (!l)
 			continue;
 		table = t->instr.bank ? no_access : l->watched;
-		/* (Q) pairs with (P). */
+		/* (U) pairs with (T). */
 		(void)__atomic_exchange_n(&t->instr.copy[i].watched, table,
 					  __ATOMIC_ACQ_REL);
 	}
@@ -131,7 +131,7 @@ bool instr_poke_is_due(const struct thread *t)
 void instr_poke(struct thread *t)
 {
 	for (int i = 0; i < instr_libraries(); i++)
-		/* (P) pairs with (Q). */
+		/* (T) pairs with (U). */
 		__atomic_store_n(&t->instr.copy[i].watched, each_access,
 				 __ATOMIC_RELEASE);
 }
