@@ -3,10 +3,10 @@
  * bench_reuse - how fast exact stack distances and conversions are
  *
  *	bench_reuse random LINES ACCESSES	uniformly random lines
- *	bench_reuse trace NAME <FILE		loads and stores as lackey
- *prints bench_reuse convert			a histogram to a curve
+ *	bench_reuse trace NAME <FILE		what lackey prints
+ *	bench_reuse convert			a histogram to a curve
  *
- * The median of rounds, on one core. Nothing is asserted.
+ * The median of rounds, by the thread's CPU time. Nothing is asserted.
  */
 #include <err.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ static double now(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
@@ -61,8 +61,7 @@ static void *map(size_t bytes)
 	return p;
 }
 
-/* Seconds that the accesses take, from an empty stack; *@sum is of distances.
- */
+/* Seconds that the accesses take, from an empty stack. */
 static double run(const uint64_t *line, size_t n, uint64_t *sum,
 		  uint32_t *lines)
 {

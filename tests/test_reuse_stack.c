@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -114,8 +115,30 @@ START_TEST(a_cycle_over_n_lines_has_distance_n_less_1)
 }
 END_TEST
 
+/*
+ * So many lines that counts of all sizes are in use, up and down again: going
+ * up, line k comes after the k lines below it, going down after those above.
+ */
+START_TEST(there_and_back_line_k_has_distance_k_or_n_less_1_less_k)
+{
+	const uint32_t n = 1 << 21, turns = 10;
+	struct reuse_stack *s = reuse_stack_init(map(reuse_stack_size(n)), n);
+	uint64_t distance;
+
+	for (uint32_t i = 0; i < turns * n; i++) {
+		bool up = i / n % 2 == 0;
+		uint64_t k = up ? i % n : n - 1 - i % n;
+		uint64_t known = i < n ? REUSE_STACK_COLD : up ? k : n - 1 - k;
+
+		if (!reuse_stack_access(s, k, &distance) || distance != known)
+			ck_abort_msg("access %u: %lu", i, distance);
+	}
+}
+END_TEST
+
 struct walk {
 	const struct list *list;
+	const bool *kept; /* by line */
 	uint32_t n;
 };
 
@@ -132,7 +155,7 @@ START_TEST(each_goes_from_the_least_recent_to_the_most_recent_line)
 	struct reuse_stack *s =
 		reuse_stack_init(map(reuse_stack_size(LINES)), LINES);
 	static struct list list;
-	struct walk w = { &list, 0 };
+	struct walk w = { .list = &list };
 	uint64_t distance;
 	struct rng rng;
 
@@ -202,6 +225,67 @@ START_TEST(with_too_many_lines_a_sample_of_them_estimates_the_distances)
 }
 END_TEST
 
+/* Marks by line. */
+static void mark(void *ctx, struct reuse_stack_line *line)
+{
+	bool *kept = ctx;
+
+	kept[line->key - 1] = true;
+}
+
+static void check_kept_order(void *ctx, struct reuse_stack_line *line)
+{
+	struct walk *w = ctx;
+
+	while (w->n && !w->kept[w->list->line[w->n - 1]])
+		w->n--;
+	if (!w->n || line->key != w->list->line[--w->n] + 1)
+		ck_abort_msg("line %u", w->n);
+}
+
+/*
+ * Twice as many lines as there is room for, then only lines that were there:
+ * none is left out any more. Of the list those count that are kept.
+ */
+START_TEST(lines_that_are_kept_have_their_exact_distances_among_themselves)
+{
+	struct reuse_stack *s =
+		reuse_stack_init(map(reuse_stack_size(LINES)), LINES);
+	static struct list list;
+	static bool kept[LIST];
+	struct walk w = { .list = &list, .kept = kept };
+	struct rng rng;
+	uint64_t distance;
+
+	rng_seed(&rng, _i, 0);
+	/* Twice over: the first one's last line may have left others out. */
+	for (int i = 0; i < 2 * LIST; i++) {
+		uint64_t line = (uint64_t)i * (_i ? 5 : 1) % LIST;
+
+		reuse_stack_access(s, line, &distance);
+		list_access(&list, line);
+	}
+	reuse_stack_each(s, mark, kept);
+	ck_assert_uint_ge(reuse_stack_weight(s), 2);
+	w.n = list.n;
+	reuse_stack_each(s, check_kept_order, &w);
+	for (int i = 0; i < 30000; i++) {
+		uint64_t line = rng_below(&rng, LIST), among = 0;
+		struct reuse_stack_line *l =
+			reuse_stack_access(s, line, &distance);
+
+		if (!l != !kept[line])
+			ck_abort_msg("access %d: line %lu", i, line);
+		for (uint32_t j = 0; list.line[j] != line; j++)
+			among += kept[list.line[j]];
+		if (l && distance != among * reuse_stack_weight(s))
+			ck_abort_msg("access %d: %lu, not %lu", i, distance,
+				     among);
+		list_access(&list, line);
+	}
+}
+END_TEST
+
 START_TEST(sizes_that_cannot_be_are_refused)
 {
 	ck_assert_uint_eq(reuse_stack_size(0), 0);
@@ -224,10 +308,16 @@ int main(void)
 	tcase_add_loop_test(tc, distances_are_those_of_a_list, 0, PATTERNS);
 	tcase_add_test(tc, a_cycle_over_n_lines_has_distance_n_less_1);
 	tcase_add_test(tc,
+		       there_and_back_line_k_has_distance_k_or_n_less_1_less_k);
+	tcase_add_test(tc,
 		       each_goes_from_the_least_recent_to_the_most_recent_line);
 	tcase_add_test(
 		tc,
 		with_too_many_lines_a_sample_of_them_estimates_the_distances);
+	tcase_add_loop_test(
+		tc,
+		lines_that_are_kept_have_their_exact_distances_among_themselves,
+		0, 2);
 	tcase_add_test(tc, sizes_that_cannot_be_are_refused);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
