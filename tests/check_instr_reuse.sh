@@ -162,6 +162,53 @@ what_others_load_all_the_time_is_found_all_the_same()
 		'traps of loads'
 }
 
+# The times as in one_cache_reuses_what_two_invalidate.
+registers_see_what_others_store_without_hooks()
+{
+	hooked COMDET_PERIOD=1618 "$INSTR/strangers" 1000 stores ||
+		fail strangers
+	score=$(python3 "$TOP/tests/reuse_score.py" times "$WORK/out")
+	is_all private 1 reused 1000 0.5
+	need_registers || return 0
+	hooked 'COMDET_WATCH=hw COMDET_PERIOD=1618' "$INSTR/strangers" \
+		1000 stores || fail strangers
+	score=$(python3 "$TOP/tests/reuse_score.py" times "$WORK/out")
+	is_all private 1 invalidated 500 60
+}
+
+# A hook tells of a store that does not come: the other thread's stores, one a
+# round, trap a hundred times. A sample in fifty rounds, 40 in all.
+what_is_never_used_is_given_up()
+{
+	need_registers || return 0
+	hooked 'COMDET_WATCH=hw COMDET_PERIOD=50000' "$INSTR/strangers" \
+		2000 promises || fail strangers
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '30 <= r["loss"]["trap_limit"] <= 41' \
+		'the uses lost'
+	holds "$WORK/json" 'sum(t["traps"] for t in r["threads"]) <= 4200' traps
+}
+
+# Of 48 descriptors we take a few sets of four: most of the threads have none.
+threads_without_registers_are_watched_by_their_hooks()
+{
+	need_registers || return 0
+	truth=$("$B/microbench/ribench" --case short-bell-3 --threads 8 \
+		--outer 20 --no-run --histogram)
+	(
+		ulimit -n 48
+		hooked 'COMDET_WATCH=hw COMDET_PERIOD=8000' \
+			"$B/microbench/instr/ribench" --case short-bell-3 \
+			--threads 8 --outer 20
+	) || fail ribench
+	score=$(python3 "$TOP/tests/reuse_score.py" ribench "$WORK/out" \
+		"$truth") || fail 'no score'
+	scored 'd["decided"] > 4000 and d["S"] > 0.94'
+	scored 'abs(d["invalidated"] - d["true_invalidated"]) < 0.06'
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '4 <= r["loss"]["no_event"] <= 8' 'threads without'
+}
+
 # A store of 2 to 16 bytes anywhere, and a load of the last of them.
 one_byte_in_common_is_enough()
 {
@@ -226,6 +273,9 @@ settings_that_are_wrong_are_one_line()
 for claim in ribench_is_found_as_it_is registers_find_ribench_as_it_is \
 	registers_see_code_without_hooks one_cache_reuses_what_two_invalidate \
 	what_others_load_all_the_time_is_found_all_the_same \
+	registers_see_what_others_store_without_hooks \
+	what_is_never_used_is_given_up \
+	threads_without_registers_are_watched_by_their_hooks \
 	one_byte_in_common_is_enough \
 	record_says_what_it_measured \
 	settings_that_are_wrong_are_one_line; do

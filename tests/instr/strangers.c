@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * strangers - a thread's code without hooks stores to what another thread uses
+ *
+ *	strangers ROUNDS stores|promises
+ *
+ * In each round the first thread stores to each of a thousand bytes, or says so
+ * to the hooks and does not. Then the second, after one access with a hook to a
+ * word of its own, stores to all of them without. To the hooks the first
+ * thread's bytes are its alone.
+ */
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	BYTES = 1000
+};
+
+/* Of the hooks; the program can do without. */
+void __tsan_write1(void *p) __attribute__((weak));
+
+static volatile char data[BYTES] __attribute__((aligned(64)));
+static volatile long own __attribute__((aligned(64)));
+static uint32_t turn __attribute__((aligned(64))); /* a futex */
+static long rounds;
+static bool promises;
+
+#define WITHOUT_HOOKS __attribute__((noinline, no_sanitize("thread")))
+
+WITHOUT_HOOKS static void wait_for(uint32_t mine)
+{
+	uint32_t now;
+
+	while ((now = *(volatile uint32_t *)&turn) != mine)
+		syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, now, NULL);
+}
+
+WITHOUT_HOOKS static void pass(uint32_t mine)
+{
+	*(volatile uint32_t *)&turn = mine + 1;
+	syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 2);
+}
+
+WITHOUT_HOOKS static void hook(const volatile void *p)
+{
+	if (__tsan_write1)
+		__tsan_write1((void *)(uintptr_t)p);
+}
+
+WITHOUT_HOOKS static void *first(void *arg)
+{
+	for (long i = 0; i < rounds; i++) {
+		wait_for(2 * i);
+		for (int k = 0; k < BYTES; k++) {
+			hook(&data[k]);
+			if (!promises)
+				data[k] = 1;
+		}
+		pass(2 * i);
+	}
+	return NULL;
+}
+
+WITHOUT_HOOKS static void *second(void *arg)
+{
+	for (long i = 0; i < rounds; i++) {
+		wait_for(2 * i + 1);
+		hook(&own);
+		own = i;
+		for (int k = 0; k < BYTES; k++)
+			data[k] = 2;
+		pass(2 * i + 1);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[2];
+
+	rounds = argc > 1 ? atol(argv[1]) : 1000;
+	promises = argc > 2 && !strcmp(argv[2], "promises");
+	if (pthread_create(&thread[0], NULL, first, NULL) ||
+	    pthread_create(&thread[1], NULL, second, NULL))
+		return 1;
+	pthread_join(thread[0], NULL);
+	pthread_join(thread[1], NULL);
+	return 0;
+}
