@@ -19,10 +19,10 @@
 
 enum {
 	LINE_BYTES = 64,
-	BATCHES = 400,
+	BATCHES = 70, /* of a group */
 	BATCH_LOADS = 4000,
-	NODES = 64, /* lines that are handed over at once */
-	ROUNDS = 2000,
+	NODES = 64,       /* lines that are handed over at once */
+	ROUNDS = 350,     /* of a group */
 	WARM_UP = 100,    /* rounds */
 	NODE_BYTES = 512, /* apart: no prefetcher goes from one to the next */
 	YIELD_EVERY = 100000, /* looks at a flag */
@@ -46,16 +46,21 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Limits of a median: of how many values below it there are at random. */
-static struct latency median(double *value, int n)
+struct latency latency_median(double *value, int n)
 {
-	int half = (int)ceil(0.98 * sqrt(n));
+	struct latency l = { .by = { INFINITY, 0 } };
 
+	for (int i = 0; i < LATENCY_GROUPS; i++) {
+		double *group = value + i * n;
+
+		qsort(group, n, sizeof(*group), by_value);
+		l.by.low = fmin(l.by.low, group[n / 2]);
+		l.by.high = fmax(l.by.high, group[n / 2]);
+	}
+	n *= LATENCY_GROUPS;
 	qsort(value, n, sizeof(*value), by_value);
-	return (struct latency){
-		.ns = value[n / 2],
-		.by = { value[n / 2 - half], value[n / 2 + half] },
-	};
+	l.ns = value[n / 2];
+	return l;
 }
 
 /*
@@ -90,7 +95,7 @@ static void *walk(void *from, long loads)
 
 int latency_of_dram(uint64_t llc_bytes, struct latency *l)
 {
-	double ns[BATCHES];
+	double ns[LATENCY_GROUPS * BATCHES];
 	uint64_t bytes = 4 * llc_bytes, start;
 	unsigned char *mem, *aligned;
 	void *at;
@@ -104,13 +109,13 @@ int latency_of_dram(uint64_t llc_bytes, struct latency *l)
 	madvise(aligned, bytes, MADV_HUGEPAGE);
 	chain(aligned, bytes / LINE_BYTES, LINE_BYTES);
 	at = walk(aligned, BATCH_LOADS);
-	for (int i = 0; i < BATCHES; i++) {
+	for (int i = 0; i < LATENCY_GROUPS * BATCHES; i++) {
 		start = now_ns();
 		at = walk(at, BATCH_LOADS);
 		ns[i] = (double)(now_ns() - start) / BATCH_LOADS;
 	}
 	munmap(mem, bytes + HUGE_PAGE);
-	*l = median(ns, BATCHES);
+	*l = latency_median(ns, BATCHES);
 	return 0;
 }
 
@@ -203,9 +208,9 @@ static void *modify(void *arg)
 	return NULL;
 }
 
-static struct latency time_rounds(struct handover *h)
+/* ROUNDS times. */
+static void time_rounds(struct handover *h, double *ns)
 {
-	static double ns[ROUNDS];
 	double overhead = INFINITY;
 	uint64_t start;
 	int turn = 0;
@@ -225,21 +230,15 @@ static struct latency time_rounds(struct handover *h)
 	}
 	for (int i = 0; i < ROUNDS; i++)
 		ns[i] = fmax(0, ns[i] - overhead);
-	return median(ns, ROUNDS);
 }
 
-int latency_of_transfer(struct latency *l)
+/* A group: with a thread and lines of its own. */
+static int time_group(const int cpu[2], double *ns)
 {
-	cpu_set_t before;
 	struct handover *h;
 	pthread_t other;
-	int cpu[2], err;
+	int err;
 
-	if (sched_getaffinity(0, sizeof(before), &before))
-		return -errno;
-	err = choose(&before, cpu);
-	if (err)
-		return err;
 	h = aligned_alloc(_Alignof(struct handover), sizeof(*h));
 	if (!h)
 		return -ENOMEM;
@@ -250,13 +249,29 @@ int latency_of_transfer(struct latency *l)
 	if (err)
 		goto free_lines;
 	if (run_on(cpu[0]))
-		*l = time_rounds(h);
+		time_rounds(h, ns);
 	else
 		err = -errno;
 	atomic_store_explicit(&h->turn, -1, memory_order_release);
 	pthread_join(other, NULL);
-	sched_setaffinity(0, sizeof(before), &before);
 free_lines:
 	free(h);
+	return err;
+}
+
+int latency_of_transfer(struct latency *l)
+{
+	static double ns[LATENCY_GROUPS * ROUNDS];
+	cpu_set_t before;
+	int cpu[2], err;
+
+	if (sched_getaffinity(0, sizeof(before), &before))
+		return -errno;
+	err = choose(&before, cpu);
+	for (int i = 0; i < LATENCY_GROUPS && !err; i++)
+		err = time_group(cpu, ns + i * ROUNDS);
+	sched_setaffinity(0, sizeof(before), &before);
+	if (!err)
+		*l = latency_median(ns, ROUNDS);
 	return err;
 }

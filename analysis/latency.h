@@ -4,7 +4,8 @@
  *
  * Both are loads that wait for each other: a chain of lines in random order, so
  * that neither prefetchers nor overlap help. Batches are timed one by one and
- * their median is taken, which an interruption does not move.
+ * their median is taken, which an interruption does not move. They come in
+ * groups, since batches in a row have more in common than their median tells.
  *
  * Context: analysis. Makes a thread, changes the caller's affinity for a while
  * and takes the memory it says. Some two seconds.
@@ -20,6 +21,17 @@ struct latency {
 	double ns;
 	struct interval by; /* 95 %, of the median */
 };
+
+enum {
+	LATENCY_GROUPS = 6
+};
+
+/*
+ * The median of LATENCY_GROUPS times @n values, the groups one after the other,
+ * which it sorts. Limits are the least and the greatest median of a group: that
+ * all six are on one side of what groups have in the median happens once in 32.
+ */
+struct latency latency_median(double *value, int n);
 
 /*
  * A load from DRAM: of a chain through four times @llc_bytes, at least 64 MiB,
