@@ -362,6 +362,41 @@ static void check_mode_fits(int source)
 	    strstr(mode, "comm") ? "" : ", or instr: -s instr");
 }
 
+static bool is_set(const char *twin, const char *value)
+{
+	const char *is = getenv(twin);
+
+	return is && (value ? !strcmp(is, value) : *is);
+}
+
+/* What the preload would refuse only when the program runs. */
+static void check_reuse_fits(int source)
+{
+	const char *mode = getenv("COMDET_MODE");
+	bool hardware = source == OF_INSTR && is_set("COMDET_WATCH", "hw");
+
+	if (!mode || (!strstr(mode, "reuse") && !asks_of_caches()))
+		return;
+	if (source == OF_INSTR && is_set("COMDET_EXACT", "1"))
+		die("--exact (COMDET_EXACT) with -s instr counts transfers, "
+		    "not reuses; leave it out, or take -s emu");
+	if (is_set("COMDET_PERIOD", "0") &&
+	    (source == OF_INSTR || !is_set("COMDET_EXACT", "1")))
+		die("-p 0 (COMDET_PERIOD) takes no samples, and -m %s needs "
+		    "some%s",
+		    safe_text(mode), source == OF_EMU ? ", or --exact" : "");
+	if (hardware && asks_of_caches())
+		die("-m %s (COMDET_MODE) needs --watch sw", safe_text(mode));
+	if (hardware && is_set("COMDET_SLOTS", NULL))
+		die("--slots (COMDET_SLOTS) needs --watch sw: with hw each "
+		    "register has one use");
+	if (hardware && is_set("COMDET_GRANULARITY", NULL) &&
+	    !is_set("COMDET_GRANULARITY", "address"))
+		die("--granularity %s (COMDET_GRANULARITY) needs --watch sw: a "
+		    "debug register has 8 bytes",
+		    safe_text(getenv("COMDET_GRANULARITY")));
+}
+
 bool record_needs_topology(void)
 {
 	return !record_emulates() && source_is("instr") && asks_of_caches();
@@ -377,6 +412,7 @@ static void check_source_fits(void)
 	const char *topology = getenv("COMDET_TOPOLOGY");
 
 	check_mode_fits(source);
+	check_reuse_fits(source);
 	if (source == OF_INSTR && topology && *topology && !asks_of_caches())
 		die("--topology (COMDET_TOPOLOGY) with -s instr needs -m "
 		    "shared or global");

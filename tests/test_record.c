@@ -236,7 +236,7 @@ START_TEST(what_is_not_there_is_not_found)
 END_TEST
 
 static const struct {
-	const char *args[4]; /* after "record" */
+	const char *args[6]; /* after "record" */
 	const char *says;
 } refused[] = {
 	{ { "-m", "shared", "true" }, "-m shared (COMDET_MODE) needs the" },
@@ -253,6 +253,16 @@ static const struct {
 	{ { "-semu", "--slice", "x", "true" }, "--slice must be a whole" },
 	{ { "-semu", "--pmu", "x", "true" }, "--pmu is pebs or ibs" },
 	{ { "-semu", "--place", "x", "true" }, "--place is compact" },
+	{ { "-semu", "-mreuse", "-p0", "true" }, "needs some, or --exact" },
+	{ { "-sinstr", "-mglobal", "-p0", "true" }, "-m global needs some" },
+	{ { "-sinstr", "-mreuse", "--exact", "true" },
+	  "counts transfers, not reuses" },
+	{ { "-sinstr", "-mreuse,shared", "--watch=hw", "true" },
+	  "-m reuse,shared (COMDET_MODE) needs --watch sw" },
+	{ { "-sinstr", "-mreuse", "--watch=hw", "--slots=9", "true" },
+	  "each register has one use" },
+	{ { "-sinstr", "-mreuse", "--watch=hw", "--granularity=line", "true" },
+	  "a debug register has 8 bytes" },
 	{ { "--slice", "100", "true" }, "needs the source emu" },
 	{ { "--algorithm", "chain", "true" }, "needs the source emu" },
 	{ { "-s", "import", "true" }, "the verb reusetrack import" },
@@ -306,7 +316,8 @@ END_TEST
 START_TEST(what_cannot_be_is_refused_in_one_line_with_125)
 {
 	const char *const *a = refused[_i].args;
-	struct verb v = VERB(cmd_record, "record", a[0], a[1], a[2], a[3]);
+	struct verb v =
+		VERB(cmd_record, "record", a[0], a[1], a[2], a[3], a[4], a[5]);
 
 	ck_assert_int_eq(v.status, 125);
 	ck_assert_int_eq(verb_lines(v.err), 1);
