@@ -85,13 +85,19 @@ static void item_expiry(struct report *r, const struct cdp_header *h)
 
 static void item_registers(struct report *r, const struct cdp_header *h)
 {
+	bool emu = !strcmp(h->source, "emu");
+
+	if (emu && !(h->modes & CDP_MODE_COMM)) {
+		item(r, "watchpoints", "in software, every access is seen");
+		return;
+	}
 	if (!h->registers && !strcmp(h->source, "instr")) {
 		item(r, "watchpoints", "%s", safe_text(h->registers_reason));
 		return;
 	}
-	item(r, "registers", "%u debug register%s in use%s%s%s", h->registers,
-	     h->registers == 1 ? "" : "s", h->registers_reason[0] ? ": " : "",
-	     safe_text(h->registers_reason),
+	item(r, "registers", "%u debug register%s in use%s%s%s%s", h->registers,
+	     h->registers == 1 ? "" : "s", emu ? ", simulated" : "",
+	     h->registers_reason[0] ? ": " : "", safe_text(h->registers_reason),
 	     h->registers ? ""
 			  : ". Without them only what two samples meet is "
 			    "detected, which is less");

@@ -73,6 +73,15 @@ static inline void uses(enum reuse_scope scope, enum reuse_granularity g,
 	uses_as(REUSE_RAW, scope, g, thread, outcome, time, site, n);
 }
 
+static inline int times_in(const char *text, const char *words)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, words)); text++)
+		n++;
+	return n;
+}
+
 static inline double real_at(json_t *j, const char *path)
 {
 	ck_assert_msg(json_is_number(at(j, path)), "%s", path);

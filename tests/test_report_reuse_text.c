@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "reuse_fixture.h"
+#include "src/reuse_histogram.h"
 
 /* A use has the site of its own, which misses nothing by being the last. */
 START_TEST(uses_without_reuse_stand_apart_from_misses)
@@ -285,6 +286,50 @@ START_TEST(text_and_picture_show_the_curve)
 }
 END_TEST
 
+/* Of what was sampled and counted, in two scopes, four curves with names. */
+START_TEST(curves_of_a_picture_have_different_names)
+{
+	static const char *const names[] = {
+		">within each thread, from samples<",
+		">within each thread, every access counted<",
+		">among all threads under a cache, from samples<",
+		">among all threads under a cache, every access counted<",
+	};
+	struct cdp_reuse r = {
+		.granularity = REUSE_LINE,
+		.outcome = REUSE_REUSED,
+		.bin = reuse_bin_of(1000),
+		.weight = 100,
+		.squares = 100,
+		.count = 100,
+	};
+	char path[300], *picture;
+	struct verb v;
+
+	begin(CDP_MODE_REUSE | CDP_MODE_GLOBAL);
+	fake_thread(&fake, "one");
+	fake_thread(&fake, "other");
+	for (int i = 0; i < 8; i++) {
+		r.thread = i % 2;
+		r.scope = i / 2 % 2 ? REUSE_GLOBAL : REUSE_PRIVATE;
+		r.kind = i / 4 ? CDP_REUSE_EXACT : CDP_REUSE_STACK;
+		ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+		uses(r.scope, REUSE_LINE, r.thread, REUSE_REUSED, 1000, 0, 40);
+	}
+	snprintf(path, sizeof(path), "%s/curve.svg", sandbox);
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", "--svg", path, fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	verb_free(&v);
+	picture = verb_read("curve.svg");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert_int_eq(times_in(picture, names[i]), 1);
+	ck_assert_int_eq(times_in(picture, "stroke-width=\"2\" d="), 4);
+	free(picture);
+}
+END_TEST
+
 START_TEST(no_picture_of_nothing)
 {
 	struct verb v;
@@ -316,6 +361,7 @@ int main(void)
 	tcase_add_test(t, a_kind_hides_the_others);
 	tcase_add_test(t, only_kinds_that_there_are_can_be_asked_for);
 	tcase_add_test(t, text_and_picture_show_the_curve);
+	tcase_add_test(t, curves_of_a_picture_have_different_names);
 	tcase_add_test(t, no_picture_of_nothing);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
