@@ -80,9 +80,23 @@ static void print_advice(struct report *out)
 			count_text(h->period));
 }
 
+/* What found no room was not drawn by lot: pairs and times that came late. */
+static void print_full(struct report *out, uint64_t lost)
+{
+	char *text = xasprintf(
+		"No room was left for %s of what was found, above all rare and "
+		"late reuses, so shares and miss ratios are off. Make room, or "
+		"record elsewhere with -o.",
+		count_text(lost));
+
+	print_wrapped(out->out, text, 0, 0);
+	free(text);
+}
+
 bool report_reuse_answer(struct report *out, const struct report_reuse *r)
 {
 	const struct reuse_stream *s = report_reuse_main(r, REUSE_COUNTED);
+	uint64_t lost = profile_loss(out->profile, LOSS_STORE_FULL);
 	static struct reuse_histogram h;
 	bool weak;
 
@@ -109,7 +123,9 @@ bool report_reuse_answer(struct report *out, const struct report_reuse *r)
 			h.uses == 1 ? "its" : "their",
 			reuse_scope_text(s->scope, r->filter.thread),
 			weak ? ": few, a weak answer" : "");
-	if (weak)
+	if (lost)
+		print_full(out, lost);
+	else if (weak)
 		print_advice(out);
 	else if (reuse_stream_has_misses(s))
 		print_misses(out, r, s);

@@ -93,6 +93,22 @@ START_TEST(thirty_uses_are_an_answer)
 }
 END_TEST
 
+START_TEST(a_full_disk_is_said_first_and_nothing_of_misses)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	fake.store.header->loss[LOSS_STORE_FULL] = 3004;
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SWEEP, 0, 500);
+	v = said();
+	ASSERT_SAYS(v.out, "within each thread. No room was left for 3,004 of "
+			   "what was found");
+	ck_assert_ptr_null(strstr(v.out, "Expected to miss"));
+	verb_free(&v);
+}
+END_TEST
+
 /* Private caches by the threads' own accesses, the shared one by all. */
 START_TEST(all_threads_together_say_what_the_shared_cache_misses)
 {
@@ -424,6 +440,7 @@ int main(void)
 	tcase_add_checked_fixture(t, known_machine, sandbox_teardown);
 	tcase_add_loop_test(
 		t, few_uses_are_a_weak_answer_and_say_nothing_of_misses, 0, 2);
+	tcase_add_test(t, a_full_disk_is_said_first_and_nothing_of_misses);
 	tcase_add_test(t, thirty_uses_are_an_answer);
 	tcase_add_test(t,
 		       all_threads_together_say_what_the_shared_cache_misses);
