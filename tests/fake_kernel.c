@@ -149,6 +149,7 @@ static long fake_open(void *ctx, const struct perf_event_attr *a, int group)
 	k->events = i < k->events ? k->events : i + 1;
 	k->fd[fd] = i + 1;
 	k->open_fds++;
+	fake_event_add(k, e);
 	if (!a->disabled)
 		fake_event_enable(k, e);
 	return fd;
@@ -310,7 +311,7 @@ static long fake_close(void *ctx, int fd)
 	k->fd[fd] = 0;
 	k->open_fds--;
 	if (!--e->users)
-		fake_schedule(k);
+		fake_event_remove(k, e);
 	return 0;
 }
 

@@ -22,10 +22,11 @@
 #include "src/perf_kernel.h"
 
 enum {
-	FAKE_THREADS = 64,
-	FAKE_EVENTS = 1024,
-	FAKE_FDS = 4096,
-	FAKE_RINGS = 256,
+	FAKE_THREADS = 1024, /* at a time */
+	FAKE_CPUS = 64,
+	FAKE_EVENTS = 4096,
+	FAKE_FDS = 8192,
+	FAKE_RINGS = 1024,
 	FAKE_PMUS = 4,
 	FAKE_PAGE = 4096,
 };
@@ -70,6 +71,7 @@ struct fake_event {
 	const struct fake_pmu *pmu;
 	uint64_t id;
 	int thread, leader; /* leader: of its group, perhaps itself */
+	int next;           /* of the same thread, -1: none */
 	int ring;           /* -1: none */
 	int users;          /* descriptors */
 	int signal;
@@ -122,8 +124,9 @@ struct fake_kernel {
 	uint64_t seed;
 	uint64_t thread_ns[FAKE_THREADS]; /* that each has run */
 	struct fake_event event[FAKE_EVENTS];
-	int events;       /* that were ever in use */
-	int fd[FAKE_FDS]; /* event + 1, 0: free */
+	int events;              /* that were ever in use */
+	int first[FAKE_THREADS]; /* event of each, -1: none */
+	int fd[FAKE_FDS];        /* event + 1, 0: free */
 	struct fake_ring ring[FAKE_RINGS];
 	int pending[8];
 	int pendings;
@@ -152,6 +155,9 @@ void fake_corrupt_head(struct fake_kernel *k, int thread, uint64_t bytes);
 void fake_calls(struct fake_kernel *k);
 
 /* fake_pmu.c */
+/* @e begins and ends to be one of its thread. */
+void fake_event_add(struct fake_kernel *k, struct fake_event *e);
+void fake_event_remove(struct fake_kernel *k, struct fake_event *e);
 void fake_event_enable(struct fake_kernel *k, struct fake_event *e);
 void fake_event_disable(struct fake_kernel *k, struct fake_event *e);
 void fake_event_read(struct fake_kernel *k, struct fake_event *e,

@@ -217,6 +217,8 @@ struct fake_kernel *fake_kernel_new(enum fake_model model)
 
 	if (!k)
 		abort();
+	for (int i = 0; i < FAKE_THREADS; i++)
+		k->first[i] = -1;
 	fake_calls(k);
 	k->calls.read_file = fake_read_file;
 	k->calls.cpuid = fake_cpuid;

@@ -68,25 +68,51 @@ static void set_on(struct fake_kernel *k, struct fake_event *e, bool on)
 	e->on = on;
 }
 
-/* The n-th of the groups that are ready, or all of them. */
+#define FOR_EACH_OF(i, k, thread)                                              \
+	for (int i = (k)->first[thread]; i >= 0; i = (k)->event[i].next)
+
+/* Of the running thread the n-th of the groups that are ready, or all. */
 void fake_schedule(struct fake_kernel *k)
 {
 	int groups = 0, chosen = -1, n = 0;
 
-	for (int i = 0; k->rotate && i < k->events; i++)
-		groups += is_ready(k, &k->event[i]) && k->event[i].leader == i;
-	for (int i = 0; groups && i < k->events; i++)
-		if (is_ready(k, &k->event[i]) && k->event[i].leader == i &&
-		    (uint64_t)n++ == k->turn % groups)
-			chosen = i;
-	for (int i = 0; i < k->events; i++) {
+	FOR_EACH_OF(i, k, k->running)
+	groups += is_ready(k, &k->event[i]) && k->event[i].leader == i;
+	FOR_EACH_OF(i, k, k->running)
+	if (is_ready(k, &k->event[i]) && k->event[i].leader == i &&
+	    (uint64_t)n++ == k->turn % groups)
+		chosen = i;
+	FOR_EACH_OF(i, k, k->running)
+	{
 		struct fake_event *e = &k->event[i];
 
-		if (e->users)
-			set_on(k, e,
-			       is_ready(k, e) &&
-				       (!k->rotate || e->leader == chosen));
+		set_on(k, e,
+		       is_ready(k, e) && (!k->rotate || e->leader == chosen));
 	}
+}
+
+void fake_event_add(struct fake_kernel *k, struct fake_event *e)
+{
+	int *to = &k->first[e->thread];
+
+	while (*to >= 0)
+		to = &k->event[*to].next;
+	*to = (int)(e - k->event);
+	e->next = -1;
+}
+
+/* perf_group_detach: what a leader leaves behind are groups of one. */
+void fake_event_remove(struct fake_kernel *k, struct fake_event *e)
+{
+	int *to = &k->first[e->thread], at = (int)(e - k->event);
+
+	while (*to != at)
+		to = &k->event[*to].next;
+	*to = e->next;
+	FOR_EACH_OF(i, k, e->thread)
+	if (k->event[i].leader == at)
+		k->event[i].leader = i;
+	fake_schedule(k);
 }
 
 void fake_event_enable(struct fake_kernel *k, struct fake_event *e)
@@ -202,11 +228,12 @@ void fake_run(struct fake_kernel *k, const struct fake_op *op)
 		unthrottle(k);
 	if (k->silent)
 		return;
-	for (int i = 0; i < k->events; i++) {
+	FOR_EACH_OF(i, k, k->running)
+	{
 		struct fake_event *e = &k->event[i];
 
 		/* Throttled, it keeps its counter, which stands still. */
-		if (!e->on || !e->users || e->throttled || !counts(e, op))
+		if (!e->on || e->throttled || !counts(e, op))
 			continue;
 		e->count++;
 		if (fake_is_sampling(e) && --e->left == 0)
@@ -220,6 +247,8 @@ void fake_kernel_run_thread(struct fake_kernel *k, int thread, bool atom)
 {
 	if (k->running == thread && k->on_atom == atom)
 		return;
+	FOR_EACH_OF(i, k, k->running)
+	set_on(k, &k->event[i], false);
 	k->running = thread;
 	k->on_atom = atom;
 	fake_schedule(k);

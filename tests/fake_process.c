@@ -10,7 +10,9 @@
  *
  * FAKE_LOG names a file that receives the fake kernel's own counts at the end.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -31,9 +33,12 @@ enum {
 };
 
 static struct fake_kernel *k;
-static _Atomic pid_t owner;
+static const void *_Atomic owner;
 static int depth;
+/* By number, which is the next thread's when the one is gone. */
 static pid_t threads[FAKE_THREADS];
+/* The number + 1; 0: none yet. Its address tells threads apart. */
+static __thread int my_number __attribute__((tls_model("initial-exec")));
 
 static const char *const models[FAKE_MODELS] = {
 	[FAKE_NEHALEM] = "nehalem",
@@ -50,11 +55,11 @@ static const char *const models[FAKE_MODELS] = {
 /* A handler comes in between, on the thread that has it. */
 static void lock(void)
 {
-	pid_t me = (pid_t)syscall(SYS_gettid), none = 0;
+	const void *me = &my_number, *none = NULL;
 
 	if (atomic_load(&owner) != me) {
 		while (!atomic_compare_exchange_weak(&owner, &none, me)) {
-			none = 0;
+			none = NULL;
 			sched_yield();
 		}
 	}
@@ -64,7 +69,7 @@ static void lock(void)
 static void unlock(void)
 {
 	if (!--depth)
-		atomic_store(&owner, 0);
+		atomic_store(&owner, NULL);
 }
 
 static void send(void *ctx, const struct fake_event *e, int fd, uint64_t addr)
@@ -114,17 +119,39 @@ static void boot(void)
 		getenv("FAKE_PARANOID") ? (int)number("FAKE_PARANOID") : 2;
 }
 
-/* The number of the calling thread; 0 is whoever came first. */
+/* Nobody has it, and no event is left of whoever had. */
+static bool is_free(int number)
+{
+	return k->first[number] < 0 &&
+	       (!threads[number] ||
+		syscall(SYS_tgkill, getpid(), threads[number], 0));
+}
+
+/* The number of the calling thread, the lowest that is free. */
 static int thread_number(void)
 {
-	pid_t me = (pid_t)syscall(SYS_gettid);
-	int i;
+	int i = 0;
 
-	for (i = 0; i < FAKE_THREADS - 1 && threads[i]; i++)
-		if (threads[i] == me)
-			return i;
-	threads[i] = me;
-	return i;
+	if (!my_number) {
+		while (i < FAKE_THREADS - 1 && !is_free(i))
+			i++;
+		threads[i] = (pid_t)syscall(SYS_gettid);
+		my_number = i + 1;
+	}
+	return my_number - 1;
+}
+
+/* A child has what its parent had, but for the other threads. */
+static void after_fork(void)
+{
+	if (my_number)
+		threads[my_number - 1] = (pid_t)syscall(SYS_gettid);
+	unlock();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(lock, unlock, after_fork);
 }
 
 /* The clock of the records is the one that the library reads. */
@@ -261,6 +288,24 @@ void fake_process_op(uint64_t ip, uint64_t addr, uint32_t len, uint32_t flags)
 	unlock();
 }
 
+/* Real ones: of debug registers and of the tick. */
+static int real_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct dirent *e;
+	int n = 0;
+
+	while (d && (e = readdir(d))) {
+		char to[64] = "";
+
+		n += readlinkat(dirfd(d), e->d_name, to, sizeof(to) - 1) > 0 &&
+		     strstr(to, "[perf_event]");
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
 __attribute__((destructor)) static void tell(void)
 {
 	const char *path = getenv("FAKE_LOG");
@@ -269,9 +314,10 @@ __attribute__((destructor)) static void tell(void)
 	if (!f)
 		return;
 	fprintf(f,
-		"samples %llu signals %llu lost %llu throttles %llu open %d\n",
+		"samples %llu signals %llu lost %llu throttles %llu"
+		" descriptors %d\n",
 		(unsigned long long)k->samples, (unsigned long long)k->signals,
 		(unsigned long long)k->lost, (unsigned long long)k->throttles,
-		k->open_fds);
+		k->open_fds + real_descriptors());
 	fclose(f);
 }

@@ -90,7 +90,7 @@ static void put_id(struct fake_kernel *k, const struct fake_event *e,
 	if (type & PERF_SAMPLE_STREAM_ID)
 		put64(r, e->id);
 	if (type & PERF_SAMPLE_CPU) {
-		put32(r, e->thread);
+		put32(r, e->thread % FAKE_CPUS);
 		put32(r, 0);
 	}
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -240,7 +240,7 @@ void fake_write_sample(struct fake_kernel *k, struct fake_event *e,
 	if (FIELD(PERF_SAMPLE_STREAM_ID))
 		put64(&r, e->id);
 	if (FIELD(PERF_SAMPLE_CPU)) {
-		put32(&r, e->thread);
+		put32(&r, e->thread % FAKE_CPUS);
 		put32(&r, 0);
 	}
 	if (FIELD(PERF_SAMPLE_PERIOD))
