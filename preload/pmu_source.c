@@ -42,6 +42,7 @@ struct pmu_slot {
 
 static struct pmu_slot slots[SLOTS];
 static _Atomic bool paused;
+static _Atomic uint32_t pauses;                /* so far */
 static _Atomic uint64_t gap_ns = GAP_FIRST_NS; /* mean, of all threads */
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -135,6 +136,7 @@ bool pmu_source_has(const struct thread *t, int fd)
 void pmu_source_pause(void)
 {
 	atomic_store(&paused, true);
+	atomic_fetch_add(&pauses, 1);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		if (atomic_load(&slots[i].owner))
 			pmu_thread_pause(&slots[i].pmu);
@@ -286,6 +288,14 @@ void pmu_source_let_go(struct thread *t)
 {
 	if (t->pmu && !t->pmu->off)
 		let_go(t->pmu);
+}
+
+uint32_t pmu_source_pauses(bool *now)
+{
+	uint32_t n = atomic_load(&pauses);
+
+	*now = atomic_load(&paused);
+	return n;
 }
 
 bool pmu_source_accesses(struct thread *t, uint64_t *accesses)

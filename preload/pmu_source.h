@@ -57,6 +57,11 @@ void pmu_source_tick(struct thread *t);
 /* Of all threads. Any context. */
 void pmu_source_pause(void);
 void pmu_source_resume(void);
+/*
+ * How often that was so far, in *@now whether it is: nothing is counted then,
+ * also of a thread that goes on. What pauses counts before it switches off.
+ */
+uint32_t pmu_source_pauses(bool *now);
 /* In a forked child: close what was inherited. Context: set-up. */
 void pmu_source_after_fork(void);
 

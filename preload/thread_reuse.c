@@ -31,7 +31,8 @@ struct thread_reuse {
 	uint64_t counted[TRIALS];
 	uint32_t trials;
 	bool calibrating;
-	bool echo; /* a late trap may follow from the last one */
+	bool echo;       /* a late trap may follow from the last one */
+	uint32_t pauses; /* of the source, when registers were set */
 };
 
 static uint64_t per_signal; /* of the handler is counted */
@@ -134,14 +135,24 @@ void thread_reuse_end(struct thread *t)
 	sys_call2(SYS_munmap, r, mapping_bytes());
 }
 
-/* Another thread may have needed the registers. */
-static void look_after_registers(struct thread *t)
+/*
+ * Another thread may have needed the registers, or paused the source: what is
+ * watched was not counted all the time. Returns whether it is counted now. To
+ * be called after the count was taken, which then is of before the next pause.
+ */
+static bool look_after_registers(struct thread *t)
 {
-	if (watch_is_held(t) && !t->registers_lost)
-		return;
+	bool paused = false;
+	uint32_t pauses = runtime.hardware ? pmu_source_pauses(&paused) : 0;
+
+	if (watch_is_held(t) && !t->registers_lost &&
+	    t->reuse->pauses == pauses)
+		return !paused;
 	watch_ops.disarm(t);
 	t->registers_lost = false;
+	t->reuse->pauses = pauses;
 	reuse_own_broken(&t->reuse->own);
+	return !paused;
 }
 
 static void sample(struct thread *t, const struct access *a, bool ahead)
@@ -152,7 +163,10 @@ static void sample(struct thread *t, const struct access *a, bool ahead)
 		lose(t, LOSS_NO_EVENT);
 		return;
 	}
-	look_after_registers(t);
+	if (!look_after_registers(t)) {
+		on_lost(t, 1);
+		return;
+	}
 	if (ahead)
 		reuse_own_sample_ahead(&t->reuse->own, a, now);
 	else
