@@ -203,11 +203,20 @@ static void print_rest(struct report *out, const struct report_reuse *r,
 	fputs(".\n", out->out);
 }
 
+/* Of a table of @rows what is left out. */
+static void print_more(struct report *out, size_t rows)
+{
+	if (rows > out->top)
+		fprintf(out->out, "  ... and %s more\n",
+			count_text(rows - out->top));
+}
+
 static void print_misses(struct report *out, const struct report_reuse *r,
 			 const struct reuse_histogram *h, struct ranked *line,
 			 size_t n, int by)
 {
 	int last = outermost(r);
+	size_t shown = 0;
 	double total;
 
 	for (size_t i = 0; i < n; i++)
@@ -221,13 +230,16 @@ static void print_misses(struct report *out, const struct report_reuse *r,
 		fprintf(out->out, " %7s", r->streams.cache[c].name);
 	fprintf(out->out, "  miss ratio of the reuses there%s\n",
 		paint(out, PAINT_OFF));
-	for (size_t i = 0; i < n && i < out->top; i++) {
+	for (size_t i = 0; i < n; i++) {
 		double share = line[i].key / total;
 
 		if (share < MISS_SHARE_MIN)
 			break;
-		print_site(out, &line[i], share, last);
+		if (i < out->top)
+			print_site(out, &line[i], share, last);
+		shown++;
 	}
+	print_more(out, shown);
 	print_rest(out, r, h, total);
 }
 
@@ -352,12 +364,15 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 	size_t n;
 	const struct reuse_pair **pair = pairs_of(r, s, by, &n);
 	double misses = 0;
+	size_t rows = 0;
 
 	for (size_t i = 0; i < n; i++)
 		misses += pair_key(pair[i], by);
-	for (size_t i = 0; i < n && i < out->top; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (by >= 0 && pair_key(pair[i], by) < MISS_SHARE_MIN * misses)
 			break;
+		if (++rows > out->top)
+			continue;
 		if (!i) {
 			report_heading(
 				out, "Pairs of use and reuse of %s%s%s%s%s",
@@ -375,6 +390,7 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 		}
 		print_pair(out, r, pair[i], by, misses, total);
 	}
+	print_more(out, rows);
 	if (n)
 		fprintf(out->out, "  mean: %s from use to reuse%s\n",
 			s->ns ? "CPU time" : "accesses",

@@ -193,11 +193,16 @@ START_TEST(pairs_come_by_what_they_miss)
 	v = VERB(cmd_report, "report", fake.dir);
 	ASSERT_SAYS(v.out, "Pairs of use and reuse of cache lines, by misses "
 			   "in L2");
+	ck_assert_ptr_null(strstr(v.out, "more"));
 	ASSERT_SAYS(v.out, "60 % 9.2 % 1,099,511,627,776 RAW fake+0x2 fake+0x3 "
 			   "40 % 6.2 % 1,099,511,627,776 WAW fake+0x4 fake+0x5 "
 			   "mean: accesses");
 	verb_free(&v);
 	report = report_of(fake.dir);
+	v = VERB(cmd_report, "report", "-n", "1", fake.dir);
+	ASSERT_SAYS(v.out, "fake+0x3 ... and 1 more these are some 100 of the");
+	ASSERT_SAYS(v.out, "fake+0x2 fake+0x3 ... and 1 more mean: accesses");
+	verb_free(&v);
 	misses = at(stream(report, "private", "line", -1), "pairs.1.misses");
 	ck_assert_double_eq_tol(real_at(misses, "L2"), 60 * PERIOD, 1e-3);
 	json_decref(report);
