@@ -28,10 +28,7 @@ struct json_t *report_reuse_json(const struct report_reuse *r,
 				 enum reuse_basis basis);
 struct json_t *report_reuse_sites_json(const struct report_reuse *r);
 
-/*
- * The first words of the text where communication was not measured, false if
- * reuse was not either.
- */
+/* The first words of the text on reuse, false if none was measured. */
 bool report_reuse_answer(struct report *out, const struct report_reuse *r);
 
 /* Is @s a stream of all that is asked for, and not of a part of it? */

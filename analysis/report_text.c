@@ -171,8 +171,12 @@ static void print_problems(struct report *r)
 
 void report_text(struct report *r)
 {
-	if (profile_main_process(r->profile)->header.modes & CDP_MODE_COMM ||
-	    !report_reuse_answer(r, r->reuse))
+	bool comm =
+		profile_main_process(r->profile)->header.modes & CDP_MODE_COMM;
+
+	if (comm)
+		report_answer(r);
+	if (!report_reuse_answer(r, r->reuse) && !comm)
 		report_answer(r);
 	if (r->profile->processes > 1)
 		print_processes(r);

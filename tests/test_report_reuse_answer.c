@@ -109,6 +109,23 @@ START_TEST(a_full_disk_is_said_first_and_nothing_of_misses)
 }
 END_TEST
 
+/* Both questions were asked. */
+START_TEST(sharing_and_reuse_have_an_answer_each)
+{
+	struct verb v;
+
+	begin(CDP_MODE_COMM | CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SWEEP, 0, 100);
+	v = said();
+	ck_assert_ptr_nonnull(strstr(v.out, "haring between threads"));
+	ck_assert(strstr(v.out, "haring between threads") <
+		  strstr(v.out, "100 uses were followed"));
+	ASSERT_SAYS(v.out, "Expected to miss in this machine: 100 % in L1d");
+	verb_free(&v);
+}
+END_TEST
+
 /* Private caches by the threads' own accesses, the shared one by all. */
 START_TEST(all_threads_together_say_what_the_shared_cache_misses)
 {
@@ -441,6 +458,7 @@ int main(void)
 	tcase_add_loop_test(
 		t, few_uses_are_a_weak_answer_and_say_nothing_of_misses, 0, 2);
 	tcase_add_test(t, a_full_disk_is_said_first_and_nothing_of_misses);
+	tcase_add_test(t, sharing_and_reuse_have_an_answer_each);
 	tcase_add_test(t, thirty_uses_are_an_answer);
 	tcase_add_test(t,
 		       all_threads_together_say_what_the_shared_cache_misses);
