@@ -22,10 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/outdir.h"
 #include "describe.h"
 #include "instr_source.h"
 #include "memread.h"
+#include "output.h"
 #include "run.h"
 #include "runtime.h"
 #include "say.h"
@@ -37,9 +37,6 @@
 
 enum {
 	DESCRIPTORS_MIN = 32, /* of fewer, we would take too many */
-	SPACE_SHARE = 64,     /* of a limited address space, for the file */
-	STORE_BYTES_MIN = 1024 * 1024,
-	NAME_TRIES = 3, /* the time in a file's name is in ms */
 };
 
 struct runtime runtime;
@@ -141,66 +138,6 @@ static bool is_followed(void)
 	runtime.out[0] = 0;
 	return !c->run || !run_parse(c->run, &root) || root == runtime.pid ||
 	       c->children;
-}
-
-static int open_directory(void)
-{
-	const struct config *c = &runtime.config;
-	char run_id[OUTDIR_RUN_ID_BYTES];
-	int dir;
-
-	if (!runtime.out[0]) {
-		snprintf(runtime.run_id, sizeof(runtime.run_id), "%016llx",
-			 (unsigned long long)runtime.seed);
-		return outdir_create(c->out, runtime.run_id, runtime.out,
-				     sizeof(runtime.out));
-	}
-	dir = outdir_open(runtime.out, run_id);
-	if (dir >= 0 && strcmp(run_id, runtime.run_id)) {
-		close(dir); /* another run has taken the place meanwhile */
-		return -ESTALE;
-	}
-	return dir;
-}
-
-static uint64_t soft_limit(int resource)
-{
-	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
-
-	sys_call2(SYS_getrlimit, resource, &limit);
-	return limit.rlim_cur;
-}
-
-/* Address space that the program may not have enough of is not ours. */
-static uint64_t store_bytes(void)
-{
-	uint64_t bytes = soft_limit(RLIMIT_AS) / SPACE_SHARE;
-
-	if (bytes < STORE_BYTES_MIN)
-		return STORE_BYTES_MIN;
-	return bytes < STORE_MAX_BYTES_DEFAULT ? bytes
-					       : STORE_MAX_BYTES_DEFAULT;
-}
-
-static int open_store(int dir, char *error, size_t size)
-{
-	char name[128];
-	int r = 0;
-
-	for (int i = 0; i < NAME_TRIES; i++) {
-		const struct timespec next = { 0, 1000 * 1000 };
-
-		describe_file_name(name, sizeof(name));
-		r = store_create(&runtime.store, dir, name, store_bytes());
-		if (r != -EEXIST)
-			break;
-		sys_call2(SYS_nanosleep, &next, NULL);
-	}
-	if (r)
-		snprintf(error, size,
-			 "not profiled: cannot create %.200s/%s: %s",
-			 runtime.out, name, strerror(-r));
-	return r;
 }
 
 static int set_up_comm(void)
@@ -328,73 +265,83 @@ static void give_up(const char *why)
 	say(why);
 }
 
-void runtime_start(void)
+/* False if there is something wrong with it, which is said. */
+static bool settle_config(void)
 {
-	const char *preloaded =
-		environ ? config_get(environ, "LD_PRELOAD") : NULL;
-	char error[512] = "", why[256] = "";
-	int dir, instr, r;
+	char line[320], why[256] = "";
 
-	preloaded = preloaded ? preloaded : "";
-	runtime.pid = sys_call0(SYS_getpid);
-	runtime.seed = random_seed();
-	runtime.clock_fd = -1;
-	runtime.stopped = false;
 	if (run_announced()) { /* the environment may have changed since */
 		runtime.config.run = run_announced();
 		runtime.config.out = "the directory of the run";
 		runtime.config.sample_log = NULL;
-	} else if (config_read(&runtime.config, environ, why, sizeof(why)) ||
-		   instr_config_read(environ, why, sizeof(why))) {
-		snprintf(error, sizeof(error), "not profiled: %s", why);
-		say(error);
-		return;
+		return true;
 	}
-	if (!is_followed())
-		return;
-	if (strstr(preloaded, "vgpreload")) {
+	if (!config_read(&runtime.config, environ, why, sizeof(why)) &&
+	    !instr_config_read(environ, why, sizeof(why)))
+		return true;
+	snprintf(line, sizeof(line), "not profiled: %s", why);
+	say(line);
+	return false;
+}
+
+/* True if this process cannot be profiled whatever is tried, which is said. */
+static bool meets_obstacle(void)
+{
+	const char *preloaded =
+		environ ? config_get(environ, "LD_PRELOAD") : NULL;
+
+	if (preloaded && strstr(preloaded, "vgpreload")) {
 		say("not profiled: valgrind emulates neither perf signals nor "
 		    "debug registers");
-		return;
+		return true;
 	}
-	if (soft_limit(RLIMIT_NOFILE) < DESCRIPTORS_MIN) {
+	if (sys_soft_limit(RLIMIT_NOFILE) < DESCRIPTORS_MIN) {
 		say("not profiled: too few file descriptors (ulimit -n)");
-		return;
+		return true;
 	}
+	return false;
+}
+
+/* What needs memory. Returns 0 or -errno. */
+static int set_up_tables(void)
+{
+	int r = set_up_comm();
+
+	if (!r)
+		r = threads_init();
+	if (!r)
+		r = maps_init();
+	return r;
+}
+
+void runtime_start(void)
+{
+	char error[512] = "", why[256] = "";
+	int instr, r;
+
+	runtime.pid = sys_call0(SYS_getpid);
+	runtime.seed = random_seed();
+	runtime.clock_fd = -1;
+	runtime.stopped = false;
+	if (!settle_config() || !is_followed() || meets_obstacle())
+		return;
 	instr = instr_choose(error, sizeof(error));
 	if (instr < 0) {
 		say(error);
 		return;
 	}
 	runtime.start_mono = now_ns();
-	runtime.little_space = soft_limit(RLIMIT_AS) != RLIM_INFINITY;
+	runtime.little_space = sys_soft_limit(RLIMIT_AS) != RLIM_INFINITY;
 	find_library();
-	dir = open_directory();
-	if (dir < 0) {
-		snprintf(error, sizeof(error),
-			 "not profiled: cannot make the directory %.200s: %s "
-			 "(COMDET_OUT=DIR puts it elsewhere)",
-			 runtime.config.out, strerror(-dir));
-		say(error);
+	if (!output_open())
 		return;
-	}
-	r = open_store(dir, error, sizeof(error));
-	close(dir);
-	if (r) {
-		say(error);
-		return;
-	}
 	run_announce();
 	handler_init();
 	watch_init();
 	runtime.memory.read = memread;
 	program_look();
 	describe_process(runtime.store.header);
-	r = set_up_comm();
-	if (!r)
-		r = threads_init();
-	if (!r)
-		r = maps_init();
+	r = set_up_tables();
 	if (r) {
 		snprintf(error, sizeof(error), "not profiled: %s (%.200s)",
 			 strerror(-r), runtime.out);

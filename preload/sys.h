@@ -8,30 +8,25 @@
 #define COMDET_SYS_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
-static inline long sys_call6(long n, long a, long b, long c, long d, long e,
-			     long f)
+#include "src/rawcall.h"
+
+#define sys_call0(n)                   rawcall6(n, 0, 0, 0, 0, 0, 0)
+#define sys_call1(n, a)                rawcall1(n, a)
+#define sys_call2(n, a, b)             rawcall2(n, a, b)
+#define sys_call3(n, a, b, c)          rawcall3(n, a, b, c)
+#define sys_call4(n, a, b, c, d)       rawcall4(n, a, b, c, d)
+#define sys_call6(n, a, b, c, d, e, f) rawcall6(n, a, b, c, d, e, f)
+
+/* RLIM_INFINITY if there is none. */
+static inline uint64_t sys_soft_limit(int resource)
 {
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long ret;
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
-			   "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
+	sys_call2(SYS_getrlimit, resource, &limit);
+	return limit.rlim_cur;
 }
-
-#define sys_call0(n)       sys_call6(n, 0, 0, 0, 0, 0, 0)
-#define sys_call1(n, a)    sys_call6(n, (long)(a), 0, 0, 0, 0, 0)
-#define sys_call2(n, a, b) sys_call6(n, (long)(a), (long)(b), 0, 0, 0, 0)
-#define sys_call3(n, a, b, c)                                                  \
-	sys_call6(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define sys_call4(n, a, b, c, d)                                               \
-	sys_call6(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
 #endif
