@@ -340,7 +340,23 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	reuse_times_print(out, &h, false, 0);
 }
 
-static void print_threads(struct report *out, const struct report_reuse *r)
+static void print_thread(struct report *out, const struct thread_row *t,
+			 int64_t id, const struct mrc_cache *cache, size_t n)
+{
+	const char *name = cut_text(safe_text(t->name), NAME_COLUMNS);
+
+	fprintf(out->out, "  %4lld  %s%*s", (long long)id, name,
+		(int)(NAME_COLUMNS - text_columns(name)), "");
+	for (size_t c = 0; c < n; c++)
+		fprintf(out->out, "  %-3s %-*s", cache[c].cache->name,
+			c + 1 < n ? RATIO_COLUMNS : 0,
+			ratio_text(cache[c].miss_ratio, cache[c].by));
+	fputc('\n', out->out);
+}
+
+/* In the caches that @scope speaks of. */
+static void print_threads(struct report *out, const struct report_reuse *r,
+			  enum reuse_scope scope)
 {
 	size_t rows = 0, few = 0;
 
@@ -348,12 +364,10 @@ static void print_threads(struct report *out, const struct report_reuse *r)
 		const struct reuse_stream *s = &r->streams.stream[i];
 		static struct reuse_histogram h;
 		struct mrc_cache cache[HOST_CACHES_MAX];
-		const struct thread_row *t;
-		const char *name;
 		size_t n;
 
 		if (s->basis != REUSE_SAMPLED || s->thread < 0 ||
-		    !reuse_stream_has_misses(s))
+		    s->scope != scope || !reuse_stream_has_misses(s))
 			continue;
 		n = reuse_stream_caches(&r->streams, s, cache);
 		reuse_stream_sum(s, &h, NULL);
@@ -364,15 +378,14 @@ static void print_threads(struct report *out, const struct report_reuse *r)
 		if (!n || rows++ >= out->thread_rows)
 			continue;
 		if (rows == 1)
-			report_heading(out, "Miss ratios of the threads");
-		t = &r->streams.profile->thread[s->thread];
-		name = cut_text(safe_text(t->name), NAME_COLUMNS);
-		fprintf(out->out, "  %4lld  %s%*s", (long long)s->thread, name,
-			(int)(NAME_COLUMNS - text_columns(name)), "");
-		for (size_t c = 0; c < n; c++)
-			fprintf(out->out, "  %-3s %s", cache[c].cache->name,
-				ratio_text(cache[c].miss_ratio, cache[c].by));
-		fputc('\n', out->out);
+			report_heading(out,
+				       "Miss ratios of the threads%s, with 95 "
+				       "%% intervals",
+				       scope == REUSE_GLOBAL
+					       ? " in caches that they share"
+					       : "");
+		print_thread(out, &r->streams.profile->thread[s->thread],
+			     s->thread, cache, n);
 	}
 	if (rows > out->thread_rows)
 		fprintf(out->out, "  ... and %s more\n",
@@ -403,7 +416,9 @@ void report_reuse_text(struct report *out, const struct report_reuse *r)
 			print_stream(out, r, s, first);
 			first &= !reuse_stream_has_misses(s);
 		}
-	if (r->filter.thread < 0)
-		print_threads(out, r);
+	if (r->filter.thread < 0) {
+		print_threads(out, r, REUSE_PRIVATE);
+		print_threads(out, r, REUSE_GLOBAL);
+	}
 	reuse_sites_print(out, r, report_reuse_main(r, REUSE_SAMPLED));
 }

@@ -23,29 +23,33 @@ struct ranked {
 	double key;
 };
 
-static bool same_line(const struct place *x, const struct place *y)
+static int compare_text(const char *x, const char *y)
 {
-	if (!x->file || !y->file)
-		return x == y;
-	return x->line == y->line && !strcmp(x->file, y->file) &&
-	       !strcmp(x->module, y->module) &&
-	       !strcmp(x->function ? x->function : "",
-		       y->function ? y->function : "");
+	return strcmp(x ? x : "", y ? y : "");
+}
+
+/* 0: the same line of the source, or the same instruction where it has none. */
+static int compare_lines(const struct place *x, const struct place *y)
+{
+	int order = strcmp(x->module, y->module);
+
+	if (!order)
+		order = compare_text(x->file, y->file);
+	if (order)
+		return order;
+	if (!x->file)
+		return (x->offset > y->offset) - (x->offset < y->offset);
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return compare_text(x->function, y->function);
 }
 
 static int by_line(const void *a, const void *b)
 {
 	const struct place *x = ((const struct ranked *)a)->place;
 	const struct place *y = ((const struct ranked *)b)->place;
-	int order = strcmp(x->module, y->module);
+	int order = compare_lines(x, y);
 
-	if (!order)
-		order = strcmp(x->file ? x->file : "", y->file ? y->file : "");
-	if (!order && x->file)
-		order = (x->line > y->line) - (x->line < y->line);
-	if (!order && x->file)
-		order = strcmp(x->function ? x->function : "",
-			       y->function ? y->function : "");
 	return order ? order
 		     : (x->offset > y->offset) - (x->offset < y->offset);
 }
@@ -84,7 +88,7 @@ static struct ranked *lines_of(const struct reuse_sites *t, size_t *n)
 					.sum = t->site[i] };
 	qsort(r, t->sites, sizeof(*r), by_line);
 	for (size_t i = 0; i < t->sites; i++) {
-		if (*n && same_line(r[*n - 1].place, r[i].place))
+		if (*n && !compare_lines(r[*n - 1].place, r[i].place))
 			add_site(&r[*n - 1].sum, &r[i].sum);
 		else
 			r[(*n)++] = r[i];
@@ -301,6 +305,26 @@ static const char *mean_text(const struct reuse_pair *p, uint64_t resolution)
 	return safe_text(text);
 }
 
+static int by_pair_lines(const void *a, const void *b, void *sites)
+{
+	const struct reuse_site *site = sites;
+	const struct reuse_pair *x = a, *y = b;
+	int order = compare_lines(&site[x->use].place, &site[y->use].place);
+
+	if (!order)
+		order = compare_lines(&site[x->reuse].place,
+				      &site[y->reuse].place);
+	return order ? order : (int)x->pairing - (int)y->pairing;
+}
+
+static void add_pair(struct reuse_pair *to, const struct reuse_pair *p)
+{
+	to->weight += p->weight;
+	to->sum += p->sum;
+	for (int c = 0; c < HOST_CACHES_MAX; c++)
+		to->miss[c] += p->miss[c];
+}
+
 static double pair_key(const struct reuse_pair *p, int by)
 {
 	return by < 0 ? p->weight : p->miss[by];
@@ -323,7 +347,7 @@ static void print_pair(struct report *out, const struct report_reuse *r,
 		mean_text(p, r->streams.resolution),
 		reuse_pairing_name(p->pairing));
 	print_place(out, use);
-	if (same_line(use, reuse))
+	if (!compare_lines(use, reuse))
 		return;
 	fprintf(out->out, "%*s", columns, "");
 	print_place(out, reuse);
@@ -331,30 +355,41 @@ static void print_pair(struct report *out, const struct report_reuse *r,
 
 static int by_pair_key(const void *a, const void *b, void *by)
 {
-	const struct reuse_pair *x = *(const struct reuse_pair *const *)a;
-	const struct reuse_pair *y = *(const struct reuse_pair *const *)b;
+	const struct reuse_pair *x = a, *y = b;
 	double key = pair_key(x, *(int *)by), other = pair_key(y, *(int *)by);
 
 	if (key != other)
 		return key < other ? 1 : -1;
-	/* As they come: by weight. */
-	return (x > y) - (x < y);
+	/* Sites are ordered by module and offset. */
+	return x->use != y->use ? (x->use < y->use ? -1 : 1)
+				: (x->reuse > y->reuse) - (x->reuse < y->reuse);
 }
 
-/* Of @s the pairs that are shown, by what they are ranked by; to be freed. */
-static const struct reuse_pair **pairs_of(const struct report_reuse *r,
-					  const struct reuse_stream *s, int by,
-					  size_t *n)
+/*
+ * The pairs of @s by source line, ranked by misses in cache @by or, if that is
+ * -1, by weight; to be freed.
+ */
+static struct reuse_pair *pairs_of(const struct report_reuse *r,
+				   const struct reuse_stream *s, int by,
+				   size_t *n)
 {
-	const struct reuse_pair **shown =
-		xcalloc(r->sites.pairs + 1, sizeof(*shown));
+	struct reuse_pair *pair = xcalloc(r->sites.pairs + 1, sizeof(*pair));
+	size_t all = 0;
 
-	*n = 0;
 	for (size_t i = 0; i < r->sites.pairs; i++)
 		if (is_of(&r->sites.pair[i], s))
-			shown[(*n)++] = &r->sites.pair[i];
-	qsort_r(shown, *n, sizeof(*shown), by_pair_key, &by);
-	return shown;
+			pair[all++] = r->sites.pair[i];
+	qsort_r(pair, all, sizeof(*pair), by_pair_lines, r->sites.site);
+	*n = 0;
+	for (size_t i = 0; i < all; i++) {
+		if (*n &&
+		    !by_pair_lines(&pair[*n - 1], &pair[i], r->sites.site))
+			add_pair(&pair[*n - 1], &pair[i]);
+		else
+			pair[(*n)++] = pair[i];
+	}
+	qsort_r(pair, *n, sizeof(*pair), by_pair_key, &by);
+	return pair;
 }
 
 /* Ranked by misses in cache @by, -1: by weight. */
@@ -362,14 +397,14 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 			const struct reuse_stream *s, double total, int by)
 {
 	size_t n;
-	const struct reuse_pair **pair = pairs_of(r, s, by, &n);
+	struct reuse_pair *pair = pairs_of(r, s, by, &n);
 	double misses = 0;
 	size_t rows = 0;
 
 	for (size_t i = 0; i < n; i++)
-		misses += pair_key(pair[i], by);
+		misses += pair_key(&pair[i], by);
 	for (size_t i = 0; i < n; i++) {
-		if (by >= 0 && pair_key(pair[i], by) < MISS_SHARE_MIN * misses)
+		if (by >= 0 && pair_key(&pair[i], by) < MISS_SHARE_MIN * misses)
 			break;
 		if (++rows > out->top)
 			continue;
@@ -388,7 +423,7 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 				by >= 0 ? "  share  " : "",
 				paint(out, PAINT_OFF));
 		}
-		print_pair(out, r, pair[i], by, misses, total);
+		print_pair(out, r, &pair[i], by, misses, total);
 	}
 	print_more(out, rows);
 	if (n)

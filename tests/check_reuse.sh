@@ -169,11 +169,33 @@ settings_that_are_wrong_are_named()
 	EOF2
 }
 
+# Instructions of a line are one, however the compiler made them. The text is
+# asked for more rows than there are, and wants one of each pair.
+pairs_are_of_source_lines()
+{
+	emulate mode=reuse,granularity=line,period=2000,seed=7 \
+		"$B/microbench/kernel" --kernel join --threads 1 --rounds 2 \
+		>"$WORK/said" || fail "kernel"
+	"$TOOL" report -n 1000 "$WORK/out" |
+		sed -n '/^Pairs of use and reuse/,/^  mean: /p' >"$WORK/pairs"
+	python3 - "$WORK/pairs" <<-'EOF2' || fail "$(cat "$WORK/pairs")"
+		import re, sys
+		rows = []
+		for line in list(open(sys.argv[1]))[2:-1]:
+		    found = re.match(r".* % .* ([RW]A[RW])   (.*)", line)
+		    if found:
+		        rows.append(found.groups())
+		    else:
+		        rows[-1] += (line.strip(),)
+		sys.exit(0 if len(rows) >= 4 and len(rows) == len(set(rows)) else 1)
+	EOF2
+}
+
 for check in ribench_is_found_as_it_is samples_agree_with_every_access \
 	few_slots_cost_precision_alone one_socket_reuses_what_two_invalidate \
 	stack_distances_of_a_cycle_are_one_number weights_add_up_to_the_samples \
 	killed_in_the_middle_it_keeps_what_it_had \
-	settings_that_are_wrong_are_named; do
+	settings_that_are_wrong_are_named pairs_are_of_source_lines; do
 	SECONDS=0
 	$check
 	echo "$check $SECONDS s"

@@ -335,6 +335,40 @@ START_TEST(curves_of_a_picture_have_different_names)
 }
 END_TEST
 
+/* In each scope a thread has a row, or is one of those left out. */
+START_TEST(threads_have_a_row_in_each_scope)
+{
+	struct verb v;
+
+	setenv("HWLOC_SYNTHETIC",
+	       "l3:1(size=33554432) l2:2(size=1048576) core:1 pu:1", 1);
+	begin(CDP_MODE_REUSE | CDP_MODE_GLOBAL);
+	fake_thread(&fake, "sweep");
+	fake_thread(&fake, "stay");
+	fake_thread(&fake, "short");
+	for (uint32_t t = 0; t < 3; t++) {
+		uint64_t time = t ? 4 : UINT64_C(1) << 40;
+		int n = t < 2 ? 100 : 29;
+
+		uses(REUSE_PRIVATE, REUSE_LINE, t, REUSE_REUSED, time, 0, n);
+		uses(REUSE_GLOBAL, REUSE_LINE, t, REUSE_REUSED, time, 0, n);
+	}
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", fake.dir);
+	ASSERT_SAYS(v.out,
+		    "Miss ratios of the threads, with 95 % intervals "
+		    "0 sweep L2 100.0 % 96.3 to 100.0 "
+		    "1 stay L2 0.0 % 0.0 to 3.7 "
+		    "1 with fewer than 30 uses left out "
+		    "Miss ratios of the threads in caches that they share, "
+		    "with 95 % intervals 0 sweep L3 100.0 % 96.3 to 100.0 "
+		    "1 stay L3 0.0 % 0.0 to 3.7 "
+		    "1 with fewer than 30 uses left out");
+	verb_free(&v);
+}
+END_TEST
+
 START_TEST(no_picture_of_nothing)
 {
 	struct verb v;
@@ -367,6 +401,7 @@ int main(void)
 	tcase_add_test(t, only_kinds_that_there_are_can_be_asked_for);
 	tcase_add_test(t, text_and_picture_show_the_curve);
 	tcase_add_test(t, curves_of_a_picture_have_different_names);
+	tcase_add_test(t, threads_have_a_row_in_each_scope);
 	tcase_add_test(t, no_picture_of_nothing);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
