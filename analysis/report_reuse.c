@@ -132,16 +132,24 @@ const struct reuse_stream *report_reuse_find(const struct report_reuse *r,
 	return NULL;
 }
 
+/* Digits behind the point: of less than one per cent two. */
+static int digits_of(double ratio)
+{
+	return ratio > 0 && ratio < 0.01 ? 2 : 1;
+}
+
 /* "4.5 %", and the limits if sampling leaves any. */
 static const char *ratio_text(double ratio, struct interval by)
 {
+	int digits = digits_of(fmax(ratio, by.high));
 	char text[64];
 
 	if (by.high > by.low)
-		snprintf(text, sizeof(text), "%5.1f %%   %.1f to %.1f",
-			 100 * ratio, 100 * by.low, 100 * by.high);
+		snprintf(text, sizeof(text), "%5.*f %%   %.*f to %.*f", digits,
+			 100 * ratio, digits, 100 * by.low, digits,
+			 100 * by.high);
 	else
-		snprintf(text, sizeof(text), "%5.1f %%", 100 * ratio);
+		snprintf(text, sizeof(text), "%5.*f %%", digits, 100 * ratio);
 	return safe_text(text);
 }
 
@@ -164,10 +172,10 @@ static void print_caches(struct report *out, const struct mrc_cache *cache,
 			size_text((double)c->cache->bytes),
 			c->cache->shared ? "shared" : "");
 		if (sets)
-			fprintf(out->out, "%-*s   %15.1f %%\n",
+			fprintf(out->out, "%-*s   %15.*f %%\n",
 				limits ? RATIO_COLUMNS : 7,
 				ratio_text(c->miss_ratio, c->by),
-				100 * c->whole);
+				digits_of(c->whole), 100 * c->whole);
 		else
 			fprintf(out->out, "%s\n",
 				ratio_text(c->miss_ratio, c->by));

@@ -109,6 +109,21 @@ START_TEST(a_full_disk_is_said_first_and_nothing_of_misses)
 }
 END_TEST
 
+/* Wilson's limits of 2 in 1010: one access of 100 was a use. */
+START_TEST(ratios_below_one_per_cent_have_two_digits)
+{
+	struct verb v;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SOON, 0, 998);
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_DANGLING, SOON, 0, 2);
+	v = said();
+	ASSERT_SAYS(v.out, "L3 32 MiB shared 0.20 % 0.06 to 0.72");
+	verb_free(&v);
+}
+END_TEST
+
 /* Both questions were asked. */
 START_TEST(sharing_and_reuse_have_an_answer_each)
 {
@@ -458,6 +473,7 @@ int main(void)
 	tcase_add_loop_test(
 		t, few_uses_are_a_weak_answer_and_say_nothing_of_misses, 0, 2);
 	tcase_add_test(t, a_full_disk_is_said_first_and_nothing_of_misses);
+	tcase_add_test(t, ratios_below_one_per_cent_have_two_digits);
 	tcase_add_test(t, sharing_and_reuse_have_an_answer_each);
 	tcase_add_test(t, thirty_uses_are_an_answer);
 	tcase_add_test(t,
