@@ -191,16 +191,14 @@ hooks_that_watch_with_registers_charge_no_other_thread()
 		echo '  no debug registers: not tried'
 		return
 	}
-	# A register is moved in all threads: with hundreds that takes longer
-	# than they live, and nearly all uses are lost, which is counted.
 	hooked "$registers COMDET_PERIOD=10000" short 10000 10
-	own_times 0 'threads == 10001' 'n > 500'
+	own_times 0 'threads == 10001' 'n > 2000'
 	hooked "$registers COMDET_PERIOD=10000" live 500 50
-	own_times 0 'threads == 501'
+	own_times 0 'threads == 501' 'n > 400'
 	hooked "$registers COMDET_PERIOD=10000 COMDET_CHILDREN=1" forks 20 100
-	own_times 0 'threads > 400' 'n > 50'
+	own_times 0 'threads > 400' 'n > 400'
 	hooked "$registers COMDET_PERIOD=10000" exec 8 30
-	own_times 100000 'threads == 210' 'n > 20'
+	own_times 100000 'threads == 210' 'n > 300'
 }
 
 emulation_charges_no_other_thread()
