@@ -9,9 +9,10 @@
 # (tests/fake_process.c), watched by debug registers that are. Each thread has
 # one reuse time of its own, on words that the threads before it had as well: a
 # trap that is charged to another thread has another time. What the program
-# prints and its status must be those without us, and as many descriptors be
-# open at the end of thousands of threads as of a few. Processes that only burn
-# time keep all processors busy meanwhile.
+# prints and its status must be those without us, and no more descriptors be open
+# at the end of thousands of threads than of a few, or less, where another thread
+# took the first one's registers. Processes that only burn time keep all
+# processors busy meanwhile.
 
 . "$(dirname "$0")/e2e.sh"
 
@@ -38,7 +39,8 @@ burn()
 	done
 }
 
-# churn MODEL ARGUMENT... - must do what the program does without us
+# churn MODEL ARGUMENT... - must do what the program does without us; $duration
+# is how long samples are taken
 churn()
 {
 	settings="$*"
@@ -50,8 +52,8 @@ churn()
 	rm -rf "$WORK/out" "$WORK/log"
 	timeout -k 5 100 env FAKE_MODEL="$model" FAKE_LOG="$WORK/log" \
 		COMDET_MODE=reuse COMDET_PERIOD=1000 COMDET_CHILDREN=1 \
-		COMDET_OUT="$WORK/out" LD_PRELOAD="$FAKE" "$PROGRAM" "$@" \
-		>"$WORK/with" 2>"$WORK/err"
+		COMDET_DURATION="${duration:-0}" COMDET_OUT="$WORK/out" \
+		LD_PRELOAD="$FAKE" "$PROGRAM" "$@" >"$WORK/with" 2>"$WORK/err"
 	echo $? >>"$WORK/with"
 	# What its events counted is not of registers alone: there is a tick.
 	sed -i '/^armed/d' "$WORK/plain" "$WORK/with"
@@ -119,19 +121,22 @@ threads_have_their_own_times()
 
 	churn "$model" short 20 20
 	few=$(awk '{ print $NF }' "$WORK/log")
-	own_times "$right" 'threads == 21' 'not lost'
+	own_times "$right" 'threads == 21' 'n > 10'
 	churn "$model" short 10000 6
 	own_times "$right" 'threads == 10001' 'n > 1000' \
-		"fake['descriptors'] == $few"
+		"fake['descriptors'] <= $few"
 	churn "$model" live 500 20
 	own_times "$right" 'threads == 501' 'n > 500' \
-		"fake['descriptors'] == $few"
+		"fake['descriptors'] <= $few"
 	churn "$model" forks 20 50
 	own_times "$right" 'threads > 400' 'n > 1000' \
-		"fake['descriptors'] == $few"
+		"fake['descriptors'] <= $few"
+	# All are switched off while they run.
+	duration=0.2 churn "$model" live 20 1000
+	own_times "$right" 'threads == 21' 'n > 0'
 	churn "$model" exec 8 20
 	own_times "$right" 'threads == 210' 'n > 100' \
-		"fake['descriptors'] == $few"
+		"fake['descriptors'] <= $few"
 }
 
 threads_with_pebs_are_charged_for_no_other_one()
