@@ -69,14 +69,14 @@ bool signal_take_pending(siginfo_t *info)
 	return false;
 }
 
-static void queue(const siginfo_t *info)
+static void queue(const siginfo_t *info, bool for_this_thread)
 {
 	pid_t pid = sys_call0(SYS_getpid), tid = sys_call0(SYS_gettid);
 	siginfo_t copy = *info;
 	int sig = signal_claimed();
 	long r;
 
-	if (info->si_code == SI_TKILL && !__libc_single_threaded) {
+	if (for_this_thread) {
 		r = sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, sig, &copy);
 	} else {
 		if (info->si_code == SI_USER && pid != tid)
@@ -87,20 +87,40 @@ static void queue(const siginfo_t *info)
 		sys_call2(SYS_kill, pid, sig);
 }
 
+static bool is_for_a_thread(const siginfo_t *info)
+{
+	return info->si_code == SI_TKILL && !__libc_single_threaded;
+}
+
 /*
  * A signal below 32 is queued once for a thread: one of ours that waits there
  * would swallow it. It may still come in the few instructions between the two
  * calls below. The process's own queue has none of ours, and serves where
  * there is one thread.
+ *
+ * A thread that waits for it keeps what it has: another thread that took it
+ * from the process's queue, only to find it blocked as well, would have it in
+ * hand while the one that was woken looks for it.
  */
 void signal_requeue(const siginfo_t *info)
 {
 	siginfo_t other;
 	bool more = signal_take_pending(&other);
 
-	queue(info);
+	queue(info, is_for_a_thread(info) || (signal_thread.waits && !more));
 	if (more)
-		queue(&other);
+		queue(&other, is_for_a_thread(&other));
+}
+
+void signal_thread_end(void)
+{
+	siginfo_t info;
+
+	if (!signal_thread.waits)
+		return;
+	signal_thread.waits = false;
+	if (signal_thread.held && signal_take_pending(&info))
+		signal_requeue(&info);
 }
 
 /* The kernel raised it for an instruction: int3, a single step. */

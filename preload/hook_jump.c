@@ -37,6 +37,7 @@ static void restore(const sigset_t *saved)
 {
 	uint64_t word;
 
+	signal_thread.waits = false;
 	if (!signal_claimed())
 		return;
 	memcpy(&word, (const uint64_t *)saved + FLAG_WORD, sizeof(word));
@@ -103,6 +104,7 @@ STUB("swapcontext", "swapcontext_enter");
 /* The mask comes back only if it was saved, whatever the function's name. */
 static void before_jump(const struct __jmp_buf_tag *env)
 {
+	signal_thread.waits = false;
 	if (env->__mask_was_saved)
 		restore(&env->__saved_mask);
 }

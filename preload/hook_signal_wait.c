@@ -60,9 +60,11 @@ static void resume_sampling(void)
 		if (!unblocks(mask)) {                                         \
 			result_ = (call);                                      \
 		} else {                                                       \
+			signal_thread.waits = true;                            \
 			do                                                     \
 				result_ = (call);                              \
 			while (again(result_));                                \
+			signal_thread.waits = false;                           \
 			resume_sampling();                                     \
 		}                                                              \
 		result_;                                                       \

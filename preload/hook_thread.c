@@ -46,6 +46,7 @@ static void at_end(void *value)
 	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
 	    !pthread_setspecific(key, value))
 		return;
+	signal_thread_end();
 	runtime_thread_end();
 }
 

@@ -158,6 +158,7 @@ uint64_t kernel_mask_change(int how, uint64_t mask);
 struct signal_thread {
 	bool blocks; /* blocked for the application, not in the kernel */
 	bool held;   /* a signal of the application's waits: now in both */
+	bool waits;  /* in a call whose mask lets the signal through */
 	/* The same for a vfork child that lives in this thread's memory. */
 	pid_t child;
 	bool child_blocks;
@@ -288,6 +289,9 @@ void signal_after_thread(const struct signal_exec *undo);
  * @blocks says so or the kernel does, from which the bit is then taken.
  */
 void signal_thread_begin(bool blocks);
+
+/* A thread ends: what it kept for itself is for others. */
+void signal_thread_end(void);
 
 /*
  * What LD_PRELOAD is to be without the library at @path: writes at most
