@@ -182,7 +182,8 @@ static uint32_t stored_to(uint64_t counts, uint32_t set, uint32_t times)
  * them were seen. That what was seen is watched is no accident: of few stores
  * the share of those seen is too large. What is due to chunks where none was
  * seen is, by Good and Turing, the share of chunks where one was; which of them
- * is taken for random.
+ * is taken for random. One store more counts as seen, lest a single one say
+ * that all others go elsewhere.
  */
 static double watched_share(uint64_t counts, uint32_t used, uint32_t watched)
 {
