@@ -139,11 +139,12 @@ void instr_poke(struct thread *t)
 void instr_poke_begin(struct thread *t, struct instr_copy *copy,
 		      struct instr_thread *h)
 {
-	h->watched = &copy->watched;
+	h->watched = (const char *)&copy->watched -
+		     (const char *)&copy->library->watched;
 	instr_poke_answer(t);
 }
 
 void instr_poke_end(struct instr_library *l)
 {
-	l->thread()->watched = (const uint8_t *const *)&l->watched;
+	l->thread()->watched = 0;
 }

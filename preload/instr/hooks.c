@@ -18,9 +18,6 @@ HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
 static uint8_t watched[INSTR_WATCHED] __attribute__((aligned(64)));
 
-/* The word from which a hook has the table where nobody gave it another. */
-#define OWN_TABLE ((const uint8_t *const *)&instr_library.watched)
-
 /* The linker's; absent where the program has no atomics. */
 extern HIDDEN const char code_low[] __asm__("__start_comdet_instr_atomics")
 	__attribute__((weak));
@@ -49,10 +46,10 @@ __asm__(".pushsection .note.comdet, \"a\", @note\n\t"
 	".long 7, 8, 1\n\t" /* bytes of name and desc, INSTR_NOTE_TYPE */
 	".asciz \"" INSTR_NOTE_NAME "\"\n\t"
 	".balign 4\n\t"
-	".long 2\n\t" /* INSTR_ABI */
+	".long 3\n\t" /* INSTR_ABI */
 	".long instr_library - .\n\t"
 	".popsection");
-_Static_assert(INSTR_ABI == 2 && INSTR_NOTE_TYPE == 1, "as in the note");
+_Static_assert(INSTR_ABI == 3 && INSTR_NOTE_TYPE == 1, "as in the note");
 _Static_assert(sizeof(INSTR_NOTE_NAME) == 7, "as in the note");
 _Static_assert(sizeof(struct instr_note) == 8, "as in the note");
 
@@ -83,11 +80,12 @@ static void tell(uint64_t addr, enum instr_class class, uint64_t ip,
 
 	/* (L) pairs with (I) of who listens: its set-up is seen. */
 	listener = __atomic_load_n(&instr_library.listener, __ATOMIC_ACQUIRE);
-	if (!t->watched || !listener)
-		t->watched = OWN_TABLE;
 	if (listener) {
 		listener(t, class, addr, bytes, ip);
-	} else if (t->left[class] < 0) {
+		return;
+	}
+	t->watched = 0;
+	if (t->left[class] < 0) {
 		t->given[class] += UNHEARD;
 		t->left[class] += UNHEARD;
 	}

@@ -23,6 +23,7 @@
 	type name(__VA_ARGS__);                                                \
 	EXPORT type name(__VA_ARGS__)
 
+extern HIDDEN struct instr_library instr_library;
 extern HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
 /* The counter was counted down already. */
@@ -30,24 +31,31 @@ HIDDEN void instr_event(uint64_t addr, enum instr_class class, uint64_t ip);
 HIDDEN void instr_range_event(uint64_t addr, enum instr_class class,
 			      uint64_t ip, uint64_t bytes);
 
-/* A thread that has had no event has no table: look at the counter first. */
-static inline __attribute__((always_inline)) bool instr_may_be_watched(
+static inline __attribute__((always_inline)) uint8_t instr_may_be_watched(
 	uint64_t addr)
 {
-	const uint8_t *table =
-		__atomic_load_n(instr_self.watched, __ATOMIC_RELAXED);
+	const uint8_t *const *word =
+		(const uint8_t *const *)((const char *)&instr_library.watched +
+					 instr_self.watched);
+	const uint8_t *table = __atomic_load_n(word, __ATOMIC_RELAXED);
 
 	return table[instr_watched_entry(addr)];
 }
 
-/* To be inlined into the hook itself: the caller's address is its own. */
+/*
+ * To be inlined into the hook itself: the caller's address is its own. One
+ * branch for both, although it takes more instructions: a branch that is never
+ * taken costs a processor nothing, one that was taken once is predicted from
+ * then on, and costs loops of little else a cycle each.
+ */
 static inline __attribute__((always_inline)) void instr_access(
 	const volatile void *p, enum instr_class class)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 
-	if (UNLIKELY(--instr_self.left[class] < 0) ||
-	    UNLIKELY(instr_may_be_watched(addr)))
+	uint64_t run_out = (uint64_t)--instr_self.left[class] >> 63;
+
+	if (UNLIKELY(run_out | instr_may_be_watched(addr)))
 		instr_event(addr, class,
 			    (uint64_t)(uintptr_t)__builtin_return_address(0));
 }

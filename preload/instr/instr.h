@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-	INSTR_ABI = 2,
+	INSTR_ABI = 3,
 	INSTR_NOTE_TYPE = 1,
 	INSTR_LINE_SHIFT = 6,
 	INSTR_WATCHED = 1 << 16, /* entries of the table of watched lines */
@@ -52,11 +52,11 @@ struct instr_thread {
 	uint64_t atomic_ip;      /* where the latest atomic was called */
 	uint64_t owner; /* the listener's: 0 if it knows nothing of us */
 	/*
-	 * The table that hooks look into. The word that it is read from may be
-	 * changed by any thread; where it lies is the thread's own. NULL until
-	 * the thread's first event.
+	 * Where the word lies that has the table to look into: bytes behind
+	 * that of the copy's struct instr_library. Any thread may change the
+	 * word; where it lies is the thread's own.
 	 */
-	const uint8_t *const *watched;
+	int64_t watched;
 	uint64_t reserved[2];
 };
 
