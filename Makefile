@@ -54,8 +54,8 @@ ANALYSIS_OBJ := $(ANALYSIS:%.c=$(O)/%.o)
 ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
 
 # What no handler of the preload needs: every page of it would cost memory.
-NOT_PRELOADED := $(addprefix $(O)/src/,interval.o reuse_exact.o reuse_stack.o \
-	reuse_table.o)
+NOT_PRELOADED := $(addprefix $(O)/src/,cache_sets.o interval.o reuse_exact.o \
+	reuse_stack.o reuse_table.o)
 
 LIBS_PRELOAD := -lZydis -ldl
 # Asked for when it is needed: make deps may have installed it by then.

@@ -188,21 +188,24 @@ static enum reuse_pairing pairing(bool use_stores, bool end_stores)
 	return use_stores ? REUSE_RAW : REUSE_RAR;
 }
 
-static void follow(struct reuse_exact_counts *c, struct reuse_stack *stack,
+/* Has a stranger stored to the line, as far as the stream knows? */
+static bool follow(struct reuse_exact_counts *c, struct reuse_stack *stack,
 		   const struct step *s)
 {
 	uint64_t distance;
 	struct reuse_stack_line *l =
 		reuse_stack_access(stack, s->line, &distance);
 	double weight = (double)reuse_stack_weight(stack);
+	bool taken = false;
 
 	if (!l)
-		return;
+		return false;
 	if (distance == REUSE_STACK_COLD) {
 		add(c->cold, s->time, weight);
 	} else if (l->version != s->before) {
 		c->invalidated[l->stored] += weight;
 		c->returned += weight;
+		taken = true;
 	} else {
 		enum reuse_pairing p = pairing(l->stored, s->stores);
 		bool spatial = !(l->bytes & s->bytes);
@@ -218,6 +221,7 @@ static void follow(struct reuse_exact_counts *c, struct reuse_stack *stack,
 	l->bytes = s->bytes;
 	l->stored = s->stores;
 	l->version = s->after;
+	return taken;
 }
 
 static void take_version(struct step *s, _Atomic uint32_t *version)
@@ -232,7 +236,7 @@ static void take_version(struct step *s, _Atomic uint32_t *version)
 	}
 }
 
-static void access_line(struct reuse_exact *x, struct reuse_exact_thread *t,
+static bool access_line(struct reuse_exact *x, struct reuse_exact_thread *t,
 			struct step *s)
 {
 	_Atomic uint32_t *version = version_of(x, t, s->line);
@@ -240,7 +244,7 @@ static void access_line(struct reuse_exact *x, struct reuse_exact_thread *t,
 
 	if (!version) {
 		t->counts->full++;
-		return;
+		return false;
 	}
 	if (x->config.domains) {
 		struct domain *d =
@@ -257,7 +261,7 @@ static void access_line(struct reuse_exact *x, struct reuse_exact_thread *t,
 	}
 	s->time = own_time;
 	s->of_domain = false;
-	follow(t->counts, t->stack, s);
+	return follow(t->counts, t->stack, s);
 }
 
 static void count_access(struct reuse_exact *x, struct reuse_exact_thread *t)
@@ -273,8 +277,9 @@ static void count_access(struct reuse_exact *x, struct reuse_exact_thread *t)
 	}
 }
 
-void reuse_exact_access(struct reuse_exact *x, struct reuse_exact_thread *t,
-			const struct access *a)
+unsigned int reuse_exact_access(struct reuse_exact *x,
+				struct reuse_exact_thread *t,
+				const struct access *a)
 {
 	uint64_t at = a->addr % LINE, len = a->len ? a->len : 1;
 	struct step s = {
@@ -282,16 +287,17 @@ void reuse_exact_access(struct reuse_exact *x, struct reuse_exact_thread *t,
 		.core = t->place.core,
 		.stores = access_stores(a),
 	};
+	unsigned int taken;
 
 	len = len < LINE ? len : LINE;
 	count_access(x, t);
 	s.bytes = (len == LINE ? UINT64_MAX : (UINT64_C(1) << len) - 1) << at;
-	access_line(x, t, &s);
+	taken = access_line(x, t, &s);
 	if (at + len <= LINE)
-		return;
+		return taken;
 	s.line++;
 	s.bytes = (UINT64_C(1) << (at + len - LINE)) - 1;
-	access_line(x, t, &s);
+	return taken | (unsigned int)access_line(x, t, &s) << 1;
 }
 
 struct ending {

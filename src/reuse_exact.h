@@ -93,12 +93,15 @@ struct reuse_exact_thread *reuse_exact_thread_init(
 	const struct reuse_place *place);
 
 /*
- * Thread @t makes access @a, of at most 64 bytes.
+ * Thread @t makes access @a, of at most 64 bytes. Returns for its first line 1,
+ * plus 2 for its second one, if another thread has stored to the line since the
+ * last access of @t to it; of lines that are left out that is not known.
  *
  * Context: the thread itself; not in a handler that may interrupt a call.
  */
-void reuse_exact_access(struct reuse_exact *x, struct reuse_exact_thread *t,
-			const struct access *a);
+unsigned int reuse_exact_access(struct reuse_exact *x,
+				struct reuse_exact_thread *t,
+				const struct access *a);
 
 /*
  * The thread's stream ends: its last uses dangle or have been invalidated.

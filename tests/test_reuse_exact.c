@@ -137,6 +137,23 @@ static void expect_back(const struct trace *t, uint32_t at, uint64_t line,
 	}
 }
 
+/* Has another thread stored to @line since the thread last accessed it? */
+static bool was_taken(const struct trace *t, uint32_t at, uint64_t line)
+{
+	bool stored = false;
+
+	for (uint32_t i = at; i-- > 0;) {
+		const struct trace_access *x = &t->access[i];
+
+		if (!touches(x, line))
+			continue;
+		if (in_stream(x, &t->access[at], false))
+			return stored;
+		stored |= is_store(x);
+	}
+	return false;
+}
+
 /* A use that its stream does not come back to. */
 static void expect_ahead(const struct trace *t, uint32_t at, uint64_t line,
 			 bool domain, struct reuse_exact_counts *c)
@@ -245,9 +262,17 @@ START_TEST(streams_of_threads_and_domains_are_those_of_reading_back)
 		thread[i] = reuse_exact_thread_init(
 			map(reuse_exact_thread_size(&config)), x, &place);
 	}
-	for (uint32_t i = 0; i < t->n; i++)
-		reuse_exact_access(x, thread[t->access[i].place.thread],
-				   &t->access[i].a);
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct trace_access *y = &t->access[i];
+		uint64_t line = y->a.addr / 64;
+		unsigned int taken = was_taken(t, i, line);
+
+		if (touches(y, line + 1))
+			taken |= (unsigned int)was_taken(t, i, line + 1) << 1;
+		ck_assert_uint_eq(
+			reuse_exact_access(x, thread[y->place.thread], &y->a),
+			taken);
+	}
 	for (uint32_t i = 0; i < shape->threads; i++) {
 		want = expect_stream(t, i, false);
 		reuse_exact_thread_end(x, thread[i]);
