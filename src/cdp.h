@@ -302,6 +302,7 @@ enum cdp_reuse_kind {
 	CDP_REUSE_PAIR,    /* from samples, by instructions */
 	CDP_REUSE_EXACT,   /* of a histogram of reuse times, every access */
 	CDP_REUSE_STACK,   /* of a histogram of stack distances, every access */
+	CDP_REUSE_CACHE = 6, /* misses of a simulated cache, every access */
 	CDP_REUSE_KINDS
 };
 
@@ -309,6 +310,13 @@ enum cdp_reuse_kind {
  * What became of uses (reuse.h). Each thread that finds out has records of its
  * own; a reader adds up those that agree in all before weight. 96 bytes: 42 a
  * page.
+ *
+ * Of a simulated cache (cache_sets.h) scope is private or, if it is shared,
+ * global; granularity is line, outcome 0, pairing REUSE_RAR of loads and
+ * REUSE_RAW of stores; bin is the cache's depth, use_ip an instruction or 0 for
+ * all that have no record of their own; end_ip is cdp_cache_shape(). weight are
+ * the misses; count are the thread's accesses to lines, in the record without
+ * an instruction.
  */
 struct cdp_reuse {
 	uint8_t kind;
@@ -331,6 +339,21 @@ struct cdp_reuse {
 	uint64_t spare[2];
 };
 _Static_assert(sizeof(struct cdp_reuse) == 96, "cdp_reuse");
+
+static inline uint64_t cdp_cache_shape(uint32_t sets, uint32_t ways)
+{
+	return (uint64_t)ways << 32 | sets;
+}
+
+static inline uint32_t cdp_cache_sets(uint64_t shape)
+{
+	return (uint32_t)shape;
+}
+
+static inline uint32_t cdp_cache_ways(uint64_t shape)
+{
+	return (uint32_t)(shape >> 32);
+}
 
 static inline uint32_t cdp_record_bytes(enum cdp_section s)
 {

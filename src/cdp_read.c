@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache_sets.h"
 #include "cdp_read.h"
 #include "reuse.h"
 #include "reuse_histogram.h"
@@ -264,16 +265,47 @@ static bool mass_fits(double mass)
 	return mass >= 0 && mass < SQUARES_MAX;
 }
 
-static bool reuse_fits(const struct cdp_reuse *r)
+static bool masses_fit(const struct cdp_reuse *r)
 {
-	return r->kind >= CDP_REUSE_BIN && r->kind < CDP_REUSE_KINDS &&
-	       r->scope < REUSE_SCOPES &&
+	return mass_fits(r->weight) && mass_fits(r->squares) &&
+	       mass_fits(r->offset) && mass_fits(r->offset_squares);
+}
+
+static bool use_fits(const struct cdp_reuse *r)
+{
+	return r->scope < REUSE_SCOPES &&
 	       r->granularity < REUSE_GRANULARITIES &&
 	       r->outcome > REUSE_NOTHING && r->outcome < REUSE_OUTCOMES &&
 	       r->pairing < REUSE_PAIRINGS && r->spatial < 2 &&
-	       r->bin < REUSE_BINS && r->weight > 0 && mass_fits(r->weight) &&
-	       mass_fits(r->squares) && mass_fits(r->offset) &&
-	       mass_fits(r->offset_squares);
+	       r->bin < REUSE_BINS && r->weight > 0 && masses_fit(r);
+}
+
+static bool cache_fits(const struct cdp_reuse *r)
+{
+	uint32_t sets = cdp_cache_sets(r->end_ip);
+	uint32_t ways = cdp_cache_ways(r->end_ip);
+
+	return (r->scope == REUSE_PRIVATE || r->scope == REUSE_GLOBAL) &&
+	       r->granularity == REUSE_LINE && r->outcome == REUSE_NOTHING &&
+	       (r->pairing == REUSE_RAR || r->pairing == REUSE_RAW) &&
+	       !r->spatial && r->bin >= 1 && r->bin <= CACHE_SETS_DEPTH_MAX &&
+	       sets && ways && ways <= CACHE_SETS_WAYS_MAX &&
+	       sets <= CACHE_SETS_LINES_MAX / ways && masses_fit(r);
+}
+
+static bool reuse_fits(const struct cdp_reuse *r)
+{
+	switch (r->kind) {
+	case CDP_REUSE_BIN:
+	case CDP_REUSE_PAIR:
+	case CDP_REUSE_EXACT:
+	case CDP_REUSE_STACK:
+		return use_fits(r);
+	case CDP_REUSE_CACHE:
+		return cache_fits(r);
+	default:
+		return false;
+	}
 }
 
 static bool record_fits(enum cdp_section section, const void *record)

@@ -16,7 +16,7 @@
 
 enum {
 	PAGES = 9,
-	RECORDS = 10
+	RECORDS = 11
 };
 
 static int file = -1;
@@ -24,7 +24,7 @@ static char good[PAGES * CDP_PAGE_BYTES];
 
 /*
  * One thread, a free row, two pairs, a map, two pairs of cores, a transfer, a
- * tally of memory accesses, a bin of reuses.
+ * tally of memory accesses, a bin of reuses, misses of a cache.
  */
 static inline void setup(void)
 {
@@ -81,6 +81,12 @@ static inline void setup(void)
 	u->outcome = 1;
 	u->weight = 1;
 	store_commit(&reuses);
+	u = store_record(&s, &reuses);
+	u->kind = CDP_REUSE_CACHE;
+	u->granularity = 1;
+	u->bin = 1;
+	u->end_ip = cdp_cache_shape(64, 12);
+	store_commit(&reuses);
 	for (int n = 0; n < 2; n++) {
 		d.publisher_thread = d.publisher_core = n;
 		ck_assert_int_eq(pair_table_add(&s, &pairs, &d, 1, 0), 0);
@@ -127,6 +133,22 @@ static inline int open_file(struct cdp_reader *r)
 	return cdp_open(r, sandbox_fd, NAME);
 }
 
+static inline bool check_reuse(const struct cdp_reuse *u)
+{
+	uint64_t sets = u->end_ip & UINT32_MAX, ways = u->end_ip >> 32;
+
+	if (u->kind == 6)
+		return u->scope % 2 == 0 && u->scope < 3 &&
+		       u->granularity == 1 && !u->outcome && u->pairing < 2 &&
+		       !u->spatial && u->bin >= 1 && u->bin <= 9 &&
+		       sets * ways >= 1 && sets * ways <= 1 << 24 &&
+		       ways <= 128 && u->weight >= 0;
+	return u->kind >= 1 && u->kind <= 4 && u->scope < 3 &&
+	       u->granularity < 2 && u->outcome >= 1 && u->outcome <= 5 &&
+	       u->pairing < 4 && u->spatial < 2 && u->bin < 368 &&
+	       u->weight > 0;
+}
+
 /* The second opinion on a record, from the format's definition. */
 static inline void check_record(enum cdp_section section, const void *record)
 {
@@ -167,11 +189,8 @@ static inline void check_record(enum cdp_section section, const void *record)
 						y->tally.samples);
 		break;
 	case CDP_REUSE:
-		right = u->kind >= 1 && u->kind <= 4 && u->scope < 3 &&
-			u->granularity < 2 && u->outcome >= 1 &&
-			u->outcome <= 5 && u->pairing < 4 && u->spatial < 2 &&
-			u->bin < 368 && u->weight > 0 && u->squares >= 0 &&
-			u->offset >= 0 && u->offset_squares >= 0;
+		right = u->squares >= 0 && u->offset >= 0 &&
+			u->offset_squares >= 0 && check_reuse(u);
 		break;
 	default:
 		break;

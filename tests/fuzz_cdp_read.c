@@ -13,9 +13,17 @@
 #include <unistd.h>
 
 #include "src/cdp_read.h"
+#include "src/reuse_histogram.h"
 #include "src/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int reuse_makes_sense(const struct cdp_reuse *r)
+{
+	if (r->kind != CDP_REUSE_CACHE)
+		return r->bin < REUSE_BINS;
+	return r->bin && cdp_cache_sets(r->end_ip) && cdp_cache_ways(r->end_ip);
+}
 
 /* Touch every byte, and believe what the reader vouches for. */
 static int use(void *ctx, const void *record)
@@ -35,6 +43,8 @@ static int use(void *ctx, const void *record)
 		abort();
 	if (section == CDP_PAIRS &&
 	    ((const struct cdp_pair *)record)->sharing >= SHARING_KINDS)
+		abort();
+	if (section == CDP_REUSE && !reuse_makes_sense(record))
 		abort();
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include "cdp_file.h"
+#include "src/reuse.h"
 #include "src/perf_sample.h"
 
 START_TEST(the_undamaged_file_has_what_was_written)
@@ -155,6 +156,50 @@ START_TEST(a_header_string_without_an_end_is_refused)
 }
 END_TEST
 
+/* The record of a simulated cache, whose rules are its own. */
+static void spoil_cache(int field)
+{
+	uint64_t at = page_of(CDP_REUSE) + CDP_PAGE_HEADER_BYTES +
+		      sizeof(struct cdp_reuse);
+
+	switch (field) {
+	case 0:
+		put_field(struct cdp_reuse, kind, CDP_REUSE_KINDS);
+		break;
+	case 1:
+		put_field(struct cdp_reuse, scope, REUSE_SHARED);
+		break;
+	case 2:
+		put_field(struct cdp_reuse, granularity, REUSE_ADDRESS);
+		break;
+	case 3:
+		put_field(struct cdp_reuse, outcome, REUSE_REUSED);
+		break;
+	case 4:
+		put_field(struct cdp_reuse, pairing, REUSE_WAR);
+		break;
+	case 5:
+		put_field(struct cdp_reuse, bin, 0);
+		break;
+	case 6:
+		put_field(struct cdp_reuse, bin, 10);
+		break;
+	case 7:
+		put_field(struct cdp_reuse, end_ip, cdp_cache_shape(0, 12));
+		break;
+	case 8:
+		put_field(struct cdp_reuse, end_ip, cdp_cache_shape(64, 0));
+		break;
+	case 9:
+		put_field(struct cdp_reuse, end_ip,
+			  cdp_cache_shape(UINT32_MAX, 2));
+		break;
+	case 10:
+		put_field(struct cdp_reuse, weight, -1);
+		break;
+	}
+}
+
 /* One wrong field each: that record goes, and is counted. */
 START_TEST(a_wrong_record_is_skipped_and_counted)
 {
@@ -227,6 +272,8 @@ START_TEST(a_wrong_record_is_skipped_and_counted)
 		at = page_of(CDP_REUSE) + CDP_PAGE_HEADER_BYTES;
 		put_field(struct cdp_reuse, offset, __builtin_nan(""));
 		break;
+	default:
+		spoil_cache(_i - 17);
 	}
 	ck_assert_int_eq(read_all(&bad), RECORDS - 2);
 	ck_assert_uint_eq(bad, 1);
@@ -292,7 +339,7 @@ START_TEST(a_file_without_the_last_sections_reads)
 	put_field(struct cdp_page, section, CDP_FREE);
 	at = page_of(CDP_REUSE);
 	put_field(struct cdp_page, section, CDP_FREE);
-	ck_assert_int_eq(read_all(&bad), RECORDS - 4);
+	ck_assert_int_eq(read_all(&bad), RECORDS - 5);
 	ck_assert_uint_eq(bad, 0);
 	at = 0;
 	put_field(struct cdp_header, sections, CDP_CORES - 1);
@@ -315,7 +362,7 @@ int main(void)
 	tcase_add_loop_test(tc, foreign_files_are_named_as_such, 0, 4);
 	tcase_add_test(tc, a_wrong_header_is_refused);
 	tcase_add_test(tc, a_header_string_without_an_end_is_refused);
-	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 17);
+	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 28);
 	tcase_add_test(tc, a_page_that_cannot_be_is_skipped_and_counted);
 	tcase_add_test(tc, a_caller_stops_the_walk_with_its_own_value);
 	tcase_add_test(tc, an_unfinished_header_reads_with_lines_of_64_bytes);

@@ -8,6 +8,7 @@
  */
 #include "fake_profile.h"
 #include "run_verb.h"
+#include "src/reuse_tally.h"
 #include "src/rng.h"
 
 enum {
@@ -18,6 +19,32 @@ enum {
 static struct fake fake;
 static unsigned char good[BYTES_MAX], bad[BYTES_MAX];
 static size_t bytes;
+
+/* A bin, a pair and a cache, of two threads. */
+static void put_reuses(void)
+{
+	struct reuse_tally tally = { .writer.section = CDP_REUSE };
+	struct cdp_reuse r = { .granularity = REUSE_LINE, .weight = 100 };
+
+	for (r.thread = 0; r.thread < 2; r.thread++) {
+		r.outcome = REUSE_REUSED;
+		r.end_ip = r.use_ip = 0;
+		r.kind = CDP_REUSE_BIN;
+		r.bin = 40;
+		ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+		r.kind = CDP_REUSE_PAIR;
+		r.bin = 5;
+		r.use_ip = r.end_ip = 0x1000;
+		ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+		r.kind = CDP_REUSE_CACHE;
+		r.outcome = REUSE_NOTHING;
+		r.end_ip = cdp_cache_shape(64, 12);
+		for (r.bin = 1; r.bin < 3; r.bin++)
+			ck_assert_int_eq(
+				reuse_tally_put(&fake.store, &tally, &r), 0);
+	}
+	reuse_tally_release(&tally);
+}
 
 static void make_good_file(void)
 {
@@ -32,6 +59,7 @@ static void make_good_file(void)
 			  0x7f0000000000 + 8 * i + i % 9, i);
 	fake_own_maps(&fake);
 	fake_core(&fake, 0, 1, 5, 6);
+	put_reuses();
 	store_release(&fake.store);
 	fd = openat(fake.dirfd, fake.file, O_RDONLY);
 	while ((n = read(fd, good + bytes, sizeof(good) - bytes)) > 0)
