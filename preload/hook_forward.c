@@ -28,6 +28,8 @@
 enum {
 	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
 	TAKE_TRIES = 64,
+	FIRST_QUEUED = 32,      /* those below wait once a thread */
+	ROOM_BYTES = 24 * 1024, /* of an alternate stack, for our frames */
 	/*
 	 * si_code SI_USER is the kernel's to give, except for the main thread
 	 * to its own process. Another thread queues the signal with this code,
@@ -150,26 +152,74 @@ static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 			kernel_mask(&uc->uc_sigmask) | signal_bit(sig));
 }
 
+/* Does our handler fit on the stack that holds @uc, beside the program's? */
+static bool has_room(const ucontext_t *uc)
+{
+	uintptr_t at = (uintptr_t)uc, low = (uintptr_t)uc->uc_stack.ss_sp;
+
+	return uc->uc_stack.ss_flags & SS_DISABLE || at < low ||
+	       at - low >= uc->uc_stack.ss_size || at - low >= ROOM_BYTES;
+}
+
+/*
+ * The application's handler has the signal blocked in our books and not in the
+ * kernel. Were it the kernel's, a sample would wait for the handler's end, and
+ * a signal that the thread is sent meanwhile be lost to it.
+ */
+static void enter_handler(struct signal_thread *before, bool blocks)
+{
+	struct signal_thread *t = &signal_thread;
+
+	*before = *t;
+	t->blocks = t->handles = blocks;
+	t->held = t->waits = false;
+}
+
+/*
+ * What waits comes when the frame is left. Whether the application has it
+ * blocked then is for the mask in the frame to say, which it may have changed.
+ * Not inlined: the handler may return in another thread than it was called in.
+ */
+static __attribute__((noinline)) void leave_handler(
+	int sig, const struct signal_thread *before, const ucontext_t *uc)
+{
+	struct signal_thread *t = &signal_thread;
+	bool blocks = kernel_mask(&uc->uc_sigmask) & signal_bit(sig);
+
+	kernel_mask_change(SIG_BLOCK, signal_bit(sig));
+	t->blocks = before->blocks && blocks;
+	t->held = before->held && blocks;
+	t->handles = before->handles;
+	t->waits = false;
+}
+
 /*
  * The kernel's mask now is the one at the interrupted instruction, or the one
  * that a waiting call had put in place, and @sig, and the faults: those are as
  * at the instruction again.
  */
-static void call_handler(int sig, siginfo_t *info, void *context,
+static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
 			 const struct wish *w)
 {
 	void (*handler)(int, siginfo_t *, void *) =
 		(void (*)(int, siginfo_t *, void *))(uintptr_t)w->handler;
+	bool blocks = !(w->flags & SA_NODEFER) || w->mask & signal_bit(sig);
+	bool ours =
+		sig < FIRST_QUEUED && has_room(uc) && signal_claim_is_ours();
+	uint64_t open =
+		FAULT_SIGNALS & ~kernel_mask(&uc->uc_sigmask) & ~w->mask;
+	struct signal_thread before;
 
-	uint64_t faults = FAULT_SIGNALS &
-			  ~kernel_mask(&((ucontext_t *)context)->uc_sigmask);
-
-	kernel_mask_change(SIG_UNBLOCK, faults);
+	if (ours)
+		enter_handler(&before, blocks);
+	if (ours || !blocks)
+		open |= signal_bit(sig);
 	kernel_mask_change(SIG_BLOCK, w->mask);
-	if (w->flags & SA_NODEFER && !(w->mask & signal_bit(sig)))
-		kernel_mask_change(SIG_UNBLOCK, signal_bit(sig));
+	kernel_mask_change(SIG_UNBLOCK, open);
 	/* A handler of one argument finds the others in registers too. */
-	handler(sig, info, context);
+	handler(sig, info, uc);
+	if (ours)
+		leave_handler(sig, &before, uc);
 }
 
 void signal_forward(int sig, siginfo_t *info, void *context)
@@ -207,5 +257,5 @@ void signal_forward(int sig, siginfo_t *info, void *context)
 		else
 			signal_default_for_good();
 	}
-	call_handler(sig, info, context, &w);
+	call_handler(sig, info, uc, &w);
 }

@@ -32,7 +32,10 @@ static void note(sigset_t *saved)
 		memcpy((uint64_t *)saved + FLAG_WORD, &word, sizeof(word));
 }
 
-/* A set of another origin, such as a signal frame, says nothing. */
+/*
+ * A set of another origin, such as a signal frame, says nothing. But where the
+ * flag was set for a handler of the application's it is out of it.
+ */
 static void restore(const sigset_t *saved)
 {
 	uint64_t word;
@@ -41,8 +44,12 @@ static void restore(const sigset_t *saved)
 	if (!signal_claimed())
 		return;
 	memcpy(&word, (const uint64_t *)saved + FLAG_WORD, sizeof(word));
-	if (word - FLAG_MAGIC > 1 ||
-	    (bool)(word - FLAG_MAGIC) == signal_blocks_get())
+	if (word - FLAG_MAGIC > 1) {
+		if (signal_thread.handles && !signal_is_in(saved))
+			signal_blocks_set(false);
+		return;
+	}
+	if ((bool)(word - FLAG_MAGIC) == signal_blocks_get())
 		return;
 	signal_blocks_set(word - FLAG_MAGIC);
 }

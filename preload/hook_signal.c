@@ -311,7 +311,7 @@ void signal_blocks_set(bool blocks)
 
 	if (signal_claim_is_ours()) {
 		t->blocks = blocks;
-		t->held = false;
+		t->handles = t->held = false;
 		return;
 	}
 	t->child_blocks = blocks;

@@ -77,6 +77,7 @@ static int replace(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 	if (blocks && is_real(kernel_mask_change(SIG_BLOCK, 0)))
 		return fn(how, set, old);
 	t->blocks = blocks;
+	t->handles = t->handles && blocks;
 	t->held = false;
 	if (!blocks)
 		return fn(how, set, old);

@@ -31,14 +31,15 @@ static bool unblocks(const sigset_t *mask)
 
 /*
  * The call came back, but the application's signal still waits: it was held
- * before the mask was in place, or one of ours got through instead.
+ * before the mask was in place, or one of ours got through instead. If the
+ * application's handler was called, the wait is over.
  */
 static bool again(int result)
 {
 	siginfo_t info;
 
-	if (result != -1 || errno != EINTR || !signal_thread.held ||
-	    !signal_take_pending(&info))
+	if (result != -1 || errno != EINTR || !signal_thread.waits ||
+	    !signal_thread.held || !signal_take_pending(&info))
 		return false;
 	signal_requeue(&info);
 	return true;

@@ -156,9 +156,10 @@ uint64_t kernel_mask_change(int how, uint64_t mask);
  * the kernel's bit is set or @blocks is. See docs/signal-safety.md.
  */
 struct signal_thread {
-	bool blocks; /* blocked for the application, not in the kernel */
-	bool held;   /* a signal of the application's waits: now in both */
-	bool waits;  /* in a call whose mask lets the signal through */
+	bool blocks;  /* blocked for the application, not in the kernel */
+	bool handles; /* only since the application's handler was called */
+	bool held;    /* a signal of the application's waits: now in both */
+	bool waits;   /* in a call whose mask lets the signal through */
 	/* The same for a vfork child that lives in this thread's memory. */
 	pid_t child;
 	bool child_blocks;
