@@ -132,6 +132,9 @@ $(B)/tests/test_%: $(O)/tests/test_%.o $(SRC_OBJ) $(PURE_OBJ) $(ANALYSIS_LIB_OBJ
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_TEST) \
 		$(LIBS_PRELOAD) $(LIBS_ANALYSIS)
 
+# It asks the kernel for events, as no other part of the preload here does.
+$(B)/tests/test_own_event: $(O)/preload/own_event.o
+
 # The tables of events are compared with libpfm4's.
 $(B)/tests/test_pmu_events: LIBS_TEST += -lpfm
 

@@ -8,8 +8,6 @@
  * too old, each thread has a POSIX timer on its own CPU clock.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -30,35 +28,14 @@ uint64_t now_ns(void)
 
 static int perf_clock_open(void)
 {
-	struct perf_event_attr a;
-	long fd, high;
+	struct perf_event_attr a =
+		own_event_attr(PERF_TYPE_SOFTWARE, watch_cookie(WATCH_CLOCK));
 
-	memset(&a, 0, sizeof(a));
-	a.size = sizeof(a);
-	a.type = PERF_TYPE_SOFTWARE;
 	a.config = PERF_COUNT_SW_TASK_CLOCK;
 	a.sample_period = runtime.period_ns;
-	a.sample_type = PERF_SAMPLE_IP;
-	a.exclude_kernel = 1; /* allowed at perf_event_paranoid 2 */
-	a.exclude_hv = 1;
 	a.inherit = 1;
 	a.inherit_thread = 1; /* new threads, not forked children */
-	a.sigtrap = 1;
-	a.remove_on_exec = 1; /* demanded by sigtrap */
-	a.sig_data = watch_cookie(WATCH_CLOCK);
-	a.disabled = 1;
-	fd = sys_call6(SYS_perf_event_open, (long)&a, 0, -1, -1,
-		       PERF_FLAG_FD_CLOEXEC, 0);
-	if (fd < 0)
-		return fd;
-	/* Low numbers are the application's, to the last one. */
-	high = sys_call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, watch_fd_base());
-	sys_call1(SYS_close, fd);
-	if (high < 0)
-		return high == -EINVAL ? -EMFILE : high;
-	fd = high;
-	sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &runtime.clock_id);
-	return fd;
+	return own_event_open(&runtime.clock, &a, -1, watch_fd_base());
 }
 
 static const char *why_no_perf(int error)
@@ -87,24 +64,23 @@ static const char *why_no_perf(int error)
 	}
 }
 
-static bool fd_is_clock(void)
-{
-	uint64_t id = 0;
-
-	return runtime.clock_fd >= 0 &&
-	       !sys_call3(SYS_ioctl, runtime.clock_fd, PERF_EVENT_IOC_ID,
-			  &id) &&
-	       id == runtime.clock_id;
-}
-
 bool clock_was_closed(void)
 {
-	return runtime.delivery == DELIVERY_SIGTRAP && !fd_is_clock();
+	return runtime.delivery == DELIVERY_SIGTRAP &&
+	       !own_event_is_open(&runtime.clock);
+}
+
+static void switch_clock(unsigned long request)
+{
+	if (own_event_is_open(&runtime.clock))
+		sys_call3(SYS_ioctl, runtime.clock.fd, request, 0);
 }
 
 int clock_open(char *reason, size_t size)
 {
-	runtime.clock_fd = -1;
+	int r;
+
+	runtime.clock.fd = -1;
 	if (runtime.delivery == DELIVERY_RTSIG) {
 		struct thread *t = thread_self();
 
@@ -116,34 +92,28 @@ int clock_open(char *reason, size_t size)
 		}
 		return 0;
 	}
-	runtime.clock_fd = perf_clock_open();
-	if (runtime.clock_fd < 0) {
-		snprintf(reason, size, "%s", why_no_perf(runtime.clock_fd));
-		return runtime.clock_fd;
+	r = perf_clock_open();
+	if (r) {
+		snprintf(reason, size, "%s", why_no_perf(r));
+		return r;
 	}
-	sys_call3(SYS_ioctl, runtime.clock_fd, PERF_EVENT_IOC_ENABLE, 0);
+	sys_call3(SYS_ioctl, runtime.clock.fd, PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
 }
 
 void clock_pause(void)
 {
-	if (fd_is_clock())
-		sys_call3(SYS_ioctl, runtime.clock_fd, PERF_EVENT_IOC_DISABLE,
-			  0);
+	switch_clock(PERF_EVENT_IOC_DISABLE);
 }
 
 void clock_resume(void)
 {
-	if (fd_is_clock())
-		sys_call3(SYS_ioctl, runtime.clock_fd, PERF_EVENT_IOC_ENABLE,
-			  0);
+	switch_clock(PERF_EVENT_IOC_ENABLE);
 }
 
 void clock_close(void)
 {
-	if (fd_is_clock())
-		sys_call1(SYS_close, runtime.clock_fd);
-	runtime.clock_fd = -1;
+	own_event_close(&runtime.clock);
 }
 
 void clock_thread_begin(struct thread *t)

@@ -321,7 +321,7 @@ void runtime_start(void)
 
 	runtime.pid = sys_call0(SYS_getpid);
 	runtime.seed = random_seed();
-	runtime.clock_fd = -1;
+	runtime.clock.fd = -1;
 	runtime.stopped = false;
 	if (!settle_config() || !is_followed() || meets_obstacle())
 		return;

@@ -11,17 +11,12 @@
  * thread and inherited by all others; one call moves it in all of them, and has
  * done so when it returns. Its signal carries the lower bits of the generation.
  */
-#include <errno.h>
 #include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <fcntl.h>
 
 #include "instr_source.h"
+#include "own_event.h"
 #include "state.h"
-#include "sys.h"
 #include "watch.h"
 #include "signal_safe.h"
 
@@ -40,18 +35,19 @@ struct software {
 };
 
 struct hardware {
-	int fd; /* -1: none */
-	uint64_t id;
+	struct own_event event;
 	_Atomic uint64_t addr;
 	_Atomic uint32_t bytes;
 	_Atomic uint32_t generation;
 	_Atomic uint32_t traps;
-	bool on;
 };
 
 static struct software software[TRANSFER_SLOTS_MAX];
 static struct hardware hardware[COMM_REGISTERS_MAX] = {
-	{ .fd = -1 }, { .fd = -1 }, { .fd = -1 }, { .fd = -1 }
+	{ .event.fd = -1 },
+	{ .event.fd = -1 },
+	{ .event.fd = -1 },
+	{ .event.fd = -1 },
 };
 static int registers; /* open */
 static uint32_t bytes_each;
@@ -177,67 +173,36 @@ const struct comm_watch instr_software_comm = { arm_comm, disarm_comm };
 
 /* ---- hardware ------------------------------------------------------------ */
 
-static struct perf_event_attr attributes(int reg, uint64_t addr, uint32_t bytes,
+static struct perf_event_attr attributes(int reg,
+					 const struct watch_range *range,
 					 uint32_t tag)
 {
-	struct perf_event_attr a;
+	struct perf_event_attr a = own_event_breakpoint(
+		HW_BREAKPOINT_RW, range,
+		watch_cookie(WATCH_SHARED) | reg | tag << 16);
 
-	memset(&a, 0, sizeof(a));
-	a.size = sizeof(a);
-	a.type = PERF_TYPE_BREAKPOINT;
-	a.bp_type = HW_BREAKPOINT_RW;
-	a.bp_addr = addr;
-	a.bp_len = bytes;
-	a.sample_period = 1;
-	a.sample_type = PERF_SAMPLE_IP;
-	a.exclude_kernel = 1; /* allowed at perf_event_paranoid 2 */
-	a.exclude_hv = 1;
 	a.inherit = 1;
 	a.inherit_thread = 1; /* new threads, not forked children */
-	a.sigtrap = 1;
-	a.remove_on_exec = 1; /* demanded by sigtrap */
-	a.sig_data = watch_cookie(WATCH_SHARED) | reg | tag << 16;
 	return a;
-}
-
-static bool is_ours(const struct hardware *h)
-{
-	uint64_t id = 0;
-
-	return h->fd >= 0 &&
-	       !sys_call3(SYS_ioctl, h->fd, PERF_EVENT_IOC_ID, &id) &&
-	       id == h->id;
-}
-
-static int set(int reg, uint64_t addr, uint32_t bytes, uint32_t tag)
-{
-	struct perf_event_attr a = attributes(reg, addr, bytes, tag);
-	int r = sys_call3(SYS_ioctl, hardware[reg].fd,
-			  PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a);
-
-	hardware[reg].on = !r;
-	return r;
 }
 
 static void register_off(int reg)
 {
-	struct hardware *h = &hardware[reg];
-
-	if (h->on)
-		sys_call3(SYS_ioctl, h->fd, PERF_EVENT_IOC_DISABLE, 0);
-	h->on = false;
+	own_event_off(&hardware[reg].event);
 }
 
 static int register_set(int reg, const struct watch_range *range,
 			uint32_t generation)
 {
+	struct perf_event_attr a =
+		attributes(reg, range, generation & TAG_MASK);
 	struct hardware *h = &hardware[reg];
 
 	atomic_store(&h->addr, range->addr);
 	atomic_store(&h->bytes, range->len);
 	atomic_store(&h->traps, 0);
 	atomic_store(&h->generation, generation);
-	return set(reg, range->addr, range->len, generation & TAG_MASK);
+	return own_event_set(&h->event, &a);
 }
 
 /* Registers of a slot: all of them, or one where each covers a line. */
@@ -338,34 +303,17 @@ void instr_let_go(const struct watch_signal *what)
 
 static void close_all(void)
 {
-	for (int i = 0; i < COMM_REGISTERS_MAX; i++) {
-		if (is_ours(&hardware[i]))
-			sys_call1(SYS_close, hardware[i].fd);
-		hardware[i].fd = -1;
-		hardware[i].on = false;
-	}
+	for (int i = 0; i < COMM_REGISTERS_MAX; i++)
+		own_event_close(&hardware[i].event);
 	registers = 0;
 }
 
 static int open_one(int reg)
 {
-	struct perf_event_attr a =
-		attributes(reg, (uint64_t)(uintptr_t)&target, bytes_each, 0);
-	struct hardware *h = &hardware[reg];
-	long low, high;
+	struct watch_range range = { (uint64_t)(uintptr_t)&target, bytes_each };
+	struct perf_event_attr a = attributes(reg, &range, 0);
 
-	a.disabled = 1;
-	low = sys_call6(SYS_perf_event_open, (long)&a, 0, -1, -1,
-			PERF_FLAG_FD_CLOEXEC, 0);
-	if (low < 0)
-		return low;
-	/* Low numbers are the application's. */
-	high = sys_call3(SYS_fcntl, low, F_DUPFD_CLOEXEC, watch_fd_base());
-	sys_call1(SYS_close, low);
-	if (high < 0)
-		return high;
-	h->fd = high;
-	return sys_call3(SYS_ioctl, high, PERF_EVENT_IOC_ID, &h->id);
+	return own_event_open(&hardware[reg].event, &a, -1, watch_fd_base());
 }
 
 static uint64_t traps_of(const struct thread *t)

@@ -22,6 +22,7 @@
 #include "config.h"
 #include "instr_source.h"
 #include "interp.h"
+#include "own_event.h"
 
 enum {
 	THREAD_STACK_BYTES = 16 * 1024, /* the handler's own */
@@ -88,16 +89,15 @@ struct runtime {
 	bool waits_for_thread; /* Go: starts at the first thread creation */
 	bool little_space;     /* the address space is limited */
 	/* These change while threads run. */
+	struct own_event clock;
 	_Atomic bool sampling;  /* the clock is open */
 	_Atomic bool stopped;   /* nothing is armed any more */
 	_Atomic bool sandboxed; /* system calls may be deadly from here on */
-	_Atomic int clock_fd;   /* -1: none */
 	struct {
 		uint64_t low, high;
 	} code[CODE_RANGES]; /* always mapped and readable */
 	uint32_t code_count;
 	uint64_t vdso_low, vdso_high; /* the kernel's code, 0: none */
-	uint64_t clock_id;            /* PERF_EVENT_IOC_ID of clock_fd */
 	char hardware_why[200]; /* what samples, or why hardware does not */
 	char library[PATH_MAX];
 	char out[PATH_MAX];

@@ -14,19 +14,17 @@
  *   thief:  HELD by another, long unused -> BUSY by me, closes, opens its own
  *
  * Each arrow is one compare-and-swap, so the owner finds out by failing.
- * Nobody waits. A descriptor is closed only after the kernel confirmed that it
- * is still our event: an application may have closed it and reused the number.
+ * Nobody waits.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
+#include "own_event.h"
 #include "pmu_source.h"
 #include "runtime.h"
 #include "state.h"
@@ -52,9 +50,7 @@ enum {
 struct lease {
 	_Atomic uint64_t word; /* owner's tid << 2 | LEASE_* */
 	_Atomic uint64_t last_use;
-	int fd[COMM_REGISTERS_MAX];
-	uint64_t id[COMM_REGISTERS_MAX];
-	bool on[COMM_REGISTERS_MAX];       /* enabled, siblings by themselves */
+	struct own_event event[COMM_REGISTERS_MAX];
 	bool exec;                         /* the last one is a breakpoint */
 	bool may_fire[COMM_REGISTERS_MAX]; /* queued signals: not yet */
 };
@@ -71,35 +67,18 @@ uint64_t watch_cookie(enum watch_event event)
 	return COOKIE_MAGIC | (uint64_t)event << 8;
 }
 
-static struct perf_event_attr attributes(uint32_t type, uint64_t addr,
-					 uint32_t len, uint64_t data)
+static struct perf_event_attr attributes(uint32_t type,
+					 const struct watch_range *range,
+					 uint64_t data)
 {
-	struct perf_event_attr a;
+	struct perf_event_attr a = own_event_breakpoint(type, range, data);
 
-	memset(&a, 0, sizeof(a));
-	a.size = sizeof(a);
-	a.type = PERF_TYPE_BREAKPOINT;
-	a.bp_type = type;
-	a.bp_addr = addr;
-	a.bp_len = len;
-	a.sample_period = 1;
-	a.sample_type = PERF_SAMPLE_IP;
-	a.exclude_kernel = 1; /* system calls on watched memory do not trap */
-	a.exclude_hv = 1;
-	if (runtime.delivery == DELIVERY_SIGTRAP) {
-		a.sigtrap = 1;
-		a.remove_on_exec = 1; /* demanded by sigtrap */
-		a.sig_data = data;
-	} else {
+	if (runtime.delivery != DELIVERY_SIGTRAP) {
+		a.sigtrap = a.remove_on_exec = 0;
+		a.sig_data = 0;
 		a.wakeup_events = 1;
 	}
 	return a;
-}
-
-static long event_open(struct perf_event_attr *a, int group)
-{
-	return sys_call6(SYS_perf_event_open, (long)a, 0, -1, group,
-			 PERF_FLAG_FD_CLOEXEC, 0);
 }
 
 int watch_fd_base(void)
@@ -107,20 +86,11 @@ int watch_fd_base(void)
 	return fd_base;
 }
 
-static bool fd_is(int fd, uint64_t id)
-{
-	uint64_t now = 0;
-
-	return !sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &now) && now == id;
-}
-
 static void close_registers(struct lease *l)
 {
 	for (int i = 0; i < COMM_REGISTERS_MAX; i++) {
-		if (l->fd[i] >= 0 && fd_is(l->fd[i], l->id[i]))
-			sys_call1(SYS_close, l->fd[i]);
-		l->fd[i] = -1;
-		l->on[i] = l->may_fire[i] = false;
+		own_event_close(&l->event[i]);
+		l->may_fire[i] = false;
 	}
 	l->exec = false;
 }
@@ -146,37 +116,22 @@ static bool grouped(void)
 /* Open the lease's registers for the calling thread, all disabled. */
 static int open_registers(struct lease *l)
 {
-	int n = runtime.registers;
+	struct watch_range nothing = { (uint64_t)(uintptr_t)&parked, 8 };
+	int n = runtime.registers, r = 0;
 
-	for (int i = 0; i < n; i++) {
-		struct perf_event_attr a = attributes(
-			HW_BREAKPOINT_RW, (uint64_t)(uintptr_t)&parked, 8,
-			watch_cookie(WATCH_DATA) | i);
-		int group = grouped() && i && i < n - 1 ? l->fd[0] : -1;
-		long low, high, r = 0;
+	for (int i = 0; i < n && !r; i++) {
+		struct perf_event_attr a =
+			attributes(HW_BREAKPOINT_RW, &nothing,
+				   watch_cookie(WATCH_DATA) | i);
+		int leader = grouped() && i && i < n - 1 ? l->event[0].fd : -1;
 
-		a.disabled = 1;
-		low = event_open(&a, group);
-		if (low < 0) {
-			close_registers(l);
-			return low;
-		}
-		high = sys_call3(SYS_fcntl, low, F_DUPFD_CLOEXEC, fd_base);
-		sys_call1(SYS_close, low);
-		if (high < 0) {
-			close_registers(l);
-			return high;
-		}
-		l->fd[i] = high;
-		r = sys_call3(SYS_ioctl, high, PERF_EVENT_IOC_ID, &l->id[i]);
+		r = own_event_open(&l->event[i], &a, leader, fd_base);
 		if (!r && runtime.delivery == DELIVERY_RTSIG)
-			r = by_signal(high);
-		if (r) {
-			close_registers(l);
-			return r;
-		}
+			r = by_signal(l->event[i].fd);
 	}
-	return 0;
+	if (r)
+		close_registers(l);
+	return r;
 }
 
 static bool move(struct lease *l, uint64_t from, uint64_t to)
@@ -248,33 +203,30 @@ static struct lease *take(struct thread *t)
 	return take_any(t);
 }
 
-static int enable(struct lease *l, int i, uint32_t type, uint64_t addr,
-		  uint32_t len, uint64_t data)
+static int enable(struct lease *l, int i, uint32_t type,
+		  const struct watch_range *range, uint64_t data)
 {
-	struct perf_event_attr a = attributes(type, addr, len, data);
+	struct perf_event_attr a = attributes(type, range, data);
+	struct own_event *e = &l->event[i];
 	bool queued = runtime.delivery == DELIVERY_RTSIG;
-	long r;
+	int r;
 
 	/*
 	 * Queued signals pile up while they are blocked, and an overflow is a
 	 * deadly SIGIO: such an event fires once for each time it is armed.
 	 */
 	a.disabled = queued && !l->may_fire[i];
-	r = sys_call3(SYS_ioctl, l->fd[i], PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-		      &a);
+	r = own_event_set(e, &a);
 	if (!r && a.disabled) {
-		r = sys_call3(SYS_ioctl, l->fd[i], PERF_EVENT_IOC_REFRESH, 1);
-		l->may_fire[i] = !r;
+		r = sys_call3(SYS_ioctl, e->fd, PERF_EVENT_IOC_REFRESH, 1);
+		l->may_fire[i] = e->on = !r;
 	}
-	l->on[i] = !r;
 	return r;
 }
 
 static void disable(struct lease *l, int i)
 {
-	if (l->on[i])
-		sys_call3(SYS_ioctl, l->fd[i], PERF_EVENT_IOC_DISABLE, 0);
-	l->on[i] = false;
+	own_event_off(&l->event[i]);
 }
 
 static int watch_arm(void *ctx, const struct watch_range *range, int n)
@@ -293,21 +245,19 @@ static int watch_arm(void *ctx, const struct watch_range *range, int n)
 	for (int i = 1; i < last; i++) {
 		if (i < n)
 			r = r ? r
-			      : enable(l, i, HW_BREAKPOINT_RW, range[i].addr,
-				       range[i].len,
+			      : enable(l, i, HW_BREAKPOINT_RW, &range[i],
 				       watch_cookie(WATCH_DATA) | i);
 		else
 			disable(l, i);
 	}
 	if (!r && last > 0)
-		r = enable(l, 0, HW_BREAKPOINT_RW, range[0].addr, range[0].len,
+		r = enable(l, 0, HW_BREAKPOINT_RW, &range[0],
 			   watch_cookie(WATCH_DATA) | 0);
 	if (!r)
 		armed = n < last ? n : last;
 	if (!r && !l->exec) {
 		if (n == last + 1) {
-			r = enable(l, last, HW_BREAKPOINT_RW, range[last].addr,
-				   range[last].len,
+			r = enable(l, last, HW_BREAKPOINT_RW, &range[last],
 				   watch_cookie(WATCH_DATA) | last);
 			armed += !r;
 		} else {
@@ -346,6 +296,7 @@ const struct comm_watch watch_ops = {
 
 int watch_exec(struct thread *t, uint64_t ip)
 {
+	struct watch_range code = { ip, sizeof(long) };
 	struct lease *l;
 	int last = (int)runtime.registers - 1, r;
 
@@ -356,9 +307,9 @@ int watch_exec(struct thread *t, uint64_t ip)
 		return -EBUSY;
 	atomic_store_explicit(&l->last_use, t->clock_at, memory_order_relaxed);
 	/* The engine's last range loses its register. */
-	if (l->on[last] && !l->exec && t->comm.armed > (uint32_t)last)
+	if (l->event[last].on && !l->exec && t->comm.armed > (uint32_t)last)
 		t->comm.armed = last;
-	r = enable(l, last, HW_BREAKPOINT_X, ip, sizeof(long),
+	r = enable(l, last, HW_BREAKPOINT_X, &code,
 		   watch_cookie(WATCH_EXEC) | last);
 	l->exec = !r;
 	give_back(l, t, LEASE_HELD);
@@ -448,7 +399,7 @@ static struct watch_signal classify_fd(int fd)
 	int last = (int)runtime.registers - 1;
 
 	for (int i = 0; l && i <= last; i++) {
-		if (l->fd[i] != fd)
+		if (l->event[i].fd != fd)
 			continue;
 		s.event = l->exec && i == last ? WATCH_EXEC : WATCH_DATA;
 		s.reg = i;
@@ -505,5 +456,5 @@ void watch_init(void)
 		fd_base = 10;
 	for (uint32_t i = 0; i < lease_count; i++)
 		for (int j = 0; j < COMM_REGISTERS_MAX; j++)
-			leases[i].fd[j] = -1;
+			leases[i].event[j].fd = -1;
 }
