@@ -180,6 +180,15 @@ static void finish_record(const struct run *r, int dirfd)
 	profile_release(&p);
 }
 
+/* With --children what it starts may have hooks; a script, what it execs. */
+static bool never_hooked(const struct program *p)
+{
+	const char *children = getenv("COMDET_CHILDREN");
+
+	return !(children && !strcmp(children, "1")) &&
+	       !strcmp(p->loaded, p->path) && elf_never_hooked(p->path);
+}
+
 static int run_record(int argc, char **argv)
 {
 	char run_id[40] = "", path[PATH_MAX];
@@ -208,6 +217,13 @@ static int run_record(int argc, char **argv)
 		    "instr by linking it with -lcomdet-instr in place of "
 		    "libtsan",
 		    safe_text(program.loaded));
+	if (hooks == HOOKS_NONE && record_needs_hooks() &&
+	    never_hooked(&program))
+		die("cannot profile %s with -s instr: neither it nor its "
+		    "libraries have our hooks; compile it with "
+		    "-fsanitize=thread and link it with -lcomdet-instr, or "
+		    "take another source",
+		    safe_text(program.path));
 	r.path = program.path;
 	r.argv = argv + first;
 	if (record_emulates()) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/elf_hooks.h"
+#include "analysis/elf_loads.h"
 
 #define NOTE_NAME    "comdet"
 #define OUR_LIBRARY  "libcomdet-instr.so"
@@ -51,8 +52,26 @@ static enum elf_hooks needed(Elf *elf, const GElf_Shdr *sh, Elf_Data *d)
 	return HOOKS_NONE;
 }
 
-/* Ours is seen by its note first: -rdynamic exports this of ours as well. */
-static bool defines_entry(Elf *elf, const GElf_Shdr *sh, Elf_Data *d)
+static const char *const exec_calls[] = { "execl",   "execle",   "execlp",
+					  "execv",   "execve",   "execvp",
+					  "execvpe", "execveat", "fexecve" };
+
+static bool is_exec(const char *name)
+{
+	for (size_t i = 0; i < sizeof(exec_calls) / sizeof(exec_calls[0]); i++)
+		if (!strcmp(name, exec_calls[i]))
+			return true;
+	return false;
+}
+
+/* What a file's dynamic symbols tell. */
+struct symbols {
+	bool entry; /* of a sanitizer */
+	bool execs; /* calls a function that runs another program */
+};
+
+static void look_at_symbols(Elf *elf, const GElf_Shdr *sh, Elf_Data *d,
+			    struct symbols *s)
 {
 	size_t n = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
 	GElf_Sym sym;
@@ -60,17 +79,20 @@ static bool defines_entry(Elf *elf, const GElf_Shdr *sh, Elf_Data *d)
 	for (size_t i = 0; i < n && gelf_getsym(d, i, &sym); i++) {
 		const char *name = elf_strptr(elf, sh->sh_link, sym.st_name);
 
-		if (sym.st_shndx != SHN_UNDEF && name &&
-		    !strcmp(name, ENTRY_SYMBOL))
-			return true;
+		if (!name)
+			continue;
+		if (sym.st_shndx == SHN_UNDEF)
+			s->execs |= is_exec(name);
+		else
+			s->entry |= !strcmp(name, ENTRY_SYMBOL);
 	}
-	return false;
 }
 
-static enum elf_hooks look(Elf *elf)
+/* Ours is seen by its note first: -rdynamic exports ENTRY_SYMBOL as well. */
+static enum elf_hooks look(Elf *elf, bool *execs)
 {
 	enum elf_hooks found = HOOKS_NONE;
-	bool entry = false;
+	struct symbols symbols = { false, false };
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 
@@ -84,24 +106,51 @@ static enum elf_hooks look(Elf *elf)
 		if (sh.sh_type == SHT_DYNAMIC && !found)
 			found = needed(elf, &sh, d);
 		else if (sh.sh_type == SHT_DYNSYM)
-			entry = defines_entry(elf, &sh, d);
+			look_at_symbols(elf, &sh, d, &symbols);
 	}
-	return found ? found : entry ? HOOKS_SANITIZER : HOOKS_NONE;
+	*execs = symbols.execs;
+	return found ? found : symbols.entry ? HOOKS_SANITIZER : HOOKS_NONE;
+}
+
+/* Returns false if @path is no ELF file that can be read. */
+static bool look_at_file(const char *path, enum elf_hooks *found, bool *execs)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_elf;
+	Elf *elf;
+
+	if (fd < 0)
+		return false;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	is_elf = elf && elf_kind(elf) == ELF_K_ELF;
+	if (is_elf)
+		*found = look(elf, execs);
+	elf_end(elf);
+	close(fd);
+	return is_elf;
 }
 
 enum elf_hooks elf_hooks(const char *path)
 {
 	enum elf_hooks found = HOOKS_NONE;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf *elf;
+	bool execs;
 
-	if (fd < 0)
-		return HOOKS_NONE;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		found = look(elf);
-	elf_end(elf);
-	close(fd);
+	look_at_file(path, &found, &execs);
 	return found;
+}
+
+/* Has this file neither hooks nor a way to a program that may have them? */
+static bool is_without(void *ctx, const char *path)
+{
+	enum elf_hooks found = HOOKS_NONE;
+	bool execs = false;
+
+	return look_at_file(path, &found, &execs) && found == HOOKS_NONE &&
+	       !execs;
+}
+
+bool elf_never_hooked(const char *path)
+{
+	return is_without(NULL, path) && !elf_loads(path, is_without, NULL);
 }

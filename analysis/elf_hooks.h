@@ -8,6 +8,8 @@
 #ifndef REUSETRACK_ELF_HOOKS_H
 #define REUSETRACK_ELF_HOOKS_H
 
+#include <stdbool.h>
+
 enum elf_hooks {
 	HOOKS_NONE,
 	HOOKS_OURS,
@@ -16,5 +18,12 @@ enum elf_hooks {
 
 /* What the program at @path has; what cannot be read has none. */
 enum elf_hooks elf_hooks(const char *path);
+
+/*
+ * Is it certain that the process that starts as @path never has hooks? Then
+ * neither the program has them nor a library that it is started with, and none
+ * of them calls exec. False of what cannot be looked at.
+ */
+bool elf_never_hooked(const char *path);
 
 #endif

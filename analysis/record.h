@@ -32,6 +32,9 @@ void record_choose_source(void);
 /* After that: is the program to run under QEMU? */
 bool record_emulates(void);
 
+/* Likewise: must it be a program with hooks, for instr? */
+bool record_needs_hooks(void);
+
 /*
  * The arguments that run @p under QEMU with the plugin @library, instead of
  * @argv: malloc'ed, the first is the path of QEMU. Sets the topology's twin to

@@ -288,6 +288,11 @@ bool record_emulates(void)
 	return source_is("emu");
 }
 
+bool record_needs_hooks(void)
+{
+	return source_is("instr");
+}
+
 enum {
 	OF_CLOCK = 1, /* auto too */
 	OF_EMU = 2,

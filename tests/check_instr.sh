@@ -408,50 +408,6 @@ thread_sanitizer_is_left_alone()
 		fail "record: $(cat "$WORK/said")"
 }
 
-# recorded EXPRESSION ARGUMENT... - record, and ask the report
-recorded()
-{
-	local expression=$1
-
-	shift
-	rm -rf "$WORK/out"
-	"$TOOL" record -o "$WORK/out" "$@" >/dev/null 2>"$WORK/said" ||
-		fail "record $*: status $?: $(cat "$WORK/said")"
-	grep -q 'source instr' "$WORK/said" || fail "$*: no source"
-	json "$WORK/out" "$WORK/json"
-	holds "$WORK/json" "($expression)" "record $*"
-}
-
-record_takes_hooks_and_options()
-{
-	local program="-- $INSTR/process threads"
-
-	# shellcheck disable=SC2086
-	{
-		recorded 'r["run"]["source"] == "instr" and
-			r["run"]["algorithm"] == "epoch"' $program
-		recorded 'r["run"]["period"] == 3000 and
-			r["run"]["period_unit"] == "accesses"' \
-			-s instr -p 3000 $program
-		recorded '"exact" in r' -s instr --exact $program
-		recorded 'r["run"]["algorithm"] == "epoch"' \
-			-s instr --watch sw $program
-		! debug_registers ||
-			recorded 'r["run"]["algorithm"] == "chain"' \
-				-s instr --watch hw $program
-		recorded 'r["run"]["algorithm"] == "comdetective" and
-			c.get("quantity") != "transfers"' \
-			-s instr --algorithm comdetective $program
-	}
-	"$TOOL" record -s instr -o "$WORK/none" -- "$INSTR/process.plain" exits \
-		>/dev/null 2>"$WORK/said"
-	[ $? = 5 ] && grep -q 'no hooks for the source instr' "$WORK/said" ||
-		fail "a program without hooks: $(cat "$WORK/said")"
-	"$TOOL" record -s instr -o "$WORK/out" -- "$INSTR/process" is_killed \
-		>/dev/null 2>&1
-	[ $? = 143 ] || fail 'a killed program under record'
-}
-
 settings_that_are_wrong_are_one_line()
 {
 	local setting
@@ -476,7 +432,7 @@ for claim in counts_are_what_the_source_says \
 	programs_behave_as_without forks_and_execs_are_followed \
 	transfers_are_counted_exactly estimates_agree_with_the_exact_counts \
 	debug_registers_agree_with_the_exact_counts \
-	thread_sanitizer_is_left_alone record_takes_hooks_and_options \
+	thread_sanitizer_is_left_alone \
 	settings_that_are_wrong_are_one_line; do
 	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
 	start=$SECONDS
