@@ -327,6 +327,9 @@ const struct command cmd_record = {
 		 "(COMDET_PLACE)\n"
 		 "      --slice N       accesses of a turn: auto, 0, 10 or "
 		 "more (COMDET_SLICE)\n"
+		 "      --caches LIST   to simulate with --exact and -m reuse; "
+		 "default the host's\n"
+		 "                      (COMDET_CACHES)\n"
 		 "      --pmu NAME      sample as pebs or as ibs does "
 		 "(COMDET_PMU)\n",
 	.run = run_record,

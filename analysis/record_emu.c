@@ -16,8 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/host_caches.h"
 #include "analysis/record.h"
 #include "analysis/util.h"
+#include "src/cache_sets.h"
 #include "src/topology.h"
 
 enum {
@@ -240,6 +242,57 @@ void record_settle_topology(void)
 	free(host);
 }
 
+/* This machine's caches in the plugin's words; "" if it cannot simulate them.
+ */
+static char *host_caches_text(void)
+{
+	struct host_cache cache[HOST_CACHES_MAX];
+	struct cache_sets_config config;
+	size_t n = host_caches(cache);
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < n; i++) {
+		bool shared = cache[i].shared && i + 1 == n;
+		char *more;
+
+		if (cache[i].line_bytes != CACHE_SETS_LINE)
+			continue;
+		more = xasprintf("%s%s %llu %u%s;", text, cache[i].name,
+				 (unsigned long long)cache[i].bytes,
+				 cache[i].ways, shared ? " shared" : "");
+		free(text);
+		text = more;
+	}
+	if (cache_sets_parse(&config, text))
+		*text = '\0';
+	return text;
+}
+
+/* With exact reuses: which caches to simulate. */
+static void settle_caches(void)
+{
+	const char *asked = getenv("COMDET_CACHES");
+	const char *exact = getenv("COMDET_EXACT");
+	const char *mode = getenv("COMDET_MODE");
+	bool simulated = mode && exact && !strcmp(exact, "1") &&
+			 (strstr(mode, "reuse") || strstr(mode, "global"));
+	char *host;
+
+	if (asked && *asked) {
+		if (!simulated)
+			die("caches are simulated with --exact and -m reuse or "
+			    "global; add these, or leave --caches "
+			    "(COMDET_CACHES) out");
+		return;
+	}
+	if (!simulated)
+		return;
+	host = host_caches_text();
+	if (setenv("COMDET_CACHES", host, 1))
+		die("cannot set COMDET_CACHES: %s", strerror(errno));
+	free(host);
+}
+
 char **record_emu_command(const struct program *p, char *const *argv,
 			  const char *library)
 {
@@ -248,6 +301,7 @@ char **record_emu_command(const struct program *p, char *const *argv,
 	int n = 0, at = 0;
 
 	record_settle_topology();
+	settle_caches();
 	refuse_privilege(p);
 	for (int depth = 0; depth < SCRIPTS_MAX && take_script(&path, &rest);
 	     depth++)

@@ -16,6 +16,7 @@
 #include "analysis/pmu_probe.h"
 #include "analysis/record.h"
 #include "analysis/util.h"
+#include "src/cache_sets.h"
 
 enum {
 	FREQ_MAX_HZ = 20000,
@@ -194,6 +195,17 @@ static void check_place(const char *name, const char *value)
 		    safe_text(value));
 }
 
+static void check_caches(const char *name, const char *value)
+{
+	struct cache_sets_config config;
+
+	if (cache_sets_parse(&config, value))
+		die("%s are name, bytes and ways of each, the nearest first, "
+		    "such as 'L1d 49152 12; L2 1048576 16; L3 33554432 16 "
+		    "shared', not '%s'",
+		    name, safe_text(value));
+}
+
 /* Nothing to see in it before the source is known: record_emu. */
 static void check_topology(const char *name, const char *value)
 {
@@ -210,6 +222,7 @@ static const struct option_twin twins[] = {
 	{ "--children", "COMDET_CHILDREN", 'C', check_switch, "1" },
 	{ "--registers", "COMDET_REGISTERS", 'R', check_registers, NULL },
 	{ "--topology", "COMDET_TOPOLOGY", 'T', check_topology, NULL },
+	{ "--caches", "COMDET_CACHES", 'K', check_caches, NULL },
 	{ "--watch", "COMDET_WATCH", 'W', check_watch, NULL },
 	{ "--exact", "COMDET_EXACT", 'X', check_switch, "1" },
 	{ "--slice", "COMDET_SLICE", 'S', check_slice, NULL },
@@ -235,6 +248,7 @@ static const struct option long_options[] = {
 	{ "children", no_argument, NULL, 'C' },
 	{ "registers", required_argument, NULL, 'R' },
 	{ "topology", required_argument, NULL, 'T' },
+	{ "caches", required_argument, NULL, 'K' },
 	{ "watch", required_argument, NULL, 'W' },
 	{ "exact", no_argument, NULL, 'X' },
 	{ "slice", required_argument, NULL, 'S' },
@@ -317,6 +331,8 @@ static const struct {
 	{ "--topology (COMDET_TOPOLOGY)", "COMDET_TOPOLOGY", NULL,
 	  OF_EMU | OF_INSTR,
 	  "needs the source emu, or instr with -m shared or global" },
+	{ "--caches (COMDET_CACHES)", "COMDET_CACHES", NULL, OF_EMU,
+	  "needs the source emu: -s emu --exact -m reuse" },
 	{ "--exact (COMDET_EXACT)", "COMDET_EXACT", "1", OF_EMU | OF_INSTR,
 	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "--slice (COMDET_SLICE)", "COMDET_SLICE", NULL, OF_EMU,

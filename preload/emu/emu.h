@@ -23,6 +23,7 @@
 
 #include "emu_config.h"
 #include "qemu_plugin_abi.h"
+#include "src/cache_sets.h"
 #include "src/comm.h"
 #include "src/exact_quick.h"
 #include "src/reuse.h"
@@ -98,6 +99,7 @@ struct vcpu {
 	struct reuse_tally reuse_tally;
 	struct emu_reuse reuse[EMU_REUSE_ENGINES];
 	struct reuse_exact_thread *reuse_exact; /* NULL: not followed */
+	struct cache_sets_thread *caches;       /* NULL: none simulated */
 } __attribute__((aligned(64)));
 
 struct emu {
@@ -253,6 +255,17 @@ void emu_reuse_exact_access(struct vcpu *v, const struct access *a);
 void emu_reuse_exact_end(struct vcpu *v);
 /* Write the results; what comes later is not counted. */
 void emu_reuse_exact_finish(void);
+
+/* emu_caches.c: simulated caches, with config.caches as well. */
+int emu_caches_init(void);
+void emu_caches_start(struct vcpu *v);
+/* @taken: what reuse_exact_access returned. */
+void emu_caches_access(struct vcpu *v, const struct access *a,
+		       unsigned int taken);
+/* Write the thread's results; what comes later is not counted. */
+void emu_caches_end(struct vcpu *v);
+/* Its memory; NULL: there is none. */
+void emu_caches_release(struct cache_sets_thread *t);
 
 static inline bool emu_measures(uint32_t modes)
 {

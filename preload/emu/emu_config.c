@@ -18,6 +18,7 @@ static const char *const names[] = {
 	"board",    "children",  "slice",  "arming", "cover",
 	"exact",    "topology",  "place",  "delay",  "seed",
 	"duration", "algorithm", "mode",   "slots",  "granularity",
+	"caches",
 };
 enum {
 	NAMES = sizeof(names) / sizeof(names[0])
@@ -227,6 +228,17 @@ static int read_reuse(struct reader *r, struct emu_config *c)
 	       number(r, "slots", 1, REUSE_SLOTS_MAX, &c->slots);
 }
 
+static int read_caches(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "caches");
+
+	if (value && cache_sets_parse(&c->caches, value))
+		return bad(r, "caches",
+			   "must be caches such as L1d 49152 12; L2 1048576 "
+			   "16; L3 33554432 16 shared");
+	return 0;
+}
+
 static int read_slice(struct reader *r, struct emu_config *c)
 {
 	const char *value = value_of(r->argc, r->argv, "slice");
@@ -253,7 +265,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	if (known_names(&r) || read_pmu(&r, c) || read_watch(&r, c) ||
 	    number(&r, "arming", 0, EMU_PERIOD_MAX, &c->arm_delay) ||
 	    read_slice(&r, c) || read_place(&r, c) || read_reuse(&r, c) ||
-	    number(&r, "exact", 0, 1, &exact) ||
+	    read_caches(&r, c) || number(&r, "exact", 0, 1, &exact) ||
 	    number(&r, "period", 0, EMU_PERIOD_MAX, &c->period) ||
 	    number(&r, "registers", 0, COMM_REGISTERS_MAX, &registers) ||
 	    number(&r, "board", 1, BOARD_SLOTS_MAX, &slots) ||

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/cache_sets.h"
+
 enum {
 	EMU_PERIOD_DEFAULT = 100000,
 	EMU_PERIOD_MIN = 100, /* below it samples are all that happens */
@@ -62,7 +64,8 @@ struct emu_config {
 	bool scatter; /* threads over sockets, else core by core */
 	/* A file, or "text:" and what would be in it; NULL: the host's cores */
 	const char *topology;
-	uint64_t delay_ns, duration_ns; /* duration 0: to the end */
+	struct cache_sets_config caches; /* to simulate; without levels: none */
+	uint64_t delay_ns, duration_ns;  /* duration 0: to the end */
 };
 
 /*

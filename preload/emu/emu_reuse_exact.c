@@ -55,7 +55,7 @@ int emu_reuse_exact_init(void)
 	if (!mem)
 		return -ENOMEM;
 	exact = reuse_exact_init(mem, &config);
-	return 0;
+	return emu.config.caches.levels ? emu_caches_init() : 0;
 }
 
 void emu_reuse_exact_start(struct vcpu *v)
@@ -68,12 +68,19 @@ void emu_reuse_exact_start(struct vcpu *v)
 		v->reuse_exact = reuse_exact_thread_init(mem, exact, &place);
 	else
 		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
+	if (mem && emu.config.caches.levels)
+		emu_caches_start(v);
 }
 
 void emu_reuse_exact_access(struct vcpu *v, const struct access *a)
 {
-	if (v->reuse_exact)
-		reuse_exact_access(exact, v->reuse_exact, a);
+	unsigned int taken;
+
+	if (!v->reuse_exact)
+		return;
+	taken = reuse_exact_access(exact, v->reuse_exact, a);
+	if (v->caches)
+		emu_caches_access(v, a, taken);
 }
 
 static void put(const struct cdp_reuse *r)
@@ -172,6 +179,7 @@ static struct reuse_exact_thread *end_stream(struct vcpu *v)
 	if (!t)
 		return NULL;
 	v->reuse_exact = NULL;
+	emu_caches_end(v);
 	reuse_exact_thread_end(exact, t);
 	store_add(&v->record->loss[LOSS_NO_THREAD], t->counts->full);
 	pthread_mutex_lock(&lock);
@@ -184,10 +192,12 @@ static struct reuse_exact_thread *end_stream(struct vcpu *v)
 
 void emu_reuse_exact_end(struct vcpu *v)
 {
+	struct cache_sets_thread *caches = v->caches;
 	struct reuse_exact_thread *t = end_stream(v);
 
 	if (t)
 		munmap(t, reuse_exact_thread_size(&config));
+	emu_caches_release(caches);
 }
 
 void emu_reuse_exact_finish(void)

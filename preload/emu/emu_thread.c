@@ -102,6 +102,7 @@ void emu_thread_mute(struct vcpu *v)
 	v->in_transfer = false;
 	v->in_reuse = false;
 	v->reuse_exact = NULL;
+	v->caches = NULL;
 	v->record = NULL;
 }
 
