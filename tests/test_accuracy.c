@@ -9,6 +9,7 @@
 #include "analysis/accuracy.h"
 #include "fake_profile.h"
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 #define Z_95 1.959963984540054
 
@@ -392,8 +393,6 @@ int main(void)
 {
 	Suite *suite = suite_create("accuracy");
 	TCase *t = tcase_create("accuracy");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_add_test(t, both_directions_of_a_cell_are_one);
@@ -415,8 +414,5 @@ int main(void)
 	tcase_add_test(t, what_no_suite_is_called_is_refused);
 	tcase_add_test(t, every_suite_is_in_the_help_and_can_be_named_once);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,12 +4,12 @@
  */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "preload/backdecode.h"
 #include "preload/decode.h"
 #include "tests/code_buffer.h"
+#include "tests/run_suite.h"
 
 /* The access of what was executed last; addresses are offsets in data. */
 static const struct {
@@ -329,11 +329,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -17,6 +17,7 @@
 
 #include "src/board.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 enum {
 	LINE = 64
@@ -352,8 +353,6 @@ int main(void)
 {
 	Suite *s = suite_create("board");
 	TCase *t = tcase_create("board");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, a_new_board_is_empty);
@@ -366,9 +365,5 @@ int main(void)
 	tcase_add_test(t, readers_under_load_see_whole_entries_in_order);
 	tcase_add_test(t, a_handler_that_interrupts_the_publisher_never_waits);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -12,6 +12,7 @@
 
 #include "src/cache_sets.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 enum {
 	LINES = 4096,
@@ -294,8 +295,6 @@ int main(void)
 {
 	Suite *suite = suite_create("cache_sets");
 	TCase *tc = tcase_create("cache_sets");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, each_access_misses_what_the_oracle_says, 0,
@@ -307,8 +306,5 @@ int main(void)
 	tcase_add_loop_test(tc, what_is_no_list_of_caches_is_refused, 0,
 			    sizeof(no_caches) / sizeof(no_caches[0]));
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

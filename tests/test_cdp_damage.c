@@ -10,6 +10,7 @@
 
 #include "cdp_file.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 START_TEST(a_file_cut_anywhere_is_said_to_be_cut_short)
 {
@@ -140,8 +141,6 @@ int main(void)
 {
 	Suite *suite = suite_create("cdp_damage");
 	TCase *tc = tcase_create("cdp_damage");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
@@ -155,8 +154,5 @@ int main(void)
 	tcase_add_test(tc,
 		       a_file_that_shrinks_meanwhile_is_an_error_and_no_signal);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include "cdp_file.h"
 #include "src/reuse.h"
 #include "src/perf_sample.h"
+#include "tests/run_suite.h"
 
 START_TEST(the_undamaged_file_has_what_was_written)
 {
@@ -351,8 +352,6 @@ int main(void)
 {
 	Suite *suite = suite_create("cdp_read");
 	TCase *tc = tcase_create("cdp_read");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
@@ -368,8 +367,5 @@ int main(void)
 	tcase_add_test(tc, an_unfinished_header_reads_with_lines_of_64_bytes);
 	tcase_add_test(tc, a_file_without_the_last_sections_reads);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 
 #include "preload/choose.h"
 #include "tests/code_buffer.h"
+#include "tests/run_suite.h"
 
 enum {
 	SAMPLES = 20000,
@@ -453,11 +454,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -7,9 +7,9 @@
  */
 #include <check.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "tests/comm_hand.h"
+#include "tests/run_suite.h"
 
 /* Offsets from the line; the store is published under it. */
 static const struct {
@@ -369,8 +369,6 @@ int main(void)
 {
 	Suite *s = suite_create("comm");
 	TCase *t = tcase_create("samples");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, set_up, NULL);
@@ -397,9 +395,5 @@ int main(void)
 	tcase_add_loop_test(
 		t, the_board_alone_agrees_with_a_naive_implementation, 0, 4);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

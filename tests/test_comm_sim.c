@@ -9,10 +9,10 @@
 #include <check.h>
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "src/interval.h"
 #include "tests/comm_sim.h"
+#include "tests/run_suite.h"
 
 /* Does this access go to what is the thread's own? Then it is made up. */
 static bool goes_private(struct sim *s, uint32_t thread, struct access *a)
@@ -438,8 +438,6 @@ int main(void)
 {
 	Suite *suite = suite_create("comm_sim");
 	TCase *t = tcase_create("maps");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, padded_words_give_nothing, 0, 3);
@@ -462,9 +460,5 @@ int main(void)
 	tcase_add_test(t, threads_that_run_at_long_stretches_are_still_seen);
 	tcase_add_test(t, without_registers_the_board_goes_on_alone);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -4,9 +4,9 @@
  */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "tests/comm_hand.h"
+#include "tests/run_suite.h"
 
 /* Thread 1 comes to watch @line, to whose first 8 bytes thread 0 stored. */
 static void arm_on(uint64_t line, uint64_t now)
@@ -450,8 +450,6 @@ int main(void)
 {
 	Suite *s = suite_create("comm_watch");
 	TCase *t = tcase_create("watch");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, set_up, NULL);
@@ -487,9 +485,5 @@ int main(void)
 	tcase_add_test(t, stopping_disarms_once);
 	tcase_add_test(t, threads_draw_their_chunks_independently);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

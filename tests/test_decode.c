@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <Zydis/Zydis.h>
@@ -56,6 +55,7 @@ struct row {
 		".att_syntax\n\t.popsection")
 
 #include "decode_rows.h"
+#include "tests/run_suite.h"
 
 #define ROW(id, text, ...) ASSEMBLE(id, text);
 DECODE_ROWS(ROW)
@@ -345,8 +345,6 @@ int main(void)
 	Suite *s = suite_create("decode");
 	TCase *forms = tcase_create("forms");
 	TCase *cache = tcase_create("cache");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_loop_test(forms, instruction_makes_the_accesses_it_should, 0,
 			    sizeof(rows) / sizeof(rows[0]));
@@ -362,8 +360,5 @@ int main(void)
 		       threads_that_fight_for_a_slot_get_their_own_instruction);
 	tcase_set_timeout(cache, 60);
 	suite_add_tcase(s, cache);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "preload/decode_sampled.h"
+#include "tests/run_suite.h"
 
 #define CODE 0x401000ull
 #define ADDR 0x7f0000001230ull
@@ -137,15 +138,10 @@ int main(void)
 {
 	Suite *s = suite_create("decode_sampled");
 	TCase *tc = tcase_create("decode_sampled");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_loop_test(tc, the_instruction_tells_width_and_kind, 0,
 			    SAMPLED);
 	tcase_add_test(tc, code_that_is_gone_is_unreadable);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

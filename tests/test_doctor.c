@@ -8,6 +8,7 @@
 
 #include "analysis/probe.h"
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 static json_t *doctor(int *status)
 {
@@ -117,8 +118,6 @@ int main(void)
 {
 	Suite *suite = suite_create("doctor");
 	TCase *t = tcase_create("doctor");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 120);
@@ -127,8 +126,5 @@ int main(void)
 	tcase_add_loop_test(t, each_refusal_has_its_advice, 0, 5);
 	tcase_add_test(t, a_probe_that_is_killed_kills_nobody_else);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "tests/exact_hand.h"
+#include "tests/run_suite.h"
 
 enum {
 	RACERS = 4,
@@ -346,8 +347,6 @@ int main(void)
 {
 	Suite *suite = suite_create("exact");
 	TCase *tc = tcase_create("exact");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
@@ -363,8 +362,5 @@ int main(void)
 		       a_call_that_interrupts_another_is_dropped_and_counted);
 	tcase_add_test(tc, invalid_configurations_are_refused);
 	tcase_add_test(tc, threads_that_race_lose_nothing);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

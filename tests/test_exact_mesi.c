@@ -6,6 +6,7 @@
  * line, without a directory.
  */
 #include "tests/exact_hand.h"
+#include "tests/run_suite.h"
 
 /* Two sockets of four cores; each two cores share a private cache. */
 static const uint32_t pair_of_core[] = { 0, 0, 1, 1, 2, 2, 3, 3 };
@@ -134,14 +135,9 @@ int main(void)
 {
 	Suite *suite = suite_create("exact_mesi");
 	TCase *tc = tcase_create("exact_mesi");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, misses_are_those_of_four_state_machines, 0, 20);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

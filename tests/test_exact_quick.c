@@ -14,6 +14,7 @@
 
 #include "src/exact_quick.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 enum {
 	LINE = 64,
@@ -356,8 +357,6 @@ int main(void)
 {
 	Suite *suite = suite_create("exact_quick");
 	TCase *tc = tcase_create("exact_quick");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
@@ -372,8 +371,5 @@ int main(void)
 	tcase_add_test(tc, more_stores_than_a_state_can_count_are_not_lost);
 	tcase_add_test(tc, lines_that_one_thread_has_to_itself_have_no_record);
 	tcase_add_test(tc, threads_that_race_on_each_others_lines_lose_nothing);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

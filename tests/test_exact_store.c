@@ -9,6 +9,7 @@
 #include "src/cdp_read.h"
 #include "src/exact_store.h"
 #include "tests/exact_hand.h"
+#include "tests/run_suite.h"
 
 #define NAME "a.1.1.cdp"
 
@@ -201,8 +202,6 @@ int main(void)
 {
 	Suite *suite = suite_create("exact_store");
 	TCase *tc = tcase_create("exact_store");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, sandbox_teardown);
 	tcase_set_timeout(tc, 60);
@@ -214,8 +213,5 @@ int main(void)
 		tc,
 		lines_of_most_transfers_have_records_and_the_rest_is_summed);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -6,11 +6,11 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/cdp.h"
+#include "tests/run_suite.h"
 
 /* docs/format.md, from the directory of the test or the one it runs in. */
 static const char *format_page(void)
@@ -224,13 +224,8 @@ int main(void)
 {
 	Suite *suite = suite_create("format");
 	TCase *tc = tcase_create("format");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tc, the_format_page_has_every_field_where_it_is);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "import_fixture.h"
 #include "src/comm.h"
+#include "tests/run_suite.h"
 
 /* The engine itself, fed with the samples as the twin drew them. */
 struct oracle {
@@ -324,8 +325,6 @@ int main(void)
 {
 	Suite *suite = suite_create("import");
 	TCase *tc = tcase_create("import");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -342,9 +341,5 @@ int main(void)
 	tcase_add_test(tc, build_ids_come_with_maps_or_in_a_list);
 	tcase_add_test(tc, maps_that_no_sample_needs_are_left_out);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

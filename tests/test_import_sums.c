@@ -3,6 +3,7 @@
  * test_import_sums - what an import counts: losses, events, sources, periods
  */
 #include "import_fixture.h"
+#include "tests/run_suite.h"
 
 START_TEST(what_is_left_out_is_counted_by_its_cause)
 {
@@ -305,8 +306,6 @@ int main(void)
 {
 	Suite *suite = suite_create("import_sums");
 	TCase *tc = tcase_create("import_sums");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -321,9 +320,5 @@ int main(void)
 		       a_recording_without_memory_samples_says_what_to_record);
 	tcase_add_test(tc, an_index_finds_what_was_put_and_forgets);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

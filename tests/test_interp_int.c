@@ -3,6 +3,7 @@
  * test_interp_int - general-register instructions against the processor
  */
 #include "interp_oracle.h"
+#include "tests/run_suite.h"
 
 /* Register, memory and immediate forms of a two-operand instruction. */
 #define TWO(op)                                                                \
@@ -344,15 +345,10 @@ int main(void)
 {
 	Suite *s = suite_create("interp_int");
 	TCase *c = tcase_create("processor");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_test(c,
 		       whatever_is_claimed_known_is_what_the_processor_makes);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -4,6 +4,7 @@
  * with them, against the processor
  */
 #include "interp_oracle.h"
+#include "tests/run_suite.h"
 
 #define IMM(op)                                                                \
 	SNIPPET(op " xmm1, xmm2, 0x1b");                                       \
@@ -217,15 +218,10 @@ int main(void)
 {
 	Suite *s = suite_create("interp_shuffle");
 	TCase *c = tcase_create("processor");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_test(c,
 		       whatever_is_claimed_known_is_what_the_processor_makes);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

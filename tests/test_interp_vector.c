@@ -4,6 +4,7 @@
  * signal frame gives, against the processor
  */
 #include "interp_oracle.h"
+#include "tests/run_suite.h"
 
 #define SSE(op)                                                                \
 	SNIPPET(op " xmm1, xmm2");                                             \
@@ -428,8 +429,6 @@ int main(void)
 {
 	Suite *s = suite_create("interp_vector");
 	TCase *c = tcase_create("processor");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_test(c,
 		       whatever_is_claimed_known_is_what_the_processor_makes);
@@ -437,8 +436,5 @@ int main(void)
 		c, signal_frame_gives_all_vectors_even_in_their_initial_state);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -8,12 +8,12 @@
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
 #include "preload/interp.h"
 #include "preload/interp_state.h"
+#include "tests/run_suite.h"
 
 #define CODE(name, text)                                                       \
 	extern const uint8_t name[], name##_end[];                             \
@@ -463,8 +463,6 @@ int main(void)
 {
 	Suite *s = suite_create("interp_window");
 	TCase *c = tcase_create("window");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_test(c, window_closes_at_the_first_return_after_the_minimum);
 	tcase_add_test(c, window_holds_whole_rounds_of_a_loop);
@@ -493,8 +491,5 @@ int main(void)
 	tcase_add_test(c, a_handler_needs_little_stack_for_it);
 	tcase_add_test(c, an_interpreter_is_small);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -5,10 +5,10 @@
  */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "src/interval.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 /* Garwood's limits as printed in the usual tables, to four places. */
 static const struct {
@@ -204,8 +204,6 @@ int main(void)
 {
 	Suite *s = suite_create("interval");
 	TCase *t = tcase_create("interval");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, count_limits_are_those_of_the_printed_table, 0,
@@ -224,9 +222,5 @@ int main(void)
 	tcase_add_test(t,
 		       effective_number_gives_weighted_shares_their_coverage);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -5,6 +5,7 @@
  * The oracle is /proc/cpuinfo, and whether the kernel lists a PMU.
  */
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 static unsigned int cpuinfo(const char *key)
 {
@@ -110,8 +111,6 @@ int main(void)
 {
 	Suite *s = suite_create("list");
 	TCase *tc = tcase_create("list");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_add_test(tc, the_processor_is_the_one_of_proc_cpuinfo);
@@ -119,8 +118,5 @@ int main(void)
 	tcase_add_test(tc, the_text_has_the_same_rows);
 	tcase_add_test(tc, arguments_and_unknown_options_are_refused);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

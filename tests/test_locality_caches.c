@@ -9,6 +9,7 @@
 
 #include "analysis/locality.h"
 #include "tests/stack_oracle.h"
+#include "tests/run_suite.h"
 
 static struct reuse_histogram h;
 static struct locality l;
@@ -135,8 +136,6 @@ int main(void)
 {
 	Suite *suite = suite_create("locality_caches");
 	TCase *t = tcase_create("locality_caches");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, t);
 	tcase_set_timeout(t, 120);
@@ -147,8 +146,5 @@ int main(void)
 			    sizeof(caches) / sizeof(caches[0]));
 	tcase_add_test(t, one_set_is_a_whole_cache);
 	tcase_add_loop_test(t, binomial_tail_is_the_sum_of_its_terms, 0, 7);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

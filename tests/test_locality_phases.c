@@ -9,6 +9,7 @@
 
 #include "analysis/locality.h"
 #include "tests/stack_oracle.h"
+#include "tests/run_suite.h"
 
 enum {
 	STRETCHES = 8,
@@ -206,8 +207,6 @@ int main(void)
 {
 	Suite *s = suite_create("locality_phases");
 	TCase *t = tcase_create("locality_phases");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, a_phase_has_windows_of_its_own, 0, 4);
@@ -216,9 +215,5 @@ int main(void)
 	tcase_add_test(t, bent_distances_never_fall_and_can_be_undone);
 	tcase_add_loop_test(t, whatever_phases_say_ratios_never_rise, 0, 5);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -11,6 +11,7 @@
 #include "analysis/mrc.h"
 #include "analysis/util.h"
 #include "tests/stack_oracle.h"
+#include "tests/run_suite.h"
 
 static struct reuse_histogram h, all;
 static struct locality l;
@@ -417,8 +418,6 @@ int main(void)
 {
 	Suite *s = suite_create("mrc");
 	TCase *t = tcase_create("mrc");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, band_covers_the_curve_of_all_accesses, 0,
@@ -437,9 +436,5 @@ int main(void)
 	tcase_add_test(t, caches_of_this_machine_grow_outwards);
 	tcase_add_test(t, sizes_are_shown_in_their_unit);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "tests/outdir_hand.h"
+#include "tests/run_suite.h"
 
 START_TEST(a_new_directory_is_private_marked_and_absolute)
 {
@@ -347,8 +348,6 @@ int main(void)
 {
 	Suite *suite = suite_create("outdir");
 	TCase *tc = tcase_create("outdir");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, sandbox_teardown);
 	tcase_set_timeout(tc, 60);
@@ -372,8 +371,5 @@ int main(void)
 	tcase_add_loop_test(tc, a_marker_that_says_something_else_is_none, 0,
 			    7);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 
 #include "src/rng.h"
 #include "tests/outdir_hand.h"
+#include "tests/run_suite.h"
 
 enum {
 	RACERS = 12,
@@ -120,16 +121,11 @@ int main(void)
 {
 	Suite *suite = suite_create("outdir_race");
 	TCase *tc = tcase_create("outdir_race");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(tc, setup, sandbox_teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, runs_that_start_at_once_get_a_directory_each);
 	tcase_add_test(tc, a_crash_leaves_no_directory_without_its_marker);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "preload/own_event.h"
+#include "tests/run_suite.h"
 
 enum {
 	BASE = 100,
@@ -171,17 +171,12 @@ static Suite *suite(void)
 int main(void)
 {
 	struct own_event e;
-	SRunner *r;
-	int failed = open_clock(&e, BASE);
+	int r = open_clock(&e, BASE);
 
-	if (failed) {
-		printf("no perf event can be opened: %s\n", strerror(-failed));
+	if (r) {
+		printf("no perf event can be opened: %s\n", strerror(-r));
 		return SKIPPED;
 	}
 	own_event_close(&e);
-	r = srunner_create(suite());
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

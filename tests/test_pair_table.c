@@ -12,6 +12,7 @@
 #include "src/cdp_read.h"
 #include "src/rng.h"
 #include "src/store.h"
+#include "tests/run_suite.h"
 
 #define NAME "a.1.1.cdp"
 
@@ -459,8 +460,6 @@ int main(void)
 {
 	Suite *suite = suite_create("pair_table");
 	TCase *tc = tcase_create("pair_table");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, sandbox_teardown);
 	tcase_set_timeout(tc, 60);
@@ -479,8 +478,5 @@ int main(void)
 	tcase_add_loop_test(tc, keys_that_were_chosen_to_meet_do_not, 0, 2);
 	tcase_add_test(tc, records_do_not_depend_on_the_secret);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "analysis/perf_data.h"
 #include "perf_file.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 enum {
 	TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -483,8 +484,6 @@ int main(void)
 {
 	Suite *suite = suite_create("perf_data");
 	TCase *tc = tcase_create("perf_data");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, every_form_hands_out_the_same_records, 0, 6);
@@ -500,9 +499,5 @@ int main(void)
 	tcase_add_test(tc, payload_of_traces_is_passed_over);
 	tcase_add_loop_test(tc, kinds_follow_from_names_and_codes, 0, 15);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

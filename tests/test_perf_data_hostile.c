@@ -5,6 +5,7 @@
 #include "fuzz_perf_data.c"
 
 #include "corpus.h"
+#include "tests/run_suite.h"
 
 enum {
 	INPUTS_MIN = 200, /* fewer: it is not the corpus */
@@ -100,16 +101,10 @@ int main(void)
 {
 	Suite *suite = suite_create("perf_data_hostile");
 	TCase *tc = tcase_create("perf_data_hostile");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, SECONDS);
 	tcase_add_test(tc, what_the_fuzzer_found_is_read_or_refused);
 	tcase_add_test(tc, the_work_of_reading_grows_no_faster_than_the_file);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include "perf_gen.h"
 #include "src/perf_sample.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 #define OP(x)     PERF_MEM_S(OP, x)
 #define LVL(x)    PERF_MEM_S(LVL, x)
@@ -326,8 +327,6 @@ int main(void)
 {
 	Suite *suite = suite_create("perf_memory");
 	TCase *tc = tcase_create("perf_memory");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tc, data_src_means_what_the_kernel_put_into_it, 0,
 			    sizeof(data_sources) / sizeof(data_sources[0]));
@@ -341,9 +340,5 @@ int main(void)
 	tcase_add_test(tc,
 		       periods_of_ibs_are_multiples_of_16_with_an_extension);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include "perf_gen.h"
 #include "src/perf_sample.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 static struct rng rng;
 
@@ -287,8 +288,6 @@ int main(void)
 {
 	Suite *suite = suite_create("perf_sample");
 	TCase *tc = tcase_create("perf_sample");
-	SRunner *runner;
-	int failed;
 
 	rng_seed(&rng, 5, 0);
 	tcase_set_timeout(tc, 60);
@@ -298,9 +297,5 @@ int main(void)
 	tcase_add_test(tc, the_end_of_other_records_is_decoded);
 	tcase_add_test(tc, what_is_not_known_is_refused);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include "fuzz_perf_ring.c"
 
 #include "corpus.h"
+#include "tests/run_suite.h"
 
 enum {
 	INPUTS_MIN = 100, /* fewer: it is not the corpus */
@@ -22,15 +23,9 @@ int main(void)
 {
 	Suite *suite = suite_create("pmu_corpus");
 	TCase *tc = tcase_create("pmu_corpus");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, SECONDS);
 	tcase_add_test(tc, what_the_fuzzer_found_is_taken_or_counted_as_lost);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

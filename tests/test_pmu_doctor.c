@@ -11,6 +11,7 @@
 #include "analysis/pmu_probe.h"
 #include "fake_kernel.h"
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 static struct fake_kernel *k;
 
@@ -224,8 +225,6 @@ int main(void)
 {
 	Suite *suite = suite_create("pmu_doctor");
 	TCase *t = tcase_create("pmu_doctor");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, shut_down);
 	tcase_set_timeout(t, 120);
@@ -236,8 +235,5 @@ int main(void)
 	tcase_add_loop_test(t, json_has_everything_on_every_machine, 0,
 			    FAKE_MODELS);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

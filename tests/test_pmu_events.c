@@ -13,6 +13,7 @@
 #include <perfmon/pfmlib_perf_event.h>
 
 #include "pmu_event_list.h"
+#include "tests/run_suite.h"
 
 static const struct pmu_core_events *events_of(const struct listed *l)
 {
@@ -161,8 +162,6 @@ int main(void)
 {
 	Suite *s = suite_create("pmu_events");
 	TCase *tc = tcase_create("pmu_events");
-	SRunner *sr;
-	int failed;
 
 	/* Events of processors that are not the one at hand. */
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
@@ -178,9 +177,5 @@ int main(void)
 	tcase_add_test(tc, models_do_not_overlap);
 	tcase_add_test(tc, what_is_not_in_the_table_is_not_known);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -10,6 +10,7 @@
 
 #include "fake_kernel.h"
 #include "src/pmu_plan.h"
+#include "tests/run_suite.h"
 
 static struct fake_kernel *k;
 static struct pmu_plan plan;
@@ -411,8 +412,6 @@ int main(void)
 {
 	Suite *s = suite_create("pmu_plan");
 	TCase *tc = tcase_create("pmu_plan");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(tc, NULL, close_machine);
 #define T(name) tcase_add_test(tc, name)
@@ -449,8 +448,5 @@ int main(void)
 			    DENIALS);
 	tcase_add_loop_test(tc, nothing_stays_open_or_locked, 0, FAKE_MODELS);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -5,6 +5,7 @@
  * Records that wrap, that are lost, throttled, inexact or damaged.
  */
 #include "tests/pmu_hand.h"
+#include "tests/run_suite.h"
 
 START_TEST(records_that_wrap_come_out_whole)
 {
@@ -141,8 +142,6 @@ int main(void)
 {
 	Suite *suite = suite_create("pmu_records");
 	TCase *tc = tcase_create("pmu_records");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
@@ -158,8 +157,5 @@ int main(void)
 	tcase_add_test(tc, losses_before_the_ring_are_counted);
 	tcase_add_loop_test(
 		tc, a_ring_that_makes_no_sense_is_given_up_and_goes_on, 0, 4);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -17,6 +17,7 @@
 #include "src/pmu_thread.h"
 #include "src/reuse_histogram.h"
 #include "src/reuse_own.h"
+#include "tests/run_suite.h"
 
 enum {
 	THREADS = 2,
@@ -411,8 +412,6 @@ int main(void)
 {
 	Suite *s = suite_create("pmu_reuse");
 	TCase *tc = tcase_create("pmu_reuse");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc,
@@ -421,8 +420,5 @@ int main(void)
 	tcase_add_loop_test(tc, an_amd_machine_gives_the_reuse_times_that_were,
 			    0, FAULTS);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "tests/pmu_hand.h"
+#include "tests/run_suite.h"
 
 /*
  * n samples at intervals of mean P and variance P^2 / 48 stand for n P events,
@@ -297,8 +298,6 @@ int main(void)
 {
 	Suite *s = suite_create("pmu_thread");
 	TCase *tc = tcase_create("pmu_thread");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, NULL, shut_down);
@@ -322,8 +321,5 @@ int main(void)
 #undef T
 #undef L
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -18,6 +18,7 @@
 #include "src/pmu_thread.h"
 #include "src/transfer.h"
 #include "src/transfer_tally.h"
+#include "tests/run_suite.h"
 
 enum {
 	THREADS = 4,
@@ -278,15 +279,10 @@ int main(void)
 {
 	Suite *s = suite_create("pmu_transfers");
 	TCase *tc = tcase_create("pmu_transfers");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, an_intel_machine_gives_the_transfers_that_were_made);
 	tcase_add_test(tc, an_amd_machine_gives_the_transfers_that_were_made);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

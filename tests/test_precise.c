@@ -12,6 +12,7 @@
 #include "sandbox.h"
 #include "src/rng.h"
 #include "src/sample_log.h"
+#include "tests/run_suite.h"
 
 static struct precise_run run;
 
@@ -304,8 +305,6 @@ int main(void)
 {
 	Suite *s = suite_create("precise");
 	TCase *t = tcase_create("precise");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 60);
@@ -326,9 +325,5 @@ int main(void)
 	tcase_add_test(t, plan_brings_the_samples_that_are_asked_for);
 	tcase_add_test(t, plan_refuses_what_a_source_cannot_do);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -8,6 +8,7 @@
 #include "fake_profile.h"
 #include "run_verb.h"
 #include "src/reuse_tally.h"
+#include "tests/run_suite.h"
 
 enum {
 	PERIOD = 100,
@@ -333,8 +334,6 @@ int main(void)
 {
 	Suite *s = suite_create("predict");
 	TCase *t = tcase_create("predict");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
@@ -348,9 +347,5 @@ int main(void)
 	tcase_add_test(t, text_says_what_follows);
 	tcase_add_test(t, limits_of_a_latency_hold_all_groups);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

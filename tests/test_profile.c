@@ -5,6 +5,7 @@
 #include "analysis/util.h"
 #include "fake_profile.h"
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 static struct fake fake;
 
@@ -224,8 +225,6 @@ int main(void)
 {
 	Suite *suite = suite_create("profile");
 	TCase *t = tcase_create("profile");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 120);
@@ -239,8 +238,5 @@ int main(void)
 			    3);
 	tcase_add_test(t, a_killed_process_is_incomplete_and_said_to_be);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

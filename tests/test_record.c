@@ -10,6 +10,7 @@
 #include "analysis/record.h"
 #include "run_verb.h"
 #include "src/pmu_plan.h"
+#include "tests/run_suite.h"
 
 static char path[128];
 
@@ -383,8 +384,6 @@ int main(void)
 {
 	Suite *suite = suite_create("record");
 	TCase *t = tcase_create("record");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 60);
@@ -403,8 +402,5 @@ int main(void)
 	tcase_add_test(t, an_option_becomes_its_twin);
 	tcase_add_test(t, options_of_the_program_are_the_programs);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

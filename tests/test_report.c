@@ -7,6 +7,7 @@
 #include "analysis/util.h"
 #include "fake_profile.h"
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 static struct fake fake;
 
@@ -385,8 +386,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report");
 	TCase *t = tcase_create("text");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 60);
@@ -412,8 +411,5 @@ int main(void)
 	tcase_add_test(t, a_thread_can_be_looked_at_alone);
 	tcase_add_test(t, colours_are_asked_for_or_absent);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

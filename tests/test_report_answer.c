@@ -5,6 +5,7 @@
 #include "analysis/util.h"
 #include "fake_profile.h"
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 static struct fake fake;
 
@@ -169,8 +170,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report_answer");
 	TCase *t = tcase_create("answer");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 60);
@@ -187,8 +186,5 @@ int main(void)
 		t, threads_that_took_turns_on_one_processor_are_told_apart, 0,
 		sizeof(turns) / sizeof(turns[0]));
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include "run_verb.h"
 #include "src/reuse_tally.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 enum {
 	ROUNDS = 60,
@@ -212,8 +213,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report of damaged files");
 	TCase *t = tcase_create("damaged");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 240);
@@ -221,8 +220,5 @@ int main(void)
 	tcase_add_loop_test(
 		t, a_file_that_is_no_profile_is_one_line_and_status_1, 0, 6);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include "fake_profile.h"
 #include "run_verb.h"
 #include "src/transfer_tally.h"
+#include "tests/run_suite.h"
 
 enum {
 	NO_CELL = UINT32_MAX,
@@ -294,8 +295,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report_estimate");
 	TCase *tc = tcase_create("report_estimate");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_add_loop_test(tc, the_answer_is_transfers_and_no_map, 0, 2);
@@ -307,9 +306,5 @@ int main(void)
 	tcase_add_test(tc, the_latest_record_of_a_cell_counts);
 	tcase_add_loop_test(tc, absurd_numbers_and_threads_are_survived, 0, 6);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

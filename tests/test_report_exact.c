@@ -8,6 +8,7 @@
 
 #include "fake_profile.h"
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 __asm__(".pushsection .data\n.balign 64\n"
 	".globl first_word\n.type first_word, @object\n"
@@ -198,8 +199,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report_exact");
 	TCase *t = tcase_create("lines");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 120);
@@ -213,8 +212,5 @@ int main(void)
 			    0, 2);
 	tcase_add_test(t, sharing_of_one_thread_is_not_answered_for_all);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "fake_profile.h"
 #include "run_verb.h"
+#include "tests/run_suite.h"
 
 static struct fake fake;
 
@@ -73,16 +74,11 @@ int main(void)
 {
 	Suite *suite = suite_create("report_exec");
 	TCase *t = tcase_create("exec");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, cpu_time_before_an_exec_is_not_counted_again);
 	tcase_add_test(t, a_process_id_that_was_free_again_keeps_its_time);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

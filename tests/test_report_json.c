@@ -9,6 +9,7 @@
 #include "fake_profile.h"
 #include "run_verb.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 #define BASE UINT64_C(0x7f0000000000)
 
@@ -339,8 +340,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report --json");
 	TCase *t = tcase_create("json");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 120);
@@ -354,8 +353,5 @@ int main(void)
 	tcase_add_test(t, names_survive_json_whatever_they_hold);
 	tcase_add_test(t, what_was_not_kept_apart_is_in_the_totals_alone);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include "reuse_fixture.h"
 #include "src/reuse_histogram.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 enum {
 	SWEPT = 1000, /* lines: 62.5 KiB */
@@ -340,8 +341,6 @@ int main(void)
 {
 	Suite *s = suite_create("report_reuse");
 	TCase *t = tcase_create("report_reuse");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
@@ -356,9 +355,5 @@ int main(void)
 	tcase_add_test(t, without_reuses_there_is_nothing_of_them);
 	tcase_add_loop_test(t, whatever_records_hold_ratios_stay_ratios, 0, 5);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

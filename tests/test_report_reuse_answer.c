@@ -9,6 +9,7 @@
 
 #include "reuse_fixture.h"
 #include "src/reuse_histogram.h"
+#include "tests/run_suite.h"
 
 enum {
 	LINE_COLUMNS = 80,
@@ -465,8 +466,6 @@ int main(void)
 {
 	Suite *s = suite_create("report_reuse_answer");
 	TCase *t = tcase_create("report_reuse_answer");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, known_machine, sandbox_teardown);
@@ -491,9 +490,5 @@ int main(void)
 	tcase_add_test(t, a_thread_alone_is_all);
 	tcase_add_test(t, no_line_is_wider_than_a_terminal);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

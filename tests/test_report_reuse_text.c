@@ -6,6 +6,7 @@
 
 #include "reuse_fixture.h"
 #include "src/reuse_histogram.h"
+#include "tests/run_suite.h"
 
 /* A use has the site of its own, which misses nothing by being the last. */
 START_TEST(uses_without_reuse_stand_apart_from_misses)
@@ -387,8 +388,6 @@ int main(void)
 {
 	Suite *s = suite_create("report_reuse_text");
 	TCase *t = tcase_create("report_reuse_text");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
@@ -404,9 +403,5 @@ int main(void)
 	tcase_add_test(t, threads_have_a_row_in_each_scope);
 	tcase_add_test(t, no_picture_of_nothing);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

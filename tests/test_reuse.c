@@ -9,6 +9,7 @@
 
 #include "src/reuse_table.h"
 #include "tests/reuse_hand.h"
+#include "tests/run_suite.h"
 
 enum {
 	RACERS = 4,
@@ -459,8 +460,6 @@ int main(void)
 {
 	Suite *suite = suite_create("reuse");
 	TCase *tc = tcase_create("reuse");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, bytes_or_the_whole_line_are_watched);
@@ -484,8 +483,5 @@ int main(void)
 	tcase_add_loop_test(tc, threads_that_race_lose_no_weight, 0,
 			    REUSE_SCOPES * REUSE_GRANULARITIES);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "src/reuse_own.h"
+#include "tests/run_suite.h"
 
 enum {
 	WORDS = 500,
@@ -266,8 +267,6 @@ int main(void)
 {
 	Suite *s = suite_create("reuse_ahead");
 	TCase *t = tcase_create("reuse_ahead");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -283,9 +282,5 @@ int main(void)
 		       a_place_waits_for_the_instruction_that_was_sampled_last);
 	tcase_add_test(t, a_spoiled_trap_loses_its_use_and_no_other);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -12,6 +12,7 @@
 #include "src/reuse_exact.h"
 #include "tests/reuse_oracle.h"
 #include "tests/reuse_traces.h"
+#include "tests/run_suite.h"
 
 static const struct trace_shape shapes[] = {
 	{ 1, 1, 1, 1, 50, 50 },    { 2, 2, 2, 5, 60, 30 },
@@ -415,8 +416,6 @@ int main(void)
 {
 	Suite *suite = suite_create("reuse_exact");
 	TCase *tc = tcase_create("reuse_exact");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(
@@ -427,8 +426,5 @@ int main(void)
 	tcase_add_test(tc, threads_that_race_lose_no_access);
 	tcase_add_test(tc, configurations_that_cannot_be_are_refused);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

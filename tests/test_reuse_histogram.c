@@ -5,11 +5,11 @@
 #include <check.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/reuse_histogram.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 static struct reuse_histogram a, b, both;
 
@@ -213,8 +213,6 @@ int main(void)
 {
 	Suite *s = suite_create("reuse_histogram");
 	TCase *t = tcase_create("reuse_histogram");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, bins_cover_all_times_without_gap_or_overlap);
@@ -227,9 +225,5 @@ int main(void)
 	tcase_add_test(t, counting_every_access_leaves_no_variance);
 	tcase_add_test(t, squares_give_the_variance_of_unequal_weights);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

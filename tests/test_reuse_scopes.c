@@ -5,6 +5,7 @@
  * The tables are those of the papers, one cell a check.
  */
 #include "tests/reuse_hand.h"
+#include "tests/run_suite.h"
 
 /* Order of accesses, then who: the same core, another one. */
 struct cell {
@@ -119,8 +120,6 @@ int main(void)
 {
 	Suite *suite = suite_create("reuse_scopes");
 	TCase *tc = tcase_create("reuse_scopes");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
@@ -131,8 +130,5 @@ int main(void)
 	tcase_add_loop_test(
 		tc, a_shared_cache_sees_the_next_access_of_any_thread_under_it,
 		0, CELLS_ANY);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "tests/reuse_sim.h"
 #include "tests/reuse_traces.h"
+#include "tests/run_suite.h"
 
 static const struct trace_shape shapes[] = {
 	{ 2, 2, 1, 1, 30, 40 },   { 2, 2, 2, 5, 60, 30 },
@@ -208,8 +209,6 @@ int main(void)
 {
 	Suite *suite = suite_create("reuse_sim");
 	TCase *tc = tcase_create("reuse_sim");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc,
@@ -220,8 +219,5 @@ int main(void)
 			    with_few_slots_every_use_counts_for_one_in_the_mean,
 			    0, MEANS);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

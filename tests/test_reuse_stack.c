@@ -11,6 +11,7 @@
 
 #include "src/reuse_stack.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 enum {
 	LINES = 1 << 12,
@@ -301,8 +302,6 @@ int main(void)
 {
 	Suite *suite = suite_create("reuse_stack");
 	TCase *tc = tcase_create("reuse_stack");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, distances_are_those_of_a_list, 0, PATTERNS);
@@ -320,8 +319,5 @@ int main(void)
 		0, 2);
 	tcase_add_test(tc, sizes_that_cannot_be_are_refused);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -4,7 +4,6 @@
  */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/cdp_read.h"
@@ -12,6 +11,7 @@
 #include "src/reuse_tally.h"
 #include "src/rng.h"
 #include "tests/sandbox.h"
+#include "tests/run_suite.h"
 
 #define NAME "a.cdp"
 
@@ -298,8 +298,6 @@ int main(void)
 {
 	Suite *suite = suite_create("reuse_tally");
 	TCase *tc = tcase_create("reuse_tally");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -310,8 +308,5 @@ int main(void)
 	tcase_add_test(tc, pairs_beyond_the_limit_count_as_one);
 	tcase_add_test(tc, a_full_file_is_an_error_and_what_is_in_it_stays);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -6,9 +6,9 @@
  * draw from n values can be made to give each of them, and a mean is a sum.
  */
 #include <check.h>
-#include <stdlib.h>
 
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 #define INVERSE_5 0xCCCCCCCCCCCCCCCDull /* modulo 2^64 */
 #define INVERSE_9 0x8E38E38E38E38E39ull
@@ -112,11 +112,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/locality.h"
 #include "tests/stack_oracle.h"
+#include "tests/run_suite.h"
 
 typedef double miss_lru(const struct locality *l,
 			const struct reuse_histogram *part, double lines);
@@ -432,8 +433,6 @@ int main(void)
 {
 	Suite *s = suite_create("stack_distance");
 	TCase *t = tcase_create("stack_distance");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, counting_tree_agrees_with_the_list, 0, PATTERNS);
@@ -456,9 +455,5 @@ int main(void)
 	tcase_add_test(t, nothing_measured_is_no_miss_and_no_crash);
 	tcase_add_test(t, a_part_is_converted_with_the_distances_of_the_whole);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

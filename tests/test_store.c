@@ -19,6 +19,7 @@
 #include "src/cdp_read.h"
 #include "src/rng.h"
 #include "src/store.h"
+#include "tests/run_suite.h"
 
 #define NAME "a.1.1.cdp"
 
@@ -424,8 +425,6 @@ int main(void)
 {
 	Suite *suite = suite_create("store");
 	TCase *tc = tcase_create("store");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(tc, 60);
@@ -458,8 +457,5 @@ int main(void)
 	tcase_add_test(tc, the_file_is_locked_while_the_mapping_lives);
 	tcase_add_test(tc, a_touch_is_seldom_a_store);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -24,6 +24,7 @@
 #include "src/cdp_read.h"
 #include "src/rng.h"
 #include "src/store.h"
+#include "tests/run_suite.h"
 
 #define NAME "a.1.1.cdp"
 
@@ -338,8 +339,6 @@ int main(void)
 {
 	Suite *suite = suite_create("store_kill");
 	TCase *tc = tcase_create("store_kill");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(tc, 120);
@@ -352,8 +351,5 @@ int main(void)
 		tc,
 		a_reader_of_a_growing_file_sees_whole_records_and_no_steps_back);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

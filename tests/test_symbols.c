@@ -12,6 +12,7 @@
 #include "fake_profile.h"
 #include "run_verb.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 
 static struct fake fake;
 
@@ -317,8 +318,6 @@ int main(void)
 {
 	Suite *suite = suite_create("symbols");
 	TCase *t = tcase_create("symbols");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(t, 120);
@@ -334,8 +333,5 @@ int main(void)
 	tcase_add_loop_test(t, mangled_names_are_made_readable, 0, 5);
 	tcase_add_loop_test(t, a_later_mapping_hides_an_earlier_one, 0, 3);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

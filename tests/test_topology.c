@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/topology.h"
+#include "tests/run_suite.h"
 
 static struct topology t;
 static struct topology_error error;
@@ -144,8 +145,6 @@ int main(void)
 {
 	Suite *s = suite_create("topology");
 	TCase *c = tcase_create("texts");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(c, two_sockets_are_two_domains);
 	tcase_add_test(c, a_directory_takes_what_was_parsed);
@@ -154,9 +153,5 @@ int main(void)
 	tcase_add_loop_test(c, what_is_wrong_is_told_with_its_line, 0, BAD);
 	tcase_add_test(c, every_prefix_is_taken_or_refused);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -3,9 +3,9 @@
  * test_transfer - the rules of the estimators, driven by hand
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "tests/transfer_hand.h"
+#include "tests/run_suite.h"
 
 START_TEST(epoch_credits_each_first_touch_until_the_next_store)
 {
@@ -400,8 +400,6 @@ int main(void)
 {
 	Suite *suite = suite_create("transfer");
 	TCase *tc = tcase_create("transfer");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, epoch_credits_each_first_touch_until_the_next_store);
@@ -428,9 +426,5 @@ int main(void)
 	tcase_add_test(tc, thread_numbers_out_of_range_are_left_out);
 	tcase_add_test(tc, invalid_configurations_are_refused);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/transfer_hand.h"
+#include "tests/run_suite.h"
 
 enum {
 	CHUNK = 8,
@@ -205,8 +206,6 @@ int main(void)
 {
 	Suite *suite = suite_create("transfer_footprint");
 	TCase *tc = tcase_create("transfer_footprint");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, chunks_in_use_are_watched_before_others);
@@ -217,9 +216,5 @@ int main(void)
 	tcase_add_test(tc, few_stores_are_not_taken_for_all);
 	tcase_add_test(tc, chunks_are_not_others_before_a_thread_is_known);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -4,9 +4,9 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include "tests/transfer_hand.h"
+#include "tests/run_suite.h"
 
 enum {
 	RACERS = 4,
@@ -130,16 +130,10 @@ int main(void)
 {
 	Suite *suite = suite_create("transfer_race");
 	TCase *tc = tcase_create("transfer_race");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, threads_that_race_keep_the_books_balanced, 0,
 			    4);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

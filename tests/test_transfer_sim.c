@@ -8,9 +8,9 @@
  */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "tests/transfer_patterns.h"
+#include "tests/run_suite.h"
 
 enum {
 	PERIOD = 200,
@@ -224,8 +224,6 @@ int main(void)
 {
 	Suite *suite = suite_create("transfer_sim");
 	TCase *tc = tcase_create("transfer_sim");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, epochs_armed_at_once_are_unbiased, 0, CASES);
@@ -238,9 +236,5 @@ int main(void)
 	tcase_add_loop_test(tc, intervals_of_cells_cover_as_often_as_they_say,
 			    0, 2);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "tests/transfer_hand.h"
+#include "tests/run_suite.h"
 
 START_TEST(the_nth_candidate_is_kept_once_in_n_and_weighs_n_periods)
 {
@@ -189,8 +190,6 @@ int main(void)
 {
 	Suite *suite = suite_create("transfer_slots");
 	TCase *tc = tcase_create("transfer_slots");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(
@@ -205,9 +204,5 @@ int main(void)
 		       what_is_sampled_while_a_slot_is_disarmed_is_armed_next);
 	tcase_add_test(tc, who_finds_a_slot_locked_gives_up_and_is_counted);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

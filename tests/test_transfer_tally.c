@@ -3,10 +3,10 @@
  * test_transfer_tally - sums, variances and intervals of what samples bring
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "src/transfer_tally.h"
 #include "tests/transfer_hand.h"
+#include "tests/run_suite.h"
 
 static void chain_of(struct transfer_tally *t, uint32_t n,
 		     const struct transfer_event *event)
@@ -88,16 +88,10 @@ int main(void)
 {
 	Suite *suite = suite_create("transfer_tally");
 	TCase *tc = tcase_create("transfer_tally");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_sample_counts_once_in_the_squares_of_each_cell);
 	tcase_add_test(tc, intervals_solve_their_equation);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -9,9 +9,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "preload/hook_wish.c"
+#include "tests/run_suite.h"
 
 enum {
 	THREADS = 6,
@@ -168,8 +168,6 @@ int main(void)
 {
 	Suite *s = suite_create("wish");
 	TCase *t = tcase_create("wish");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, nothing_published_is_the_default);
@@ -179,9 +177,5 @@ int main(void)
 	tcase_add_test(t, without_a_free_slot_publish_refuses);
 	tcase_add_test(t, each_wish_is_whole_and_given_back_once);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }
