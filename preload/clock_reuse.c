@@ -9,7 +9,6 @@
 
 void clock_reuse_enter(struct thread *t)
 {
-	t->cpu_at = thread_cpu_ns();
 	thread_reuse_signal(t);
 }
 

@@ -16,7 +16,7 @@
 
 struct thread;
 
-/* The handler begins, and ends. */
+/* The handler begins, t->cpu_at being set, and ends. */
 void clock_reuse_enter(struct thread *t);
 void clock_reuse_leave(struct thread *t);
 

@@ -23,6 +23,7 @@
 #include <ucontext.h>
 #include <asm/prctl.h>
 
+#include "budget.h"
 #include "clock_reuse.h"
 #include "instr_source.h"
 #include "runtime.h"
@@ -229,11 +230,23 @@ static void let_go(struct thread *t, const struct watch_signal *what,
 	t->late_ip = ip;
 }
 
+static void charge(struct thread *t, uint64_t wall)
+{
+	uint64_t most =
+		runtime.hardware ? PMU_HANDLER_MAX_NS : runtime.period_ns;
+	uint64_t spent = wall;
+
+	store_add(&t->record->handler_ns, wall);
+	if (budget_must_ask(wall, most))
+		spent = thread_cpu_ns() - t->cpu_at;
+	t->debt_ns = budget_charge(t->debt_ns, spent, most);
+}
+
 static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
 	struct job job = { .context = uc, .what = what };
-	uint64_t begin, spent, most;
+	uint64_t begin;
 	bool late, reuse;
 
 	if (!runtime.sampling) { /* the self-test counts, nothing else */
@@ -271,21 +284,15 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	}
 	t->in_handler = true;
 	t->clock_at = begin;
+	t->cpu_at = thread_cpu_ns();
 	reuse = t->reuse && !runtime.hardware;
 	if (reuse)
 		clock_reuse_enter(t);
 	job.thread = t;
 	handler_call(t, work, &job);
-	/* Wall time: one preemption must not count as a slow handler. */
-	spent = now_ns() - begin;
-	store_add(&t->record->handler_ns, spent);
-	most = runtime.hardware ? PMU_HANDLER_MAX_NS : runtime.period_ns;
-	t->debt_ns += spent < most ? spent : most;
-	if (what.event == WATCH_CLOCK && !runtime.hardware) {
-		t->debt_ns -= runtime.period_ns / HANDLER_SHARE;
-		if (t->debt_ns < 0)
-			t->debt_ns = 0;
-	}
+	charge(t, now_ns() - begin);
+	if (what.event == WATCH_CLOCK && !runtime.hardware)
+		t->debt_ns = budget_pay(t->debt_ns, runtime.period_ns);
 	if (reuse)
 		clock_reuse_leave(t);
 	t->in_handler = false;

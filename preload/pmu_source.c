@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "budget.h"
 #include "decode_sampled.h"
 #include "pmu_source.h"
 #include "runtime.h"
@@ -223,14 +224,12 @@ static void learn_gap(uint64_t ns)
 	store_set(&runtime.store.header->watch_expiry, mean);
 }
 
-/* Time that passed pays for time in the handler. */
+/* The thread's time pays for time in the handler. */
 static void pay(struct thread *t)
 {
 	if (t->paid_at)
-		t->debt_ns -= (t->clock_at - t->paid_at) / HANDLER_SHARE;
-	t->paid_at = t->clock_at;
-	if (t->debt_ns < 0)
-		t->debt_ns = 0;
+		t->debt_ns = budget_pay(t->debt_ns, t->cpu_at - t->paid_at);
+	t->paid_at = t->cpu_at;
 }
 
 void pmu_source_signal(struct thread *t)

@@ -25,7 +25,7 @@ struct thread;
 
 enum {
 	PMU_TICK_NS = 100 * 1000 * 1000, /* of the slow clock */
-	PMU_HANDLER_MAX_NS = 1000 * 1000 /* longer: it was preempted */
+	PMU_HANDLER_MAX_NS = 1000 * 1000 /* counts as this, if longer */
 };
 
 /*

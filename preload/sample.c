@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "backdecode.h"
+#include "budget.h"
 #include "instr_source.h"
 #include "runtime.h"
 #include "state.h"
@@ -200,7 +201,7 @@ void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
 		if (c.what == CHOSEN)
 			deliver(t, &c);
 	}
-	if (t->debt_ns > (int64_t)runtime.period_ns) {
+	if (budget_is_spent(t->debt_ns, runtime.period_ns)) {
 		lose(t, LOSS_BUDGET);
 		return;
 	}

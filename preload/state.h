@@ -29,7 +29,6 @@ enum {
 	THREAD_IDS_MAX = 1 << 20,
 	THREAD_IDS_LITTLE = 1 << 15, /* where address space is limited */
 	CODE_RANGES = 64,
-	HANDLER_SHARE = 8, /* at most 1/8 of a thread's time in the handler */
 };
 
 /* How samples and traps reach us. */
@@ -53,12 +52,13 @@ struct thread {
 	struct thread_reuse *reuse; /* NULL unless -m reuse */
 	void *(*start)(void *);
 	uint64_t clock_at; /* now of the sample being handled */
-	/* clock_reuse.c: ns of CPU time at the handler's begin; spent in it. */
-	uint64_t cpu_at, cpu_ours;
-	uint64_t exec_ip; /* execution breakpoint armed there, 0: none */
-	uint64_t late_ip; /* where the last trap found its signal blocked */
-	int64_t debt_ns;  /* handler time beyond its share */
-	/* Where hardware samples: last paid off, last sample; else 0. */
+	uint64_t cpu_at;   /* CPU time at the handler's begin, ns */
+	uint64_t cpu_ours; /* clock_reuse.c: CPU time spent in it, ns */
+	uint64_t exec_ip;  /* execution breakpoint armed there, 0: none */
+	uint64_t late_ip;  /* where the last trap found its signal blocked */
+	int64_t debt_ns;   /* handler time beyond its share */
+	/* Where hardware samples: CPU time last paid off, last sample; else 0.
+	 */
 	uint64_t paid_at, sampled_at;
 	uint64_t samples_seen;
 	int timer; /* POSIX timer id, -1: none */
