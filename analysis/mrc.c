@@ -33,7 +33,9 @@ struct mrc_cache mrc_cache(const struct locality *l,
 {
 	double lines = (double)(cache->bytes / cache->line_bytes);
 	double whole = locality_miss_stack(l, part, lines), moved;
-	struct mrc_cache c = { .cache = cache, .whole = whole };
+	struct mrc_cache c = { .cache = cache,
+			       .whole = whole,
+			       .simulated = NAN };
 
 	c.miss_ratio = whole;
 	if (cache->sets > 1)

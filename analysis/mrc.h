@@ -40,7 +40,8 @@ struct mrc_cache {
 	const struct host_cache *cache;
 	double miss_ratio;
 	struct interval by;
-	double whole; /* ratio, were it fully associative */
+	double whole;     /* ratio, were it fully associative */
+	double simulated; /* with its sets, every access; NAN: not */
 };
 
 /* The curve of @part of the stream @l, whose lines have @line_bytes. */

@@ -10,6 +10,7 @@
 
 #include "analysis/json_build.h"
 #include "analysis/report.h"
+#include "analysis/report_caches.h"
 #include "analysis/report_reuse.h"
 #include "src/interval.h"
 
@@ -348,6 +349,14 @@ static json_t *json_communication(const struct tally *t)
 	return o;
 }
 
+static void put_caches(json_t *o, struct report *r)
+{
+	json_t *simulated = report_caches_json(r);
+
+	if (simulated)
+		put(o, "simulated_caches", simulated);
+}
+
 static void put_reuse(json_t *o, const struct report_reuse *r)
 {
 	json_t *sampled = report_reuse_json(r, REUSE_SAMPLED);
@@ -391,6 +400,7 @@ int report_json(struct report *r)
 	if (exact)
 		put(o, "exact", exact);
 	put_reuse(o, r->reuse);
+	put_caches(o, r);
 	if (memory)
 		put(o, "memory", memory);
 	for (size_t i = 0; (problem = symbols_problem(r->symbols, i)); i++)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/report_caches.h"
 #include "analysis/report_reuse.h"
 #include "analysis/util.h"
 
@@ -138,6 +139,11 @@ static int digits_of(double ratio)
 	return ratio > 0 && ratio < 0.01 ? 2 : 1;
 }
 
+/* Columns of the table of caches. */
+struct caches_shown {
+	bool limits, sets, simulated;
+};
+
 /* "4.5 %", and the limits if sampling leaves any. */
 static const char *ratio_text(double ratio, struct interval by)
 {
@@ -153,33 +159,84 @@ static const char *ratio_text(double ratio, struct interval by)
 	return safe_text(text);
 }
 
-static void print_caches(struct report *out, const struct mrc_cache *cache,
-			 size_t n)
+/* "12.5 %" in @columns. */
+static void print_ratio(struct report *out, double ratio, int columns)
 {
-	bool limits = n && cache->by.high > cache->by.low, sets = false;
+	if (isnan(ratio))
+		fprintf(out->out, "%*s", columns, "-");
+	else
+		fprintf(out->out, "%*.*f %%", columns - 2, digits_of(ratio),
+			100 * ratio);
+}
+
+static void print_cache(struct report *out, const struct mrc_cache *c,
+			const struct caches_shown *shown)
+{
+	fprintf(out->out, "  %-4s %9s %*s ", c->cache->name,
+		size_text((double)c->cache->bytes), shown->simulated ? 8 : 12,
+		c->cache->shared ? "shared" : "");
+	fprintf(out->out, "%-*s",
+		!shown->sets && !shown->simulated ? 0
+		: shown->limits                   ? RATIO_COLUMNS
+						  : 7,
+		isnan(c->miss_ratio) ? "      -"
+				     : ratio_text(c->miss_ratio, c->by));
+	if (shown->sets || shown->simulated)
+		print_ratio(out, c->whole, 20);
+	if (shown->simulated)
+		print_ratio(out, c->simulated, 11);
+	fputc('\n', out->out);
+}
+
+/*
+ * Shared caches whose misses were simulated, where the threads' reuses alone do
+ * not tell what to expect of them.
+ */
+static size_t add_shared(const struct report_reuse *r,
+			 const struct reuse_stream *s,
+			 struct mrc_cache cache[HOST_CACHES_MAX], size_t n)
+{
+	const struct reuse_streams *all = &r->streams;
+
+	if (s->scope != REUSE_PRIVATE ||
+	    report_reuse_find(r, s->basis, REUSE_GLOBAL, REUSE_LINE))
+		return n;
+	for (size_t i = 0; i < all->caches && n < HOST_CACHES_MAX; i++) {
+		struct cache_count c;
+
+		if (!reuse_scope_has_cache(all, s->scope, &all->cache[i]) &&
+		    reuse_stream_simulated(all, s, &all->cache[i], &c))
+			cache[n++] = (struct mrc_cache){
+				.cache = &all->cache[i],
+				.miss_ratio = NAN,
+				.whole = NAN,
+				.simulated = cache_miss_ratio(&c),
+			};
+	}
+	return n;
+}
+
+static void print_caches(struct report *out, const struct report_reuse *r,
+			 const struct mrc_cache *cache, size_t n)
+{
+	struct caches_shown shown = {
+		.limits = n && cache->by.high > cache->by.low,
+	};
 
 	if (!n)
 		return;
-	for (size_t i = 0; i < n; i++)
-		sets |= cache[i].cache->sets > 1;
-	fprintf(out->out, "  %scaches of this machine    miss ratio%s%s%s\n",
-		paint(out, PAINT_DIM), limits ? "   95 % interval" : "",
-		sets ? "   fully associative" : "", paint(out, PAINT_OFF));
 	for (size_t i = 0; i < n; i++) {
-		const struct mrc_cache *c = &cache[i];
-
-		fprintf(out->out, "  %-4s %9s %12s ", c->cache->name,
-			size_text((double)c->cache->bytes),
-			c->cache->shared ? "shared" : "");
-		if (sets)
-			fprintf(out->out, "%-*s   %15.*f %%\n",
-				limits ? RATIO_COLUMNS : 7,
-				ratio_text(c->miss_ratio, c->by),
-				digits_of(c->whole), 100 * c->whole);
-		else
-			fprintf(out->out, "%s\n",
-				ratio_text(c->miss_ratio, c->by));
+		shown.sets |= cache[i].cache->sets > 1;
+		shown.simulated |= !isnan(cache[i].simulated);
 	}
+	fprintf(out->out, "  %scaches %-15s%s%s%s%s%s\n", paint(out, PAINT_DIM),
+		r->streams.other_machine ? "simulated" : "of this machine",
+		shown.simulated ? " expected" : "    miss ratio",
+		shown.limits ? "   95 % interval" : "",
+		shown.sets || shown.simulated ? "   fully associative" : "",
+		shown.simulated ? "  simulated" : "", paint(out, PAINT_OFF));
+	for (size_t i = 0; i < n; i++)
+		print_cache(out, &cache[i], &shown);
 }
 
 /* What shared caches miss only all threads together tell. */
@@ -212,7 +269,12 @@ static void print_notes(struct report *out, const struct report_reuse *r)
 
 	for (size_t i = 0; i < r->streams.caches; i++)
 		sets |= r->streams.cache[i].sets > 1;
-	if (sets)
+	if (r->streams.simulated.caches)
+		fputs("  Expected: as if lines fell into sets at random. "
+		      "Simulated: every access, into\n  the set that its "
+		      "virtual address gives.\n",
+		      out->out);
+	else if (sets)
 		fputs("  Lines are taken to fall into sets at random. Sweeps "
 		      "of "
 		      "arrays come closer to\n  the last column, strides of a "
@@ -341,9 +403,12 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	mrc_plot(out->out, &m, cache, n, 2);
 	fprintf(out->out, "  miss ratio at each size of an LRU cache%s\n\n",
 		s->basis == REUSE_SAMPLED ? "; ':' 95 % interval" : "");
-	print_caches(out, cache, n);
+	n = add_shared(r, s, cache, n);
+	print_caches(out, r, cache, n);
 	if (n && first)
 		print_notes(out, r);
+	if (s->basis == REUSE_COUNTED)
+		report_caches_conflicts(out, cache, n);
 	fputs(n ? "\n" : "", out->out);
 	reuse_times_print(out, &h, false, 0);
 }
@@ -429,4 +494,5 @@ void report_reuse_text(struct report *out, const struct report_reuse *r)
 		print_threads(out, r, REUSE_GLOBAL);
 	}
 	reuse_sites_print(out, r, report_reuse_main(r, REUSE_SAMPLED));
+	report_caches_lines(out, r);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/report_caches.h"
 #include "analysis/report_reuse.h"
 #include "analysis/util.h"
 
@@ -52,12 +53,23 @@ static void print_misses(struct report *out, const struct report_reuse *r,
 
 	for (size_t i = 0; i < n; i++)
 		fprintf(out->out, "%s%s in %s",
-			i == 0      ? "Expected to miss in this machine: "
+			i == 0      ? r->streams.other_machine
+					      ? "Expected to miss: "
+					      : "Expected to miss in this machine: "
 			: i + 1 < n ? ", "
 				    : " and ",
 			percent_text(cache[i].miss_ratio, 1),
 			cache[i].cache->name);
 	fputs(n ? ".\n" : "", out->out);
+	for (size_t i = 0; i < n; i++)
+		if (report_caches_conflict(&cache[i])) {
+			fprintf(out->out,
+				"Simulated with its sets %s misses %s: lines "
+				"conflict.\n",
+				cache[i].cache->name,
+				percent_text(cache[i].simulated, 1));
+			break;
+		}
 }
 
 /* How to get more uses than @h has. */

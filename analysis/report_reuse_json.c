@@ -119,6 +119,8 @@ static json_t *json_caches(const struct reuse_streams *all,
 		double stores = reuse_stream_kind_ratio(s, c, true);
 
 		put(o, "fully_associative", json_real(cache[i].whole));
+		if (!isnan(cache[i].simulated))
+			put(o, "simulated", json_real(cache[i].simulated));
 		if (!isnan(loads))
 			put(o, "loads", json_real(loads));
 		if (!isnan(stores))

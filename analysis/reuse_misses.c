@@ -139,6 +139,20 @@ double reuse_stream_kind_ratio(const struct reuse_stream *s,
 	return weight > 0 ? sum / weight : NAN;
 }
 
+bool reuse_stream_simulated(const struct reuse_streams *all,
+			    const struct reuse_stream *s,
+			    const struct host_cache *cache,
+			    struct cache_count *c)
+{
+	struct cache_part part = {
+		.thread = s->thread,
+		.process = s->domain < 0 ? -1 : (int64_t)s->cell[0]->process,
+		.domain = s->domain,
+	};
+
+	return cache_misses_count(&all->simulated, cache, &part, c);
+}
+
 size_t reuse_stream_caches(const struct reuse_streams *all,
 			   const struct reuse_stream *s,
 			   struct mrc_cache cache[HOST_CACHES_MAX])
@@ -149,6 +163,7 @@ size_t reuse_stream_caches(const struct reuse_streams *all,
 		return 0;
 	for (size_t i = 0; i < all->caches; i++) {
 		struct mrc_cache *c = &cache[n];
+		struct cache_count count;
 
 		if (!reuse_scope_has_cache(all, s->scope, &all->cache[i]))
 			continue;
@@ -157,6 +172,8 @@ size_t reuse_stream_caches(const struct reuse_streams *all,
 			c->miss_ratio = c[-1].miss_ratio;
 			c->by = c[-1].by;
 		}
+		if (reuse_stream_simulated(all, s, c->cache, &count))
+			c->simulated = cache_miss_ratio(&count);
 		n++;
 	}
 	return n;

@@ -324,7 +324,9 @@ void reuse_streams_init(struct reuse_streams *s, const struct profile *p)
 	for (size_t i = 0; i < p->threads; i++)
 		if (p->thread[i].reuse_resolution > s->resolution)
 			s->resolution = p->thread[i].reuse_resolution;
-	s->caches = host_caches(s->cache);
+	cache_misses_init(&s->simulated, p);
+	s->caches =
+		cache_misses_choose(&s->simulated, s->cache, &s->other_machine);
 }
 
 void reuse_streams_release(struct reuse_streams *s)
@@ -337,6 +339,7 @@ void reuse_streams_release(struct reuse_streams *s)
 	}
 	for (size_t i = 0; i < s->streams; i++)
 		free(s->stream[i].cell);
+	cache_misses_release(&s->simulated);
 	free(s->cell);
 	free(s->stream);
 	memset(s, 0, sizeof(*s));

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "analysis/cache_misses.h"
 #include "analysis/mrc.h"
 #include "analysis/profile.h"
 #include "src/reuse.h"
@@ -66,6 +67,8 @@ struct reuse_streams {
 	size_t streams, streams_room;
 	struct host_cache cache[HOST_CACHES_MAX];
 	size_t caches;
+	struct cache_misses simulated;
+	bool other_machine;  /* the caches are not this machine's */
 	uint64_t resolution; /* ns that are not told apart; 0: no ns */
 };
 
@@ -98,6 +101,12 @@ double reuse_stream_from(const struct reuse_stream *s, double lines);
 /* The counted stack distances of the same accesses as @of; NULL if none. */
 const struct reuse_stream *reuse_streams_distances(
 	const struct reuse_streams *s, const struct reuse_stream *of);
+
+/* What of @s was simulated in @cache; false if nothing was. */
+bool reuse_stream_simulated(const struct reuse_streams *all,
+			    const struct reuse_stream *s,
+			    const struct host_cache *cache,
+			    struct cache_count *c);
 
 /*
  * What it misses in the caches of this machine that its scope speaks of:
