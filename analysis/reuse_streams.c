@@ -152,8 +152,8 @@ static void take(struct reuse_streams *s, const struct reuse_row *row)
 	struct reuse_cell *c;
 	struct reuse_histogram **kind;
 
-	if (r->kind == CDP_REUSE_PAIR || r->kind == CDP_REUSE_CACHE ||
-	    !(m.weight > 0))
+	if (r->kind == CDP_REUSE_PAIR || r->kind == CDP_REUSE_PATHS ||
+	    r->kind == CDP_REUSE_CACHE || !(m.weight > 0))
 		return;
 	c = get_cell(s, row->process, bases[r->kind], r->scope, r->granularity,
 		     row->thread == ALL_THREADS ? -1 : (int64_t)row->thread,

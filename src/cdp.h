@@ -27,7 +27,8 @@ enum {
 	CDP_PAGE_HEADER_BYTES = 64,
 	CDP_PATH_BYTES = 256,
 	CDP_LOSS_MAX = 32,
-	CDP_CORES_MAX = 8192, /* core numbers are below; Linux has no more */
+	CDP_CORES_MAX = 8192,    /* core numbers are below; Linux has no more */
+	CDP_PATHS_MAX = 1 << 20, /* nodes of call paths */
 };
 #define CDP_BYTES_MAX (UINT64_C(1) << 32) /* no file is larger */
 _Static_assert((int)LOSS_COUNT <= CDP_LOSS_MAX, "loss counters fit the format");
@@ -41,6 +42,7 @@ enum cdp_section {
 	CDP_TRANSFERS,
 	CDP_MEMORY,
 	CDP_REUSE,
+	CDP_PATHS,
 	CDP_SECTIONS
 };
 
@@ -302,7 +304,8 @@ enum cdp_reuse_kind {
 	CDP_REUSE_PAIR,    /* from samples, by instructions */
 	CDP_REUSE_EXACT,   /* of a histogram of reuse times, every access */
 	CDP_REUSE_STACK,   /* of a histogram of stack distances, every access */
-	CDP_REUSE_CACHE = 6, /* misses of a simulated cache, every access */
+	CDP_REUSE_PATHS,   /* from samples, by call paths */
+	CDP_REUSE_CACHE,   /* misses of a simulated cache, every access */
 	CDP_REUSE_KINDS
 };
 
@@ -329,7 +332,8 @@ struct cdp_reuse {
 	uint32_t bin;
 	/*
 	 * Of pairs; 0 twice: all others. Of bins use_ip is the phase
-	 * (reuse_tally.h), 0: not known.
+	 * (reuse_tally.h), 0: not known. By call paths nodes of struct
+	 * cdp_path.
 	 */
 	uint64_t use_ip, end_ip;
 	/* A struct reuse_mass; of pairs the offsets are whole times. Atomic. */
@@ -355,6 +359,24 @@ static inline uint32_t cdp_cache_ways(uint64_t shape)
 	return (uint32_t)(shape >> 32);
 }
 
+enum {
+	CDP_PATH_RECURS = 1, /* what is called here has called itself again */
+};
+
+/*
+ * A call path: an instruction, and the path that led to its function. 32
+ * bytes: 126 a page.
+ */
+struct cdp_path {
+	uint32_t node;           /* its number, from 1 on */
+	uint32_t parent;         /* below node; 0: what led here is not known */
+	uint64_t ip;             /* the access itself, or in the call */
+	uint64_t map_generation; /* of CDP_MAPS when first seen */
+	uint32_t flags;          /* CDP_PATH_* */
+	uint32_t spare;
+};
+_Static_assert(sizeof(struct cdp_path) == 32, "cdp_path");
+
 static inline uint32_t cdp_record_bytes(enum cdp_section s)
 {
 	switch (s) {
@@ -372,6 +394,8 @@ static inline uint32_t cdp_record_bytes(enum cdp_section s)
 		return sizeof(struct cdp_memory);
 	case CDP_REUSE:
 		return sizeof(struct cdp_reuse);
+	case CDP_PATHS:
+		return sizeof(struct cdp_path);
 	default:
 		return 0;
 	}

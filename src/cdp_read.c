@@ -300,12 +300,19 @@ static bool reuse_fits(const struct cdp_reuse *r)
 	case CDP_REUSE_PAIR:
 	case CDP_REUSE_EXACT:
 	case CDP_REUSE_STACK:
+	case CDP_REUSE_PATHS:
 		return use_fits(r);
 	case CDP_REUSE_CACHE:
 		return cache_fits(r);
 	default:
 		return false;
 	}
+}
+
+static bool path_fits(const struct cdp_path *p)
+{
+	return p->node && p->node <= CDP_PATHS_MAX && p->parent < p->node &&
+	       !(p->flags & ~(uint32_t)CDP_PATH_RECURS);
 }
 
 static bool record_fits(enum cdp_section section, const void *record)
@@ -325,6 +332,8 @@ static bool record_fits(enum cdp_section section, const void *record)
 		return memory_fits(record);
 	case CDP_REUSE:
 		return reuse_fits(record);
+	case CDP_PATHS:
+		return path_fits(record);
 	default:
 		return false;
 	}

@@ -265,7 +265,7 @@ static void fill_header(struct cdp_header *h, uint64_t bytes)
 		[CDP_THREADS] = "threads",     [CDP_PAIRS] = "pairs",
 		[CDP_MAPS] = "maps",           [CDP_CORES] = "cores",
 		[CDP_TRANSFERS] = "transfers", [CDP_MEMORY] = "memory",
-		[CDP_REUSE] = "reuse",
+		[CDP_REUSE] = "reuse",         [CDP_PATHS] = "paths",
 	};
 	uint64_t magic;
 

@@ -15,8 +15,8 @@
 #define NAME "a.1.1.cdp"
 
 enum {
-	PAGES = 9,
-	RECORDS = 11
+	PAGES = 10,
+	RECORDS = 13
 };
 
 static int file = -1;
@@ -24,7 +24,8 @@ static char good[PAGES * CDP_PAGE_BYTES];
 
 /*
  * One thread, a free row, two pairs, a map, two pairs of cores, a transfer, a
- * tally of memory accesses, a bin of reuses, misses of a cache.
+ * tally of memory accesses, a bin of reuses, misses of a cache, a path of two
+ * calls.
  */
 static inline void setup(void)
 {
@@ -42,11 +43,13 @@ static inline void setup(void)
 	struct store_writer transfers = { .section = CDP_TRANSFERS };
 	struct store_writer memory = { .section = CDP_MEMORY };
 	struct store_writer reuses = { .section = CDP_REUSE };
+	struct store_writer paths = { .section = CDP_PATHS };
 	struct pair_table pairs = { .writer.section = CDP_PAIRS };
 	struct core_table cores = { .writer.section = CDP_CORES };
 	struct cdp_transfer *x;
 	struct cdp_memory *y;
 	struct cdp_reuse *u;
+	struct cdp_path *c;
 	struct cdp_thread *t;
 	struct cdp_map *m;
 	struct store s;
@@ -87,6 +90,11 @@ static inline void setup(void)
 	u->bin = 1;
 	u->end_ip = cdp_cache_shape(64, 12);
 	store_commit(&reuses);
+	for (uint32_t n = 0; n < 2; n++) {
+		c = store_record(&s, &paths);
+		*c = (struct cdp_path){ n + 1, n, 0x1000, 0, n, 0 };
+		store_commit(&paths);
+	}
 	for (int n = 0; n < 2; n++) {
 		d.publisher_thread = d.publisher_core = n;
 		ck_assert_int_eq(pair_table_add(&s, &pairs, &d, 1, 0), 0);
@@ -143,7 +151,7 @@ static inline bool check_reuse(const struct cdp_reuse *u)
 		       !u->spatial && u->bin >= 1 && u->bin <= 9 &&
 		       sets * ways >= 1 && sets * ways <= 1 << 24 &&
 		       ways <= 128 && u->weight >= 0;
-	return u->kind >= 1 && u->kind <= 4 && u->scope < 3 &&
+	return u->kind >= 1 && u->kind <= 5 && u->scope < 3 &&
 	       u->granularity < 2 && u->outcome >= 1 && u->outcome <= 5 &&
 	       u->pairing < 4 && u->spatial < 2 && u->bin < 368 &&
 	       u->weight > 0;
@@ -159,6 +167,7 @@ static inline void check_record(enum cdp_section section, const void *record)
 	const struct cdp_transfer *x = record;
 	const struct cdp_memory *y = record;
 	const struct cdp_reuse *u = record;
+	const struct cdp_path *n = record;
 	bool right = false;
 
 	switch (section) {
@@ -191,6 +200,10 @@ static inline void check_record(enum cdp_section section, const void *record)
 	case CDP_REUSE:
 		right = u->squares >= 0 && u->offset >= 0 &&
 			u->offset_squares >= 0 && check_reuse(u);
+		break;
+	case CDP_PATHS:
+		right = n->parent < n->node && n->node <= 1 << 20 &&
+			n->flags < 2;
 		break;
 	default:
 		break;

@@ -15,7 +15,7 @@ allow=$TOP/tests/nm_allow.txt
 mixed='src/board.c src/comm.c src/pair_table.c src/store_index.c src/store.c
 	src/perf_kernel.c src/perf_ring.c src/perf_sample.c src/perf_memory.c
 	src/pmu_thread.c src/reuse.c src/reuse_histogram.c src/reuse_own.c
-	src/reuse_tally.c
+	src/reuse_tally.c src/path_table.c
 src/transfer.c src/transfer_follow.c src/transfer_footprint.c src/transfer_tally.c
 src/transfer_store.c src/exact.c src/exact_lines.c src/exact_setup.c src/exact_store.c'
 

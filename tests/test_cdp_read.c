@@ -19,7 +19,7 @@ START_TEST(the_undamaged_file_has_what_was_written)
 	ck_assert_uint_eq(bad, 0);
 	ck_assert_int_eq(open_file(&r), 0);
 	ck_assert_str_eq(r.header.exe, "/bin/true");
-	ck_assert_uint_eq(r.pages, 7);
+	ck_assert_uint_eq(r.pages, 8);
 	ck_assert_int_eq(cdp_each(&r, CDP_FREE, walk_record, NULL, NULL),
 			 -EINVAL);
 	ck_assert_int_eq(cdp_each(&r, CDP_SECTIONS, walk_record, NULL, NULL),
@@ -95,7 +95,7 @@ START_TEST(a_wrong_header_is_refused)
 		WRONG(version, 0, -EPROTO),
 		WRONG(header_bytes, 4096, -ENODATA),
 		WRONG(page_bytes, 8192, -ENODATA),
-		WRONG(sections, 8, -ENODATA),
+		WRONG(sections, 10, -ENODATA),
 		WRONG(sections, 9, -ENODATA),
 		WRONG(section[1].record_bytes, 136, -ENODATA),
 		WRONG(section[0].type, 2, -ENODATA),
@@ -273,8 +273,24 @@ START_TEST(a_wrong_record_is_skipped_and_counted)
 		at = page_of(CDP_REUSE) + CDP_PAGE_HEADER_BYTES;
 		put_field(struct cdp_reuse, offset, __builtin_nan(""));
 		break;
+	case 17:
+		at = page_of(CDP_PATHS) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_path, node, 0);
+		break;
+	case 18: /* a path that leads to itself */
+		at = page_of(CDP_PATHS) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_path, parent, 1);
+		break;
+	case 19:
+		at = page_of(CDP_PATHS) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_path, node, CDP_PATHS_MAX + 1);
+		break;
+	case 20:
+		at = page_of(CDP_PATHS) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_path, flags, 2);
+		break;
 	default:
-		spoil_cache(_i - 17);
+		spoil_cache(_i - 21);
 	}
 	ck_assert_int_eq(read_all(&bad), RECORDS - 2);
 	ck_assert_uint_eq(bad, 1);
@@ -291,7 +307,7 @@ START_TEST(a_page_that_cannot_be_is_skipped_and_counted)
 	put_field(struct cdp_page, section, 77);
 	bad = 0;
 	ck_assert_int_eq(read_all(&bad), RECORDS - 3);
-	ck_assert_uint_eq(bad, 7); /* at each of seven walks */
+	ck_assert_uint_eq(bad, 8); /* at each of eight walks */
 	put_field(struct cdp_page, section, CDP_FREE);
 	bad = 0;
 	ck_assert_int_eq(read_all(&bad), RECORDS - 3);
@@ -340,7 +356,9 @@ START_TEST(a_file_without_the_last_sections_reads)
 	put_field(struct cdp_page, section, CDP_FREE);
 	at = page_of(CDP_REUSE);
 	put_field(struct cdp_page, section, CDP_FREE);
-	ck_assert_int_eq(read_all(&bad), RECORDS - 5);
+	at = page_of(CDP_PATHS);
+	put_field(struct cdp_page, section, CDP_FREE);
+	ck_assert_int_eq(read_all(&bad), RECORDS - 7);
 	ck_assert_uint_eq(bad, 0);
 	at = 0;
 	put_field(struct cdp_header, sections, CDP_CORES - 1);
@@ -361,7 +379,7 @@ int main(void)
 	tcase_add_loop_test(tc, foreign_files_are_named_as_such, 0, 4);
 	tcase_add_test(tc, a_wrong_header_is_refused);
 	tcase_add_test(tc, a_header_string_without_an_end_is_refused);
-	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 28);
+	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 32);
 	tcase_add_test(tc, a_page_that_cannot_be_is_skipped_and_counted);
 	tcase_add_test(tc, a_caller_stops_the_walk_with_its_own_value);
 	tcase_add_test(tc, an_unfinished_header_reads_with_lines_of_64_bytes);

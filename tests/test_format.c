@@ -54,6 +54,7 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 #define X(field) ROW("### Transfer", cdp_transfer, field)
 #define Y(field) ROW("### Memory", cdp_memory, field)
 #define U(field) ROW("### Reuse", cdp_reuse, field)
+#define N(field) ROW("### Path", cdp_path, field)
 		H(magic),
 		H(version),
 		H(header_bytes),
@@ -199,6 +200,11 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		U(offset_squares),
 		U(count),
 		U(map_generation),
+		N(node),
+		N(parent),
+		N(ip),
+		N(map_generation),
+		N(flags),
 		G(section),
 		G(committed),
 		G(reserved),
