@@ -73,11 +73,12 @@ __attribute__((destructor)) static void detach(void)
 }
 
 static void tell(uint64_t addr, enum instr_class class, uint64_t ip,
-		 uint64_t bytes)
+		 uint64_t bytes, uint64_t sp)
 {
 	struct instr_thread *t = &instr_self;
 	instr_listener *listener;
 
+	t->sp = sp;
 	/* (L) pairs with (I) of who listens: its set-up is seen. */
 	listener = __atomic_load_n(&instr_library.listener, __ATOMIC_ACQUIRE);
 	if (listener) {
@@ -93,15 +94,16 @@ static void tell(uint64_t addr, enum instr_class class, uint64_t ip,
 
 __attribute__((cold, noinline)) void instr_event(uint64_t addr,
 						 enum instr_class class,
-						 uint64_t ip)
+						 uint64_t ip, uint64_t sp)
 {
-	tell(addr, class, ip, instr_class_bytes(class));
+	tell(addr, class, ip, instr_class_bytes(class), sp);
 }
 
 /* Ranges are counted here: next to what they do to memory, it is little. */
 __attribute__((noinline)) void instr_range_event(uint64_t addr,
 						 enum instr_class class,
-						 uint64_t ip, uint64_t bytes)
+						 uint64_t ip, uint64_t bytes,
+						 uint64_t sp)
 {
 	uint64_t last = (addr + bytes - 1) >> INSTR_LINE_SHIFT;
 	bool event = --instr_self.left[class] < 0;
@@ -111,7 +113,7 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 		event = instr_may_be_watched(line << INSTR_LINE_SHIFT);
 	instr_self.range_bytes[class - INSTR_LOAD_RANGE] += bytes;
 	if (event)
-		tell(addr, class, ip, bytes);
+		tell(addr, class, ip, bytes, sp);
 }
 
 #define LOADS(bytes, log)                                                      \
@@ -185,12 +187,75 @@ HOOK(void, __tsan_vptr_update, void **p, void *value)
 	instr_access(p, INSTR_STORE + 3);
 }
 
-HOOK(void, __tsan_func_entry, void *caller)
+/*
+ * The innermost frame that is not below @sp, where nothing can be active: what
+ * lies there was left by a jump.
+ */
+static struct instr_frame *still_active(struct instr_frame *top, uint64_t sp)
 {
+	while (sp - top->sp - 1 < INSTR_STACK_MAX)
+		top--;
+	return top;
 }
 
+/* No two functions that are active have the same stack pointer. */
+static __attribute__((cold, noinline)) void push_late(uint64_t caller,
+						      uint64_t entry,
+						      uint64_t sp)
+{
+	struct instr_frame *top = still_active(instr_self.top, sp);
+
+	if (top->sp == sp)
+		top--;
+	if (top < instr_self.last)
+		*++top = (struct instr_frame){ sp, caller, entry };
+	instr_self.top = top;
+}
+
+static __attribute__((cold, noinline)) void pop_late(uint64_t sp)
+{
+	struct instr_frame *top = still_active(instr_self.top, sp);
+
+	instr_self.top = top->sp == sp ? top - 1 : top;
+}
+
+/*
+ * A handler that comes in between leaves at top + 1 what is below the stack
+ * pointer by then.
+ */
+HOOK(void, __tsan_func_entry, void *caller)
+{
+	struct instr_frame *top = instr_self.top;
+
+	if (!top)
+		return;
+	if (UNLIKELY(CALLERS_SP - top->sp < INSTR_STACK_MAX) ||
+	    UNLIKELY(top == instr_self.last)) {
+		push_late((uint64_t)(uintptr_t)caller,
+			  (uint64_t)(uintptr_t)__builtin_return_address(0),
+			  CALLERS_SP);
+		return;
+	}
+	top++;
+	top->sp = CALLERS_SP;
+	top->caller = (uint64_t)(uintptr_t)caller;
+	top->entry = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	instr_self.top = top;
+}
+
+/* Of a frame that was left out, or that has another stack pointer, none goes.
+ */
 HOOK(void, __tsan_func_exit, void)
 {
+	struct instr_frame *top = instr_self.top;
+
+	if (!top)
+		return;
+	if (UNLIKELY(top->sp != CALLERS_SP))
+		pop_late(CALLERS_SP);
+	else
+		instr_self.top = top - 1;
 }
 
 HOOK(void, __tsan_init, void)

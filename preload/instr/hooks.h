@@ -27,9 +27,13 @@ extern HIDDEN struct instr_library instr_library;
 extern HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
 /* The counter was counted down already. */
-HIDDEN void instr_event(uint64_t addr, enum instr_class class, uint64_t ip);
+HIDDEN void instr_event(uint64_t addr, enum instr_class class, uint64_t ip,
+			uint64_t sp);
 HIDDEN void instr_range_event(uint64_t addr, enum instr_class class,
-			      uint64_t ip, uint64_t bytes);
+			      uint64_t ip, uint64_t bytes, uint64_t sp);
+
+/* In a hook: the stack pointer where it is called. */
+#define CALLERS_SP ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
 
 static inline __attribute__((always_inline)) uint8_t instr_may_be_watched(
 	uint64_t addr)
@@ -57,7 +61,8 @@ static inline __attribute__((always_inline)) void instr_access(
 
 	if (UNLIKELY(run_out | instr_may_be_watched(addr)))
 		instr_event(addr, class,
-			    (uint64_t)(uintptr_t)__builtin_return_address(0));
+			    (uint64_t)(uintptr_t)__builtin_return_address(0),
+			    CALLERS_SP);
 }
 
 /* Any number of bytes; of none it is no access. */
@@ -67,8 +72,8 @@ static inline __attribute__((always_inline)) void instr_range(
 	if (bytes)
 		instr_range_event(
 			(uint64_t)(uintptr_t)p, class,
-			(uint64_t)(uintptr_t)__builtin_return_address(0),
-			bytes);
+			(uint64_t)(uintptr_t)__builtin_return_address(0), bytes,
+			CALLERS_SP);
 }
 
 #endif

@@ -16,6 +16,11 @@
  *
  * A counter counts loads, stores and modifications of one width: one
  * instruction for each access, and sizes need not be added up.
+ *
+ * Where the listener gives a thread room for them, the hooks of functions keep
+ * the frames that are active. A frame that is left by a jump, or by changing
+ * the stack, stays until a later one lies over it; who reads them sorts these
+ * out (instr_path.h).
  */
 #ifndef COMDET_INSTR_H
 #define COMDET_INSTR_H
@@ -33,6 +38,10 @@ enum {
 
 #define INSTR_NOTE_NAME "comdet"
 
+#define INSTR_NO_SP     UINT64_MAX
+/* Frames so much further down the stack are on another one. */
+#define INSTR_STACK_MAX (UINT64_C(1) << 24)
+
 enum instr_class {
 	INSTR_LOAD, /* + log2 of the width */
 	INSTR_STORE = INSTR_LOAD + INSTR_WIDTHS,
@@ -41,6 +50,13 @@ enum instr_class {
 	INSTR_LOAD_RANGE = INSTR_MODIFY + INSTR_WIDTHS,
 	INSTR_STORE_RANGE,
 	INSTR_CLASSES
+};
+
+/* An active function of instrumented code. */
+struct instr_frame {
+	uint64_t sp;     /* stack pointer in its body */
+	uint64_t caller; /* where it returns to */
+	uint64_t entry;  /* an address in it, always the same one */
 };
 
 /* One per thread and copy of the library, all zero when the thread starts. */
@@ -57,7 +73,13 @@ struct instr_thread {
 	 * word; where it lies is the thread's own.
 	 */
 	int64_t watched;
-	uint64_t reserved[2];
+	/*
+	 * The frames, the listener's: the innermost one, NULL: none are kept,
+	 * and where the last one may lie; deeper ones are left out. The first
+	 * is no function, and has INSTR_NO_SP.
+	 */
+	struct instr_frame *top, *last;
+	uint64_t sp; /* stack pointer at the access that is told of */
 };
 
 /*
