@@ -46,6 +46,7 @@ struct slot {
 	bool programming;
 	uint64_t candidates; /* since the slot was free, this one included */
 	uint64_t count;      /* when the use was made */
+	uint32_t path;       /* of calls, to the use */
 	struct reuse_watched watched;
 	struct access use;
 };
@@ -250,6 +251,7 @@ static void accept(struct reuse *e, struct reuse_thread *t, struct slot *s,
 	s->watched = *w;
 	s->watched.slot = s - e->slot;
 	s->use = *a;
+	s->path = t->path;
 	s->count = now;
 	atomic_store_explicit(&s->thread, t->place.thread,
 			      memory_order_relaxed);
@@ -310,6 +312,7 @@ static struct reuse_event decide(struct slot *s, enum reuse_outcome outcome)
 		.use_place = s->watched.place,
 		.at = s->count,
 		.weight = s->candidates,
+		.use_path = s->path,
 		.pairing = access_stores(&s->use) ? REUSE_RAW : REUSE_RAR,
 	};
 }
@@ -351,6 +354,7 @@ static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
 
 	if (state(s) == SLOT_HELD && outcome == REUSE_REUSED) {
 		s->use = *a;
+		s->path = t->path;
 		s->count = now;
 		atomic_store_explicit(&s->state, SLOT_USED,
 				      memory_order_relaxed);
@@ -365,6 +369,7 @@ static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
 	v = decide(s, outcome);
 	v.end = *a;
 	v.end_place = t->place;
+	v.end_path = t->path;
 	v.temporal = access_overlaps(&s->use, a);
 	if (access_stores(a))
 		v.pairing = v.pairing == REUSE_RAW ? REUSE_WAW : REUSE_WAR;

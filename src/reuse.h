@@ -166,10 +166,11 @@ struct reuse_event {
 	 * access; REUSE_TIME_UNKNOWN if that is not known.
 	 */
 	uint64_t time;
-	uint64_t at;                /* accesses counted up to the use */
-	uint64_t weight;            /* uses that it stands for */
-	enum reuse_pairing pairing; /* of dangling uses RAR or RAW */
-	bool temporal;              /* the two share a byte; else spatial */
+	uint64_t at;                 /* accesses counted up to the use */
+	uint64_t weight;             /* uses that it stands for */
+	uint32_t use_path, end_path; /* as reuse_thread.path was */
+	enum reuse_pairing pairing;  /* of dangling uses RAR or RAW */
+	bool temporal;               /* the two share a byte; else spatial */
 };
 
 struct reuse_sink {
@@ -203,6 +204,8 @@ struct reuse_thread {
 	void *ctx; /* handed to watch and sink */
 	struct reuse_place place;
 	struct rng rng;
+	/* Of the access handed over: a node of path_table.h, 0: not known. */
+	uint32_t path;
 };
 
 /* The table above: what an access at @end is to a use at @use. */
@@ -234,7 +237,7 @@ struct reuse *reuse_init(void *mem, const struct reuse_config *config,
 			 const struct reuse_watch *watch,
 			 const struct reuse_sink *sink);
 
-/* The caller may change t->place as the thread moves. */
+/* The caller may change t->place as the thread moves, and sets t->path. */
 void reuse_thread_init(struct reuse_thread *t, const struct reuse_place *place,
 		       void *ctx, uint64_t seed);
 

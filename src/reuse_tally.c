@@ -31,6 +31,12 @@ static void add(double *sum, double x)
 	store_set((uint64_t *)(void *)sum, word);
 }
 
+static bool is_full(const struct reuse_tally *t, uint8_t kind)
+{
+	return (kind == CDP_REUSE_PAIR && t->pairs >= REUSE_TALLY_PAIRS_MAX) ||
+	       (kind == CDP_REUSE_PATHS && t->paths >= REUSE_TALLY_PATHS_MAX);
+}
+
 int reuse_tally_put(struct store *s, struct reuse_tally *t,
 		    const struct cdp_reuse *r)
 {
@@ -46,9 +52,7 @@ int reuse_tally_put(struct store *s, struct reuse_tally *t,
 		store_add(&to->count, r->count);
 		return 0;
 	}
-	if (!store_index_room(&t->index) ||
-	    (r->kind == CDP_REUSE_PAIR && r->use_ip &&
-	     t->pairs >= REUSE_TALLY_PAIRS_MAX))
+	if (!store_index_room(&t->index) || (r->use_ip && is_full(t, r->kind)))
 		return -ENOSPC;
 	to = store_record(s, &t->writer);
 	if (!to)
@@ -57,6 +61,7 @@ int reuse_tally_put(struct store *s, struct reuse_tally *t,
 	store_commit(&t->writer);
 	store_index_insert(s, &t->index, to, hash);
 	t->pairs += r->kind == CDP_REUSE_PAIR;
+	t->paths += r->kind == CDP_REUSE_PATHS;
 	return 0;
 }
 
@@ -87,6 +92,15 @@ static uint64_t phase_of(struct reuse_tally *t, uint64_t at)
 		t->bits = ++bits;
 	}
 	return reuse_phase(bits, at);
+}
+
+/* In a record of its own, or the one that has 0 for both ends. */
+static int put_pair(struct store *s, struct reuse_tally *t, struct cdp_reuse *r)
+{
+	if (!reuse_tally_put(s, t, r))
+		return 0;
+	r->use_ip = r->end_ip = 0;
+	return reuse_tally_put(s, t, r);
 }
 
 int reuse_tally_add(struct store *s, struct reuse_tally *t,
@@ -121,10 +135,16 @@ int reuse_tally_add(struct store *s, struct reuse_tally *t,
 	r.use_ip = v->use.ip;
 	r.end_ip = v->end.ip;
 	weigh(&r, w, (double)time);
-	if (!reuse_tally_put(s, t, &r))
+	if (put_pair(s, t, &r))
+		err = -ENOSPC;
+	if (!v->use_path || !v->end_path)
 		return err;
-	r.use_ip = r.end_ip = 0;
-	return reuse_tally_put(s, t, &r) ? -ENOSPC : err;
+	r.kind = CDP_REUSE_PATHS;
+	r.bin = 0;
+	r.use_ip = v->use_path;
+	r.end_ip = v->end_path;
+	r.map_generation = 0;
+	return put_pair(s, t, &r) ? -ENOSPC : err;
 }
 
 void reuse_tally_release(struct reuse_tally *t)

@@ -21,6 +21,7 @@
 
 enum {
 	REUSE_TALLY_PAIRS_MAX = 16384,
+	REUSE_TALLY_PATHS_MAX = 16384,
 	REUSE_TALLY_PHASE_USES = 512,
 	REUSE_TALLY_PHASE_RECORDS = 16384, /* then phases get longer */
 	REUSE_PHASE_SHIFT = 56,
@@ -30,6 +31,7 @@ struct reuse_tally {
 	struct store_writer writer;
 	struct store_index index;
 	uint32_t pairs;  /* records in it that are pairs */
+	uint32_t paths;  /* and that are pairs of call paths */
 	uint32_t bits;   /* of a phase, at least */
 	uint32_t bins;   /* records since that changed */
 	uint64_t period; /* accesses that a use stands for; 0: no phases */
@@ -48,8 +50,9 @@ static inline uint32_t reuse_phase_bits(uint64_t phase)
 
 /*
  * Count @v, of an engine of @scope and @granularity: in its bin, and as a pair
- * of instructions. Pairs beyond REUSE_TALLY_PAIRS_MAX count as one, whose
- * instructions are 0.
+ * of instructions, and as one of call paths if both are known. Pairs beyond
+ * REUSE_TALLY_PAIRS_MAX count as one, whose instructions are 0; so do those of
+ * call paths.
  *
  * Context: the thread's own handler. Index memory comes from raw mmap. Returns
  * 0, or -ENOSPC if something could not be counted.

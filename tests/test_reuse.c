@@ -177,6 +177,33 @@ START_TEST(with_use_next_the_first_access_is_the_use)
 }
 END_TEST
 
+/* With use_next the path is that of the access that becomes the use. */
+START_TEST(a_use_and_its_end_have_the_paths_of_their_accesses)
+{
+	struct reuse_config c = config(REUSE_PRIVATE, REUSE_ADDRESS, 1);
+	struct hand *h;
+
+	c.use_next = _i;
+	h = start(c, 2);
+	h->thread[0].path = 11;
+	sample(h, 0, BASE, false, 100);
+	h->thread[0].path = 12;
+	if (c.use_next)
+		trap(h, 0, BASE, true, 101);
+	h->thread[0].path = h->thread[1].path = 13;
+	trap(h, 1, BASE, true, 102);
+	ck_assert_int_eq(h->event.outcome, REUSE_INVALIDATED);
+	ck_assert_uint_eq(h->event.use_path, _i ? 12 : 11);
+	ck_assert_uint_eq(h->event.end_path, 13);
+	sample(h, 0, BASE, false, 200);
+	if (c.use_next)
+		trap(h, 0, BASE, true, 201);
+	reuse_finish(h->reuse, &h->thread[0]);
+	ck_assert_uint_eq(h->event.use_path, 13);
+	ck_assert_uint_eq(h->event.end_path, 0);
+}
+END_TEST
+
 START_TEST(a_watch_that_cannot_be_armed_is_lost_and_counted)
 {
 	struct hand *h = start(config(REUSE_PRIVATE, REUSE_ADDRESS, 1), 1);
@@ -472,6 +499,8 @@ int main(void)
 	tcase_add_test(tc, uses_of_a_thread_that_ends_dangle);
 	tcase_add_test(tc, uses_in_a_shared_cache_outlive_their_thread);
 	tcase_add_test(tc, with_use_next_the_first_access_is_the_use);
+	tcase_add_loop_test(
+		tc, a_use_and_its_end_have_the_paths_of_their_accesses, 0, 2);
 	tcase_add_test(tc, a_watch_that_cannot_be_armed_is_lost_and_counted);
 	tcase_add_test(tc, a_watch_that_is_given_up_is_lost_by_weight);
 	tcase_add_test(tc, no_use_takes_a_slot_that_another_thread_is_arming);

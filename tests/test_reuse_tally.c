@@ -133,6 +133,72 @@ START_TEST(a_use_is_in_its_bin_and_its_pair)
 }
 END_TEST
 
+static int collect_paths(void *ctx, const void *record)
+{
+	const struct cdp_reuse *r = record;
+	double *weight = ctx;
+
+	if (r->kind != CDP_REUSE_PATHS)
+		return 0;
+	ck_assert_uint_eq(r->bin, 0);
+	if (!r->use_ip) {
+		ck_assert_uint_eq(r->end_ip, 0);
+		weight[0] += r->weight;
+		return 0;
+	}
+	ck_assert_double_eq(r->offset, r->weight * 100 * (double)r->use_ip);
+	ck_assert_uint_eq(r->end_ip, r->use_ip + 1);
+	weight[1] += r->weight;
+	weight[2] += 1;
+	return 0;
+}
+
+/* Times are 100 times the path's number; all paths twice, 3 at a time. */
+static void tally_paths(uint32_t paths, double weight[3])
+{
+	struct cdp_reader r;
+	uint64_t bad = 0;
+
+	for (uint32_t i = 0; i < 2 * paths; i++) {
+		uint32_t path = 1 + i % paths;
+		struct reuse_event v = event(100 * path, 3);
+
+		v.use_path = path;
+		v.end_path = path + 1;
+		ck_assert_int_eq(add(&v), 0);
+	}
+	ck_assert_int_eq(cdp_open(&r, sandbox_fd, NAME), 0);
+	ck_assert_int_eq(cdp_each(&r, CDP_REUSE, collect_paths, weight, &bad),
+			 0);
+	ck_assert_uint_eq(bad, 0);
+	cdp_close(&r);
+}
+
+START_TEST(pairs_of_call_paths_are_counted_apart_whatever_their_times)
+{
+	double weight[3] = { 0 };
+	struct reuse_event v = event(1000, 5);
+
+	v.use_path = 1; /* of the reuse none is known */
+	ck_assert_int_eq(add(&v), 0);
+	tally_paths(50, weight);
+	ck_assert_double_eq(weight[0], 0);
+	ck_assert_double_eq(weight[1], 300);
+	ck_assert_double_eq(weight[2], 50);
+}
+END_TEST
+
+START_TEST(call_paths_beyond_the_limit_are_counted_together)
+{
+	double weight[3] = { 0 };
+
+	tally_paths(REUSE_TALLY_PATHS_MAX + 10, weight);
+	ck_assert_double_eq(weight[2], REUSE_TALLY_PATHS_MAX);
+	ck_assert_double_eq(weight[1], 6.0 * REUSE_TALLY_PATHS_MAX);
+	ck_assert_double_eq(weight[0], 60);
+}
+END_TEST
+
 /* A histogram in memory is the oracle of the one in the file. */
 START_TEST(many_uses_are_the_histogram_that_they_would_be_in_memory)
 {
@@ -307,6 +373,9 @@ int main(void)
 	tcase_add_test(tc, uses_of_lines_say_their_phase);
 	tcase_add_test(tc, pairs_beyond_the_limit_count_as_one);
 	tcase_add_test(tc, a_full_file_is_an_error_and_what_is_in_it_stays);
+	tcase_add_test(
+		tc, pairs_of_call_paths_are_counted_apart_whatever_their_times);
+	tcase_add_test(tc, call_paths_beyond_the_limit_are_counted_together);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
