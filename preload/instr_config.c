@@ -83,12 +83,20 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	const char *granularity = value_of(env, "COMDET_GRANULARITY");
 	const char *slots = value_of(env, "COMDET_SLOTS");
 	const char *mode = value_of(env, "COMDET_MODE");
+	const char *paths = value_of(env, "COMDET_PATHS");
 	uint32_t known = 0, most;
 	char wanted[80], *end;
 
 	/* In the order of enum reuse_scope. */
 	c->scopes = config_modes(env) / CDP_MODE_REUSE;
 	c->reuse = c->scopes;
+	if (paths && strcmp(paths, "0") && strcmp(paths, "1"))
+		return bad(error, size, "COMDET_PATHS", paths,
+			   "must be 0 or 1");
+	c->paths = paths && !strcmp(paths, "1");
+	if (c->paths && !c->reuse)
+		return bad(error, size, "COMDET_PATHS", paths,
+			   "needs COMDET_MODE=reuse, shared or global");
 	if (!c->reuse)
 		return 0;
 	c->algorithm = INSTR_COMDETECTIVE;

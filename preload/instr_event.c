@@ -157,6 +157,7 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 		if (instr_reuse_by_registers())
 			instr_poke_begin(t, copy, h);
 	}
+	instr_frames_begin(h);
 	h->owner = owner;
 }
 
@@ -196,7 +197,7 @@ static void trap_comm(struct thread *t, const struct access *a)
 static void trap(struct thread *t, const struct event *e)
 {
 	if (instr_config.reuse) {
-		instr_reuse_trap(t, &e->access);
+		instr_reuse_trap(t, &e->access, e->hooks->sp);
 		return;
 	}
 	if (instr_config.algorithm == INSTR_COMDETECTIVE) {
@@ -230,7 +231,7 @@ static void sample(struct thread *t, const struct event *e)
 		store_add(&r->stores, 1);
 	sample_log_add(t, &e->access, SAMPLE_UNIFORM);
 	if (instr_config.reuse)
-		instr_reuse_sample(t, &e->access);
+		instr_reuse_sample(t, &e->access, e->hooks->sp);
 	else if (instr_config.algorithm == INSTR_COMDETECTIVE)
 		comm_sample(&runtime.comm, &t->comm, &e->access, instr_ticks(),
 			    t->core);

@@ -35,6 +35,7 @@ enum {
 	PIECES_MAX = 1024, /* of a range that is sampled */
 	LEN_SHIFT = 56,    /* above any address: bytes of a range */
 	TRAPS_MAX = 100,   /* for one use */
+	STACK_POINTER = 4, /* of cpu_state.gpr */
 	FILTER_BYTES = 1 << 16,
 };
 
@@ -252,7 +253,7 @@ static int make(struct engine *g)
 int instr_reuse_init(uint32_t registers)
 {
 	const struct instr_config *c = &instr_config;
-	int r = 0;
+	int r = instr_frames_init();
 
 	hardware = registers;
 	if (hardware)
@@ -366,7 +367,7 @@ bool instr_reuse_watches(const struct thread *t, const struct access *a)
 	return false;
 }
 
-void instr_reuse_trap(struct thread *t, const struct access *a)
+static void trap(struct thread *t, const struct access *a)
 {
 	struct access piece;
 	uint32_t generation;
@@ -383,6 +384,12 @@ void instr_reuse_trap(struct thread *t, const struct access *a)
 				   generation, &piece, count_for(t, g));
 		}
 	}
+}
+
+void instr_reuse_trap(struct thread *t, const struct access *a, uint64_t sp)
+{
+	instr_frames_path(t, sp, a->ip);
+	trap(t, a);
 }
 
 static void give_up(struct thread *t, int slot, uint32_t generation)
@@ -428,6 +435,7 @@ void instr_reuse_register(struct thread *t, const struct watch_signal *what,
 		return;
 	}
 	a = instr_poke_access(t, &armed, cpu);
+	instr_frames_path(t, cpu->gpr[STACK_POINTER], a.ip);
 	reuse_trap(engine[0].reuse, &t->instr.reuse[0].thread, reg,
 		   now.generation, &a, instr_accesses(t));
 	traps = atomic_fetch_add_explicit(&watched[reg].traps, 1,
@@ -436,7 +444,7 @@ void instr_reuse_register(struct thread *t, const struct watch_signal *what,
 		give_up(t, reg, now.generation);
 }
 
-void instr_reuse_sample(struct thread *t, const struct access *a)
+void instr_reuse_sample(struct thread *t, const struct access *a, uint64_t sp)
 {
 	struct access piece = *a;
 	uint64_t end = a->addr + a->len;
@@ -444,6 +452,7 @@ void instr_reuse_sample(struct thread *t, const struct access *a)
 
 	if (!t->instr.in_reuse)
 		return;
+	instr_frames_path(t, sp, a->ip);
 	while (piece.addr < end && pieces++ < PIECES_MAX) {
 		uint64_t next = (piece.addr | (LINE_BYTES - 1)) + 1;
 
@@ -459,7 +468,7 @@ void instr_reuse_sample(struct thread *t, const struct access *a)
 		lose(t, LOSS_NO_REGISTER);
 	/* By hooks, the use is this access: nothing else will tell of it. */
 	if (hardware && !t->instr.bank)
-		instr_reuse_trap(t, a);
+		trap(t, a);
 }
 
 static void add_loss(enum loss_cause cause, uint64_t uses)
@@ -484,4 +493,5 @@ void instr_reuse_finish(void)
 			 stats.failed - stats.waiting -
 				 atomic_exchange(&limited, 0));
 	}
+	add_loss(LOSS_NO_PATH, instr_frames_lost());
 }

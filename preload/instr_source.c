@@ -74,6 +74,7 @@ static void set_listener(struct instr_library *l, instr_listener *listener)
 void instr_listen_to(struct instr_library *l)
 {
 	instr_expect(l->thread());
+	instr_frames_begin(l->thread());
 	set_listener(l, instr_listen);
 }
 
@@ -208,6 +209,7 @@ void instr_thread_end(struct thread *t)
 {
 	if (!is_source)
 		return;
+	instr_frames_end(t);
 	if (t->instr.watches)
 		instr_software_comm.disarm(t);
 	instr_flush(t);
@@ -273,6 +275,7 @@ void instr_after_fork(void)
 		if (instr_library(i)) {
 			set_listener(instr_library(i), NULL);
 			instr_forget(instr_library(i)->thread());
+			instr_frames_forget(instr_library(i)->thread());
 			instr_poke_end(instr_library(i));
 		}
 	instr_watch_close();

@@ -63,6 +63,7 @@ struct instr_config {
 	uint32_t scopes;        /* of them, bits of enum reuse_scope */
 	uint32_t granularities; /* of each scope, enum reuse_granularity */
 	uint32_t slots;         /* uses watched at once, of each of these */
+	bool paths;             /* of calls, of use and reuse */
 };
 
 enum {
@@ -89,7 +90,8 @@ struct instr_reuse {
 	struct reuse_thread thread;
 };
 
-struct instr_bank; /* instr_bank.c: debug registers of one thread */
+struct instr_gathered; /* instr_frames.c */
+struct instr_bank;     /* instr_bank.c: debug registers of one thread */
 
 /* What is watched for a use, by registers. */
 struct instr_slot {
@@ -117,6 +119,7 @@ struct instr_state {
 	struct instr_reuse reuse[INSTR_REUSE_ENGINES];
 	struct reuse_tally reuse_tally;
 	struct reuse_place place;
+	struct instr_gathered *gathered; /* NULL: no path was asked for yet */
 	/* For who reads its counts: instr_count.c. */
 	struct thread *next;
 	struct instr_copy copy[INSTR_LIBRARIES_MAX];
@@ -169,6 +172,8 @@ bool instr_is_source(void);
 /* Time for runtime.comm: accesses of all threads. Any context. */
 uint64_t instr_ticks(void);
 
+/* The calling thread begins, before it runs any code of the program's. */
+void instr_thread_begin(void);
 /* The calling thread ends. */
 void instr_thread_end(struct thread *t);
 
@@ -301,6 +306,21 @@ struct access instr_poke_access(struct thread *t, const struct instr_slot *s,
 /* The calling thread's hooks of @l look into its own table. Any context. */
 void instr_poke_end(struct instr_library *l);
 
+/* instr_frames.c: without config.paths nothing happens. */
+int instr_frames_init(void);
+/* The calling thread's hooks keep their frames from here on. Any context. */
+void instr_frames_begin(struct instr_thread *h);
+void instr_frames_end(struct thread *t);
+/* In a forked child. */
+void instr_frames_forget(struct instr_thread *h);
+/*
+ * What the engines are told from here on is the access of @t, the calling
+ * thread, at @ip, with stack pointer @sp: find its path. Context: handler.
+ */
+void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip);
+/* Calls that found no room. */
+uint64_t instr_frames_lost(void);
+
 /* instr_transfer.c: with an estimator only. */
 int instr_transfer_init(bool hardware, bool lines, uint32_t registers);
 void instr_transfer_start(struct thread *t);
@@ -333,7 +353,7 @@ struct reuse_place instr_place(uint32_t thread);
 
 /*
  * instr_reuse.c: with config.reuse only. @registers to watch with, 0: in
- * software.
+ * software. @sp is the stack pointer at an access.
  */
 int instr_reuse_init(uint32_t registers);
 /* Is this the source, with reuse times by registers? Any context. */
@@ -344,8 +364,8 @@ void instr_reuse_start(struct thread *t);
 void instr_reuse_end(struct thread *t);
 /* May the access decide about a use? Any context. */
 bool instr_reuse_watches(const struct thread *t, const struct access *a);
-void instr_reuse_trap(struct thread *t, const struct access *a);
-void instr_reuse_sample(struct thread *t, const struct access *a);
+void instr_reuse_trap(struct thread *t, const struct access *a, uint64_t sp);
+void instr_reuse_sample(struct thread *t, const struct access *a, uint64_t sp);
 /*
  * A register of the calling thread's trapped, as @what says. Context: handler.
  */

@@ -141,6 +141,7 @@ static void begin(struct thread *t)
 				runtime.delivery == DELIVERY_SIGTRAP;
 	thread_refresh(t);
 	self = t;
+	instr_thread_begin();
 	if (runtime.sampling)
 		source_thread_begin(t);
 }

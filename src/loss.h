@@ -41,7 +41,8 @@
 	X(INEXACT_IP, "inexact_ip", "a sample without an exact instruction")   \
 	X(NOT_MEMORY, "not_memory", "a sample that is no load or store")       \
 	X(MALFORMED, "malformed", "a record that contradicts itself")          \
-	X(NO_EVENT, "no_event", "a thread could not open its hardware events")
+	X(NO_EVENT, "no_event", "a thread could not open its hardware events") \
+	X(NO_PATH, "no_path", "no room for a call of a call path")
 
 enum loss_cause {
 #define X(id, name, text) LOSS_##id,

@@ -285,7 +285,8 @@ programs_behave_as_without()
 			COMDET_EXACT=1 \
 			'COMDET_ALGORITHM=comdetective COMDET_PERIOD=1000' \
 			'COMDET_MODE=reuse,shared,global COMDET_PERIOD=1000' \
-			'COMDET_MODE=reuse COMDET_WATCH=hw COMDET_PERIOD=20000'
+			'COMDET_MODE=reuse COMDET_WATCH=hw COMDET_PERIOD=20000' \
+			'COMDET_MODE=reuse COMDET_PATHS=1 COMDET_PERIOD=1000'
 		do
 			if [ "$settings" = none ]; then
 				("$INSTR/process" "$what")
