@@ -222,3 +222,21 @@ const struct cdp_map *process_map(const struct process *process, uint64_t addr,
 	}
 	return up_to ? up_to : after;
 }
+
+const struct cdp_path *process_path(const struct process *process,
+				    uint64_t node)
+{
+	size_t low = 0, high = process->paths;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (process->path[mid].node < node)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < process->paths && process->path[low].node == node
+		       ? &process->path[low]
+		       : NULL;
+}

@@ -40,6 +40,8 @@ struct process {
 	size_t transfers, transfers_room;
 	struct cdp_memory *memory; /* the same */
 	size_t memories, memories_room;
+	struct cdp_path *path; /* of calls; by node, none twice */
+	size_t paths, paths_room;
 };
 
 struct thread_row {
@@ -149,5 +151,9 @@ uint64_t profile_loss(const struct profile *p, enum loss_cause cause);
  */
 const struct cdp_map *process_map(const struct process *process, uint64_t addr,
 				  uint64_t generation);
+
+/* Node @node of the call paths; NULL if there is none. */
+const struct cdp_path *process_path(const struct process *process,
+				    uint64_t node);
 
 #endif

@@ -146,6 +146,38 @@ static int take_memory(void *ctx, const void *record)
 	return 0;
 }
 
+static int take_path(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct process *s = l->process;
+
+	s->path = grow(s->path, s->paths, &s->paths_room, sizeof(*s->path));
+	memcpy(&s->path[s->paths++], record, sizeof(*s->path));
+	return 0;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct cdp_path *x = a, *y = b;
+
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* A node has one meaning: what names it again is as bad as what cannot be. */
+static void order_paths(struct process *s)
+{
+	size_t kept = 0;
+
+	if (!s->paths)
+		return;
+	qsort(s->path, s->paths, sizeof(*s->path), compare_paths);
+	for (size_t i = 0; i < s->paths; i++)
+		if (!i || s->path[i].node != s->path[kept - 1].node)
+			s->path[kept++] = s->path[i];
+	s->bad_records += s->paths - kept;
+	s->paths = kept;
+}
+
 static int take_core(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
@@ -242,6 +274,7 @@ void process_release(struct process *s)
 	free(s->map_end_max);
 	free(s->transfer);
 	free(s->memory);
+	free(s->path);
 }
 
 void profile_add_file(struct profile *p, int dirfd, const char *name)
@@ -276,6 +309,8 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 			       &s.bad_records);
 	if (!err)
 		err = cdp_each(&r, CDP_MEMORY, take_memory, &l, &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_PATHS, take_path, &l, &s.bad_records);
 	cdp_close(&r);
 	if (err) {
 		note_bad(p, name, cdp_strerror(err));
@@ -287,6 +322,7 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 		return;
 	}
 	order_maps(&s);
+	order_paths(&s);
 	p->process = grow(p->process, p->processes, &p->processes_room,
 			  sizeof(*p->process));
 	p->process[p->processes++] = s;

@@ -230,6 +230,7 @@ static const struct option_twin twins[] = {
 	{ "--place", "COMDET_PLACE", 'L', check_place, NULL },
 	{ "--granularity", "COMDET_GRANULARITY", 'G', check_granularity, NULL },
 	{ "--slots", "COMDET_SLOTS", 'N', check_slots, NULL },
+	{ "--call-paths", "COMDET_PATHS", 'g', check_switch, "1" },
 	{ "--delay", "COMDET_DELAY", 'D', check_seconds, NULL },
 	{ "--duration", "COMDET_DURATION", 'U', check_seconds, NULL },
 };
@@ -256,6 +257,7 @@ static const struct option long_options[] = {
 	{ "place", required_argument, NULL, 'L' },
 	{ "granularity", required_argument, NULL, 'G' },
 	{ "slots", required_argument, NULL, 'N' },
+	{ "call-paths", no_argument, NULL, 'g' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, 'U' },
 	{ "help", no_argument, NULL, 'h' },
@@ -346,6 +348,8 @@ static const struct {
 	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "--slots (COMDET_SLOTS)", "COMDET_SLOTS", NULL, OF_EMU | OF_INSTR,
 	  "needs the source emu or instr: -s emu or -s instr" },
+	{ "--call-paths (COMDET_PATHS)", "COMDET_PATHS", "1", OF_INSTR,
+	  "needs the source instr, whose hooks know them: -s instr" },
 	{ "--watch sw (COMDET_WATCH)", "COMDET_WATCH", "sw", OF_INSTR,
 	  "needs the source instr: -s instr" },
 	{ "--watch hw (COMDET_WATCH)", "COMDET_WATCH", "hw",
@@ -396,8 +400,12 @@ static void check_reuse_fits(int source)
 	const char *mode = getenv("COMDET_MODE");
 	bool hardware = source == OF_INSTR && is_set("COMDET_WATCH", "hw");
 
-	if (!mode || (!strstr(mode, "reuse") && !asks_of_caches()))
+	if (!mode || (!strstr(mode, "reuse") && !asks_of_caches())) {
+		if (source == OF_INSTR && is_set("COMDET_PATHS", "1"))
+			die("--call-paths (COMDET_PATHS) are of uses and "
+			    "reuses: add -m reuse, shared or global");
 		return;
+	}
 	if (source == OF_INSTR && is_set("COMDET_EXACT", "1"))
 		die("--exact (COMDET_EXACT) with -s instr counts transfers, "
 		    "not reuses; leave it out, or take -s emu");
@@ -455,7 +463,7 @@ int record_options(int argc, char **argv)
 	opterr = 0;
 	optind = 1;
 	/* "+": what follows the program's name is the program's. */
-	while ((letter = getopt_long(argc, argv, "+:m:s:p:F:o:h", long_options,
+	while ((letter = getopt_long(argc, argv, "+:m:s:p:F:o:gh", long_options,
 				     NULL)) != -1) {
 		switch (letter) {
 		case 'h':

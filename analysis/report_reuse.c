@@ -27,10 +27,13 @@ void report_reuse_init(struct report_reuse *r, const struct profile *p,
 	r->filter = *filter;
 	reuse_streams_init(&r->streams, p);
 	reuse_sites_init(&r->sites, &r->streams, symbols, filter);
+	reuse_paths_init(&r->paths, &r->streams, symbols, &r->sites, filter);
+	r->symbols = symbols;
 }
 
 void report_reuse_release(struct report_reuse *r)
 {
+	reuse_paths_release(&r->paths);
 	reuse_sites_release(&r->sites);
 	reuse_streams_release(&r->streams);
 }

@@ -6,6 +6,7 @@
 #define REUSETRACK_REPORT_REUSE_H
 
 #include "analysis/report.h"
+#include "analysis/reuse_paths.h"
 #include "analysis/reuse_sites.h"
 
 enum {
@@ -15,6 +16,8 @@ enum {
 struct report_reuse {
 	struct reuse_streams streams;
 	struct reuse_sites sites;
+	struct reuse_paths paths;
+	struct symbols *symbols;
 	struct reuse_filter filter; /* pairings: of sites and pairs alone */
 };
 
@@ -55,6 +58,17 @@ void report_reuse_svg(FILE *f, const struct report_reuse *r);
 /* Parts of the text; @s: what sites are told of, or NULL: nothing is. */
 void reuse_sites_print(struct report *out, const struct report_reuse *r,
 		       const struct reuse_stream *s);
+/* 0: the same line of the source, or instruction where it has none. */
+int reuse_compare_lines(const struct place *x, const struct place *y);
+/*
+ * The calls that led to use and reuse of @p, which stands for its source lines;
+ * nothing if none are known. Was there a function that recurs?
+ */
+bool reuse_paths_print(struct report *out, const struct report_reuse *r,
+		       const struct reuse_pair *p);
+/* An array: those of @p itself. */
+struct json_t *reuse_paths_json(const struct report_reuse *r,
+				const struct reuse_pair *p);
 /* Below @resolution times in @ns are not told apart. */
 void reuse_times_print(struct report *out, const struct reuse_histogram *h,
 		       bool ns, uint64_t resolution);

@@ -164,6 +164,8 @@ static json_t *json_pairs(const struct report_reuse *r,
 		put(o, "mean", json_real(p->sum / p->weight));
 		if (reuse_stream_has_misses(s))
 			put(o, "misses", json_misses(&r->streams, p));
+		if (r->paths.pairs)
+			put(o, "paths", reuse_paths_json(r, p));
 		append(a, o);
 	}
 	return a;

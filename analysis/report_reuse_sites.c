@@ -28,8 +28,7 @@ static int compare_text(const char *x, const char *y)
 	return strcmp(x ? x : "", y ? y : "");
 }
 
-/* 0: the same line of the source, or the same instruction where it has none. */
-static int compare_lines(const struct place *x, const struct place *y)
+int reuse_compare_lines(const struct place *x, const struct place *y)
 {
 	int order = strcmp(x->module, y->module);
 
@@ -48,7 +47,7 @@ static int by_line(const void *a, const void *b)
 {
 	const struct place *x = ((const struct ranked *)a)->place;
 	const struct place *y = ((const struct ranked *)b)->place;
-	int order = compare_lines(x, y);
+	int order = reuse_compare_lines(x, y);
 
 	return order ? order
 		     : (x->offset > y->offset) - (x->offset < y->offset);
@@ -88,7 +87,7 @@ static struct ranked *lines_of(const struct reuse_sites *t, size_t *n)
 					.sum = t->site[i] };
 	qsort(r, t->sites, sizeof(*r), by_line);
 	for (size_t i = 0; i < t->sites; i++) {
-		if (*n && !compare_lines(r[*n - 1].place, r[i].place))
+		if (*n && !reuse_compare_lines(r[*n - 1].place, r[i].place))
 			add_site(&r[*n - 1].sum, &r[i].sum);
 		else
 			r[(*n)++] = r[i];
@@ -309,11 +308,12 @@ static int by_pair_lines(const void *a, const void *b, void *sites)
 {
 	const struct reuse_site *site = sites;
 	const struct reuse_pair *x = a, *y = b;
-	int order = compare_lines(&site[x->use].place, &site[y->use].place);
+	int order =
+		reuse_compare_lines(&site[x->use].place, &site[y->use].place);
 
 	if (!order)
-		order = compare_lines(&site[x->reuse].place,
-				      &site[y->reuse].place);
+		order = reuse_compare_lines(&site[x->reuse].place,
+					    &site[y->reuse].place);
 	return order ? order : (int)x->pairing - (int)y->pairing;
 }
 
@@ -330,7 +330,8 @@ static double pair_key(const struct reuse_pair *p, int by)
 	return by < 0 ? p->weight : p->miss[by];
 }
 
-static void print_pair(struct report *out, const struct report_reuse *r,
+/* Did a call path in it recur? */
+static bool print_pair(struct report *out, const struct report_reuse *r,
 		       const struct reuse_pair *p, int by, double misses,
 		       double total)
 {
@@ -347,10 +348,11 @@ static void print_pair(struct report *out, const struct report_reuse *r,
 		mean_text(p, r->streams.resolution),
 		reuse_pairing_name(p->pairing));
 	print_place(out, use);
-	if (!compare_lines(use, reuse))
-		return;
-	fprintf(out->out, "%*s", columns, "");
-	print_place(out, reuse);
+	if (reuse_compare_lines(use, reuse)) {
+		fprintf(out->out, "%*s", columns, "");
+		print_place(out, reuse);
+	}
+	return reuse_paths_print(out, r, p);
 }
 
 static int by_pair_key(const void *a, const void *b, void *by)
@@ -399,6 +401,7 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 	size_t n;
 	struct reuse_pair *pair = pairs_of(r, s, by, &n);
 	double misses = 0;
+	bool recurs = false;
 	size_t rows = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -423,7 +426,7 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 				by >= 0 ? "  share  " : "",
 				paint(out, PAINT_OFF));
 		}
-		print_pair(out, r, &pair[i], by, misses, total);
+		recurs |= print_pair(out, r, &pair[i], by, misses, total);
 	}
 	print_more(out, rows);
 	if (n)
@@ -431,6 +434,11 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 			s->ns ? "CPU time" : "accesses",
 			by >= 0 ? "; share: of the misses that reuses make"
 				: "");
+	if (r->paths.pairs)
+		fprintf(out->out,
+			"  below a pair: share of it, the functions that are "
+			"called, innermost first%s\n",
+			recurs ? ",\n  * that call themselves again" : "");
 	free(pair);
 }
 

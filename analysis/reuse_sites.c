@@ -37,15 +37,19 @@ static int compare_known(const void *a, const void *b)
 	       (x->generation < y->generation);
 }
 
-static bool counts(const struct building *b, const struct reuse_row *r)
+bool reuse_filter_counts(const struct reuse_filter *f,
+			 const struct reuse_row *r)
 {
-	const struct reuse_filter *f = b->filter;
-
-	if (r->record.kind != CDP_REUSE_PAIR ||
-	    (f->thread >= 0 && f->thread != r->thread))
+	if (f->thread >= 0 && f->thread != r->thread)
 		return false;
 	return !f->pairings || (r->record.outcome == REUSE_REUSED &&
 				f->pairings >> r->record.pairing & 1);
+}
+
+static bool counts(const struct building *b, const struct reuse_row *r)
+{
+	return r->record.kind == CDP_REUSE_PAIR &&
+	       reuse_filter_counts(b->filter, r);
 }
 
 static void note(struct building *b, const struct reuse_row *r, uint64_t ip)
@@ -72,7 +76,7 @@ static int compare_places(const void *a, const void *b)
 	       (x->place.offset < y->place.offset);
 }
 
-static uint32_t find_place(const struct reuse_sites *t, const struct place *p)
+uint32_t reuse_sites_find(const struct reuse_sites *t, const struct place *p)
 {
 	struct reuse_site key = { .place = *p };
 	const struct reuse_site *found = bsearch(
@@ -109,7 +113,7 @@ static void make_sites(struct building *b)
 		if (!i || compare_places(&t->site[i], &t->site[t->sites - 1]))
 			t->site[t->sites++] = t->site[i];
 	for (size_t i = 0; i < kept; i++)
-		b->known[i].site = find_place(t, &place[i]);
+		b->known[i].site = reuse_sites_find(t, &place[i]);
 	free(place);
 }
 
@@ -188,10 +192,8 @@ static void count(struct building *b, const struct reuse_row *row,
 	}
 }
 
-static int compare_pair_keys(const void *a, const void *b)
+int reuse_pair_compare(const struct reuse_pair *x, const struct reuse_pair *y)
 {
-	const struct reuse_pair *x = a, *y = b;
-
 	if (x->scope != y->scope)
 		return x->scope < y->scope ? -1 : 1;
 	if (x->granularity != y->granularity)
@@ -205,6 +207,11 @@ static int compare_pair_keys(const void *a, const void *b)
 	if (x->use != y->use)
 		return x->use < y->use ? -1 : 1;
 	return (x->reuse > y->reuse) - (x->reuse < y->reuse);
+}
+
+static int compare_pair_keys(const void *a, const void *b)
+{
+	return reuse_pair_compare(a, b);
 }
 
 static int compare_weights(const void *a, const void *b)

@@ -51,10 +51,19 @@ struct reuse_sites {
 	size_t pairs, pairs_room;
 };
 
+/* Does a record of threads and kinds such as that of @r count? */
+bool reuse_filter_counts(const struct reuse_filter *f,
+			 const struct reuse_row *r);
+
 void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
 		      struct symbols *symbols,
 		      const struct reuse_filter *filter);
 void reuse_sites_release(struct reuse_sites *t);
+
+/* By all that keeps pairs apart: 0 are one pair. */
+int reuse_pair_compare(const struct reuse_pair *x, const struct reuse_pair *y);
+/* The site that is at @p, REUSE_NO_SITE if none is. */
+uint32_t reuse_sites_find(const struct reuse_sites *t, const struct place *p);
 
 /* The miss ratio of a site in cache @i, false if nothing was seen. */
 bool reuse_site_ratio(const struct reuse_site *s, size_t i, double *ratio,

@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_instr_paths - call paths of the source instr, where they are known
+#
+#	check_instr_paths.sh [CLAIM]
+#
+# tests/instr/paths.c says which they are. What is looked at are pairs of uses
+# and reuses in touch and down.
+
+. "$(dirname "$0")/e2e.sh"
+
+INSTR=$B/tests/instr
+ulimit -c 0
+
+# recorded SETTINGS KIND ROUNDS - into $WORK/out and $WORK/json
+recorded()
+{
+	local settings=$1
+
+	rm -rf "$WORK/out"
+	# shellcheck disable=SC2086
+	timeout -k 5 100 env COMDET_MODE=reuse COMDET_PATHS=1 \
+		COMDET_GRANULARITY=address $settings COMDET_OUT="$WORK/out" \
+		LD_PRELOAD="$LIB" "$INSTR/paths" "$2" "$3" >"$WORK/said" ||
+		fail "paths $2"
+	"$INSTR/paths.plain" "$2" "$3" | cmp - "$WORK/said" ||
+		fail "paths $2: output"
+	json "$WORK/out" "$WORK/json"
+}
+
+# paths_hold FUNCTION EXPRESSION - Python; in it "ways" are the paths of pairs
+# in FUNCTION alone: use, reuse, weight; a path is words, innermost first, up to
+# main or work, with * behind what recurs. "all" is the weight of these pairs.
+paths_hold()
+{
+	python3 - "$WORK/json" "$1" "$2" <<-'EOF' || fail "$1: not $2"
+	import collections, json, sys
+	report = json.load(open(sys.argv[1]))
+	def words(path):
+	    w = [c.get("function", "?") + "*" * c.get("recursive", False)
+	         for c in path]
+	    for last in "main", "work":
+	        if last in w:
+	            w = w[:w.index(last) + 1]
+	    return " ".join(w)
+	ways, all = collections.Counter(), 0
+	for stream in report["reuse"]:
+	    for pair in stream.get("pairs", []):
+	        ends = [report["reuse_sites"][pair[k]].get("function")
+	                for k in ("use", "reuse")]
+	        if ends != [sys.argv[2]] * 2:
+	            continue
+	        all += pair["weight"]
+	        for p in pair["paths"]:
+	            ways[words(p["use"]), words(p["reuse"])] += p["weight"]
+	if not eval("(" + sys.argv[3] + ")"):
+	    print(*ways.items(), all, sep="\n")
+	    sys.exit(1)
+	EOF
+}
+
+FIRST='touch first callers'
+SECOND='touch go_between second callers'
+
+# Each byte is loaded by the one, then by the other: no third way, and none is
+# followed by itself.
+in_turns()
+{
+	paths_hold touch "all > 0 and set(ways) == {
+		('$FIRST $1', '$SECOND $1'), ('$SECOND $1', '$FIRST $1')}"
+	paths_hold touch 'abs(sum(ways.values()) - all) < 1e-6 * all'
+	paths_hold touch 'min(ways.values()) > 0.3 * all'
+}
+
+callers_of_one_function_are_told_apart()
+{
+	recorded COMDET_PERIOD=500 callers 300
+	in_turns main
+}
+
+# Each sets registers and is told by a signal, with a stack of its own.
+registers_know_the_paths_too()
+{
+	debug_registers || {
+		echo 'no debug registers: --watch hw not tried'
+		return 0
+	}
+	recorded 'COMDET_WATCH=hw COMDET_PERIOD=1000' callers 300
+	in_turns main
+}
+
+threads_have_paths_of_their_own()
+{
+	recorded COMDET_PERIOD=500 threads 300
+	in_turns work
+}
+
+# From the second depth on it recurs; the first is one byte of a thousand.
+a_function_that_recurs_is_there_once()
+{
+	recorded COMDET_PERIOD=500 depths 600
+	paths_hold down "all > 0 and set(ways) <= {
+		('down* depths main', 'down* depths main'),
+		('down depths main', 'down depths main')}"
+	paths_hold down "ways['down* depths main', 'down* depths main'] >
+		0.95 * all"
+}
+
+frames_that_a_jump_left_are_on_no_path()
+{
+	local way='touch widely land jumps main'
+
+	recorded COMDET_PERIOD=500 jumps 300
+	paths_hold touch "all > 0 and set(ways) == {('$way', '$way')}"
+}
+
+# A pair is what it is whether its paths are kept or not.
+without_the_option_there_are_none()
+{
+	rm -rf "$WORK/out"
+	"$TOOL" record -s instr -m reuse -p 500 -o "$WORK/out" -- \
+		"$INSTR/paths" callers 100 >/dev/null 2>&1 || fail record
+	json "$WORK/out" "$WORK/json"
+	[ "$(ask "$WORK/json" 'any("paths" in p for s in r["reuse"]
+		for p in s["pairs"])')" = False ] || fail 'paths unasked for'
+}
+
+record_and_report_tell_them()
+{
+	rm -rf "$WORK/out"
+	"$TOOL" record -g -s instr -m reuse -p 500 \
+		--granularity address -o "$WORK/out" -- \
+		"$INSTR/paths" callers 100 >/dev/null 2>&1 || fail record
+	"$TOOL" report "$WORK/out" >"$WORK/text" || fail report
+	grep -q ' touch < first < callers < main' "$WORK/text" ||
+		fail "no path in $(cat "$WORK/text")"
+	for source in clock emu; do
+		"$TOOL" record -g -s $source -m reuse -o "$WORK/no" -- \
+			true 2>"$WORK/said" && fail "$source has no paths"
+		grep -q 'call-paths.*-s instr' "$WORK/said" ||
+			fail "$source: $(cat "$WORK/said")"
+	done
+	"$TOOL" record -g -s instr -o "$WORK/no" -- "$INSTR/paths" callers 1 \
+		2>"$WORK/said" && fail 'paths of communication'
+	grep -q 'add -m reuse' "$WORK/said" || fail "$(cat "$WORK/said")"
+}
+
+for claim in callers_of_one_function_are_told_apart \
+	registers_know_the_paths_too \
+	threads_have_paths_of_their_own \
+	a_function_that_recurs_is_there_once \
+	frames_that_a_jump_left_are_on_no_path \
+	without_the_option_there_are_none \
+	record_and_report_tell_them; do
+	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
+	start=$SECONDS
+	$claim
+	echo "$claim $((SECONDS - start)) s"
+done
