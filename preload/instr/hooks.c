@@ -207,16 +207,31 @@ static __attribute__((cold, noinline)) void push_late(uint64_t caller,
 
 	if (top->sp == sp)
 		top--;
-	if (top < instr_self.last)
-		*++top = (struct instr_frame){ sp, caller, entry };
+	if (top == instr_self.last) {
+		instr_self.left_out++;
+		return;
+	}
+	*++top = (struct instr_frame){ sp, caller, entry };
+	instr_self.left_out = 0;
 	instr_self.top = top;
 }
 
-static __attribute__((cold, noinline)) void pop_late(uint64_t sp)
+/*
+ * Where the function ends by jumping to the hook, the stack pointer is that of
+ * its caller: whose frame lies below it is the one that ends.
+ */
+static __attribute__((noinline)) void pop_late(uint64_t sp)
 {
 	struct instr_frame *top = still_active(instr_self.top, sp);
 
-	instr_self.top = top->sp == sp ? top - 1 : top;
+	if (top == instr_self.top && instr_self.left_out)
+		instr_self.left_out--;
+	else if (top == instr_self.top && top->sp == sp)
+		instr_self.top = top - 1;
+	else
+		instr_self.top = top;
+	if (top < instr_self.last)
+		instr_self.left_out = 0;
 }
 
 /*
@@ -252,7 +267,7 @@ HOOK(void, __tsan_func_exit, void)
 
 	if (!top)
 		return;
-	if (UNLIKELY(top->sp != CALLERS_SP))
+	if (top->sp != CALLERS_SP || UNLIKELY(top == instr_self.last))
 		pop_late(CALLERS_SP);
 	else
 		instr_self.top = top - 1;

@@ -79,7 +79,8 @@ struct instr_thread {
 	 * is no function, and has INSTR_NO_SP.
 	 */
 	struct instr_frame *top, *last;
-	uint64_t sp; /* stack pointer at the access that is told of */
+	uint64_t left_out; /* frames below the last one */
+	uint64_t sp;       /* stack pointer at the access that is told of */
 };
 
 /*

@@ -5,8 +5,10 @@
  *	paths KIND ROUNDS
  *
  * callers  touch, called by first and by way of another by second, in turns
+ * deep     depths and callers in turns
  * depths   down touches a byte at each of a thousand depths
  * jumps    a jump out of three functions, then touch from a larger frame
+ * procedures  put, which has nothing to do after its store
  * threads  two, each with bytes of its own, as callers
  *
  * Each byte of data is loaded once in a pass, but for jumps.
@@ -106,6 +108,28 @@ APART static int depths(volatile char *p)
 	return down(p, BYTES - 1);
 }
 
+APART static int deep(volatile char *p)
+{
+	return depths(p) + callers(p);
+}
+
+APART static void put(volatile char *p, int k)
+{
+	p[k] = 1;
+}
+
+APART static void put_each(volatile char *p)
+{
+	for (int k = 0; k < BYTES; k++)
+		put(p, k);
+}
+
+APART static int procedures(volatile char *p)
+{
+	put_each(p);
+	return 1;
+}
+
 APART static int jumps(volatile char *p)
 {
 	int sum = 0;
@@ -154,9 +178,9 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(volatile char *p);
 	} kinds[] = {
-		{ "callers", callers },
-		{ "depths", depths },
-		{ "jumps", jumps },
+		{ "callers", callers },       { "deep", deep },
+		{ "depths", depths },         { "jumps", jumps },
+		{ "procedures", procedures },
 	};
 	long rounds = argc == 3 ? atol(argv[2]) : 0;
 	int sum = 0;
