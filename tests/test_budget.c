@@ -7,9 +7,9 @@
  * time, and loses its core for a while.
  */
 #include <check.h>
-#include <stdlib.h>
 
 #include "preload/budget.h"
+#include "tests/run_suite.h"
 #include "src/rng.h"
 
 enum {
@@ -97,17 +97,12 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("budget");
-	TCase *tc = tcase_create("budget");
-	SRunner *r = srunner_create(s);
-	int failed;
+	TCase *t = tcase_create("budget");
 
-	tcase_add_test(tc, who_loses_its_core_is_sampled_on);
-	tcase_add_test(tc, slow_handlers_take_an_eighth);
-	tcase_add_test(tc, a_quick_handler_asks_once);
-	tcase_add_test(tc, one_handler_counts_as_a_period_at_most);
-	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_test(t, who_loses_its_core_is_sampled_on);
+	tcase_add_test(t, slow_handlers_take_an_eighth);
+	tcase_add_test(t, a_quick_handler_asks_once);
+	tcase_add_test(t, one_handler_counts_as_a_period_at_most);
+	suite_add_tcase(s, t);
+	return run_suite(s);
 }
