@@ -48,6 +48,7 @@ def read(name, directory):
         sum(t["counted"][k] for t in report["threads"])
         for k in ("loads", "stores")
     ]
+    sampled["own"] = report.get("simulated_caches", {}).get("caches", [])
     points, truth = sampled["miss_ratio_curve"], exact["miss_ratio_curve"]
     return sampled, exact, {
         "statstack": errors(points, "lru", truth),
@@ -96,7 +97,7 @@ def three(of_all, loads, stores):
 def against_cachegrind(sampled, path):
     """
     Misses by cachegrind's references: emu counts an access of 16 bytes as two,
-    and the second never misses.
+    and the second never misses. Then the caches that emu simulated itself.
     """
     truth = simulated(path)
     if not truth:
@@ -119,6 +120,14 @@ def against_cachegrind(sampled, path):
             f"  {name} {size(c['bytes'])}: misses in % cachegrind {three(*a)},"
             f" report {three(*b)}, apart {apart:.2f}"
         )
+        for o in sampled["own"]:
+            if o["name"] != c["name"]:
+                continue
+            b = percent(
+                [o[k]["misses"] for k in ("loads", "stores")], references
+            )
+            apart = max(abs(x - y) for x, y in zip(a, b))
+            print(f"    simulated {three(*b)}, apart {apart:.2f}")
 
 
 def trace(name, directory):

@@ -7,6 +7,7 @@
  * used since, which says the same of LRU in other words.
  */
 #include <check.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,6 +237,42 @@ START_TEST(misses_are_counted_by_instruction)
 }
 END_TEST
 
+struct racer {
+	struct machine *m;
+	uint32_t thread;
+};
+
+/* Its own lines, around and around: none is left in a cache of one line. */
+static void *race(void *arg)
+{
+	struct racer *r = arg;
+
+	for (int turn = 0; turn < 100; turn++)
+		for (uint64_t n = 0; n < 256; n++)
+			use(r->m, r->thread, 1 + 3 * n + r->thread, false);
+	return NULL;
+}
+
+/* There is room for the lines of all, so each misses there once. */
+START_TEST(threads_that_race_lose_no_line)
+{
+	struct machine m;
+	pthread_t id[THREADS];
+	struct racer r[THREADS];
+
+	start(&m, "L1d 64 1; L2 1048576 64 shared", 1);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		r[i] = (struct racer){ &m, i };
+		ck_assert_int_eq(pthread_create(&id[i], NULL, race, &r[i]), 0);
+	}
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(id[i], NULL);
+	ck_assert_uint_eq(misses(&m, 0, false), THREADS * 25600);
+	ck_assert_uint_eq(misses(&m, 1, false), THREADS * 256);
+	stop(&m);
+}
+END_TEST
+
 START_TEST(a_list_of_caches_is_read)
 {
 	struct cache_sets_config c;
@@ -302,6 +339,7 @@ int main(void)
 	tcase_add_test(tc, a_stride_of_the_size_of_a_way_fills_one_set);
 	tcase_add_test(tc, threads_of_a_domain_find_each_others_lines);
 	tcase_add_test(tc, misses_are_counted_by_instruction);
+	tcase_add_test(tc, threads_that_race_lose_no_line);
 	tcase_add_test(tc, a_list_of_caches_is_read);
 	tcase_add_loop_test(tc, what_is_no_list_of_caches_is_refused, 0,
 			    sizeof(no_caches) / sizeof(no_caches[0]));
