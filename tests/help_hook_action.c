@@ -17,77 +17,25 @@
 #include <ucontext.h>
 
 #include "hooks/cases.h"
+#include "hooks/signals.h"
 
 /* Deprecated functions are hooked too. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-static _Atomic int handled;
-static siginfo_t last;
-static pthread_t handled_by;
-
-static void on_trap(int sig)
+static void count(int sig)
 {
 	handled++;
-}
-
-static void on_trap_info(int sig, siginfo_t *info, void *context)
-{
-	handled++;
-	last = *info;
-	handled_by = pthread_self();
-}
-
-static void set(void (*handler)(int, siginfo_t *, void *), int flags)
-{
-	struct sigaction a;
-
-	memset(&a, 0, sizeof(a));
-	a.sa_sigaction = handler;
-	a.sa_flags = SA_SIGINFO | flags;
-	sigaction(SIGTRAP, &a, NULL);
-}
-
-static uint64_t bits(const sigset_t *set)
-{
-	uint64_t m;
-
-	memcpy(&m, set, sizeof(m));
-	return m;
-}
-
-static sigset_t only(int sig)
-{
-	sigset_t s;
-
-	sigemptyset(&s);
-	sigaddset(&s, sig);
-	return s;
-}
-
-static void block(int how)
-{
-	sigset_t s = only(SIGTRAP);
-
-	pthread_sigmask(how, &s, NULL);
-}
-
-static bool blocked(void)
-{
-	sigset_t s;
-
-	pthread_sigmask(SIG_BLOCK, NULL, &s);
-	return sigismember(&s, SIGTRAP);
 }
 
 static const char *name_of(void *handler)
 {
-	return handler == (void *)(uintptr_t)SIG_DFL        ? "default"
-	       : handler == (void *)(uintptr_t)SIG_IGN      ? "ignore"
-	       : handler == (void *)(uintptr_t)SIG_ERR      ? "error"
-	       : handler == (void *)(uintptr_t)on_trap      ? "on_trap"
-	       : handler == (void *)(uintptr_t)on_trap_info ? "on_trap_info"
-	       : handler == (void *)(uintptr_t)SIG_HOLD     ? "hold"
-							    : "foreign";
+	return handler == (void *)(uintptr_t)SIG_DFL    ? "default"
+	       : handler == (void *)(uintptr_t)SIG_IGN  ? "ignore"
+	       : handler == (void *)(uintptr_t)SIG_ERR  ? "error"
+	       : handler == (void *)(uintptr_t)count    ? "count"
+	       : handler == (void *)(uintptr_t)on_trap  ? "on_trap"
+	       : handler == (void *)(uintptr_t)SIG_HOLD ? "hold"
+							: "foreign";
 }
 
 static void show_action(const char *when, const struct sigaction *a)
@@ -114,18 +62,18 @@ static void query(void)
 	show_current("at start");
 	memset(&a, 0, sizeof(a));
 	memset(&old, 0, sizeof(old));
-	a.sa_sigaction = on_trap_info;
+	a.sa_sigaction = on_trap;
 	a.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
 	sigfillset(&a.sa_mask);
 	printf("%d ", sigaction(SIGTRAP, &a, &old));
 	show_action("before", &old);
 	show_current("after sigaction");
 	printf("signal %s\n",
-	       name_of((void *)(uintptr_t)signal(SIGTRAP, on_trap)));
+	       name_of((void *)(uintptr_t)signal(SIGTRAP, count)));
 	show_current("after signal");
 	siginterrupt(SIGTRAP, 1);
 	show_current("after siginterrupt 1");
-	signal(SIGTRAP, on_trap);
+	signal(SIGTRAP, count);
 	show_current("after signal again");
 	siginterrupt(SIGTRAP, 0);
 	show_current("after siginterrupt 0");
@@ -148,7 +96,7 @@ static void query(void)
 static void xsi(void)
 {
 	printf("sigset %s\n",
-	       name_of((void *)(uintptr_t)sigset(SIGTRAP, on_trap)));
+	       name_of((void *)(uintptr_t)sigset(SIGTRAP, count)));
 	show_current("after sigset");
 	printf("hold %s\n",
 	       name_of((void *)(uintptr_t)sigset(SIGTRAP, SIG_HOLD)));
@@ -158,7 +106,7 @@ static void xsi(void)
 	raise(SIGTRAP);
 	printf("handled %d\n", handled);
 	printf("sigset %s\n",
-	       name_of((void *)(uintptr_t)sigset(SIGTRAP, on_trap)));
+	       name_of((void *)(uintptr_t)sigset(SIGTRAP, count)));
 	printf("handled %d blocked %d\n", handled, blocked());
 	sighold(SIGTRAP);
 	raise(SIGTRAP);
@@ -180,7 +128,7 @@ static void xsi(void)
 
 static void resethand(void)
 {
-	set(on_trap_info, (int)SA_RESETHAND);
+	set(SIGTRAP, on_trap, (int)SA_RESETHAND);
 	raise(SIGTRAP);
 	printf("handled %d\n", handled);
 	show_current("after");
@@ -283,7 +231,7 @@ static void jump_out(void)
 {
 	volatile int jumps = 0;
 
-	set(jump, 0);
+	set(SIGTRAP, jump, 0);
 	if (sigsetjmp(env, 1))
 		jumps++;
 	printf("jumps %d blocked %d\n", jumps, blocked());
@@ -292,7 +240,7 @@ static void jump_out(void)
 		raise(SIGTRAP);
 	if (jumps < 6)
 		int3();
-	block(SIG_BLOCK);
+	mask(SIG_BLOCK, SIGTRAP);
 	printf("blocked %d\n", blocked());
 }
 
@@ -302,25 +250,25 @@ static void jump_restores_mask(void)
 	sigjmp_buf at;
 	volatile int round = 0;
 
-	set(on_trap_info, 0);
+	set(SIGTRAP, on_trap, 0);
 	for (volatile int was = 0; was < 2; was++)
 		for (volatile int save = 0; save < 2; save++) {
 			round = 0;
-			block(was ? SIG_BLOCK : SIG_UNBLOCK);
+			mask(was ? SIG_BLOCK : SIG_UNBLOCK, SIGTRAP);
 			if (sigsetjmp(at, save))
 				round++;
 			printf("was %d save %d round %d blocked %d\n", was,
 			       save, round, blocked());
 			if (round)
 				continue;
-			block(was ? SIG_UNBLOCK : SIG_BLOCK);
+			mask(was ? SIG_UNBLOCK : SIG_BLOCK, SIGTRAP);
 			raise(SIGTRAP);
 			if (was)
 				longjmp(at, 1);
 			else
 				siglongjmp(at, 1);
 		}
-	block(SIG_UNBLOCK);
+	mask(SIG_UNBLOCK, SIGTRAP);
 	printf("handled %d\n", handled);
 }
 
@@ -332,7 +280,7 @@ static void coroutine(void)
 	for (int i = 0; i < 3; i++) {
 		printf("inside %d blocked %d\n", i, blocked());
 		raise(SIGTRAP);
-		block(i % 2 ? SIG_BLOCK : SIG_UNBLOCK);
+		mask(i % 2 ? SIG_BLOCK : SIG_UNBLOCK, SIGTRAP);
 		burn(1);
 		printf("handled %d\n", handled);
 		swapcontext(&contexts[1], &contexts[0]);
@@ -344,14 +292,14 @@ static void contexts_have_masks(void)
 {
 	volatile int rounds = 0;
 
-	set(on_trap_info, 0);
-	block(SIG_BLOCK);
+	set(SIGTRAP, on_trap, 0);
+	mask(SIG_BLOCK, SIGTRAP);
 	getcontext(&contexts[1]);
 	contexts[1].uc_stack.ss_sp = context_stack;
 	contexts[1].uc_stack.ss_size = sizeof(context_stack);
 	contexts[1].uc_link = &contexts[0];
 	makecontext(&contexts[1], coroutine, 0);
-	block(SIG_UNBLOCK);
+	mask(SIG_UNBLOCK, SIGTRAP);
 	for (int i = 0; i < 4; i++) {
 		swapcontext(&contexts[0], &contexts[1]);
 		printf("outside %d blocked %d handled %d\n", i, blocked(),
@@ -359,7 +307,7 @@ static void contexts_have_masks(void)
 	}
 	getcontext(&contexts[0]);
 	printf("round %d blocked %d\n", rounds, blocked());
-	block(SIG_BLOCK);
+	mask(SIG_BLOCK, SIGTRAP);
 	if (rounds++ < 2)
 		setcontext(&contexts[0]);
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "hooks/cases.h"
+#include "hooks/signals.h"
 
 extern char **environ;
 
@@ -252,10 +253,8 @@ static void plain(void)
 
 static void with_blocked(void)
 {
-	sigset_t s;
+	sigset_t s = only(SIGTRAP);
 
-	sigemptyset(&s);
-	sigaddset(&s, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &s, NULL);
 	burn(5);
 	every_way();
@@ -282,12 +281,10 @@ static void with_handler(void)
 /* What a vfork child does to itself leaves its parent alone. */
 static void vfork_child_sets_itself(void)
 {
-	sigset_t s;
+	sigset_t s = only(SIGTRAP);
 	pid_t pid;
 
 	signal(SIGTRAP, caught);
-	sigemptyset(&s);
-	sigaddset(&s, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &s, NULL);
 	fflush(stdout);
 	pid = vfork();
@@ -320,12 +317,10 @@ static void on_int3(int sig)
 /* A forked child has the parent's action and mask, its own from then on. */
 static void forked_child_goes_on(void)
 {
-	sigset_t s, now;
+	sigset_t s = only(SIGTRAP), now;
 	pid_t pid;
 
 	signal(SIGTRAP, on_int3);
-	sigemptyset(&s);
-	sigaddset(&s, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &s, NULL);
 	fflush(stdout);
 	pid = fork();
@@ -350,11 +345,9 @@ static void forked_child_goes_on(void)
 static void failed_exec(void)
 {
 	char *args[] = { (char *)"x", NULL };
-	sigset_t s;
+	sigset_t s = only(SIGTRAP);
 
 	signal(SIGTRAP, SIG_IGN);
-	sigemptyset(&s);
-	sigaddset(&s, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &s, NULL);
 	for (int i = 0; i < 20; i++) {
 		burn(1);
@@ -371,10 +364,8 @@ static void failed_exec(void)
 
 static void execs_itself(void)
 {
-	sigset_t s;
+	sigset_t s = only(SIGTRAP);
 
-	sigemptyset(&s);
-	sigaddset(&s, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &s, NULL);
 	burn(20);
 	execl(self, self, "see", (char *)NULL);

@@ -17,51 +17,7 @@
 #include <unistd.h>
 
 #include "hooks/cases.h"
-
-static _Atomic int handled;
-static siginfo_t last;
-static pthread_t handled_by;
-
-static void on_trap_info(int sig, siginfo_t *info, void *context)
-{
-	handled++;
-	last = *info;
-	handled_by = pthread_self();
-}
-
-static void set(void (*handler)(int, siginfo_t *, void *), int flags)
-{
-	struct sigaction a;
-
-	memset(&a, 0, sizeof(a));
-	a.sa_sigaction = handler;
-	a.sa_flags = SA_SIGINFO | flags;
-	sigaction(SIGTRAP, &a, NULL);
-}
-
-static uint64_t bits(const sigset_t *set)
-{
-	uint64_t m;
-
-	memcpy(&m, set, sizeof(m));
-	return m;
-}
-
-static sigset_t only(int sig)
-{
-	sigset_t s;
-
-	sigemptyset(&s);
-	sigaddset(&s, sig);
-	return s;
-}
-
-static void block(int how)
-{
-	sigset_t s = only(SIGTRAP);
-
-	pthread_sigmask(how, &s, NULL);
-}
+#include "hooks/signals.h"
 
 static void int3(void)
 {
@@ -86,14 +42,14 @@ static void int3_ignored(void)
 
 static void int3_blocked(void)
 {
-	set(on_trap_info, 0);
-	block(SIG_BLOCK);
+	set(SIGTRAP, on_trap, 0);
+	mask(SIG_BLOCK, SIGTRAP);
 	int3_default();
 }
 
 static void int3_handled(void)
 {
-	set(on_trap_info, 0);
+	set(SIGTRAP, on_trap, 0);
 	for (int i = 0; i < 1000; i++)
 		int3();
 	printf("handled %d code %d\n", handled, last.si_code);
@@ -103,7 +59,7 @@ static void int3_handled(void)
 
 static void single_step_handled(void)
 {
-	set(on_trap_info, 0);
+	set(SIGTRAP, on_trap, 0);
 	__asm__ volatile("pushfq; orl $0x100, (%%rsp); popfq; nop; nop;"
 			 "pushfq; andl $~0x100, (%%rsp); popfq" ::
 				 : "memory", "cc");
@@ -119,7 +75,7 @@ static void raise_default(void)
 
 static void raise_handled(void)
 {
-	set(on_trap_info, 0);
+	set(SIGTRAP, on_trap, 0);
 	burn(3);
 	for (int i = 0; i < 1000; i++)
 		raise(SIGTRAP);
@@ -142,11 +98,11 @@ static void nest(int sig, siginfo_t *info, void *context)
 
 static void nested(void)
 {
-	set(nest, SA_NODEFER);
+	set(SIGTRAP, nest, SA_NODEFER);
 	raise(SIGTRAP);
 	printf("nodefer: handled %d deepest %d\n", handled, deepest);
 	handled = deepest = 0;
-	set(nest, 0);
+	set(SIGTRAP, nest, 0);
 	raise(SIGTRAP);
 	printf("deferred: handled %d deepest %d\n", handled, deepest);
 }
@@ -218,7 +174,7 @@ static void handler_saves_mask(void)
 	struct sigaction a;
 	sigset_t now;
 
-	set(on_trap_info, 0);
+	set(SIGTRAP, on_trap, 0);
 	memset(&a, 0, sizeof(a));
 	a.sa_handler = masks_inside;
 	for (int i = 0; i < 6; i++) {
@@ -257,7 +213,7 @@ static void altstack(void)
 	printf("%d\n", sigaltstack(&s, NULL));
 	sigaltstack(NULL, &old);
 	printf("ours %d size %zu\n", old.ss_sp == alternate, old.ss_size);
-	set(where, SA_ONSTACK);
+	set(SIGTRAP, where, SA_ONSTACK);
 	raise(SIGTRAP);
 	burn(5);
 	memset(&a, 0, sizeof(a));
@@ -277,7 +233,7 @@ static void keeps_errno(void)
 	errno = 5;
 	burn(10);
 	printf("errno %d\n", errno);
-	set(errno_after, 0);
+	set(SIGTRAP, errno_after, 0);
 	raise(SIGTRAP);
 	printf("errno %d\n", errno);
 }
@@ -295,7 +251,7 @@ static void context_is_the_real_one(void)
 	long value = 0;
 	sigset_t now;
 
-	set(change_context, 0);
+	set(SIGTRAP, change_context, 0);
 	__asm__ volatile("int3" : "+a"(value));
 	sigprocmask(SIG_BLOCK, NULL, &now);
 	printf("rax %ld mask %llx\n", value, (unsigned long long)bits(&now));

@@ -22,61 +22,9 @@
 #include <unistd.h>
 
 #include "hooks/cases.h"
+#include "hooks/signals.h"
 
-static _Atomic int handled;
-static siginfo_t last;
-static _Atomic(pthread_t) handled_by;
 static _Atomic bool stop;
-
-static void on_trap(int sig, siginfo_t *info, void *context)
-{
-	last = *info;
-	handled_by = pthread_self();
-	handled++;
-}
-
-static void set(int sig, int flags)
-{
-	struct sigaction a;
-
-	memset(&a, 0, sizeof(a));
-	a.sa_sigaction = on_trap;
-	a.sa_flags = SA_SIGINFO | flags;
-	sigaction(sig, &a, NULL);
-}
-
-static sigset_t only(int sig)
-{
-	sigset_t s;
-
-	sigemptyset(&s);
-	if (sig)
-		sigaddset(&s, sig);
-	return s;
-}
-
-static void mask(int how, int sig)
-{
-	sigset_t s = only(sig);
-
-	pthread_sigmask(how, &s, NULL);
-}
-
-static bool blocked(void)
-{
-	sigset_t s;
-
-	pthread_sigmask(SIG_BLOCK, NULL, &s);
-	return sigismember(&s, SIGTRAP);
-}
-
-static bool pending(int sig)
-{
-	sigset_t s;
-
-	sigpending(&s);
-	return sigismember(&s, sig);
-}
 
 static void show(const char *when)
 {
@@ -86,7 +34,7 @@ static void show(const char *when)
 
 static void blocked_kill(void)
 {
-	set(SIGTRAP, 0);
+	set(SIGTRAP, on_trap, 0);
 	mask(SIG_BLOCK, SIGTRAP);
 	burn(5);
 	show("blocked");
@@ -111,7 +59,7 @@ static void blocked_raise(void)
 {
 	union sigval v = { .sival_int = 4711 };
 
-	set(SIGTRAP, 0);
+	set(SIGTRAP, on_trap, 0);
 	for (int i = 0; i < 200; i++) {
 		mask(SIG_BLOCK, SIGTRAP);
 		raise(SIGTRAP);
@@ -129,7 +77,7 @@ static void blocked_raise(void)
 	mask(SIG_SETMASK, SIGTRAP);
 	raise(SIGTRAP);
 	signal(SIGTRAP, SIG_IGN);
-	set(SIGTRAP, 0);
+	set(SIGTRAP, on_trap, 0);
 	show("discarded by SIG_IGN");
 	mask(SIG_SETMASK, 0);
 	show("unblocked");
@@ -288,8 +236,8 @@ static void wait_with_mask(void)
 	sigset_t none = only(0), trap = only(SIGTRAP);
 	pthread_t t;
 
-	set(SIGTRAP, 0);
-	set(SIGUSR1, 0);
+	set(SIGTRAP, on_trap, 0);
+	set(SIGUSR1, on_trap, 0);
 	for (int way = 0; way < 5; way++) {
 		/* Pending already: the call returns at once. */
 		mask(SIG_BLOCK, SIGTRAP);
@@ -322,7 +270,7 @@ static void no_interruption(void)
 	sigset_t none = only(0);
 	int bad = 0;
 
-	set(SIGTRAP, 0);
+	set(SIGTRAP, on_trap, 0);
 	mask(SIG_BLOCK, SIGTRAP);
 	for (int i = 0; i < 1000; i++) {
 		if (ppoll(NULL, 0, &t, i % 2 ? &none : NULL))
@@ -378,7 +326,7 @@ static void restart(void)
 	for (int i = 0; i < 2; i++) {
 		if (pipe(fd))
 			exit(1);
-		set(SIGTRAP, i ? SA_RESTART : 0);
+		set(SIGTRAP, on_trap, i ? SA_RESTART : 0);
 		reader_id = 0;
 		pthread_create(&reader, NULL, read_pipe, &fd[0]);
 		wait_until_asleep();
@@ -397,7 +345,7 @@ static void finds_the_thread(void)
 	pthread_t t;
 	int wrong = 0;
 
-	set(SIGTRAP, 0);
+	set(SIGTRAP, on_trap, 0);
 	pthread_create(&t, NULL, burn_until_stop, NULL);
 	mask(SIG_BLOCK, SIGTRAP);
 	for (int i = 0; i < 50; i++) {
@@ -426,7 +374,7 @@ static void waits_for_whoever(void)
 {
 	pthread_t t, noise[2];
 
-	set(SIGTRAP, 0);
+	set(SIGTRAP, on_trap, 0);
 	mask(SIG_BLOCK, SIGTRAP);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&noise[i], NULL, burn_until_stop, NULL);
