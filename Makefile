@@ -186,7 +186,7 @@ SANITIZE_COMPILE = $(CC) $(CSTD) $(WARN) -Wno-tsan -Wno-format-truncation \
 INSTR_TEST_PROGRAMS := $(INSTR_TESTS) $(INSTR_TESTS:%=%.plain) \
 	$(B)/tests/instr/process.tsan $(INSTR_MICROBENCH)
 
-$(B)/tests/instr/%.plain: tests/instr/%.c Makefile | $(DEPS_FIRST)
+$(B)/tests/instr/%.plain: tests/instr/%.c tests/instr/turns.h Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -Wno-sync-nand -O2 -g -mcx16 -pthread -o $@ $<
 
@@ -195,7 +195,8 @@ $(B)/tests/instr/%.tsan: tests/instr/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -fsanitize=thread -pthread -o $@ $<
 
-$(B)/tests/instr/%: tests/instr/%.c Makefile $(B)/libcomdet-instr.a | $(DEPS_FIRST)
+$(B)/tests/instr/%: tests/instr/%.c tests/instr/turns.h Makefile \
+		$(B)/libcomdet-instr.a | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(SANITIZE_COMPILE) -o $@.o $<
 	$(CC) -pthread -o $@ $@.o -L$(B) -l:libcomdet-instr.a

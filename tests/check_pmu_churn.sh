@@ -15,29 +15,11 @@
 # processors busy meanwhile.
 
 . "$(dirname "$0")/e2e.sh"
+. "$(dirname "$0")/burn.sh"
 
 PROGRAM=$B/tests/instr/reuse_churn.plain
 FAKE=$B/tests/libcomdet-fake.so
 ulimit -c 0
-burners=()
-
-quiet()
-{
-	[ ${#burners[@]} = 0 ] || kill "${burners[@]}" 2>/dev/null
-	rm -rf "$WORK"
-}
-trap quiet EXIT
-
-# As many as there are processors, and no longer than this script.
-burn()
-{
-	local i
-
-	for ((i = 0; i < $(nproc); i++)); do
-		timeout 600 sh -c 'while :; do :; done' &
-		burners+=($!)
-	done
-}
 
 # churn MODEL ARGUMENT... - must do what the program does without us; $duration
 # is how long samples are taken

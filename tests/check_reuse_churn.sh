@@ -13,30 +13,12 @@
 # times.
 
 . "$(dirname "$0")/e2e.sh"
+. "$(dirname "$0")/burn.sh"
 
 CHURN=${CHURN:-1}
 PROGRAM=$B/tests/instr/reuse_churn
 PLUGIN=$B/libcomdet-qemu.so
 ulimit -c 0
-burners=()
-
-quiet()
-{
-	[ ${#burners[@]} = 0 ] || kill "${burners[@]}" 2>/dev/null
-	rm -rf "$WORK"
-}
-trap quiet EXIT
-
-# As many as there are processors, and no longer than this script.
-burn()
-{
-	local i
-
-	for ((i = 0; i < $(nproc); i++)); do
-		timeout 600 sh -c 'while :; do :; done' &
-		burners+=($!)
-	done
-}
 
 # as_without ARGUMENT... - run_us must do what the program does without us
 as_without()

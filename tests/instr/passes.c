@@ -12,36 +12,11 @@
  *
  * With LOADS the second thread loads all of them so often in each round.
  */
-#include <linux/futex.h>
-#include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-enum {
-	BYTES = 1000
-};
+#include "turns.h"
 
-static volatile char data[BYTES] __attribute__((aligned(64)));
-static uint32_t turn __attribute__((aligned(64))); /* a futex */
 static long rounds, loads = 1;
-
-#define WITHOUT_HOOKS __attribute__((noinline, no_sanitize("thread")))
-
-WITHOUT_HOOKS static void wait_for(uint32_t mine)
-{
-	uint32_t now;
-
-	while ((now = *(volatile uint32_t *)&turn) != mine)
-		syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, now, NULL);
-}
-
-WITHOUT_HOOKS static void pass(uint32_t mine)
-{
-	*(volatile uint32_t *)&turn = mine + 1;
-	syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 2);
-}
 
 static void *first(void *arg)
 {
@@ -67,14 +42,7 @@ static void *second(void *arg)
 
 int main(int argc, char **argv)
 {
-	pthread_t thread[2];
-
 	rounds = argc > 1 ? atol(argv[1]) : 1000;
 	loads = argc > 2 ? atol(argv[2]) : 1;
-	if (pthread_create(&thread[0], NULL, first, NULL) ||
-	    pthread_create(&thread[1], NULL, second, NULL))
-		return 1;
-	pthread_join(thread[0], NULL);
-	pthread_join(thread[1], NULL);
-	return 0;
+	return take_turns(first, second);
 }

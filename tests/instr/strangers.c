@@ -9,43 +9,18 @@
  * word of its own, stores to all of them without. To the hooks the first
  * thread's bytes are its alone.
  */
-#include <linux/futex.h>
-#include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-enum {
-	BYTES = 1000
-};
+#include "turns.h"
 
 /* Of the hooks; the program can do without. */
 void __tsan_write1(void *p) __attribute__((weak));
 
-static volatile char data[BYTES] __attribute__((aligned(64)));
 static volatile long own __attribute__((aligned(64)));
-static uint32_t turn __attribute__((aligned(64))); /* a futex */
 static long rounds;
 static bool promises;
-
-#define WITHOUT_HOOKS __attribute__((noinline, no_sanitize("thread")))
-
-WITHOUT_HOOKS static void wait_for(uint32_t mine)
-{
-	uint32_t now;
-
-	while ((now = *(volatile uint32_t *)&turn) != mine)
-		syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, now, NULL);
-}
-
-WITHOUT_HOOKS static void pass(uint32_t mine)
-{
-	*(volatile uint32_t *)&turn = mine + 1;
-	syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 2);
-}
 
 WITHOUT_HOOKS static void hook(const volatile void *p)
 {
@@ -82,14 +57,7 @@ WITHOUT_HOOKS static void *second(void *arg)
 
 int main(int argc, char **argv)
 {
-	pthread_t thread[2];
-
 	rounds = argc > 1 ? atol(argv[1]) : 1000;
 	promises = argc > 2 && !strcmp(argv[2], "promises");
-	if (pthread_create(&thread[0], NULL, first, NULL) ||
-	    pthread_create(&thread[1], NULL, second, NULL))
-		return 1;
-	pthread_join(thread[0], NULL);
-	pthread_join(thread[1], NULL);
-	return 0;
+	return take_turns(first, second);
 }
