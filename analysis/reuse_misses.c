@@ -153,6 +153,27 @@ bool reuse_stream_simulated(const struct reuse_streams *all,
 	return cache_misses_count(&all->simulated, cache, &part, c);
 }
 
+/*
+ * Where distances were counted, what a whole cache misses is known, and the
+ * model is left with what the sets change.
+ */
+static void settle_whole(const struct reuse_streams *all,
+			 const struct reuse_stream *s, struct mrc_cache *c)
+{
+	const struct reuse_stream *distances =
+		s->basis == REUSE_COUNTED ? reuse_streams_distances(all, s)
+					  : NULL;
+	double lines = (double)(c->cache->bytes / c->cache->line_bytes);
+	double moved;
+
+	if (!distances)
+		return;
+	moved = reuse_stream_from(distances, lines) - c->whole;
+	c->whole += moved;
+	c->miss_ratio = fmin(1, fmax(0, c->miss_ratio + moved));
+	c->by = (struct interval){ c->miss_ratio, c->miss_ratio };
+}
+
 size_t reuse_stream_caches(const struct reuse_streams *all,
 			   const struct reuse_stream *s,
 			   struct mrc_cache cache[HOST_CACHES_MAX])
@@ -168,6 +189,7 @@ size_t reuse_stream_caches(const struct reuse_streams *all,
 		if (!reuse_scope_has_cache(all, s->scope, &all->cache[i]))
 			continue;
 		*c = cache_of(s, &all->cache[i]);
+		settle_whole(all, s, c);
 		if (n && c->miss_ratio > c[-1].miss_ratio) {
 			c->miss_ratio = c[-1].miss_ratio;
 			c->by = c[-1].by;

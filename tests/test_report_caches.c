@@ -44,15 +44,16 @@ static void put_misses(uint32_t thread, uint32_t depth, bool of_stores,
 	store_commit(&writer);
 }
 
-/* Every access is to the line before, or one of @lines in turn. */
-static void put_exact(uint32_t thread, uint64_t time, double weight)
+/* Reuses after @value accesses, or at a stack distance of @value lines. */
+static void put_counted(enum cdp_reuse_kind kind, uint32_t thread,
+			uint64_t value, double weight)
 {
 	struct cdp_reuse r = {
-		.kind = CDP_REUSE_EXACT,
+		.kind = kind,
 		.granularity = REUSE_LINE,
 		.outcome = REUSE_REUSED,
 		.thread = thread,
-		.bin = reuse_bin_of(time),
+		.bin = reuse_bin_of(value),
 		.weight = weight,
 		.squares = weight,
 		.count = (uint64_t)weight,
@@ -81,8 +82,8 @@ START_TEST(misses_add_up_by_cache_thread_and_instruction)
 	begin_caches();
 	fake_thread(&fake, "two");
 	fake_own_maps(&fake);
-	put_exact(0, 1, ACCESSES);
-	put_exact(1, 1, ACCESSES);
+	put_counted(CDP_REUSE_EXACT, 0, 1, ACCESSES);
+	put_counted(CDP_REUSE_EXACT, 1, 1, ACCESSES);
 	for (uint32_t t = 0; t < 2; t++) {
 		put_misses(t, 1, false, 0x1000, 0, 300);
 		put_misses(t, 1, false, 0, 60000, 100);
@@ -138,7 +139,7 @@ static char *text_with(double misses)
 
 	begin_caches();
 	fake_own_maps(&fake);
-	put_exact(0, 1, ACCESSES);
+	put_counted(CDP_REUSE_EXACT, 0, 1, ACCESSES);
 	put_misses(0, 1, false, 0x1000, 0, misses);
 	put_misses(0, 1, false, 0, ACCESSES, 0);
 	json_decref(end());
@@ -185,6 +186,27 @@ START_TEST(caches_that_this_machine_lacks_are_not_said_to_be_its_own)
 }
 END_TEST
 
+/* By times all would miss, but lines in between were counted. */
+START_TEST(distances_that_were_counted_are_what_is_expected)
+{
+	json_t *report, *cache;
+
+	begin_caches();
+	put_counted(CDP_REUSE_EXACT, 0, 100000, ACCESSES);
+	put_counted(CDP_REUSE_STACK, 0, 10, ACCESSES * 3. / 4);
+	put_counted(CDP_REUSE_STACK, 0, 100000, ACCESSES / 4.);
+	put_misses(0, 1, false, 0, ACCESSES, ACCESSES / 4.);
+	report = end();
+	cache = find(at(json_array_get(at(report, "reuse_exact"), 0), "caches"),
+		     "name", "L1d");
+	ck_assert_double_eq_tol(real_at(cache, "fully_associative"), 0.25,
+				1e-9);
+	ck_assert_double_eq_tol(real_at(cache, "miss_ratio"), 0.25, 1e-3);
+	ck_assert_double_eq_tol(real_at(cache, "simulated"), 0.25, 1e-9);
+	json_decref(report);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report_caches");
@@ -193,6 +215,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, misses_add_up_by_cache_thread_and_instruction);
+	tcase_add_test(tc, distances_that_were_counted_are_what_is_expected);
 	tcase_add_test(tc, far_more_misses_than_expected_are_conflicts);
 	tcase_add_test(tc, misses_about_as_expected_are_none);
 	tcase_add_test(
