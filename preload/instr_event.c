@@ -166,6 +166,7 @@ struct event {
 	struct instr_thread *hooks;
 	enum instr_class class;
 	struct access access;
+	struct instr_caller caller;
 	bool sampled, poked;
 	uint32_t slots; /* that may be touched */
 };
@@ -251,8 +252,11 @@ static void work(void *arg)
 	instr_begin(t);
 	if (e->hooks->owner != owner)
 		begin_hooks(t, e->hooks);
-	if (e->poked)
+	t->instr.caller = e->caller;
+	if (e->poked) {
+		instr_reuse_hook(t, e->access.ip);
 		instr_poke_answer(t);
+	}
 	if (e->slots)
 		trap(t, e);
 	if (e->sampled)
@@ -348,6 +352,7 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 			.flags = (instr_class_loads(class) ? ACCESS_LOAD : 0) |
 				 (instr_class_stores(class) ? ACCESS_STORE : 0),
 		},
+		.caller = { ip, h->sp, h->saved },
 	};
 	struct thread *t = thread_self();
 

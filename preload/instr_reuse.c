@@ -11,10 +11,12 @@
  * changes, and its generation is read before it.
  *
  * Watched by registers, one for each slot: each thread sets its own, as
- * instr_poke.c says. A hook runs before its access, so a use is armed before it
- * is made: it traps, and is the use by that (use_next). Nothing that comes
- * after it can be missed. An access that traps is not told of by the hooks as
- * well; threads that found no registers are told by their hooks alone.
+ * instr_poke.c says. A hook runs before its access, so a use that is armed at
+ * once traps, and is the use by that (use_next). Nothing that comes after it
+ * can be missed. Where nothing can come before the thread's next hook either
+ * (instr_ahead.c), it is armed there, which spares that trap. An access that
+ * traps is not told of by the hooks as well; threads that found no registers
+ * are told by their hooks alone.
  */
 #include <errno.h>
 #include <signal.h>
@@ -179,6 +181,7 @@ static void decided(void *ctx, const struct reuse_event *e)
 static int arm_registers(void *ctx, const struct reuse_watched *w)
 {
 	struct instr_reuse *r = ctx;
+	struct instr_awaited *awaited = &r->owner->instr.awaited;
 	struct watch_range range =
 		reuse_own_part(w->addr, w->len, &r->thread.rng);
 	struct reuse_watched part = *w;
@@ -188,7 +191,18 @@ static int arm_registers(void *ctx, const struct reuse_watched *w)
 	atomic_store_explicit(&watched[w->slot].traps, 0, memory_order_relaxed);
 	arm(r, &part);
 	instr_count_poke(r->owner);
-	instr_poke_answer(r->owner);
+	awaited->call = 0;
+	if (r->owner->instr.bank)
+		awaited->call =
+			instr_ahead(r->owner, &r->owner->instr.caller, &range);
+	if (!awaited->call) {
+		instr_poke_answer(r->owner);
+		return 0;
+	}
+	awaited->slot = w->slot;
+	awaited->generation = w->generation;
+	instr_poke_off(r->owner, w->slot);
+	instr_poke(r->owner);
 	return 0;
 }
 
@@ -287,6 +301,7 @@ int instr_reuse_init(uint32_t registers)
 void instr_reuse_start(struct thread *t)
 {
 	t->instr.place = instr_place(t->record->id);
+	t->instr.awaited.call = 0;
 	t->instr.reuse_tally = (struct reuse_tally){
 		.writer.section = CDP_REUSE,
 		.period = instr_config.period,
@@ -466,9 +481,26 @@ void instr_reuse_sample(struct thread *t, const struct access *a, uint64_t sp)
 	}
 	if (piece.addr < end)
 		lose(t, LOSS_NO_REGISTER);
-	/* By hooks, the use is this access: nothing else will tell of it. */
-	if (hardware && !t->instr.bank)
+	if (!hardware)
+		return;
+	/* The use is this access: nothing else will tell of it. */
+	if (!t->instr.bank)
 		trap(t, a);
+	else if (t->instr.awaited.call)
+		reuse_trap(engine[0].reuse, &t->instr.reuse[0].thread,
+			   t->instr.awaited.slot, t->instr.awaited.generation,
+			   a, instr_accesses(t));
+}
+
+void instr_reuse_hook(struct thread *t, uint64_t ip)
+{
+	struct instr_awaited a = t->instr.awaited;
+
+	t->instr.awaited.call = 0;
+	/* A handler of the program's came first: who knows what it did. */
+	if (a.call && ip - a.call >= INSN_BYTES_MAX)
+		reuse_drop(engine[0].reuse, &t->instr.reuse[0].thread, a.slot,
+			   a.generation);
 }
 
 static void add_loss(enum loss_cause cause, uint64_t uses)

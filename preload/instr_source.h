@@ -100,6 +100,18 @@ struct instr_slot {
 	uint32_t thread; /* of the use */
 };
 
+/* Where a hook returns to, and what its caller has in registers then. */
+struct instr_caller {
+	uint64_t rip, rsp;
+	const struct instr_saved *saved;
+};
+
+/* A use that is armed at the thread's next hook. */
+struct instr_awaited {
+	uint64_t call; /* of that hook; 0: there is no such use */
+	uint32_t slot, generation;
+};
+
 /* A thread's counters in one copy of the hooks. */
 struct instr_copy {
 	const struct instr_library *library;
@@ -128,7 +140,9 @@ struct instr_state {
 	/* As its registers are set: instr_poke.c. */
 	struct instr_bank *bank; /* NULL: none */
 	struct instr_slot armed[COMM_REGISTERS_MAX];
-	bool by_hooks; /* found no bank */
+	bool by_hooks;              /* found no bank */
+	struct instr_caller caller; /* of the event; saved: NULL, not known */
+	struct instr_awaited awaited;
 	struct exact_thread *exact;
 	/* comm's, in software. */
 	struct watch_range watched[COMM_REGISTERS_MAX];
@@ -371,6 +385,20 @@ void instr_reuse_sample(struct thread *t, const struct access *a, uint64_t sp);
  */
 void instr_reuse_register(struct thread *t, const struct watch_signal *what,
 			  const struct cpu_state *cpu);
+/*
+ * The thread's next hook after a sample was called at @ip, in the call. Was it
+ * the one that a use waits for to be armed? Else that use is lost.
+ */
+void instr_reuse_hook(struct thread *t, uint64_t ip);
+
+/*
+ * What @t does from where a hook returns to @from up to its next hook. Returns
+ * where that is called, if the bytes @w are accessed once until then, and 0 if
+ * they are not, or if it cannot be told. Context: an event of @t.
+ */
+uint64_t instr_ahead(struct thread *t, const struct instr_caller *from,
+		     const struct watch_range *w);
+
 /* Uses that are still watched dangle. */
 void instr_reuse_finish(void);
 

@@ -24,6 +24,15 @@ extern HIDDEN const char code_low[] __asm__("__start_comdet_instr_atomics")
 extern HIDDEN const char code_high[] __asm__("__stop_comdet_instr_atomics")
 	__attribute__((weak));
 
+extern HIDDEN const char hooks_low[] __asm__("__start_comdet_instr_hooks");
+extern HIDDEN const char hooks_high[] __asm__("__stop_comdet_instr_hooks");
+
+/* Hooks that know their callers' registers: they and instr_event use no others
+ * than calls may change. */
+#define ACCESS_HOOK(name)                                                      \
+	void name(void *p);                                                    \
+	EXPORT __attribute__((section("comdet_instr_hooks"))) void name(void *p)
+
 static struct instr_thread *this_thread(void)
 {
 	return &instr_self;
@@ -38,6 +47,8 @@ HIDDEN struct instr_library instr_library = {
 	.thread = this_thread,
 	.code_low = code_low,
 	.code_high = code_high,
+	.hooks_low = hooks_low,
+	.hooks_high = hooks_high,
 };
 
 /* struct instr_note */
@@ -92,12 +103,40 @@ static void tell(uint64_t addr, enum instr_class class, uint64_t ip,
 	}
 }
 
-__attribute__((cold, noinline)) void instr_event(uint64_t addr,
-						 enum instr_class class,
-						 uint64_t ip, uint64_t sp)
+/* Of the parameters of instr_event; @saved is what it pushed. */
+HIDDEN void instr_event_saved(uint64_t addr, enum instr_class class,
+			      uint64_t ip, uint64_t sp,
+			      const struct instr_saved *saved);
+
+void instr_event_saved(uint64_t addr, enum instr_class class, uint64_t ip,
+		       uint64_t sp, const struct instr_saved *saved)
 {
+	instr_self.saved = saved;
 	tell(addr, class, ip, instr_class_bytes(class), sp);
+	instr_self.saved = NULL;
 }
+
+/* Push struct instr_saved. */
+__asm__(".pushsection .text.unlikely\n\t"
+	".globl instr_event\n\t"
+	".hidden instr_event\n\t"
+	".type instr_event, @function\n"
+	"instr_event:\n\t"
+	".cfi_startproc\n\t"
+	".irp reg, r15, r14, r13, r12, rbp, rbx\n\t"
+	"push %\\reg\n\t"
+	".cfi_adjust_cfa_offset 8\n\t"
+	".endr\n\t"
+	"mov %rsp, %r8\n\t"
+	"sub $8, %rsp\n\t"
+	".cfi_adjust_cfa_offset 8\n\t"
+	"call instr_event_saved\n\t"
+	"add $56, %rsp\n\t"
+	".cfi_def_cfa_offset 8\n\t"
+	"ret\n\t"
+	".cfi_endproc\n\t"
+	".size instr_event, . - instr_event\n\t"
+	".popsection");
 
 /* Ranges are counted here: next to what they do to memory, it is little. */
 __attribute__((noinline)) void instr_range_event(uint64_t addr,
@@ -117,7 +156,7 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 }
 
 #define LOADS(bytes, log)                                                      \
-	HOOK(void, __tsan_read##bytes, void *p)                                \
+	ACCESS_HOOK(__tsan_read##bytes)                                        \
 	{                                                                      \
 		instr_access(p, INSTR_LOAD + (log));                           \
 	}                                                                      \
@@ -125,7 +164,7 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 	__attribute__((alias("__tsan_read" #bytes)));
 
 #define STORES(bytes, log)                                                     \
-	HOOK(void, __tsan_write##bytes, void *p)                               \
+	ACCESS_HOOK(__tsan_write##bytes)                                       \
 	{                                                                      \
 		instr_access(p, INSTR_STORE + (log));                          \
 	}                                                                      \
@@ -134,7 +173,7 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 
 /* x = x + 1 as one call, with -mllvm -tsan-compound-read-before-write. */
 #define MODIFIES(bytes, log)                                                   \
-	HOOK(void, __tsan_read_write##bytes, void *p)                          \
+	ACCESS_HOOK(__tsan_read_write##bytes)                                  \
 	{                                                                      \
 		instr_access(p, INSTR_MODIFY + (log));                         \
 	}

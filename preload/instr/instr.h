@@ -59,6 +59,11 @@ struct instr_frame {
 	uint64_t entry;  /* an address in it, always the same one */
 };
 
+/* Registers that calls preserve, as pushed. */
+struct instr_saved {
+	uint64_t rbx, rbp, r12, r13, r14, r15;
+};
+
 /* One per thread and copy of the library, all zero when the thread starts. */
 struct instr_thread {
 	int64_t left[INSTR_CLASSES]; /* an event when it is below 0 */
@@ -81,6 +86,8 @@ struct instr_thread {
 	struct instr_frame *top, *last;
 	uint64_t left_out; /* frames below the last one */
 	uint64_t sp;       /* stack pointer at the access that is told of */
+	/* While it is told of: its caller's registers; NULL: not known. */
+	const struct instr_saved *saved;
 };
 
 /*
@@ -101,6 +108,8 @@ struct instr_library {
 	instr_listener *listener;             /* atomic; NULL: nobody listens */
 	/* The hooks that perform accesses themselves: atomics. */
 	const char *code_low, *code_high;
+	/* Those of single accesses that their callers make. */
+	const char *hooks_low, *hooks_high;
 };
 
 /* The desc of the note: two words. */
