@@ -129,14 +129,8 @@ static FILE *open_output(const char *path)
 
 static void write_svg(const char *path, const struct report_reuse *reuse)
 {
-	FILE *f;
+	FILE *f = open_output(path);
 
-	if (!report_reuse_curves(reuse))
-		die("report: there are no miss ratio curves to draw: they need "
-		    "reuses of cache lines, in accesses; record with -m reuse "
-		    "-s emu, or instr, pebs or ibs, not by the clock nor with "
-		    "--watch hw");
-	f = open_output(path);
 	report_reuse_svg(f, reuse);
 	if (fclose(f))
 		die("cannot write %s: %s", safe_text(path), strerror(errno));
@@ -162,14 +156,20 @@ static int run_report(int argc, char **argv)
 	r.top = o.top;
 	r.thread_rows = o.thread_rows;
 	r.thread = o.filter.thread;
-	r.out = open_output(o.output);
-	r.colour = colour_wanted(o.colour, r.out);
 	tally_init(&r.tally, &p, r.symbols, o.filter.thread);
 	report_reuse_init(&reuse, &p, r.symbols, &o.filter);
 	if (o.filter.pairings && !reuse.streams.streams)
 		die("report: --kind is of reuses, and there are none; record "
 		    "with -m reuse");
+	if (o.svg && !report_reuse_curves(&reuse))
+		die("report: there are no miss ratio curves to draw: they need "
+		    "reuses of cache lines, in accesses; record with -m reuse "
+		    "-s emu, or instr, pebs or ibs, not by the clock nor with "
+		    "--watch hw");
+	/* Whatever is refused leaves an earlier file as it is. */
 	r.reuse = &reuse;
+	r.out = open_output(o.output);
+	r.colour = colour_wanted(o.colour, r.out);
 	if (o.svg)
 		write_svg(o.svg, &reuse);
 	if (o.json)

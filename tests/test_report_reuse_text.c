@@ -92,6 +92,7 @@ START_TEST(nanoseconds_are_no_accesses)
 	json_t *report, *s, *bin;
 	struct cdp_header *h;
 	struct verb v;
+	char path[300];
 
 	begin(CDP_MODE_REUSE);
 	h = fake.store.header;
@@ -129,10 +130,13 @@ START_TEST(nanoseconds_are_no_accesses)
 	ck_assert_ptr_null(strstr(v.out, "miss ratio at"));
 	ck_assert_ptr_null(strstr(v.out, "Expected to miss"));
 	verb_free(&v);
-	v = VERB(cmd_report, "report", "--svg", "curve.svg", fake.dir);
+	snprintf(path, sizeof(path), "%s/earlier", sandbox);
+	v = VERB(cmd_report, "report", "--svg", "curve.svg", "-o", path,
+		 fake.dir);
 	ck_assert_int_eq(v.status, 1);
 	ASSERT_SAYS(v.err, "there are no miss ratio curves to draw");
 	ASSERT_SAYS(v.err, "not by the clock");
+	ck_assert_int_ne(access(path, F_OK), 0);
 	verb_free(&v);
 }
 END_TEST
