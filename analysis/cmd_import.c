@@ -263,7 +263,7 @@ static void write_directory(struct import *im, const struct options *o)
 static void parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
-		{ "out", required_argument, NULL, 'o' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "samples", no_argument, NULL, 's' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -325,8 +325,8 @@ const struct command cmd_import = {
 		 "for what\n"
 		 "'perf record -o -' writes to a pipe.\n"
 		 "\n"
-		 "  -o, --out DIR  the directory to write (default: out)\n"
-		 "      --samples  print the samples, a line each, and write "
+		 "  -o, --output DIR  the directory to write; default out\n"
+		 "      --samples     print the samples, a line each, and write "
 		 "nothing\n",
 	.run = run_import,
 };
