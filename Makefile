@@ -40,7 +40,7 @@ SCRIPTS := $(wildcard tests/check_*.sh)
 
 # The part of preload/ that knows no operating system, for the unit tests.
 PURE := decode decode_forms interp interp_int interp_flow interp_string \
-	interp_sse interp_avx choose backdecode instr_path
+	interp_sse interp_avx choose backdecode instr_path stack_bounds
 PURE_OBJ = $(patsubst preload/%.c,$(O)/preload/%.o,$(filter \
 	$(PURE:%=preload/%.c) $(wildcard preload/decode*.c preload/interp*.c \
 	preload/backdecode*.c), \

@@ -157,7 +157,7 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 		if (instr_reuse_by_registers())
 			instr_poke_begin(t, copy, h);
 	}
-	instr_frames_begin(h);
+	instr_frames_begin(t, h, h->sp);
 	h->owner = owner;
 }
 

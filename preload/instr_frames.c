@@ -22,18 +22,11 @@
 enum {
 	FRAMES_BYTES = 8192, /* two pages */
 	FRAMES = FRAMES_BYTES / sizeof(struct instr_frame),
-	GATHERED_MAX = 1024, /* of all copies */
 	NODES = 1 << 16,
 };
 
-/* Of a thread, where its paths are put together. */
-struct instr_gathered {
-	struct instr_frame frame[GATHERED_MAX];
-	struct path_call call[GATHERED_MAX];
-	struct instr_stack stack;
-};
-
 static struct path_table *table;
+static _Atomic uint64_t cut; /* paths that are not complete */
 
 static void *map(size_t bytes)
 {
@@ -54,6 +47,7 @@ int instr_frames_init(void)
 	void *mem;
 
 	table = NULL; /* a forked child's is its own */
+	atomic_store(&cut, 0);
 	if (!instr_config.paths)
 		return 0;
 	mem = map(path_table_size(NODES));
@@ -63,27 +57,34 @@ int instr_frames_init(void)
 	return 0;
 }
 
-void instr_frames_begin(struct instr_thread *h)
+void instr_frames_begin(struct thread *t, struct instr_thread *h, uint64_t sp)
 {
 	struct instr_frame *f;
 
-	if (!table || h->top)
+	if (!table || !t || h->top)
 		return;
 	f = map(FRAMES_BYTES);
 	if (!f)
 		return;
+	if (!t->instr.stack.bytes)
+		t->instr.stack = stack_bounds_of(sp);
+	h->stack_low = t->instr.stack.low;
+	h->stack_bytes = t->instr.stack.bytes;
+	h->left_out = 0;
 	f->sp = INSTR_NO_SP;
 	h->last = f + (FRAMES - 1);
 	atomic_signal_fence(memory_order_release);
 	h->top = f;
 }
 
-void instr_thread_begin(void)
+void instr_thread_begin(struct thread *t)
 {
+	uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+
 	for (int i = 0; table && instr_is_source() && i < instr_libraries();
 	     i++)
 		if (instr_library(i))
-			instr_frames_begin(instr_library(i)->thread());
+			instr_frames_begin(t, instr_library(i)->thread(), sp);
 }
 
 void instr_frames_end(struct thread *t)
@@ -100,10 +101,9 @@ void instr_frames_end(struct thread *t)
 		atomic_signal_fence(memory_order_release);
 		sys_call2(SYS_munmap, base(h), FRAMES_BYTES);
 	}
-	if (t->instr.gathered)
-		sys_call2(SYS_munmap, t->instr.gathered,
-			  sizeof(*t->instr.gathered));
-	t->instr.gathered = NULL;
+	if (t->instr.path)
+		sys_call2(SYS_munmap, t->instr.path, sizeof(*t->instr.path));
+	t->instr.path = NULL;
 }
 
 /* The child may have been made by a handler that interrupted a hook: */
@@ -112,27 +112,12 @@ void instr_frames_forget(struct instr_thread *h)
 	h->top = NULL; /* what it has in hand stays mapped */
 }
 
-/* Both outermost first, which is by stack pointer. Returns how many in all. */
-static uint32_t merge(struct instr_frame *to, uint32_t n,
-		      const struct instr_frame *from, uint32_t more)
+static void find(struct thread *t, uint64_t sp)
 {
-	uint32_t all;
-
-	if (more > GATHERED_MAX - n)
-		more = GATHERED_MAX - n;
-	all = n + more;
-	for (uint32_t i = all; more; i--) {
-		if (n && to[n - 1].sp < from[more - 1].sp)
-			to[i - 1] = to[--n];
-		else
-			to[i - 1] = from[--more];
-	}
-	return all;
-}
-
-static uint32_t gather(struct instr_frame *to)
-{
-	uint32_t n = 0;
+	struct instr_frames copy[INSTR_LIBRARIES_MAX];
+	struct instr_path *p = t->instr.path;
+	bool left_out = false;
+	uint32_t copies = 0;
 
 	for (int i = 0; i < instr_libraries(); i++) {
 		const struct instr_thread *h;
@@ -140,29 +125,40 @@ static uint32_t gather(struct instr_frame *to)
 		if (!instr_library(i))
 			continue;
 		h = instr_library(i)->thread();
-		if (h->top)
-			n = merge(to, n, base(h) + 1, h->top - base(h));
+		if (!h->top)
+			continue;
+		left_out |= h->left_out;
+		copy[copies++] =
+			(struct instr_frames){ base(h) + 1, h->top - base(h) };
 	}
-	return n;
+	p->stack.read = memread;
+	p->stack.ctx = t;
+	p->stack.bounds = t->instr.stack;
+	instr_path_find(p, copy, copies, sp);
+	if (p->is_cut || left_out)
+		atomic_fetch_add_explicit(&cut, 1, memory_order_relaxed);
 }
 
-static uint32_t find_path(struct thread *t, uint64_t sp, uint64_t ip)
+static uint32_t path_of(struct thread *t, uint64_t sp, uint64_t ip)
 {
 	const struct path_call access = { .ip = ip };
-	struct instr_gathered *g = t->instr.gathered;
-	uint32_t calls, node = 0, path;
+	struct instr_path *p = t->instr.path;
+	uint32_t node = 0, parent;
 
-	if (!g)
-		g = t->instr.gathered = map(sizeof(*g));
-	if (!g)
+	if (!p)
+		p = t->instr.path = map(sizeof(*p));
+	if (!p)
 		return 0;
-	g->stack.read = memread;
-	g->stack.ctx = t;
-	calls = instr_path(g->frame, gather(g->frame), sp, &g->stack, g->call);
-	for (uint32_t i = 0; i < calls; i++)
-		node = path_table_put(table, node, &g->call[i], maps_note);
-	path = path_table_put(table, node, &access, maps_note);
-	return path == node ? 0 : path;
+	find(t, sp);
+	for (uint32_t i = 0; i <= p->calls; i++) {
+		parent = node;
+		node = path_table_put(table, parent,
+				      i < p->calls ? &p->call[i] : &access,
+				      maps_note);
+		if (node == parent) /* no room */
+			return 0;
+	}
+	return node;
 }
 
 void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip)
@@ -171,12 +167,12 @@ void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip)
 
 	if (!table)
 		return;
-	path = find_path(t, sp, ip);
+	path = path_of(t, sp, ip);
 	for (int i = 0; i < INSTR_REUSE_ENGINES; i++)
 		t->instr.reuse[i].thread.path = path;
 }
 
 uint64_t instr_frames_lost(void)
 {
-	return table ? path_table_stats(table).lost : 0;
+	return table ? path_table_stats(table).lost + atomic_load(&cut) : 0;
 }

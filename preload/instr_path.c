@@ -2,20 +2,19 @@
 /*
  * instr_path - the calls that led to an access, from the frames that hooks keep
  */
-#include <stdbool.h>
-
 #include "instr_path.h"
 #include "signal_safe.h"
 
 enum {
-	LOOK_BYTES = 16 * 1024, /* beyond that nothing is told */
+	PAGES_MAX = 64,   /* looked at for one path */
+	LINK_BYTES = 256, /* of arguments, where one function calls another */
 };
 
-/* Is the one on the same stack as the other and below it? */
-static bool is_below(uint64_t sp, uint64_t other)
-{
-	return other - sp - 1 < INSTR_STACK_MAX;
-}
+enum verdict {
+	ACTIVE,
+	INACTIVE,
+	UNKNOWN
+};
 
 static bool has_page(struct instr_stack *s, uint64_t page)
 {
@@ -29,47 +28,86 @@ static bool has_page(struct instr_stack *s, uint64_t page)
 }
 
 /*
- * Does @word lie from @low to below @high? Mostly just below. True also where
- * there is no telling.
+ * Is the return address of @f where that of an active function is? Then *@end
+ * is where its frame ends. @pages may still be looked at.
  */
-static bool lies_between(struct instr_stack *s, uint64_t word, uint64_t low,
-			 uint64_t high)
+static enum verdict look(struct instr_stack *s, const struct instr_frame *f,
+			 uint32_t *pages, uint64_t *end)
 {
-	uint64_t addr = high & -sizeof(word);
+	uint64_t addr = (f->sp + 7) & ~UINT64_C(7);
 
-	while (addr >= low + sizeof(word)) {
-		uint64_t in_page;
+	for (;; addr += sizeof(uint64_t)) {
+		uint64_t in_page = addr % INSTR_STACK_PAGE;
 
-		addr -= sizeof(word);
-		in_page = addr % INSTR_STACK_PAGE;
-		if (high - addr > LOOK_BYTES || !has_page(s, addr - in_page) ||
-		    s->word[in_page / sizeof(word)] == word)
-			return true;
+		if (s->page != addr - in_page && !(*pages)--) {
+			*pages = 0;
+			return UNKNOWN;
+		}
+		if (!has_page(s, addr - in_page))
+			return INACTIVE;
+		if (s->word[in_page / sizeof(uint64_t)] == f->caller) {
+			*end = addr + sizeof(uint64_t);
+			return ACTIVE;
+		}
 	}
-	return false;
 }
 
-/* Leave the active frames at the end of the @n, return how many they are. */
-static uint32_t sort_out(struct instr_frame *frame, uint32_t n, uint64_t sp,
-			 struct instr_stack *stack)
+static bool is_own(const struct instr_stack *s, uint64_t sp)
 {
-	uint32_t inner;
+	return sp - s->bounds.low < s->bounds.bytes;
+}
 
-	while (n && is_below(frame[n - 1].sp, sp))
-		n--;
-	if (!n)
-		return 0;
-	inner = n - 1;
-	for (uint32_t i = inner; i--;) {
-		const struct instr_frame *f = &frame[inner];
+/*
+ * The innermost frame that is not below @low and on the same stack, as far as
+ * can be told; NULL: there is none. What was passed over never comes again.
+ */
+static const struct instr_frame *next(const struct instr_stack *s,
+				      struct instr_frames *copy,
+				      uint32_t copies, uint64_t low, bool own)
+{
+	struct instr_frames *best = NULL;
 
-		if (!is_below(f->sp, frame[i].sp) ||
-		    lies_between(stack, f->caller, f->sp, frame[i].sp))
-			frame[--inner] = frame[i];
+	for (uint32_t i = 0; i < copies; i++) {
+		struct instr_frames *c = &copy[i];
+
+		while (c->n &&
+		       (c->frame[c->n - 1].sp - low >= INSTR_STACK_MAX ||
+			is_own(s, c->frame[c->n - 1].sp) != own))
+			c->n--;
+		if (c->n && (!best || c->frame[c->n - 1].sp <
+					      best->frame[best->n - 1].sp))
+			best = c;
 	}
-	for (uint32_t i = inner; i < n; i++)
-		frame[i - inner] = frame[i];
-	return n - inner;
+	return best ? &best->frame[--best->n] : NULL;
+}
+
+/* The active ones, innermost first. Returns how many. */
+static uint32_t sort_out(struct instr_path *p, struct instr_frames *copy,
+			 uint32_t copies, uint64_t sp)
+{
+	struct instr_stack *s = &p->stack;
+	bool own = is_own(s, sp);
+	uint32_t n = 0, pages = PAGES_MAX;
+	const struct instr_frame *f;
+	uint64_t low = sp;
+
+	p->is_cut = !has_page(s, sp & -(uint64_t)INSTR_STACK_PAGE);
+	if (p->is_cut)
+		return 0;
+	while ((f = next(s, copy, copies, low, own))) {
+		enum verdict v;
+
+		if (!own && f->sp - low > LINK_BYTES)
+			break;
+		v = look(s, f, &pages, &low);
+		if (v == INACTIVE)
+			continue;
+		p->is_cut = v == UNKNOWN || n == INSTR_PATH_MAX;
+		if (p->is_cut)
+			break;
+		p->frame[n++] = *f;
+	}
+	return n;
 }
 
 static uint32_t find_entry(const struct instr_frame *frame, uint32_t n,
@@ -82,25 +120,35 @@ static uint32_t find_entry(const struct instr_frame *frame, uint32_t n,
 	return i;
 }
 
-uint32_t instr_path(struct instr_frame *frame, uint32_t n, uint64_t sp,
-		    struct instr_stack *stack, struct path_call *call)
+static void swap(struct instr_frame *x, struct instr_frame *y)
 {
-	uint32_t active, calls = 0;
+	struct instr_frame z = *x;
 
-	stack->page = 0; /* it has changed */
-	active = sort_out(frame, n, sp, stack);
-	for (uint32_t i = 0; i < active; i++) {
-		uint32_t k = find_entry(frame, calls, frame[i].entry);
+	*x = *y;
+	*y = z;
+}
+
+void instr_path_find(struct instr_path *p, struct instr_frames *copy,
+		     uint32_t copies, uint64_t sp)
+{
+	uint32_t n, calls = 0;
+
+	p->stack.page = 0; /* it has changed */
+	n = sort_out(p, copy, copies, sp);
+	for (uint32_t i = 0; i < n / 2; i++)
+		swap(&p->frame[i], &p->frame[n - 1 - i]);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = find_entry(p->frame, calls, p->frame[i].entry);
 
 		if (k < calls) {
-			call[k].recurs = true;
+			p->call[k].recurs = true;
 			calls = k + 1;
 			continue;
 		}
-		frame[calls] = frame[i];
-		call[calls++] = (struct path_call){
-			.ip = frame[i].caller - 1, /* in the call */
+		p->frame[calls] = p->frame[i];
+		p->call[calls++] = (struct path_call){
+			.ip = p->frame[i].caller - 1, /* in the call */
 		};
 	}
-	return calls;
+	p->calls = calls;
 }

@@ -74,7 +74,8 @@ static void set_listener(struct instr_library *l, instr_listener *listener)
 void instr_listen_to(struct instr_library *l)
 {
 	instr_expect(l->thread());
-	instr_frames_begin(l->thread());
+	instr_frames_begin(thread_self(), l->thread(),
+			   (uint64_t)(uintptr_t)__builtin_frame_address(0));
 	set_listener(l, instr_listen);
 }
 

@@ -36,6 +36,7 @@
 #include "src/exact.h"
 #include "src/reuse_tally.h"
 #include "src/transfer.h"
+#include "stack_bounds.h"
 
 struct thread;
 struct watch_signal;
@@ -90,8 +91,8 @@ struct instr_reuse {
 	struct reuse_thread thread;
 };
 
-struct instr_gathered; /* instr_frames.c */
-struct instr_bank;     /* instr_bank.c: debug registers of one thread */
+struct instr_path; /* instr_frames.c */
+struct instr_bank; /* instr_bank.c: debug registers of one thread */
 
 /* What is watched for a use, by registers. */
 struct instr_slot {
@@ -131,7 +132,8 @@ struct instr_state {
 	struct instr_reuse reuse[INSTR_REUSE_ENGINES];
 	struct reuse_tally reuse_tally;
 	struct reuse_place place;
-	struct instr_gathered *gathered; /* NULL: no path was asked for yet */
+	struct instr_path *path;   /* NULL: none was asked for yet */
+	struct stack_bounds stack; /* its own */
 	/* For who reads its counts: instr_count.c. */
 	struct thread *next;
 	struct instr_copy copy[INSTR_LIBRARIES_MAX];
@@ -186,8 +188,8 @@ bool instr_is_source(void);
 /* Time for runtime.comm: accesses of all threads. Any context. */
 uint64_t instr_ticks(void);
 
-/* The calling thread begins, before it runs any code of the program's. */
-void instr_thread_begin(void);
+/* @t, the calling thread, begins, before it runs any code of the program's. */
+void instr_thread_begin(struct thread *t);
 /* The calling thread ends. */
 void instr_thread_end(struct thread *t);
 
@@ -322,8 +324,11 @@ void instr_poke_end(struct instr_library *l);
 
 /* instr_frames.c: without config.paths nothing happens. */
 int instr_frames_init(void);
-/* The calling thread's hooks keep their frames from here on. Any context. */
-void instr_frames_begin(struct instr_thread *h);
+/*
+ * The hooks @h of the calling thread, @t or NULL, keep their frames from here
+ * on. @sp: somewhere on its own stack. Any context.
+ */
+void instr_frames_begin(struct thread *t, struct instr_thread *h, uint64_t sp);
 void instr_frames_end(struct thread *t);
 /* In a forked child. */
 void instr_frames_forget(struct instr_thread *h);
@@ -332,7 +337,7 @@ void instr_frames_forget(struct instr_thread *h);
  * thread, at @ip, with stack pointer @sp: find its path. Context: handler.
  */
 void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip);
-/* Calls that found no room. */
+/* Calls that found no room, and paths that are not complete. */
 uint64_t instr_frames_lost(void);
 
 /* instr_transfer.c: with an estimator only. */

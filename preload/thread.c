@@ -141,7 +141,7 @@ static void begin(struct thread *t)
 				runtime.delivery == DELIVERY_SIGTRAP;
 	thread_refresh(t);
 	self = t;
-	instr_thread_begin();
+	instr_thread_begin(t);
 	if (runtime.sampling)
 		source_thread_begin(t);
 }

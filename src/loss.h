@@ -42,7 +42,7 @@
 	X(NOT_MEMORY, "not_memory", "a sample that is no load or store")       \
 	X(MALFORMED, "malformed", "a record that contradicts itself")          \
 	X(NO_EVENT, "no_event", "a thread could not open its hardware events") \
-	X(NO_PATH, "no_path", "no room for a call of a call path")
+	X(NO_PATH, "no_path", "a call path that lacks calls")
 
 enum loss_cause {
 #define X(id, name, text) LOSS_##id,

@@ -226,15 +226,39 @@ HOOK(void, __tsan_vptr_update, void **p, void *value)
 	instr_access(p, INSTR_STORE + 3);
 }
 
-/*
- * The innermost frame that is not below @sp, where nothing can be active: what
- * lies there was left by a jump.
- */
+static bool is_own(uint64_t sp)
+{
+	return sp - instr_self.stack_low < instr_self.stack_bytes;
+}
+
+/* Nothing is active below the stack pointer, but on another stack. */
+static bool is_left(const struct instr_frame *f, uint64_t sp)
+{
+	return sp - f->sp - 1 < INSTR_STACK_MAX && is_own(f->sp) == is_own(sp);
+}
+
+/* The innermost frame that was not left by a jump. */
 static struct instr_frame *still_active(struct instr_frame *top, uint64_t sp)
 {
-	while (sp - top->sp - 1 < INSTR_STACK_MAX)
+	while (is_left(top, sp))
 		top--;
 	return top;
+}
+
+/*
+ * There is no more room: what was left, or has @sp, may lie below frames of
+ * another stack.
+ */
+static struct instr_frame *make_room(uint64_t sp)
+{
+	struct instr_frame *top = instr_self.last, *to = top;
+
+	while (to->sp != INSTR_NO_SP)
+		to--;
+	for (struct instr_frame *f = to + 1; f <= top; f++)
+		if (f->sp != sp && !is_left(f, sp))
+			*++to = *f;
+	return to;
 }
 
 /* No two functions that are active have the same stack pointer. */
@@ -246,6 +270,8 @@ static __attribute__((cold, noinline)) void push_late(uint64_t caller,
 
 	if (top->sp == sp)
 		top--;
+	if (top == instr_self.last && !instr_self.left_out)
+		top = make_room(sp);
 	if (top == instr_self.last) {
 		instr_self.left_out++;
 		return;

@@ -84,8 +84,9 @@ struct instr_thread {
 	 * is no function, and has INSTR_NO_SP.
 	 */
 	struct instr_frame *top, *last;
-	uint64_t left_out; /* frames below the last one */
-	uint64_t sp;       /* stack pointer at the access that is told of */
+	uint64_t left_out;               /* frames below the last one */
+	uint64_t stack_low, stack_bytes; /* the thread's own */
+	uint64_t sp; /* stack pointer at the access that is told of */
 	/* While it is told of: its caller's registers; NULL: not known. */
 	const struct instr_saved *saved;
 };
