@@ -8,57 +8,7 @@
 # tests/instr/paths.c says which they are. What is looked at are pairs of uses
 # and reuses in touch and down.
 
-. "$(dirname "$0")/e2e.sh"
-
-INSTR=$B/tests/instr
-ulimit -c 0
-
-# recorded SETTINGS KIND ROUNDS - into $WORK/out and $WORK/json
-recorded()
-{
-	local settings=$1
-
-	rm -rf "$WORK/out"
-	# shellcheck disable=SC2086
-	timeout -k 5 100 env COMDET_MODE=reuse COMDET_PATHS=1 \
-		COMDET_GRANULARITY=address $settings COMDET_OUT="$WORK/out" \
-		LD_PRELOAD="$LIB" "$INSTR/paths" "$2" "$3" >"$WORK/said" ||
-		fail "paths $2"
-	"$INSTR/paths.plain" "$2" "$3" | cmp - "$WORK/said" ||
-		fail "paths $2: output"
-	json "$WORK/out" "$WORK/json"
-}
-
-# paths_hold FUNCTION EXPRESSION - Python; in it "ways" are the paths of pairs
-# in FUNCTION alone: use, reuse, weight; a path is words, innermost first, up to
-# main or work, with * behind what recurs. "total" is the weight of these pairs.
-paths_hold()
-{
-	python3 - "$WORK/json" "$1" "$2" <<-'EOF' || fail "$1: not $2"
-	import collections, json, sys
-	report = json.load(open(sys.argv[1]))
-	def words(path):
-	    w = [c.get("function", "?") + "*" * c.get("recursive", False)
-	         for c in path]
-	    for last in "main", "work":
-	        if last in w:
-	            w = w[:w.index(last) + 1]
-	    return " ".join(w)
-	ways, total = collections.Counter(), 0
-	for stream in report["reuse"]:
-	    for pair in stream.get("pairs", []):
-	        ends = [report["reuse_sites"][pair[k]].get("function")
-	                for k in ("use", "reuse")]
-	        if ends != [sys.argv[2]] * 2:
-	            continue
-	        total += pair["weight"]
-	        for p in pair["paths"]:
-	            ways[words(p["use"]), words(p["reuse"])] += p["weight"]
-	if not eval("(" + sys.argv[3] + ")"):
-	    print(*ways.items(), total, sep="\n")
-	    sys.exit(1)
-	EOF
-}
+. "$(dirname "$0")/paths.sh"
 
 FIRST='touch first callers'
 SECOND='touch go_between second callers'
@@ -75,7 +25,7 @@ in_turns()
 
 callers_of_one_function_are_told_apart()
 {
-	recorded COMDET_PERIOD=500 callers 300
+	recorded COMDET_PERIOD=500 "$INSTR/paths" callers 300
 	in_turns main
 }
 
@@ -86,20 +36,20 @@ registers_know_the_paths_too()
 		echo 'no debug registers: --watch hw not tried'
 		return 0
 	}
-	recorded 'COMDET_WATCH=hw COMDET_PERIOD=1000' callers 300
+	recorded 'COMDET_WATCH=hw COMDET_PERIOD=1000' "$INSTR/paths" callers 300
 	in_turns main
 }
 
 threads_have_paths_of_their_own()
 {
-	recorded COMDET_PERIOD=500 threads 300
+	recorded COMDET_PERIOD=500 "$INSTR/paths" threads 300
 	in_turns work
 }
 
 # From the second depth on it recurs; the first is one byte of a thousand.
 a_function_that_recurs_is_there_once()
 {
-	recorded COMDET_PERIOD=500 depths 600
+	recorded COMDET_PERIOD=500 "$INSTR/paths" depths 600
 	paths_hold down "total > 0 and set(ways) <= {
 		('down* depths main', 'down* depths main'),
 		('down depths main', 'down depths main')}"
@@ -110,7 +60,7 @@ a_function_that_recurs_is_there_once()
 # More than there is room for, again and again.
 frames_that_are_left_out_take_no_others_away()
 {
-	recorded COMDET_PERIOD=500 deep 300
+	recorded COMDET_PERIOD=500 "$INSTR/paths" deep 300
 	paths_hold touch "total > 0 and set(ways) == {
 		('$FIRST deep main', '$SECOND deep main')}"
 }
@@ -120,7 +70,7 @@ functions_that_end_by_a_jump_take_no_others_away()
 {
 	local way='put put_each procedures main'
 
-	recorded COMDET_PERIOD=500 procedures 300
+	recorded COMDET_PERIOD=500 "$INSTR/paths" procedures 300
 	paths_hold put "total > 0 and set(ways) == {('$way', '$way')}"
 }
 
@@ -128,7 +78,7 @@ frames_that_a_jump_left_are_on_no_path()
 {
 	local way='touch widely land jumps main'
 
-	recorded COMDET_PERIOD=500 jumps 300
+	recorded COMDET_PERIOD=500 "$INSTR/paths" jumps 300
 	paths_hold touch "total > 0 and set(ways) == {('$way', '$way')}"
 }
 
