@@ -9,6 +9,7 @@
 #include "src/cdp_read.h"
 #include "src/path_table.h"
 #include "src/rng.h"
+#include "tests/run_suite.h"
 #include "tests/sandbox.h"
 
 #define NAME "a.cdp"
@@ -257,8 +258,6 @@ int main(void)
 {
 	Suite *suite = suite_create("path_table");
 	TCase *tc = tcase_create("path_table");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
@@ -269,8 +268,5 @@ int main(void)
 	tcase_add_test(tc, sizes_that_cannot_be_are_refused);
 	tcase_add_test(tc, threads_agree_on_every_path);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reuse_fixture.h"
+#include "tests/run_suite.h"
 
 enum {
 	DEEP = 2000, /* more calls than a report looks at */
@@ -264,8 +265,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report_paths");
 	TCase *tc = tcase_create("report_paths");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_set_timeout(tc, 60);
@@ -280,8 +279,5 @@ int main(void)
 	tcase_add_test(tc, a_path_without_end_is_cut);
 	tcase_add_test(tc, the_text_has_paths_in_lines_of_80_columns);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }
