@@ -46,9 +46,6 @@ static inline __attribute__((always_inline)) uint8_t instr_may_be_watched(
 	return table[instr_watched_entry(addr)];
 }
 
-/* In a hook: the stack pointer where it is called. */
-#define CALLERS_SP ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
-
 /*
  * To be inlined into the hook itself: the caller's address is its own. One
  * branch for both, although it takes more instructions: a branch that is never
