@@ -318,6 +318,32 @@ static void silence(struct watch_signal what)
 		pmu_source_silence(t);
 }
 
+static void handle_ours(struct watch_signal what, void *context)
+{
+	/* (G) Counted before the look at the flag: see handler_drain. */
+	atomic_fetch_add(&inside, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (runtime_active())
+		handle(what, context);
+	else
+		silence(what);
+	atomic_fetch_sub(&inside, 1);
+}
+
+/* And @info is one of the application's, which ours had taken the place of. */
+static void handle_both(int sig, siginfo_t *info, struct watch_signal what,
+			void *context)
+{
+	int saved_errno = errno;
+	uint64_t mask;
+
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof(mask));
+	handle_ours(what, context);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	errno = saved_errno;
+	signal_forward(sig, info, context);
+}
+
 void runtime_on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
@@ -327,15 +353,10 @@ void runtime_on_signal(int sig, siginfo_t *info, void *context)
 		/* What the application's handler does to errno is its own. */
 		errno = saved_errno;
 		signal_forward(sig, info, context);
-		return;
+	} else if (signal_took_a_place(what.late, info)) {
+		handle_both(sig, info, what, context);
+	} else {
+		handle_ours(what, context);
+		errno = saved_errno;
 	}
-	/* (G) Counted before the look at the flag: see handler_drain. */
-	atomic_fetch_add(&inside, 1);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (runtime_active())
-		handle(what, context);
-	else
-		silence(what);
-	atomic_fetch_sub(&inside, 1);
-	errno = saved_errno;
 }

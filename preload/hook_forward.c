@@ -49,6 +49,27 @@ void signal_restore_code(siginfo_t *info)
 		info->si_code = SI_USER;
 }
 
+bool signal_took_a_place(bool late, siginfo_t *info)
+{
+	struct signal_thread *t = &signal_thread;
+	bool took = t->keeps && late;
+
+	if (took)
+		memcpy(info, t->kept, SIGINFO_BYTES);
+	/* Had it not to wait there was none before it. */
+	t->keeps = false;
+	return took;
+}
+
+bool signal_is_theirs(siginfo_t *info)
+{
+	if (signal_is_our_own(info))
+		return signal_took_a_place(true, info);
+	signal_thread.keeps = false;
+	signal_restore_code(info);
+	return true;
+}
+
 static int take_one(siginfo_t *info)
 {
 	struct timespec now = { 0, 0 };
@@ -61,12 +82,12 @@ static int take_one(siginfo_t *info)
 bool signal_take_pending(siginfo_t *info)
 {
 	for (int i = 0; i < TAKE_TRIES; i++) {
-		if (take_one(info) != signal_claimed())
+		if (take_one(info) != signal_claimed()) {
+			signal_thread.keeps = false;
 			return false;
-		if (!signal_is_our_own(info)) {
-			signal_restore_code(info);
-			return true;
 		}
+		if (signal_is_theirs(info))
+			return true;
 	}
 	return false;
 }
@@ -80,6 +101,10 @@ static void queue(const siginfo_t *info, bool for_this_thread)
 
 	if (for_this_thread) {
 		r = sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, sig, &copy);
+		if (!r && sig < FIRST_QUEUED && signal_claim_is_ours()) {
+			memcpy(signal_thread.kept, info, SIGINFO_BYTES);
+			signal_thread.keeps = true;
+		}
 	} else {
 		if (info->si_code == SI_USER && pid != tid)
 			copy.si_code = REQUEUED;
@@ -97,8 +122,9 @@ static bool is_for_a_thread(const siginfo_t *info)
 /*
  * A signal below 32 is queued once for a thread: one of ours that waits there
  * would swallow it. It may still come in the few instructions between the two
- * calls below. The process's own queue has none of ours, and serves where
- * there is one thread.
+ * calls below, and is found in its place then: hence what was queued is kept.
+ * The process's own queue has none of ours, and serves where there is one
+ * thread.
  *
  * A thread that waits for it keeps what it has: another thread that took it
  * from the process's queue, only to find it blocked as well, would have it in
@@ -229,6 +255,7 @@ void signal_forward(int sig, siginfo_t *info, void *context)
 	uint64_t ticket;
 
 	signal_restore_code(info);
+	signal_thread.keeps = false;
 	/*
 	 * If the bit is set in the mask to return to, the signal came through
 	 * a mask that sigsuspend or the like had put in place for the while.

@@ -201,15 +201,13 @@ static int wait_for_theirs(const sigset_t *set, siginfo_t *got,
 
 	for (;;) {
 		sig = REAL(sigtimedwait)(set, got, wait);
-		if (sig != signal_claimed() || !signal_is_our_own(got))
+		if (sig != signal_claimed() || signal_is_theirs(got))
 			break;
 		if (timeout) {
 			set_left(&left, timeout, since);
 			wait = &left;
 		}
 	}
-	if (sig == signal_claimed())
-		signal_restore_code(got);
 	return sig;
 }
 
@@ -226,6 +224,8 @@ static int timed_wait(const sigset_t *set, siginfo_t *info,
 	if (!(kernel_mask_change(SIG_BLOCK, bit) & bit))
 		signal_thread.held = true;
 	sig = wait_for_theirs(set, &got, timeout);
+	if (sig > 0 && got.si_code == SI_TKILL)
+		got.si_code = SI_USER; /* as the C library has it */
 	resume_sampling();
 	if (sig > 0 && info)
 		*info = got;

@@ -117,8 +117,9 @@ static inline void *hook_real(void **where, const char *name)
 
 /* The claimed signal: hook_signal.c, hook_signal_mask.c */
 
-/* The kernel's signal mask. */
+/* The kernel's signal mask; what it fills in of a siginfo_t. */
 #define KERNEL_MASK_BYTES 8
+#define SIGINFO_BYTES     48
 
 static inline uint64_t signal_bit(int sig)
 {
@@ -160,6 +161,8 @@ struct signal_thread {
 	bool handles; /* only since the application's handler was called */
 	bool held;    /* a signal of the application's waits: now in both */
 	bool waits;   /* in a call whose mask lets the signal through */
+	bool keeps;   /* @kept was given back to the kernel for this thread */
+	char kept[SIGINFO_BYTES];
 	/* The same for a vfork child that lives in this thread's memory. */
 	pid_t child;
 	bool child_blocks;
@@ -254,6 +257,12 @@ void signal_requeue(const siginfo_t *info);
 
 /* Undo what signal_requeue did to si_code. */
 void signal_restore_code(siginfo_t *info);
+
+/*
+ * The claimed signal was taken from the kernel with @info. Is it one of the
+ * application's? If one of ours had taken its place @info is put right.
+ */
+bool signal_is_theirs(siginfo_t *info);
 
 /*
  * Take the claimed signal, pending in the kernel for this thread and blocked

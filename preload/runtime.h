@@ -99,6 +99,13 @@ void runtime_on_signal(int sig, siginfo_t *info, void *context);
 void signal_forward(int sig, siginfo_t *info, void *context);
 
 /*
+ * One of ours has come, @late if it had to wait. Has it taken the place of a
+ * signal of the application's, which then is @info? It must be forwarded.
+ * Context: handler. (hook_forward.c)
+ */
+bool signal_took_a_place(bool late, siginfo_t *info);
+
+/*
  * Install runtime_on_signal for @sig and from then on virtualise @sig:
  * what the application had set before, and sets from now on, is kept as its
  * wish and returned when asked, and is not what the kernel sees.
