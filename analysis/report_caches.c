@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_caches - what the report says of caches that were simulated
+ * report_caches - what caches miss, as expected and as simulated, for the
+ * report
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +10,98 @@
 #include "analysis/report_caches.h"
 #include "analysis/util.h"
 
-enum {
-	MISSES_MIN = 1000, /* to rank lines by the misses of a cache */
-};
-
 #define CONFLICT_TIMES 1.5   /* as many misses as expected */
 #define CONFLICT_SHARE 0.005 /* of all accesses, more than expected */
+#define RANK_SHARE     0.005 /* of all accesses, to rank lines by a cache */
 #define LINE_SHARE_MIN 0.0005
+
+/* Columns of the table of caches. */
+struct caches_shown {
+	bool limits, sets, simulated;
+};
+
+/* "12.5 %" in @columns. */
+static void print_ratio(struct report *out, double ratio, int columns)
+{
+	if (isnan(ratio))
+		fprintf(out->out, "%*s", columns, "-");
+	else
+		fprintf(out->out, "%*.*f %%", columns - 2,
+			reuse_ratio_digits(ratio), 100 * ratio);
+}
+
+static void print_cache(struct report *out, const struct mrc_cache *c,
+			const struct caches_shown *shown)
+{
+	fprintf(out->out, "  %-4s %9s %*s ", c->cache->name,
+		size_text((double)c->cache->bytes), shown->simulated ? 8 : 12,
+		c->cache->shared ? "shared" : "");
+	fprintf(out->out, "%-*s",
+		!shown->sets && !shown->simulated ? 0
+		: shown->limits                   ? REUSE_RATIO_COLUMNS
+						  : 7,
+		isnan(c->miss_ratio) ? "      -"
+				     : reuse_ratio_text(c->miss_ratio, c->by));
+	if (shown->sets || shown->simulated)
+		print_ratio(out, c->whole, 20);
+	if (shown->simulated)
+		print_ratio(out, c->simulated, 11);
+	fputc('\n', out->out);
+}
+
+/*
+ * Shared caches whose misses were simulated, where the threads' reuses alone do
+ * not tell what to expect of them.
+ */
+static size_t add_shared(const struct report_reuse *r,
+			 const struct reuse_stream *s,
+			 struct mrc_cache cache[HOST_CACHES_MAX], size_t n)
+{
+	const struct reuse_streams *all = &r->streams;
+
+	if (s->scope != REUSE_PRIVATE ||
+	    report_reuse_find(r, s->basis, REUSE_GLOBAL, REUSE_LINE))
+		return n;
+	for (size_t i = 0; i < all->caches && n < HOST_CACHES_MAX; i++) {
+		struct cache_count c;
+
+		if (!reuse_scope_has_cache(all, s->scope, &all->cache[i]) &&
+		    reuse_stream_simulated(all, s, &all->cache[i], &c))
+			cache[n++] = (struct mrc_cache){
+				.cache = &all->cache[i],
+				.miss_ratio = NAN,
+				.whole = NAN,
+				.simulated = cache_miss_ratio(&c),
+			};
+	}
+	return n;
+}
+
+size_t report_caches_print(struct report *out, const struct report_reuse *r,
+			   const struct reuse_stream *s,
+			   struct mrc_cache cache[HOST_CACHES_MAX], size_t n)
+{
+	struct caches_shown shown = {
+		.limits = n && cache->by.high > cache->by.low,
+	};
+
+	n = add_shared(r, s, cache, n);
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		shown.sets |= cache[i].cache->sets > 1;
+		shown.simulated |= !isnan(cache[i].simulated);
+	}
+	fprintf(out->out, "  %scaches %-15s%s%s%s%s%s\n", paint(out, PAINT_DIM),
+		r->streams.other_machine ? "simulated" : "of this machine",
+		shown.simulated ? " expected" : "    miss ratio",
+		shown.limits ? "   95 % interval" : "",
+		shown.sets || shown.simulated ? "   fully associative" : "",
+		shown.simulated ? "  simulated" : "", paint(out, PAINT_OFF));
+	for (size_t i = 0; i < n; i++)
+		print_cache(out, &cache[i], &shown);
+	return n;
+}
 
 bool report_caches_conflict(const struct mrc_cache *c)
 {
@@ -67,15 +153,6 @@ static double misses_of(const struct cache_misser *m, size_t i)
 	return m->miss[i][0] + m->miss[i][1];
 }
 
-static double misses_in(const struct cache_missers *m, size_t i)
-{
-	double sum = 0;
-
-	for (size_t k = 0; k < m->missers; k++)
-		sum += misses_of(&m->misser[k], i);
-	return sum;
-}
-
 static struct cache_part part_of(const struct report_reuse *r)
 {
 	struct cache_part part = CACHE_PART_ALL;
@@ -102,18 +179,27 @@ static int conflicting(const struct report_reuse *r)
 	return -1;
 }
 
-/* To rank by: one that conflicts, else the last that misses often enough. */
-static int ranked_by(const struct report_reuse *r,
-		     const struct cache_missers *m)
+/*
+ * The cache to rank by: one that conflicts, else the last that enough of the
+ * accesses miss in, else the first.
+ */
+static size_t ranked_by(const struct report_reuse *r,
+			const struct cache_part *part)
 {
+	const struct cache_misses *m = &r->streams.simulated;
 	int by = conflicting(r);
+	size_t i;
 
 	if (by >= 0)
-		return by;
-	for (by = (int)m->of->caches - 1; by >= 0; by--)
-		if (misses_in(m, (size_t)by) >= MISSES_MIN)
+		return (size_t)by;
+	for (i = m->caches - 1; i > 0; i--) {
+		struct cache_count c;
+
+		if (cache_misses_count(m, &m->cache[i], part, &c) &&
+		    cache_miss_ratio(&c) >= RANK_SHARE)
 			break;
-	return by;
+	}
+	return i;
 }
 
 static void print_line(struct report *out, const struct cache_missers *m,
@@ -159,16 +245,19 @@ void report_caches_lines(struct report *out, const struct report_reuse *r)
 	struct cache_part part = part_of(r);
 	struct cache_missers m;
 	struct cache_count c;
-	int by;
+	double total;
+	size_t by;
 
 	if (!all->caches)
 		return;
+	by = ranked_by(r, &part);
+	cache_misses_count(all, &all->cache[by], &part, &c);
+	total = c.misses[0] + c.misses[1];
+	if (!(total > 0))
+		return;
 	cache_missers_init(&m, all, out->profile, out->symbols, &part);
-	by = ranked_by(r, &m);
-	if (by >= 0 && cache_misses_count(all, &all->cache[by], &part, &c)) {
-		cache_missers_join_lines(&m, (size_t)by);
-		print_lines(out, &m, (size_t)by, c.misses[0] + c.misses[1]);
-	}
+	cache_missers_join_lines(&m, by);
+	print_lines(out, &m, by, total);
 	cache_missers_release(&m);
 }
 

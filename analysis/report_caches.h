@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_caches - what the report says of caches that were simulated
+ * report_caches - what caches miss, as expected and as simulated, for the report
  */
 #ifndef REUSETRACK_REPORT_CACHES_H
 #define REUSETRACK_REPORT_CACHES_H
 
 #include "analysis/report_reuse.h"
+
+/*
+ * The table of the @n caches of @s; where shared ones were simulated and are
+ * not among them it adds them to @cache. Returns how many it has then.
+ */
+size_t report_caches_print(struct report *out, const struct report_reuse *r,
+			   const struct reuse_stream *s,
+			   struct mrc_cache cache[HOST_CACHES_MAX], size_t n);
 
 /*
  * Does @c miss so much more than is expected of it, by half again and by half

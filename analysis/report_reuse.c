@@ -17,7 +17,6 @@ enum {
 	NAME_COLUMNS = 15,
 	LINE_COLUMNS = 80,
 	FATE_INDENT = 4,
-	RATIO_COLUMNS = 23, /* of a ratio and its limits */
 };
 
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
@@ -136,21 +135,14 @@ const struct reuse_stream *report_reuse_find(const struct report_reuse *r,
 	return NULL;
 }
 
-/* Digits behind the point: of less than one per cent two. */
-static int digits_of(double ratio)
+int reuse_ratio_digits(double ratio)
 {
 	return ratio > 0 && ratio < 0.01 ? 2 : 1;
 }
 
-/* Columns of the table of caches. */
-struct caches_shown {
-	bool limits, sets, simulated;
-};
-
-/* "4.5 %", and the limits if sampling leaves any. */
-static const char *ratio_text(double ratio, struct interval by)
+const char *reuse_ratio_text(double ratio, struct interval by)
 {
-	int digits = digits_of(fmax(ratio, by.high));
+	int digits = reuse_ratio_digits(fmax(ratio, by.high));
 	char text[64];
 
 	if (by.high > by.low)
@@ -160,86 +152,6 @@ static const char *ratio_text(double ratio, struct interval by)
 	else
 		snprintf(text, sizeof(text), "%5.*f %%", digits, 100 * ratio);
 	return safe_text(text);
-}
-
-/* "12.5 %" in @columns. */
-static void print_ratio(struct report *out, double ratio, int columns)
-{
-	if (isnan(ratio))
-		fprintf(out->out, "%*s", columns, "-");
-	else
-		fprintf(out->out, "%*.*f %%", columns - 2, digits_of(ratio),
-			100 * ratio);
-}
-
-static void print_cache(struct report *out, const struct mrc_cache *c,
-			const struct caches_shown *shown)
-{
-	fprintf(out->out, "  %-4s %9s %*s ", c->cache->name,
-		size_text((double)c->cache->bytes), shown->simulated ? 8 : 12,
-		c->cache->shared ? "shared" : "");
-	fprintf(out->out, "%-*s",
-		!shown->sets && !shown->simulated ? 0
-		: shown->limits                   ? RATIO_COLUMNS
-						  : 7,
-		isnan(c->miss_ratio) ? "      -"
-				     : ratio_text(c->miss_ratio, c->by));
-	if (shown->sets || shown->simulated)
-		print_ratio(out, c->whole, 20);
-	if (shown->simulated)
-		print_ratio(out, c->simulated, 11);
-	fputc('\n', out->out);
-}
-
-/*
- * Shared caches whose misses were simulated, where the threads' reuses alone do
- * not tell what to expect of them.
- */
-static size_t add_shared(const struct report_reuse *r,
-			 const struct reuse_stream *s,
-			 struct mrc_cache cache[HOST_CACHES_MAX], size_t n)
-{
-	const struct reuse_streams *all = &r->streams;
-
-	if (s->scope != REUSE_PRIVATE ||
-	    report_reuse_find(r, s->basis, REUSE_GLOBAL, REUSE_LINE))
-		return n;
-	for (size_t i = 0; i < all->caches && n < HOST_CACHES_MAX; i++) {
-		struct cache_count c;
-
-		if (!reuse_scope_has_cache(all, s->scope, &all->cache[i]) &&
-		    reuse_stream_simulated(all, s, &all->cache[i], &c))
-			cache[n++] = (struct mrc_cache){
-				.cache = &all->cache[i],
-				.miss_ratio = NAN,
-				.whole = NAN,
-				.simulated = cache_miss_ratio(&c),
-			};
-	}
-	return n;
-}
-
-static void print_caches(struct report *out, const struct report_reuse *r,
-			 const struct mrc_cache *cache, size_t n)
-{
-	struct caches_shown shown = {
-		.limits = n && cache->by.high > cache->by.low,
-	};
-
-	if (!n)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		shown.sets |= cache[i].cache->sets > 1;
-		shown.simulated |= !isnan(cache[i].simulated);
-	}
-	fprintf(out->out, "  %scaches %-15s%s%s%s%s%s\n", paint(out, PAINT_DIM),
-		r->streams.other_machine ? "simulated" : "of this machine",
-		shown.simulated ? " expected" : "    miss ratio",
-		shown.limits ? "   95 % interval" : "",
-		shown.sets || shown.simulated ? "   fully associative" : "",
-		shown.simulated ? "  simulated" : "", paint(out, PAINT_OFF));
-	for (size_t i = 0; i < n; i++)
-		print_cache(out, &cache[i], &shown);
 }
 
 /* What shared caches miss only all threads together tell. */
@@ -406,8 +318,7 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	mrc_plot(out->out, &m, cache, n, 2);
 	fprintf(out->out, "  miss ratio at each size of an LRU cache%s\n\n",
 		s->basis == REUSE_SAMPLED ? "; ':' 95 % interval" : "");
-	n = add_shared(r, s, cache, n);
-	print_caches(out, r, cache, n);
+	n = report_caches_print(out, r, s, cache, n);
 	if (n && first)
 		print_notes(out, r);
 	if (s->basis == REUSE_COUNTED)
@@ -425,8 +336,8 @@ static void print_thread(struct report *out, const struct thread_row *t,
 		(int)(NAME_COLUMNS - text_columns(name)), "");
 	for (size_t c = 0; c < n; c++)
 		fprintf(out->out, "  %-3s %-*s", cache[c].cache->name,
-			c + 1 < n ? RATIO_COLUMNS : 0,
-			ratio_text(cache[c].miss_ratio, cache[c].by));
+			c + 1 < n ? REUSE_RATIO_COLUMNS : 0,
+			reuse_ratio_text(cache[c].miss_ratio, cache[c].by));
 	fputc('\n', out->out);
 }
 

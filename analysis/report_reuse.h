@@ -10,7 +10,8 @@
 #include "analysis/reuse_sites.h"
 
 enum {
-	REUSE_USES_MIN = 30, /* to speak of misses without a warning */
+	REUSE_USES_MIN = 30,      /* to speak of misses without a warning */
+	REUSE_RATIO_COLUMNS = 23, /* of a ratio and its limits */
 };
 
 struct report_reuse {
@@ -85,6 +86,10 @@ double reuse_median(const struct reuse_histogram *h);
 const char *reuse_time_text(double time, bool ns);
 /* "within each thread" and so on, or of @thread; of safe_text's kind. */
 const char *reuse_scope_text(enum reuse_scope scope, int64_t thread);
+/* Digits behind the point of a ratio in per cent: of less than one two. */
+int reuse_ratio_digits(double ratio);
+/* "4.5 %", and the limits if sampling leaves any; of safe_text's kind. */
+const char *reuse_ratio_text(double ratio, struct interval by);
 /* "RAR" and so on: how the reuse accesses, after how the use did. */
 const char *reuse_pairing_name(enum reuse_pairing pairing);
 /* Bits of a list such as "RAW,WAW", in either case; 0 if it is none. */
