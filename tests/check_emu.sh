@@ -430,21 +430,14 @@ plugin_calls_only_qemu_and_libc()
 	done
 }
 
-for claim in plugin_calls_only_qemu_and_libc \
+run_claims "${1-}" plugin_calls_only_qemu_and_libc \
 	counts_are_what_the_instructions_do counts_agree_with_lackey \
 	counts_agree_with_the_smallest_plugin programs_behave_as_without \
 	an_exec_is_followed_and_children_on_request \
 	a_killed_program_leaves_its_counts samples_are_one_in_a_period \
-	short_threads_are_sampled_as_often_as_long_ones \
-	sharing_is_told_apart variables_beyond_the_file_have_names \
-	transfers_are_counted_exactly \
+	short_threads_are_sampled_as_often_as_long_ones sharing_is_told_apart \
+	variables_beyond_the_file_have_names transfers_are_counted_exactly \
 	misses_go_as_far_as_the_topology_says \
 	estimates_agree_with_the_exact_counts \
 	avx512_is_refused_unless_the_program_is_ready_for_it \
-	real_programs_give_the_same \
-	settings_that_are_wrong_are_one_line; do
-	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
-	start=$SECONDS
-	$claim
-	echo "$claim $((SECONDS - start)) s"
-done
+	real_programs_give_the_same settings_that_are_wrong_are_one_line

@@ -116,11 +116,6 @@ record_refuses_what_cannot_be()
 	refused 125 'gains privileges' -- "$WORK/setuid"
 }
 
-for claim in record_starts_the_emulator \
+run_claims "${1-}" record_starts_the_emulator \
 	auto_takes_or_offers_emu_where_perf_events_is_denied \
-	record_refuses_what_cannot_be; do
-	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
-	start=$SECONDS
-	$claim
-	echo "$claim $((SECONDS - start)) s"
-done
+	record_refuses_what_cannot_be

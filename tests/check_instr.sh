@@ -426,17 +426,11 @@ settings_that_are_wrong_are_one_line()
 	done
 }
 
-for claim in counts_are_what_the_source_says \
+run_claims "${1-}" counts_are_what_the_source_says \
 	kinds_agree_with_emu_but_for_ranges kernels_agree_with_emu \
 	kernels_agree_with_lackey_but_for_what_the_compiler_did \
 	every_thread_has_its_own_counts samples_are_one_in_a_period \
 	programs_behave_as_without forks_and_execs_are_followed \
 	transfers_are_counted_exactly estimates_agree_with_the_exact_counts \
 	debug_registers_agree_with_the_exact_counts \
-	thread_sanitizer_is_left_alone \
-	settings_that_are_wrong_are_one_line; do
-	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
-	start=$SECONDS
-	$claim
-	echo "$claim $((SECONDS - start)) s"
-done
+	thread_sanitizer_is_left_alone settings_that_are_wrong_are_one_line

@@ -113,17 +113,10 @@ record_and_report_tell_them()
 	grep -q 'add -m reuse' "$WORK/said" || fail "$(cat "$WORK/said")"
 }
 
-for claim in callers_of_one_function_are_told_apart \
-	registers_know_the_paths_too \
-	threads_have_paths_of_their_own \
+run_claims "${1-}" callers_of_one_function_are_told_apart \
+	registers_know_the_paths_too threads_have_paths_of_their_own \
 	a_function_that_recurs_is_there_once \
 	frames_that_are_left_out_take_no_others_away \
 	functions_that_end_by_a_jump_take_no_others_away \
 	frames_that_a_jump_left_are_on_no_path \
-	without_the_option_there_are_none \
-	record_and_report_tell_them; do
-	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
-	start=$SECONDS
-	$claim
-	echo "$claim $((SECONDS - start)) s"
-done
+	without_the_option_there_are_none record_and_report_tell_them

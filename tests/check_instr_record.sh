@@ -136,11 +136,6 @@ hooks_in_a_library_are_found()
 		fail "without its library: $(cat "$WORK/said")"
 }
 
-for claim in record_takes_hooks_and_options \
-	program_that_never_has_hooks_is_refused \
-	what_may_come_to_hooks_is_run hooks_in_a_library_are_found; do
-	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
-	start=$SECONDS
-	$claim
-	echo "$claim $((SECONDS - start)) s"
-done
+run_claims "${1-}" record_takes_hooks_and_options \
+	program_that_never_has_hooks_is_refused what_may_come_to_hooks_is_run \
+	hooks_in_a_library_are_found

@@ -305,7 +305,7 @@ settings_that_are_wrong_are_one_line()
 	done
 }
 
-for claim in ribench_is_found_as_it_is registers_find_ribench_as_it_is \
+run_claims "${1-}" ribench_is_found_as_it_is registers_find_ribench_as_it_is \
 	registers_see_code_without_hooks \
 	uses_are_armed_where_the_next_hook_is_in_sight \
 	a_handler_that_comes_before_the_use_is_no_reuse \
@@ -315,11 +315,5 @@ for claim in ribench_is_found_as_it_is registers_find_ribench_as_it_is \
 	registers_see_what_others_store_without_hooks \
 	what_is_never_used_is_given_up \
 	threads_without_registers_are_watched_by_their_hooks \
-	one_byte_in_common_is_enough \
-	record_says_what_it_measured \
-	settings_that_are_wrong_are_one_line; do
-	[ $# = 0 ] || [ "$1" = "$claim" ] || continue
-	start=$SECONDS
-	$claim
-	echo "$claim $((SECONDS - start)) s"
-done
+	one_byte_in_common_is_enough record_says_what_it_measured \
+	settings_that_are_wrong_are_one_line

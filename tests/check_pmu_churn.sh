@@ -133,12 +133,5 @@ threads_with_ibs_are_charged_for_no_other_one()
 
 debug_registers || skip "no debug registers here"
 burn
-if [ $# = 0 ]; then
-	set -- threads_with_pebs_are_charged_for_no_other_one \
-		threads_with_ibs_are_charged_for_no_other_one
-fi
-for claim; do
-	SECONDS=0
-	"$claim"
-	echo "$claim $SECONDS s"
-done
+run_claims "${1-}" threads_with_pebs_are_charged_for_no_other_one \
+	threads_with_ibs_are_charged_for_no_other_one

@@ -199,15 +199,9 @@ emulation_charges_no_other_thread()
 }
 
 burn
-if [ $# = 0 ]; then
-	set -- hooks_that_watch_in_software_charge_no_other_thread \
+for ((round = 0; round < CHURN; round++)); do
+	run_claims "${1-}" \
+		hooks_that_watch_in_software_charge_no_other_thread \
 		hooks_that_watch_with_registers_charge_no_other_thread \
 		emulation_charges_no_other_thread
-fi
-for ((round = 0; round < CHURN; round++)); do
-	for claim; do
-		SECONDS=0
-		"$claim"
-		echo "$claim $SECONDS s"
-	done
 done

@@ -74,3 +74,20 @@ debug_registers()
 import json, sys
 sys.exit(0 if json.load(sys.stdin)["debug_registers"]["usable"] else 1)'
 }
+
+# run_claims NAME CLAIM... - call these functions, or that of this name alone,
+# and say how long each took
+run_claims()
+{
+	local name=$1 claim start ran=
+
+	shift
+	for claim; do
+		[ -z "$name" ] || [ "$name" = "$claim" ] || continue
+		start=$SECONDS
+		$claim
+		echo "$claim $((SECONDS - start)) s"
+		ran=yes
+	done
+	[ "$ran" ] || fail "there is no claim $name"
+}
