@@ -48,17 +48,6 @@ static void take_cell(struct transfer_cell *c, const struct cdp_transfer *cell,
 	c->samples = (uint64_t)number(more->value[2]);
 }
 
-static void add_cell(struct transfer_cell *to, const struct transfer_cell *from)
-{
-	for (int i = 0; i < TRANSFER_SHARES; i++) {
-		to->share[i].sum += from->share[i].sum;
-		to->share[i].square += from->share[i].square;
-	}
-	to->a_to_b += from->a_to_b;
-	to->seen += from->seen;
-	to->samples += from->samples;
-}
-
 static int order_u32(uint32_t x, uint32_t y)
 {
 	return (x > y) - (x < y);
@@ -153,7 +142,7 @@ bool estimate_load(struct estimate *e, const struct profile *p)
 		if (!strcmp(s->header.algorithm, "chain"))
 			e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
 		total = take_cells(e, s, i);
-		add_cell(&e->total, &total);
+		transfer_cell_add(&e->total, &total);
 		if (total.share[TRANSFER_ALL].sum <= most)
 			continue;
 		most = total.share[TRANSFER_ALL].sum;

@@ -124,7 +124,8 @@ void transfer_tally_add(struct transfer_tally *t,
 		add(&t->total, &total);
 }
 
-static void merge(struct transfer_cell *to, const struct transfer_cell *from)
+void transfer_cell_add(struct transfer_cell *to,
+		       const struct transfer_cell *from)
 {
 	for (int i = 0; i < TRANSFER_SHARES; i++) {
 		to->share[i].sum += from->share[i].sum;
@@ -138,9 +139,9 @@ static void merge(struct transfer_cell *to, const struct transfer_cell *from)
 void transfer_tally_merge(struct transfer_tally *t,
 			  const struct transfer_tally *from)
 {
-	merge(&t->total, &from->total);
+	transfer_cell_add(&t->total, &from->total);
 	for (size_t i = 0; i < cells(t->threads); i++)
-		merge(&t->cell[i], &from->cell[i]);
+		transfer_cell_add(&t->cell[i], &from->cell[i]);
 }
 
 const struct transfer_cell *transfer_tally_cell(const struct transfer_tally *t,

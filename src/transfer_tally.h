@@ -41,6 +41,10 @@ struct transfer_cell {
 	uint64_t samples; /* that contributed */
 };
 
+/* Add @from, of other samples, to @to. Context: any. */
+void transfer_cell_add(struct transfer_cell *to,
+		       const struct transfer_cell *from);
+
 struct transfer_tally;
 
 /* Bytes for @threads threads, 0 if they are too many. */
