@@ -203,6 +203,7 @@ static int run_record(int argc, char **argv)
 	first = record_options(argc, argv);
 	program_inspect(&program, argv[first]);
 	hooks = elf_hooks(program.loaded);
+	record_check_source(hooks == HOOKS_OURS);
 	if (hooks != HOOKS_OURS)
 		record_choose_source();
 	if (program.kind == PROGRAM_NOT_FOUND)

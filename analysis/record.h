@@ -24,7 +24,13 @@ enum {
 int record_options(int argc, char **argv);
 
 /*
- * After record_options: where the source is auto and the clock cannot tick, put
+ * After record_options, with whether the program has our hooks: dies with one
+ * line if an option is not for the source that will be taken.
+ */
+void record_check_source(bool hooks);
+
+/*
+ * After that: where the source is auto and the clock cannot tick, put
  * emu into its place, if QEMU is there, and say so.
  */
 void record_choose_source(void);

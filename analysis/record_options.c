@@ -70,11 +70,11 @@ static void check_mode(const char *name, const char *value)
 	if (!strcmp(value, "profile"))
 		die("%s profile is not available in this build; use comm, "
 		    "reuse, or some of comm,reuse,shared,global with -s emu "
-		    "(without comm with -s instr)",
+		    "or -s instr",
 		    name);
 	check_words(name, value, modes,
 		    "use comm, reuse, or some of comm,reuse,shared,global "
-		    "with -s emu (without comm with -s instr)");
+		    "with -s emu or -s instr");
 }
 
 static void check_granularity(const char *name, const char *value)
@@ -299,6 +299,19 @@ static bool source_is(const char *name)
 	return source && !strcmp(source, name);
 }
 
+static bool hooks_found; /* in the program */
+
+/* The preload takes hooks before all else that is not asked for. */
+static bool takes_hooks(void)
+{
+	const char *source = getenv("COMDET_SOURCE");
+	const char *freq = getenv("COMDET_FREQ");
+
+	if (source && *source && strcmp(source, "auto"))
+		return source_is("instr");
+	return hooks_found && !(freq && *freq);
+}
+
 bool record_emulates(void)
 {
 	return source_is("emu");
@@ -310,7 +323,7 @@ bool record_needs_hooks(void)
 }
 
 enum {
-	OF_CLOCK = 1, /* auto too */
+	OF_CLOCK = 1, /* auto too, where the program has no hooks */
 	OF_EMU = 2,
 	OF_INSTR = 4,
 	OF_PEBS = 8,
@@ -378,13 +391,11 @@ static void check_mode_fits(int source)
 	const char *mode = getenv("COMDET_MODE");
 
 	if (!mode || !*mode || !strcmp(mode, "comm") ||
-	    !strcmp(mode, "reuse") || source == OF_EMU ||
-	    (source == OF_INSTR && !strstr(mode, "comm")))
+	    !strcmp(mode, "reuse") || source == OF_EMU || source == OF_INSTR)
 		return;
-	die("-m %s (COMDET_MODE) needs the source emu: -s emu%s; the "
-	    "others take comm or reuse, alone",
-	    safe_text(mode),
-	    strstr(mode, "comm") ? "" : ", or instr: -s instr");
+	die("-m %s (COMDET_MODE) needs the source emu or instr: -s emu or "
+	    "-s instr; the others take comm or reuse, alone",
+	    safe_text(mode));
 }
 
 static bool is_set(const char *twin, const char *value)
@@ -414,7 +425,7 @@ static void check_reuse_fits(int source)
 		die("-p 0 (COMDET_PERIOD) takes no samples, and -m %s needs "
 		    "some%s",
 		    safe_text(mode), source == OF_EMU ? ", or --exact" : "");
-	if (hardware && asks_of_caches())
+	if (hardware && (asks_of_caches() || strstr(mode, "comm")))
 		die("-m %s (COMDET_MODE) needs --watch sw", safe_text(mode));
 	if (hardware && is_set("COMDET_SLOTS", NULL))
 		die("--slots (COMDET_SLOTS) needs --watch sw: with hw each "
@@ -428,18 +439,20 @@ static void check_reuse_fits(int source)
 
 bool record_needs_topology(void)
 {
-	return !record_emulates() && source_is("instr") && asks_of_caches();
+	return takes_hooks() && asks_of_caches();
 }
 
-static void check_source_fits(void)
+void record_check_source(bool hooks)
 {
-	int source = record_emulates()    ? OF_EMU
-		     : source_is("instr") ? OF_INSTR
-		     : source_is("pebs")  ? OF_PEBS
-		     : source_is("ibs")   ? OF_IBS
-					  : OF_CLOCK;
 	const char *topology = getenv("COMDET_TOPOLOGY");
+	int source;
 
+	hooks_found = hooks;
+	source = record_emulates()   ? OF_EMU
+		 : takes_hooks()     ? OF_INSTR
+		 : source_is("pebs") ? OF_PEBS
+		 : source_is("ibs")  ? OF_IBS
+				     : OF_CLOCK;
 	check_mode_fits(source);
 	check_reuse_fits(source);
 	if (source == OF_INSTR && topology && *topology && !asks_of_caches())
@@ -477,9 +490,9 @@ int record_options(int argc, char **argv)
 		}
 	}
 	check_environment();
-	check_source_fits();
-	if (optind == argc)
-		die("record: which program? For example: reusetrack record -- "
-		    "./program its arguments");
-	return optind;
+	if (optind < argc)
+		return optind;
+	record_check_source(false);
+	die("record: which program? For example: reusetrack record -- "
+	    "./program its arguments");
 }

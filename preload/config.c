@@ -101,7 +101,7 @@ uint32_t config_modes(char *const *env)
 		if (!*p)
 			break;
 	}
-	return modes & CDP_MODE_COMM && modes != CDP_MODE_COMM ? 0 : modes;
+	return modes;
 }
 
 int config_read(struct config *c, char *const *env, char *error,
@@ -133,7 +133,7 @@ int config_read(struct config *c, char *const *env, char *error,
 		return bad(error, size, "COMDET_MODE",
 			   config_get(env, "COMDET_MODE"),
 			   "here are the modes comm and reuse, alone, and with "
-			   "the source instr some of reuse,shared,global");
+			   "the source instr some of comm,reuse,shared,global");
 	i = one_of(env, "COMDET_SOURCE", sources,
 		   "here are the sources auto, pebs, ibs, clock and instr",
 		   error, size);

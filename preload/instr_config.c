@@ -74,7 +74,7 @@ static int read_period(char *const *env, uint64_t *period)
 	return 0;
 }
 
-/* Reuse times instead of communication: what of, and of how many uses. */
+/* Reuse times, with communication or without: what of, of how many uses. */
 static int read_reuse(char *const *env, struct instr_config *c, char *error,
 		      size_t size)
 {
@@ -90,6 +90,7 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	/* In the order of enum reuse_scope. */
 	c->scopes = config_modes(env) / CDP_MODE_REUSE;
 	c->reuse = c->scopes;
+	c->comm = config_modes(env) & CDP_MODE_COMM;
 	if (paths && strcmp(paths, "0") && strcmp(paths, "1"))
 		return bad(error, size, "COMDET_PATHS", paths,
 			   "must be 0 or 1");
@@ -99,7 +100,8 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 			   "needs COMDET_MODE=reuse, shared or global");
 	if (!c->reuse)
 		return 0;
-	c->algorithm = INSTR_COMDETECTIVE;
+	if (!c->comm)
+		c->algorithm = INSTR_COMDETECTIVE;
 	c->granularities = 1u << REUSE_ADDRESS | 1u << REUSE_LINE;
 	for (uint32_t i = 0; granularity && i < 3; i++)
 		if (!strcmp(granularity, granularities[i]))
@@ -118,9 +120,10 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	if (slots && (*end || *slots < '0' || *slots > '9' || !c->slots ||
 		      c->slots > most))
 		return bad(error, size, "COMDET_SLOTS", slots, wanted);
-	if (c->hardware && c->scopes != 1u << REUSE_PRIVATE)
+	if (c->hardware && (c->comm || c->scopes != 1u << REUSE_PRIVATE))
 		return bad(error, size, "COMDET_MODE", mode,
-			   "shared and global need COMDET_WATCH=sw");
+			   "shared, global and several modes at once need "
+			   "COMDET_WATCH=sw");
 	if (c->hardware && slots)
 		return bad(error, size, "COMDET_SLOTS", slots,
 			   "with COMDET_WATCH=hw each register has one use");

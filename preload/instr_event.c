@@ -123,11 +123,9 @@ void instr_begin(struct thread *t)
 	if (t->instr.begun)
 		return;
 	t->instr.begun = true;
-	if (instr_config.reuse) {
+	if (instr_config.reuse)
 		instr_reuse_start(t);
-		return;
-	}
-	if (instr_config.algorithm != INSTR_COMDETECTIVE)
+	if (instr_config.comm && instr_config.algorithm != INSTR_COMDETECTIVE)
 		instr_transfer_start(t);
 	if (instr_config.exact)
 		instr_exact_start(t);
@@ -167,8 +165,8 @@ struct event {
 	enum instr_class class;
 	struct access access;
 	struct instr_caller caller;
-	bool sampled, poked;
-	uint32_t slots; /* that may be touched */
+	bool sampled, poked, reuses;
+	uint32_t slots; /* of transfers, that may be touched */
 };
 
 static bool outside_the_time_asked_for(uint64_t now)
@@ -197,10 +195,6 @@ static void trap_comm(struct thread *t, const struct access *a)
 
 static void trap(struct thread *t, const struct event *e)
 {
-	if (instr_config.reuse) {
-		instr_reuse_trap(t, &e->access, e->hooks->sp);
-		return;
-	}
 	if (instr_config.algorithm == INSTR_COMDETECTIVE) {
 		trap_comm(t, &e->access);
 		return;
@@ -233,7 +227,9 @@ static void sample(struct thread *t, const struct event *e)
 	sample_log_add(t, &e->access, SAMPLE_UNIFORM);
 	if (instr_config.reuse)
 		instr_reuse_sample(t, &e->access, e->hooks->sp);
-	else if (instr_config.algorithm == INSTR_COMDETECTIVE)
+	if (!instr_config.comm)
+		return;
+	if (instr_config.algorithm == INSTR_COMDETECTIVE)
 		comm_sample(&runtime.comm, &t->comm, &e->access, instr_ticks(),
 			    t->core);
 	else
@@ -257,6 +253,8 @@ static void work(void *arg)
 		instr_reuse_hook(t, e->access.ip);
 		instr_poke_answer(t);
 	}
+	if (e->reuses)
+		instr_reuse_trap(t, &e->access, e->hooks->sp);
 	if (e->slots)
 		trap(t, e);
 	if (e->sampled)
@@ -377,10 +375,10 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 	}
 	e.poked = instr_reuse_by_registers() && instr_poke_is_due(t);
 	if (instr_config.reuse)
-		e.slots = instr_reuse_watches(t, &e.access);
-	else
+		e.reuses = instr_reuse_watches(t, &e.access);
+	if (instr_config.comm)
 		e.slots = slots_of(t, addr, bytes, e.access.flags);
-	if (e.sampled || e.slots || e.poked)
+	if (e.sampled || e.reuses || e.slots || e.poked)
 		blocked(&e);
 }
 

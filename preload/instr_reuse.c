@@ -41,7 +41,7 @@ enum {
 	FILTER_BYTES = 1 << 16,
 };
 
-_Static_assert(INSTR_REUSE_SLOTS_MAX < 256,
+_Static_assert(INSTR_REUSE_SLOTS_MAX + TRANSFER_SLOTS_MAX < 256,
 	       "the bytes of the hooks' table count marks");
 
 struct watched {

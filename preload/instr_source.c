@@ -51,11 +51,13 @@ int instr_choose(char *why, size_t size)
 			 "not profiled: this program has no hooks for the "
 			 "source instr; %s",
 			 reason);
-	else if (runtime.config.modes & (CDP_MODE_SHARED | CDP_MODE_GLOBAL))
-		snprintf(why, size,
-			 "not profiled: COMDET_MODE: shared and global need "
-			 "the source instr%s%s",
-			 *reason ? ": " : "", reason);
+	else if (runtime.config.modes != CDP_MODE_COMM &&
+		 runtime.config.modes != CDP_MODE_REUSE)
+		snprintf(
+			why, size,
+			"not profiled: COMDET_MODE: shared, global and several "
+			"modes at once need the source instr%s%s",
+			*reason ? ": " : "", reason);
 	else if (instr_config.algorithm > INSTR_COMDETECTIVE)
 		snprintf(why, size,
 			 "not profiled: COMDET_ALGORITHM: estimates need a "
@@ -166,9 +168,9 @@ int instr_start(bool sigtrap, char *why, size_t size)
 			runtime.registers ? INSTR_CHAIN : INSTR_EPOCH;
 	if (config->reuse)
 		r = instr_reuse_init(runtime.registers);
-	else if (config->algorithm == INSTR_COMDETECTIVE)
+	if (config->comm && config->algorithm == INSTR_COMDETECTIVE)
 		set_up_comm();
-	else
+	else if (config->comm && !r)
 		r = instr_transfer_init(runtime.registers, lines,
 					runtime.registers);
 	if (!r && config->exact)
@@ -251,12 +253,9 @@ void instr_finish(bool last)
 		instr_stop();
 	if (thread_self())
 		instr_flush(thread_self());
-	if (instr_config.reuse) {
-		if (last)
-			instr_reuse_finish();
-		return;
-	}
-	if (instr_config.algorithm != INSTR_COMDETECTIVE)
+	if (instr_config.reuse && last)
+		instr_reuse_finish();
+	if (instr_config.comm && instr_config.algorithm != INSTR_COMDETECTIVE)
 		instr_transfer_finish(last);
 	if (!instr_config.exact)
 		return;

@@ -60,7 +60,8 @@ struct instr_config {
 	uint64_t period;        /* accesses of a thread; 0: none is sampled */
 	bool hardware;          /* watch with debug registers */
 	bool exact;             /* count every transfer */
-	bool reuse;             /* measure reuse times, and nothing else */
+	bool comm;              /* detect communication */
+	bool reuse;             /* measure reuse times */
 	uint32_t scopes;        /* of them, bits of enum reuse_scope */
 	uint32_t granularities; /* of each scope, enum reuse_granularity */
 	uint32_t slots;         /* uses watched at once, of each of these */

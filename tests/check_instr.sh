@@ -416,7 +416,7 @@ settings_that_are_wrong_are_one_line()
 	for setting in COMDET_PERIOD=x COMDET_PERIOD=-5 COMDET_PERIOD=10 \
 		COMDET_WATCH=both COMDET_EXACT=2 COMDET_ALGORITHM=none \
 		'COMDET_WATCH=hw COMDET_ALGORITHM=epoch' \
-		COMDET_MODE=comm,shared; do
+		'COMDET_MODE=comm,shared COMDET_WATCH=hw'; do
 		hooked "$setting" "$INSTR/kinds" load_8 10 2>"$WORK/said" ||
 			fail "$setting: the program did not run"
 		[ "$(wc -l <"$WORK/said")" = 1 ] &&

@@ -114,6 +114,24 @@ uses_are_armed_where_the_next_hook_is_in_sight()
 		r["reuse"][0]["samples"])')" 1.5 0.08 'traps a use'
 }
 
+# In one run both find what each finds alone. The program tells how often a line
+# went to another thread; the estimate's interval holds 95 times of 100, twice
+# its width 999 of 1,000 and more.
+communication_and_reuse_are_measured_in_one_run()
+{
+	ribench_score 'COMDET_MODE=comm,reuse COMDET_PERIOD=1000' \
+		--case short-bell-3 --threads 2 --outer 10
+	scored 'd["decided"] > 5000 and d["S"] > 0.97'
+	scored 'abs(d["invalidated"] - d["true_invalidated"]) < 0.03'
+	hooked 'COMDET_MODE=comm,reuse COMDET_PERIOD=100' \
+		"$INSTR/transfers" 20000 2 same >/dev/null || fail transfers
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '(lambda e: 2 * e["low"] - e["estimate"] <= 40002 <=
+		2 * e["high"] - e["estimate"])(c["total"])' 'transfers'
+	holds "$WORK/json" 'sum(x["samples"] for x in r["reuse"]
+		if "thread" not in x) > 1000' 'uses'
+}
+
 # What instr_event pushes are the caller's registers only if the hook, which
 # jumps there, has left them alone.
 hooks_of_accesses_leave_what_calls_preserve()
@@ -290,7 +308,7 @@ settings_that_are_wrong_are_one_line()
 
 	for setting in COMDET_SLOTS=241 COMDET_GRANULARITY=page \
 		'COMDET_MODE=reuse,shared,global COMDET_SLOTS=81' \
-		COMDET_MODE=comm,reuse COMDET_MODE=reuse,reuse \
+		'COMDET_MODE=comm,reuse COMDET_WATCH=hw' COMDET_MODE=reuse,reuse \
 		'COMDET_MODE=shared COMDET_TOPOLOGY=/nonexistent' \
 		'COMDET_MODE=global COMDET_WATCH=hw' \
 		COMDET_PERIOD=0 COMDET_EXACT=1 \
@@ -306,6 +324,7 @@ settings_that_are_wrong_are_one_line()
 }
 
 run_claims "${1-}" ribench_is_found_as_it_is registers_find_ribench_as_it_is \
+	communication_and_reuse_are_measured_in_one_run \
 	registers_see_code_without_hooks \
 	uses_are_armed_where_the_next_hook_is_in_sight \
 	a_handler_that_comes_before_the_use_is_no_reuse \

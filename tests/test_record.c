@@ -241,9 +241,10 @@ static const struct {
 	const char *says;
 } refused[] = {
 	{ { "-m", "shared", "true" }, "-m shared (COMDET_MODE) needs the" },
-	{ { "-sclock", "-mglobal", "true" }, "needs the source emu: -s emu" },
-	{ { "-m", "comm,shared", "true" }, "needs the source emu" },
-	{ { "-sinstr", "-mcomm,shared", "true" }, "needs the source emu" },
+	{ { "-sclock", "-mglobal", "true" }, "needs the source emu or instr" },
+	{ { "-m", "comm,shared", "true" }, "needs the source emu or instr" },
+	{ { "-sinstr", "-mcomm,shared", "--watch=hw", "true" },
+	  "needs --watch sw" },
 	{ { "-sinstr", "--topology", "x" }, "needs -m shared or global" },
 	{ { "-m", "nonsense", "true" }, "there is no 'nonsense'" },
 	{ { "-sinstr", "-p", "99", "true" }, "-p must be a whole number" },
