@@ -331,7 +331,8 @@ static void restart(void)
 		pthread_create(&reader, NULL, read_pipe, &fd[0]);
 		wait_until_asleep();
 		pthread_kill(reader, SIGTRAP);
-		nanosleep(&t, NULL);
+		while (handled <= i)
+			nanosleep(&t, NULL);
 		if (write(fd[1], "x", 1) != 1)
 			exit(1);
 		pthread_join(reader, NULL);
