@@ -13,7 +13,8 @@
 enum {
 	ROWS_MAX = 3,   /* of one pair */
 	JSON_MAX = 100, /* the same */
-	INDENT = 10,
+	INDENT = 11,    /* below the columns of the pair */
+	COLUMNS = 19,   /* of share and mean, with the gap after them */
 	LINE_COLUMNS = 80,
 };
 
@@ -22,7 +23,7 @@ enum {
 /* Pairs that read alike. */
 struct told {
 	char *use, *reuse;
-	double weight;
+	double weight, sum;
 };
 
 static bool is_like(const struct reuse_pair *x, const struct reuse_pair *y)
@@ -102,6 +103,7 @@ static struct told *tell(const struct report_reuse *r,
 			path_text(r, x->process, x->use_path, recurs),
 			path_text(r, x->process, x->end_path, recurs),
 			x->pair.weight,
+			x->pair.sum,
 		};
 	}
 	if (!*n)
@@ -110,6 +112,7 @@ static struct told *tell(const struct report_reuse *r,
 	for (size_t i = 0; i < *n; i++) {
 		if (i && !by_text(&told[i], &told[kept - 1])) {
 			told[kept - 1].weight += told[i].weight;
+			told[kept - 1].sum += told[i].sum;
 			free(told[i].use);
 			free(told[i].reuse);
 		} else {
@@ -130,10 +133,11 @@ static void forget(struct told *told, size_t n)
 	free(told);
 }
 
-static void print_path(struct report *out, const char *share, const char *path)
+static void print_path(struct report *out, const char *share, const char *mean,
+		       const char *path)
 {
-	fprintf(out->out, "%*s%7s  %s\n", INDENT, "", share,
-		cut_text(path, LINE_COLUMNS - INDENT - 9));
+	fprintf(out->out, "%*s%7s %9s  %s\n", INDENT, "", share, mean,
+		cut_text(path, LINE_COLUMNS - INDENT - COLUMNS));
 }
 
 bool reuse_paths_print(struct report *out, const struct report_reuse *r,
@@ -148,9 +152,10 @@ bool reuse_paths_print(struct report *out, const struct report_reuse *r,
 
 		if (i && t->weight < SHARE_MIN * p->weight)
 			break;
-		print_path(out, percent_text(t->weight, p->weight), t->use);
+		print_path(out, percent_text(t->weight, p->weight),
+			   reuse_time_text(t->sum / t->weight, p->ns), t->use);
 		if (strcmp(t->use, t->reuse))
-			print_path(out, "then", t->reuse);
+			print_path(out, "then", "", t->reuse);
 	}
 	forget(told, n);
 	return recurs;

@@ -436,9 +436,9 @@ static void print_pairs(struct report *out, const struct report_reuse *r,
 				: "");
 	if (r->paths.pairs)
 		fprintf(out->out,
-			"  below a pair: share of it, the functions that are "
-			"called, innermost first%s\n",
-			recurs ? ",\n  * that call themselves again" : "");
+			"  below a pair: its share, its mean, the functions "
+			"that are called,\n  innermost first%s\n",
+			recurs ? "; * that call themselves again" : "");
 	free(pair);
 }
 

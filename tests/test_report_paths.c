@@ -233,6 +233,24 @@ START_TEST(a_path_without_end_is_cut)
 }
 END_TEST
 
+START_TEST(the_text_has_share_and_mean_of_each_way)
+{
+	struct verb v;
+
+	begin_paths();
+	put_callers();
+	uses_by(100, 3, 5, 10);
+	uses_by(400, 4, 5, 30);
+	json_decref(end());
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.out, "75 % 400 fake+0x0 < fake+0x200 then fake+0x1 < "
+			   "fake+0x100 25 % 100 fake+0x0 < fake+0x100 then "
+			   "fake+0x1 < fake+0x100");
+	verb_free(&v);
+}
+END_TEST
+
 START_TEST(the_text_has_paths_in_lines_of_80_columns)
 {
 	struct verb v;
@@ -277,6 +295,7 @@ int main(void)
 	tcase_add_test(tc, a_path_that_leads_to_itself_is_none);
 	tcase_add_test(tc, a_node_that_comes_twice_is_one_of_the_two);
 	tcase_add_test(tc, a_path_without_end_is_cut);
+	tcase_add_test(tc, the_text_has_share_and_mean_of_each_way);
 	tcase_add_test(tc, the_text_has_paths_in_lines_of_80_columns);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
