@@ -242,8 +242,9 @@ sharing_is_told_apart()
 # The heap begins where .bss ends, in the middle of one mapping of QEMU's.
 variables_beyond_the_file_have_names()
 {
+	# Enough that no thread is done before the next one has begun.
 	emulate ,exact=1,slice=50 "$B/microbench/patterns" --pattern bursts \
-		--threads 4 --iterations 20000 >/dev/null || fail patterns
+		--threads 4 --iterations 400000 >/dev/null || fail patterns
 	json "$WORK/out" "$WORK/json"
 	holds "$WORK/json" 'any(l["objects"][0].startswith("burst_line")
 		for l in r["exact"]["lines"])' 'variables in .bss'
