@@ -238,8 +238,8 @@ static void jumps(void)
 	pthread_sigmask(SIG_BLOCK, &alarm, NULL); /* the thread's for good */
 	pthread_create(&t, NULL, toucher, NULL);
 	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
-	alarms(on_alarm_jump);
-	sigsetjmp(back, 1);
+	if (!sigsetjmp(back, 1))
+		alarms(on_alarm_jump);
 	while (n++ < 1000)
 		touch(1u << 30);
 	alarms(SIG_IGN);
