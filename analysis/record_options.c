@@ -425,6 +425,11 @@ static void check_reuse_fits(int source)
 		die("-p 0 (COMDET_PERIOD) takes no samples, and -m %s needs "
 		    "some%s",
 		    safe_text(mode), source == OF_EMU ? ", or --exact" : "");
+	if (source == OF_INSTR && strstr(mode, "comm") &&
+	    is_set("COMDET_ALGORITHM", "comdetective"))
+		die("-m %s (COMDET_MODE) with -s instr needs --algorithm epoch "
+		    "or chain",
+		    safe_text(mode));
 	if (hardware && (asks_of_caches() || strstr(mode, "comm")))
 		die("-m %s (COMDET_MODE) needs --watch sw", safe_text(mode));
 	if (hardware && is_set("COMDET_SLOTS", NULL))

@@ -22,7 +22,8 @@
 
 enum {
 	PAGE = 4096,
-	ACCESSES_MAX = 24, /* on the way */
+	ACCESSES_MAX = 24, /* on the way to the call */
+	JUMP_ACCESSES = 1, /* to where the linker has the hook's address */
 };
 
 static uint64_t thread_pointer(void)
@@ -34,51 +35,70 @@ static uint64_t thread_pointer(void)
 	return p;
 }
 
+static bool is_within(uint64_t ip, const char *low, const char *high)
+{
+	return ip >= (uint64_t)(uintptr_t)low && ip < (uint64_t)(uintptr_t)high;
+}
+
+/* One that tells of an access, before it is made. */
 static bool is_hook(uint64_t ip)
 {
 	for (int i = 0; i < instr_libraries(); i++) {
 		const struct instr_library *l = instr_library(i);
 
-		if (l && ip >= (uint64_t)(uintptr_t)l->hooks_low &&
-		    ip < (uint64_t)(uintptr_t)l->hooks_high)
+		if (l && (is_within(ip, l->hooks_low, l->hooks_high) ||
+			  is_within(ip, l->code_low, l->code_high)))
 			return true;
 	}
 	return false;
 }
 
-static struct cpu_state returned(const struct instr_caller *from)
+static bool is_call(const struct memory *mem, uint64_t ip)
 {
+	struct insn scratch;
+	const struct insn *insn;
+	int error;
+
+	insn = decode_at(mem, ip, &scratch, &error);
+	return insn && insn->flow == FLOW_CALL;
+}
+
+static struct cpu_state returned(const struct instr_call *from)
+{
+	const struct instr_saved *saved = from->saved;
+
 	return (struct cpu_state){
 		.gpr = {
-			[GPR_RBX] = from->saved->rbx,
-			[GPR_RSP] = from->rsp,
-			[GPR_RBP] = from->saved->rbp,
-			[12] = from->saved->r12,
-			[13] = from->saved->r13,
-			[14] = from->saved->r14,
-			[15] = from->saved->r15,
+			[GPR_RBX] = saved->rbx,
+			[GPR_RSP] = from->sp,
+			[GPR_RBP] = saved->rbp,
+			[12] = saved->r12,
+			[13] = saved->r13,
+			[14] = saved->r14,
+			[15] = saved->r15,
 		},
-		.rip = from->rip,
+		.rip = from->ip,
 		.rflags = 0x202, /* interrupts; all else as calls leave it */
 		.fs_base = thread_pointer(),
 	};
 }
 
-uint64_t instr_ahead(struct thread *t, const struct instr_caller *from,
+uint64_t instr_ahead(struct thread *t, const struct instr_call *from,
 		     const struct watch_range *w)
 {
-	struct interp *in = t->choose.interp;
-	struct cpu_state cpu = returned(from);
-	uint64_t page = cpu.rip & -(uint64_t)PAGE;
+	uint64_t page = from->ip & -(uint64_t)PAGE, call = 0;
 	struct memory mem = { memread, t, page, page + PAGE };
 	struct access watched = { .addr = w->addr, .len = w->len };
-	uint64_t call = 0;
+	struct interp *in = t->choose.interp;
+	uint32_t left = ACCESSES_MAX;
+	struct cpu_state cpu;
 	int uses = 0;
 
 	if (!from->saved)
 		return 0;
+	cpu = returned(from);
 	interp_begin(in, &cpu, &mem);
-	for (uint32_t n = 0; n < ACCESSES_MAX; n++) {
+	for (uint32_t n = 0; left--; n++) {
 		const struct access *a = interp_access(in, n);
 
 		if (interp_count(in) <= n &&
@@ -87,10 +107,14 @@ uint64_t instr_ahead(struct thread *t, const struct instr_caller *from,
 		uses += access_overlaps(a, &watched);
 		if (uses > 1)
 			return 0;
+		if (interp_count(in) != n + 1)
+			continue; /* the instruction has made more */
 		/* A call's access is its return address. */
-		if (a->flags & ACCESS_IMPLICIT && access_stores(a))
+		if (!call && is_call(&mem, a->ip)) {
 			call = a->ip;
-		if (interp_count(in) == n + 1 && is_hook(interp_ip(in)))
+			left = JUMP_ACCESSES;
+		}
+		if (is_hook(interp_ip(in)))
 			return uses ? call : 0;
 	}
 	return 0;

@@ -100,6 +100,10 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 			   "needs COMDET_MODE=reuse, shared or global");
 	if (!c->reuse)
 		return 0;
+	/* The map watches a line for each thread: more than entries count. */
+	if (c->comm && c->algorithm == INSTR_COMDETECTIVE)
+		return bad(error, size, "COMDET_ALGORITHM", "comdetective",
+			   "reuse times in the same run need epoch or chain");
 	if (!c->comm)
 		c->algorithm = INSTR_COMDETECTIVE;
 	c->granularities = 1u << REUSE_ADDRESS | 1u << REUSE_LINE;

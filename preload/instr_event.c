@@ -135,7 +135,7 @@ void instr_begin(struct thread *t)
  * The thread's first event in this copy of the hooks. Its first interval
  * begins anywhere, so that the first accesses are sampled as the others are.
  */
-static void begin_hooks(struct thread *t, struct instr_thread *h)
+static void begin_hooks(struct thread *t, struct instr_thread *h, uint64_t sp)
 {
 	uint64_t period = instr_config.period;
 
@@ -155,7 +155,7 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 		if (instr_reuse_by_registers())
 			instr_poke_begin(t, copy, h);
 	}
-	instr_frames_begin(t, h, h->sp);
+	instr_frames_begin(t, h, sp);
 	h->owner = owner;
 }
 
@@ -164,7 +164,7 @@ struct event {
 	struct instr_thread *hooks;
 	enum instr_class class;
 	struct access access;
-	struct instr_caller caller;
+	const struct instr_call *from;
 	bool sampled, poked, reuses;
 	uint32_t slots; /* of transfers, that may be touched */
 };
@@ -226,7 +226,7 @@ static void sample(struct thread *t, const struct event *e)
 		store_add(&r->stores, 1);
 	sample_log_add(t, &e->access, SAMPLE_UNIFORM);
 	if (instr_config.reuse)
-		instr_reuse_sample(t, &e->access, e->hooks->sp);
+		instr_reuse_sample(t, &e->access, e->from->sp);
 	if (!instr_config.comm)
 		return;
 	if (instr_config.algorithm == INSTR_COMDETECTIVE)
@@ -245,20 +245,20 @@ static void work(void *arg)
 
 	t->clock_at = start;
 	t->core = sched_getcpu();
+	t->instr.from = e->from;
+	instr_reuse_hook(t, e->access.ip);
 	instr_begin(t);
 	if (e->hooks->owner != owner)
-		begin_hooks(t, e->hooks);
-	t->instr.caller = e->caller;
-	if (e->poked) {
-		instr_reuse_hook(t, e->access.ip);
+		begin_hooks(t, e->hooks, e->from->sp);
+	if (e->poked)
 		instr_poke_answer(t);
-	}
 	if (e->reuses)
-		instr_reuse_trap(t, &e->access, e->hooks->sp);
+		instr_reuse_trap(t, &e->access, e->from->sp);
 	if (e->slots)
 		trap(t, e);
 	if (e->sampled)
 		sample(t, e);
+	t->instr.from = NULL;
 	store_add(&t->record->handler_ns, now_ns() - start);
 }
 
@@ -338,19 +338,19 @@ static void listen_exact(struct thread *t, struct event *e)
 }
 
 void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
-		  uint64_t bytes, uint64_t ip)
+		  uint64_t bytes, const struct instr_call *from)
 {
 	struct event e = {
 		.hooks = h,
 		.class = class,
 		.access = {
 			.addr = addr,
-			.ip = ip - 1, /* in the call, not behind it */
+			.ip = from->ip - 1, /* in the call, not behind it */
 			.len = bytes < UINT32_MAX ? bytes : UINT32_MAX,
 			.flags = (instr_class_loads(class) ? ACCESS_LOAD : 0) |
 				 (instr_class_stores(class) ? ACCESS_STORE : 0),
 		},
-		.caller = { ip, h->sp, h->saved },
+		.from = from,
 	};
 	struct thread *t = thread_self();
 

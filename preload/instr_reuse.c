@@ -192,9 +192,9 @@ static int arm_registers(void *ctx, const struct reuse_watched *w)
 	arm(r, &part);
 	instr_count_poke(r->owner);
 	awaited->call = 0;
-	if (r->owner->instr.bank)
+	if (r->owner->instr.bank && r->owner->instr.from)
 		awaited->call =
-			instr_ahead(r->owner, &r->owner->instr.caller, &range);
+			instr_ahead(r->owner, r->owner->instr.from, &range);
 	if (!awaited->call) {
 		instr_poke_answer(r->owner);
 		return 0;

@@ -102,12 +102,6 @@ struct instr_slot {
 	uint32_t thread; /* of the use */
 };
 
-/* Where a hook returns to, and what its caller has in registers then. */
-struct instr_caller {
-	uint64_t rip, rsp;
-	const struct instr_saved *saved;
-};
-
 /* A use that is armed at the thread's next hook. */
 struct instr_awaited {
 	uint64_t call; /* of that hook; 0: there is no such use */
@@ -143,8 +137,8 @@ struct instr_state {
 	/* As its registers are set: instr_poke.c. */
 	struct instr_bank *bank; /* NULL: none */
 	struct instr_slot armed[COMM_REGISTERS_MAX];
-	bool by_hooks;              /* found no bank */
-	struct instr_caller caller; /* of the event; saved: NULL, not known */
+	bool by_hooks;                 /* found no bank */
+	const struct instr_call *from; /* of the event */
 	struct instr_awaited awaited;
 	struct exact_thread *exact;
 	/* comm's, in software. */
@@ -402,7 +396,7 @@ void instr_reuse_hook(struct thread *t, uint64_t ip);
  * where that is called, if the bytes @w are accessed once until then, and 0 if
  * they are not, or if it cannot be told. Context: an event of @t.
  */
-uint64_t instr_ahead(struct thread *t, const struct instr_caller *from,
+uint64_t instr_ahead(struct thread *t, const struct instr_call *from,
 		     const struct watch_range *w);
 
 /* Uses that are still watched dangle. */

@@ -22,7 +22,7 @@
 /* A trap during the operation belongs to the caller. */
 #define COUNT(p, class)                                                        \
 	do {                                                                   \
-		instr_access(p, class);                                        \
+		instr_atomic(p, class);                                        \
 		instr_self.atomic_ip =                                         \
 			(uint64_t)(uintptr_t)__builtin_return_address(0);      \
 		__asm__ volatile("" ::: "memory");                             \

@@ -27,12 +27,6 @@ extern HIDDEN const char code_high[] __asm__("__stop_comdet_instr_atomics")
 extern HIDDEN const char hooks_low[] __asm__("__start_comdet_instr_hooks");
 extern HIDDEN const char hooks_high[] __asm__("__stop_comdet_instr_hooks");
 
-/* Hooks that know their callers' registers: they and instr_event use no others
- * than calls may change. */
-#define ACCESS_HOOK(name)                                                      \
-	void name(void *p);                                                    \
-	EXPORT __attribute__((section("comdet_instr_hooks"))) void name(void *p)
-
 static struct instr_thread *this_thread(void)
 {
 	return &instr_self;
@@ -83,17 +77,16 @@ __attribute__((destructor)) static void detach(void)
 		comdet_instr_detach(&instr_library);
 }
 
-static void tell(uint64_t addr, enum instr_class class, uint64_t ip,
-		 uint64_t bytes, uint64_t sp)
+static void tell(uint64_t addr, enum instr_class class, uint64_t bytes,
+		 const struct instr_call *from)
 {
 	struct instr_thread *t = &instr_self;
 	instr_listener *listener;
 
-	t->sp = sp;
 	/* (L) pairs with (I) of who listens: its set-up is seen. */
 	listener = __atomic_load_n(&instr_library.listener, __ATOMIC_ACQUIRE);
 	if (listener) {
-		listener(t, class, addr, bytes, ip);
+		listener(t, class, addr, bytes, from);
 		return;
 	}
 	t->watched = 0;
@@ -111,9 +104,19 @@ HIDDEN void instr_event_saved(uint64_t addr, enum instr_class class,
 void instr_event_saved(uint64_t addr, enum instr_class class, uint64_t ip,
 		       uint64_t sp, const struct instr_saved *saved)
 {
-	instr_self.saved = saved;
-	tell(addr, class, ip, instr_class_bytes(class), sp);
-	instr_self.saved = NULL;
+	const struct instr_call from = { ip, sp, saved };
+
+	tell(addr, class, instr_class_bytes(class), &from);
+}
+
+__attribute__((cold, noinline)) void instr_atomic_event(uint64_t addr,
+							enum instr_class class,
+							uint64_t ip,
+							uint64_t sp)
+{
+	const struct instr_call from = { ip, sp, NULL };
+
+	tell(addr, class, instr_class_bytes(class), &from);
 }
 
 /* Push struct instr_saved. */
@@ -144,6 +147,7 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 						 uint64_t ip, uint64_t bytes,
 						 uint64_t sp)
 {
+	const struct instr_call from = { ip, sp, NULL };
 	uint64_t last = (addr + bytes - 1) >> INSTR_LINE_SHIFT;
 	bool event = --instr_self.left[class] < 0;
 
@@ -152,11 +156,11 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 		event = instr_may_be_watched(line << INSTR_LINE_SHIFT);
 	instr_self.range_bytes[class - INSTR_LOAD_RANGE] += bytes;
 	if (event)
-		tell(addr, class, ip, bytes, sp);
+		tell(addr, class, bytes, &from);
 }
 
 #define LOADS(bytes, log)                                                      \
-	ACCESS_HOOK(__tsan_read##bytes)                                        \
+	ACCESS_HOOK(__tsan_read##bytes, void *p)                               \
 	{                                                                      \
 		instr_access(p, INSTR_LOAD + (log));                           \
 	}                                                                      \
@@ -164,7 +168,7 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 	__attribute__((alias("__tsan_read" #bytes)));
 
 #define STORES(bytes, log)                                                     \
-	ACCESS_HOOK(__tsan_write##bytes)                                       \
+	ACCESS_HOOK(__tsan_write##bytes, void *p)                              \
 	{                                                                      \
 		instr_access(p, INSTR_STORE + (log));                          \
 	}                                                                      \
@@ -173,7 +177,7 @@ __attribute__((noinline)) void instr_range_event(uint64_t addr,
 
 /* x = x + 1 as one call, with -mllvm -tsan-compound-read-before-write. */
 #define MODIFIES(bytes, log)                                                   \
-	ACCESS_HOOK(__tsan_read_write##bytes)                                  \
+	ACCESS_HOOK(__tsan_read_write##bytes, void *p)                         \
 	{                                                                      \
 		instr_access(p, INSTR_MODIFY + (log));                         \
 	}
@@ -205,23 +209,23 @@ UNALIGNED(4)
 UNALIGNED(8)
 UNALIGNED(16)
 
-HOOK(void, __tsan_read_range, void *p, uint64_t bytes)
+ACCESS_HOOK(__tsan_read_range, void *p, uint64_t bytes)
 {
 	instr_range(p, bytes, INSTR_LOAD_RANGE);
 }
 
-HOOK(void, __tsan_write_range, void *p, uint64_t bytes)
+ACCESS_HOOK(__tsan_write_range, void *p, uint64_t bytes)
 {
 	instr_range(p, bytes, INSTR_STORE_RANGE);
 }
 
 /* An object's table of virtual functions, by constructors and calls. */
-HOOK(void, __tsan_vptr_read, void **p)
+ACCESS_HOOK(__tsan_vptr_read, void **p)
 {
 	instr_access(p, INSTR_LOAD + 3);
 }
 
-HOOK(void, __tsan_vptr_update, void **p, void *value)
+ACCESS_HOOK(__tsan_vptr_update, void **p, void *value)
 {
 	instr_access(p, INSTR_STORE + 3);
 }

@@ -23,12 +23,23 @@
 	type name(__VA_ARGS__);                                                \
 	EXPORT type name(__VA_ARGS__)
 
+/* Those that tell of accesses which somebody else makes. */
+#define IN_HOOKS __attribute__((section("comdet_instr_hooks")))
+#define ACCESS_HOOK(name, ...)                                                 \
+	void name(__VA_ARGS__);                                                \
+	EXPORT IN_HOOKS void name(__VA_ARGS__)
+
 extern HIDDEN struct instr_library instr_library;
 extern HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
-/* The counter was counted down already. */
+/*
+ * The counter was counted down already. instr_event is for hooks that have
+ * changed no register which calls preserve.
+ */
 HIDDEN void instr_event(uint64_t addr, enum instr_class class, uint64_t ip,
 			uint64_t sp);
+HIDDEN void instr_atomic_event(uint64_t addr, enum instr_class class,
+			       uint64_t ip, uint64_t sp);
 HIDDEN void instr_range_event(uint64_t addr, enum instr_class class,
 			      uint64_t ip, uint64_t bytes, uint64_t sp);
 
@@ -47,22 +58,42 @@ static inline __attribute__((always_inline)) uint8_t instr_may_be_watched(
 }
 
 /*
- * To be inlined into the hook itself: the caller's address is its own. One
- * branch for both, although it takes more instructions: a branch that is never
- * taken costs a processor nothing, one that was taken once is predicted from
- * then on, and costs loops of little else a cycle each.
+ * Count an access. Is it to be told of? One branch for both reasons, although
+ * it takes more instructions: a branch that is never taken costs a processor
+ * nothing, one that was taken once is predicted from then on, and costs loops
+ * of little else a cycle each.
  */
+static inline __attribute__((always_inline)) bool instr_counts(
+	uint64_t addr, enum instr_class class)
+{
+	uint64_t run_out = (uint64_t)--instr_self.left[class] >> 63;
+
+	return UNLIKELY(run_out | instr_may_be_watched(addr));
+}
+
+/* To be inlined into the hook itself: the caller's address is its own. */
 static inline __attribute__((always_inline)) void instr_access(
 	const volatile void *p, enum instr_class class)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 
-	uint64_t run_out = (uint64_t)--instr_self.left[class] >> 63;
-
-	if (UNLIKELY(run_out | instr_may_be_watched(addr)))
+	if (instr_counts(addr, class))
 		instr_event(addr, class,
 			    (uint64_t)(uintptr_t)__builtin_return_address(0),
 			    CALLERS_SP);
+}
+
+/* The same, of a hook that makes the access. */
+static inline __attribute__((always_inline)) void instr_atomic(
+	const volatile void *p, enum instr_class class)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+
+	if (instr_counts(addr, class))
+		instr_atomic_event(
+			addr, class,
+			(uint64_t)(uintptr_t)__builtin_return_address(0),
+			CALLERS_SP);
 }
 
 /* Any number of bytes; of none it is no access. */

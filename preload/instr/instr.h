@@ -64,6 +64,12 @@ struct instr_saved {
 	uint64_t rbx, rbp, r12, r13, r14, r15;
 };
 
+/* Where a hook was called, and is about to return. */
+struct instr_call {
+	uint64_t ip, sp;                 /* as it has returned */
+	const struct instr_saved *saved; /* the caller's; NULL: not known */
+};
+
 /* One per thread and copy of the library, all zero when the thread starts. */
 struct instr_thread {
 	int64_t left[INSTR_CLASSES]; /* an event when it is below 0 */
@@ -86,18 +92,16 @@ struct instr_thread {
 	struct instr_frame *top, *last;
 	uint64_t left_out;               /* frames below the last one */
 	uint64_t stack_low, stack_bytes; /* the thread's own */
-	uint64_t sp; /* stack pointer at the access that is told of */
-	/* While it is told of: its caller's registers; NULL: not known. */
-	const struct instr_saved *saved;
 };
 
 /*
- * An access of @bytes at @addr is about to be made, by the code that is called
- * back at @ip. @t is the calling thread's. The listener gives the counter of
- * @class something to count down, else it is called at every access.
+ * An access of @bytes at @addr is about to be made, by the code that called at
+ * @from. @t is the calling thread's. The listener gives the counter of @class
+ * something to count down, else it is called at every access.
  */
 typedef void instr_listener(struct instr_thread *t, enum instr_class class,
-			    uint64_t addr, uint64_t bytes, uint64_t ip);
+			    uint64_t addr, uint64_t bytes,
+			    const struct instr_call *from);
 
 struct instr_library {
 	uint32_t abi;
@@ -109,7 +113,7 @@ struct instr_library {
 	instr_listener *listener;             /* atomic; NULL: nobody listens */
 	/* The hooks that perform accesses themselves: atomics. */
 	const char *code_low, *code_high;
-	/* Those of single accesses that their callers make. */
+	/* All others that tell of accesses. */
 	const char *hooks_low, *hooks_high;
 };
 

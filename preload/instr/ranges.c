@@ -20,7 +20,7 @@ void *__memset_chk(void *to, int value, size_t bytes, size_t room);
 
 #define COPY(kind, name, function)                                             \
 	void *name(void *to, const void *from, size_t bytes);                  \
-	kind void *name(void *to, const void *from, size_t bytes)              \
+	IN_HOOKS kind void *name(void *to, const void *from, size_t bytes)     \
 	{                                                                      \
 		instr_range(from, bytes, INSTR_LOAD_RANGE);                    \
 		instr_range(to, bytes, INSTR_STORE_RANGE);                     \
@@ -29,7 +29,7 @@ void *__memset_chk(void *to, int value, size_t bytes, size_t room);
 
 #define FILL(kind, name)                                                       \
 	void *name(void *to, int value, size_t bytes);                         \
-	kind void *name(void *to, int value, size_t bytes)                     \
+	IN_HOOKS kind void *name(void *to, int value, size_t bytes)            \
 	{                                                                      \
 		instr_range(to, bytes, INSTR_STORE_RANGE);                     \
 		return __memset_chk(to, value, bytes, SIZE_MAX);               \
