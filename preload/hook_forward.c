@@ -29,7 +29,7 @@ enum {
 	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
 	TAKE_TRIES = 64,
 	FIRST_QUEUED = 32,      /* those below wait once a thread */
-	ROOM_BYTES = 24 * 1024, /* of an alternate stack, for our frames */
+	ROOM_BYTES = 96 * 1024, /* 64 KiB for a handler, and our frames */
 	/*
 	 * si_code SI_USER is the kernel's to give, except for the main thread
 	 * to its own process. Another thread queues the signal with this code,
@@ -178,7 +178,11 @@ static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 			kernel_mask(&uc->uc_sigmask) | signal_bit(sig));
 }
 
-/* Does our handler fit on the stack that holds @uc, beside the program's? */
+/*
+ * Is there room on the stack that holds @uc for the program's handler, and for
+ * a sample in it? On an alternate stack nobody knows how much the handler will
+ * use: who made a small one made it for that, without us.
+ */
 static bool has_room(const ucontext_t *uc)
 {
 	uintptr_t at = (uintptr_t)uc, low = (uintptr_t)uc->uc_stack.ss_sp;
@@ -188,9 +192,10 @@ static bool has_room(const ucontext_t *uc)
 }
 
 /*
- * The application's handler has the signal blocked in our books and not in the
- * kernel. Were it the kernel's, a sample would wait for the handler's end, and
- * a signal that the thread is sent meanwhile be lost to it.
+ * Where there is room the application's handler has the signal blocked in our
+ * books and not in the kernel, @blocks. Were it the kernel's, a sample would
+ * wait for the handler's end, and a signal that the thread is sent meanwhile
+ * be lost to it. Either way a call that waited is over.
  */
 static void enter_handler(struct signal_thread *before, bool blocks)
 {
@@ -230,15 +235,15 @@ static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
 	void (*handler)(int, siginfo_t *, void *) =
 		(void (*)(int, siginfo_t *, void *))(uintptr_t)w->handler;
 	bool blocks = !(w->flags & SA_NODEFER) || w->mask & signal_bit(sig);
-	bool ours =
-		sig < FIRST_QUEUED && has_room(uc) && signal_claim_is_ours();
+	bool ours = signal_claim_is_ours();
+	bool opens = ours && sig < FIRST_QUEUED && has_room(uc);
 	uint64_t open =
 		FAULT_SIGNALS & ~kernel_mask(&uc->uc_sigmask) & ~w->mask;
 	struct signal_thread before;
 
 	if (ours)
-		enter_handler(&before, blocks);
-	if (ours || !blocks)
+		enter_handler(&before, opens && blocks);
+	if (opens || !blocks)
 		open |= signal_bit(sig);
 	kernel_mask_change(SIG_BLOCK, w->mask);
 	kernel_mask_change(SIG_UNBLOCK, open);

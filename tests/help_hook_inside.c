@@ -74,6 +74,15 @@ static void waits_inside(void)
 	}
 }
 
+/* An alternate stack with @bytes beside a signal frame. */
+static void alternate_stack(size_t bytes)
+{
+	stack_t s = { .ss_size = sysconf(_SC_MINSIGSTKSZ) + bytes };
+
+	s.ss_sp = malloc(s.ss_size);
+	sigaltstack(&s, NULL);
+}
+
 /* The call ends with the first; what it raised waits for the next. */
 static void raises_in_a_wait(void)
 {
@@ -91,6 +100,54 @@ static void raises_in_a_wait(void)
 		mask(SIG_UNBLOCK, SIGTRAP);
 		show("unblocked");
 	}
+}
+
+static void raise_at_once(int sig, siginfo_t *info, void *context)
+{
+	enter();
+	if (handled % 2)
+		raise(SIGTRAP);
+	depth--;
+}
+
+/* There the kernel has it blocked, and a sample may take what is raised. */
+static void waits_on_a_stack(void)
+{
+	sigset_t none = only(0);
+
+	alternate_stack(12 * 1024 + 2 * sysconf(_SC_MINSIGSTKSZ));
+	for (int nested = 0; nested < 2; nested++) {
+		handled = deepest = 0;
+		set(SIGTRAP, raise_at_once,
+		    SA_ONSTACK | (nested ? SA_NODEFER : 0));
+		mask(SIG_BLOCK, SIGTRAP);
+		raise(SIGTRAP);
+		printf("sigsuspend %d", sigsuspend(&none));
+		printf(" %d: handled %d deepest %d blocked %d\n", errno,
+		       handled, deepest, blocked());
+		mask(SIG_UNBLOCK, SIGTRAP);
+		printf("unblocked: deepest %d blocked %d\n", deepest,
+		       blocked());
+	}
+}
+
+static void fill_stack(int sig, siginfo_t *info, void *context)
+{
+	volatile char room[26 * 1024];
+
+	room[0] = sig;
+	burn(2 * SAMPLED_MS);
+	handled += room[0] == sig;
+}
+
+/* Who needs nearly all of a stack has made it as large as that. */
+static void fills_its_stack(void)
+{
+	burn(2);
+	alternate_stack(28 * 1024);
+	set(SIGTRAP, fill_stack, SA_ONSTACK);
+	raise(SIGTRAP);
+	show("after");
 }
 
 static void fork_inside(int sig, siginfo_t *info, void *context)
@@ -156,6 +213,8 @@ static const struct hook_case cases[] = {
 	{ "dies_of_the_second", dies_of_the_second },
 	{ "waits_inside", waits_inside },
 	{ "raises_in_a_wait", raises_in_a_wait },
+	{ "waits_on_a_stack", waits_on_a_stack },
+	{ "fills_its_stack", fills_its_stack },
 	{ "forks_inside", forks_inside },
 	{ "execs_inside", execs_inside },
 	{ "inherits", inherits },
