@@ -10,7 +10,7 @@
  * sweep is longer than several periods, so words are watched at any time. While
  * the exec is under way, which a library that comes after ours makes fail, a
  * quarter of a sweep is made (call_during_exec). Prints how many seconds the
- *first part took.
+ * first part took.
  */
 #include <dlfcn.h>
 #include <stdint.h>
