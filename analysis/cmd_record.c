@@ -180,6 +180,16 @@ static void finish_record(const struct run *r, int dirfd)
 	profile_release(&p);
 }
 
+static enum elf_hooks hooks_of(const struct program *p)
+{
+	enum elf_hooks hooks = elf_hooks(p->loaded);
+
+	if (hooks == HOOKS_NONE && p->kind == PROGRAM_FITS &&
+	    record_looks_for_hooks() && elf_loads_hooks(p->loaded))
+		return HOOKS_OURS;
+	return hooks;
+}
+
 /* With --children what it starts may have hooks; a script, what it execs. */
 static bool never_hooked(const struct program *p)
 {
@@ -202,14 +212,14 @@ static int run_record(int argc, char **argv)
 	die_status = RECORD_FAILED;
 	first = record_options(argc, argv);
 	program_inspect(&program, argv[first]);
-	hooks = elf_hooks(program.loaded);
-	record_check_source(hooks == HOOKS_OURS);
-	if (hooks != HOOKS_OURS)
-		record_choose_source();
 	if (program.kind == PROGRAM_NOT_FOUND)
 		die_as(RECORD_NOT_FOUND, "%s", program.why);
 	if (program.kind == PROGRAM_CANNOT_RUN)
 		die_as(RECORD_CANNOT_RUN, "%s", program.why);
+	hooks = hooks_of(&program);
+	record_check_source(hooks == HOOKS_OURS);
+	if (hooks != HOOKS_OURS)
+		record_choose_source();
 	if (program.kind == PROGRAM_NO_PRELOAD && !record_emulates())
 		die("cannot profile this program: %s", program.why);
 	if (hooks == HOOKS_SANITIZER && !record_emulates())

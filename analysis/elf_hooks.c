@@ -16,7 +16,7 @@
 #define GCC_LIBRARY  "libtsan.so"
 #define ENTRY_SYMBOL "__tsan_init" /* clang's archive exports it */
 
-static bool has_our_note(Elf_Data *d)
+static bool has_our_name(Elf_Data *d)
 {
 	size_t at = 0, next, name, desc;
 	GElf_Nhdr n;
@@ -27,6 +27,24 @@ static bool has_our_note(Elf_Data *d)
 			    sizeof(NOTE_NAME)))
 			return true;
 		at = next;
+	}
+	return false;
+}
+
+/* As the preload library: by the segments, which every program has. */
+static bool has_our_note(Elf *elf)
+{
+	size_t n = 0;
+	GElf_Phdr ph;
+
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; i < n && gelf_getphdr(elf, i, &ph); i++) {
+		Elf_Type type = ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
+
+		if (ph.p_type == PT_NOTE &&
+		    has_our_name(elf_getdata_rawchunk(elf, ph.p_offset,
+						      ph.p_filesz, type)))
+			return true;
 	}
 	return false;
 }
@@ -88,27 +106,32 @@ static void look_at_symbols(Elf *elf, const GElf_Shdr *sh, Elf_Data *d,
 	}
 }
 
-/* Ours is seen by its note first: -rdynamic exports ENTRY_SYMBOL as well. */
+/*
+ * Ours is seen by its note first: -rdynamic exports ENTRY_SYMBOL as well. A
+ * file without section headers may exec whatever it likes.
+ */
 static enum elf_hooks look(Elf *elf, bool *execs)
 {
 	enum elf_hooks found = HOOKS_NONE;
 	struct symbols symbols = { false, false };
 	Elf_Scn *scn = NULL;
+	size_t sections = 0;
 	GElf_Shdr sh;
 
+	if (has_our_note(elf))
+		return HOOKS_OURS;
 	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &sh)) {
 		Elf_Data *d = elf_getdata(scn, NULL);
 
+		sections++;
 		if (!d)
 			continue;
-		if (sh.sh_type == SHT_NOTE && has_our_note(d))
-			return HOOKS_OURS;
 		if (sh.sh_type == SHT_DYNAMIC && !found)
 			found = needed(elf, &sh, d);
 		else if (sh.sh_type == SHT_DYNSYM)
 			look_at_symbols(elf, &sh, d, &symbols);
 	}
-	*execs = symbols.execs;
+	*execs = symbols.execs || !sections;
 	return found ? found : symbols.entry ? HOOKS_SANITIZER : HOOKS_NONE;
 }
 
@@ -138,6 +161,22 @@ enum elf_hooks elf_hooks(const char *path)
 
 	look_at_file(path, &found, &execs);
 	return found;
+}
+
+static bool is_not_ours(void *ctx, const char *path)
+{
+	bool *ours = ctx;
+
+	*ours = elf_hooks(path) == HOOKS_OURS;
+	return !*ours;
+}
+
+bool elf_loads_hooks(const char *path)
+{
+	bool ours = false;
+
+	elf_loads(path, is_not_ours, &ours);
+	return ours;
 }
 
 /* Has this file neither hooks nor a way to a program that may have them? */

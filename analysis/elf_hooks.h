@@ -20,6 +20,12 @@ enum elf_hooks {
 enum elf_hooks elf_hooks(const char *path);
 
 /*
+ * Has a library that the program at @path is started with our hooks? False if
+ * the loader cannot be asked.
+ */
+bool elf_loads_hooks(const char *path);
+
+/*
  * Is it certain that the process that starts as @path never has hooks? Then
  * neither the program has them nor a library that it is started with, and none
  * of them calls exec. False of what cannot be looked at.

@@ -24,8 +24,15 @@ enum {
 int record_options(int argc, char **argv);
 
 /*
- * After record_options, with whether the program has our hooks: dies with one
- * line if an option is not for the source that will be taken.
+ * After record_options: does the source depend on whether there are hooks? So
+ * it does if none was asked for: the preload takes hooks before all else.
+ */
+bool record_looks_for_hooks(void);
+
+/*
+ * After record_options, with whether the program is started with our hooks, in
+ * itself or in a library: dies with one line if an option is not for the source
+ * that will be taken.
  */
 void record_check_source(bool hooks);
 

@@ -299,17 +299,24 @@ static bool source_is(const char *name)
 	return source && !strcmp(source, name);
 }
 
-static bool hooks_found; /* in the program */
+static bool is_set(const char *twin, const char *value)
+{
+	const char *is = getenv(twin);
 
-/* The preload takes hooks before all else that is not asked for. */
+	return is && (value ? !strcmp(is, value) : *is);
+}
+
+static bool hooks_found; /* in what the program is started with */
+
+bool record_looks_for_hooks(void)
+{
+	return !is_set("COMDET_FREQ", NULL) &&
+	       (!is_set("COMDET_SOURCE", NULL) || source_is("auto"));
+}
+
 static bool takes_hooks(void)
 {
-	const char *source = getenv("COMDET_SOURCE");
-	const char *freq = getenv("COMDET_FREQ");
-
-	if (source && *source && strcmp(source, "auto"))
-		return source_is("instr");
-	return hooks_found && !(freq && *freq);
+	return source_is("instr") || (hooks_found && record_looks_for_hooks());
 }
 
 bool record_emulates(void)
@@ -396,13 +403,6 @@ static void check_mode_fits(int source)
 	die("-m %s (COMDET_MODE) needs the source emu or instr: -s emu or "
 	    "-s instr; the others take comm or reuse, alone",
 	    safe_text(mode));
-}
-
-static bool is_set(const char *twin, const char *value)
-{
-	const char *is = getenv(twin);
-
-	return is && (value ? !strcmp(is, value) : *is);
 }
 
 /* What the preload would refuse only when the program runs. */

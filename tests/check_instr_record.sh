@@ -130,12 +130,57 @@ hooks_in_a_library_are_found()
 	LD_LIBRARY_PATH=$WORK recorded \
 		'r["threads"][0]["counted"]["loads"] == 1000000' \
 		-s instr -- "$WORK/main"
+	LD_LIBRARY_PATH=$WORK recorded 'set(r["run"]["modes"]) ==
+		{"reuse", "shared"}' -m reuse,shared -- "$WORK/main"
 	# Where it is not found the loader tells, not record.
 	"$TOOL" record -s instr -o "$out" -- "$WORK/main" 2>"$WORK/said"
 	[ $? = 127 ] && grep -q 'libwork.so' "$WORK/said" ||
 		fail "without its library: $(cat "$WORK/said")"
 }
 
+# without_sections FROM TO - a copy that has no section headers
+without_sections()
+{
+	python3 - "$1" "$2" <<-'EOF' && chmod +x "$2" || fail "cannot copy $1"
+	import struct, sys
+	elf = bytearray(open(sys.argv[1], "rb").read())
+	struct.pack_into("<Q", elf, 0x28, 0)       # e_shoff
+	struct.pack_into("<HHH", elf, 0x3a, 0, 0, 0)
+	open(sys.argv[2], "wb").write(elf)
+	EOF
+}
+
+section_headers_are_not_needed()
+{
+	without_sections "$INSTR/transfers" "$WORK/hooked"
+	without_sections "$INSTR/transfers.plain" "$WORK/plain"
+	recorded 'r["run"]["source"] == "instr"' -m reuse,shared -- \
+		"$WORK/hooked" 10 1 same
+	"$TOOL" record -s instr -o "$WORK/out" -- "$WORK/plain" 10 1 same \
+		>/dev/null 2>"$WORK/said" || fail "plain: $(cat "$WORK/said")"
+	grep -q 'no hooks for the source instr' "$WORK/said" ||
+		fail "plain: $(cat "$WORK/said")"
+}
+
+# Before anything is said of options: they depend on the program.
+a_program_that_is_not_there_is_not_found()
+{
+	local status
+
+	"$TOOL" record -g -m reuse -o "$WORK/out" -- "$WORK/nosuch" \
+		2>"$WORK/said"
+	status=$?
+	[ $status = 127 ] && grep -q 'nosuch' "$WORK/said" ||
+		fail "nosuch: $status, $(cat "$WORK/said")"
+	echo >"$WORK/data"
+	"$TOOL" record -g -m reuse -o "$WORK/out" -- "$WORK/data" \
+		2>"$WORK/said"
+	status=$?
+	[ $status = 126 ] && grep -q 'not executable' "$WORK/said" ||
+		fail "no program: $status, $(cat "$WORK/said")"
+}
+
 run_claims "${1-}" record_takes_hooks_and_options \
 	program_that_never_has_hooks_is_refused what_may_come_to_hooks_is_run \
-	hooks_in_a_library_are_found
+	hooks_in_a_library_are_found section_headers_are_not_needed \
+	a_program_that_is_not_there_is_not_found
