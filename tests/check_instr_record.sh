@@ -19,7 +19,8 @@ recorded()
 	rm -rf "$WORK/out"
 	"$TOOL" record -o "$WORK/out" "$@" >/dev/null 2>"$WORK/said" ||
 		fail "record $*: status $?: $(cat "$WORK/said")"
-	grep -q 'source instr' "$WORK/said" || fail "$*: no source"
+	grep -q 'source instr:' "$WORK/said" ||
+		fail "$*: $(cat "$WORK/said")"
 	json "$WORK/out" "$WORK/json"
 	holds "$WORK/json" "($expression)" "record $*"
 }
