@@ -32,6 +32,8 @@ struct start {
 	} routine;
 	void *argument;
 	struct thread *thread;
+	void *stack;        /* given by the application, or NULL */
+	size_t stack_bytes; /* asked for */
 };
 
 static struct start slots[SLOTS];
@@ -95,6 +97,39 @@ static bool will_block(const pthread_attr_t *attributes)
 	return signal_blocks_get();
 }
 
+static void take_stack(struct start *s, const pthread_attr_t *attributes)
+{
+	pthread_attr_t none;
+	size_t bytes;
+	void *low;
+
+	s->stack = NULL;
+	s->stack_bytes = 0;
+	if (attributes && !pthread_attr_getstack(attributes, &low, &bytes) &&
+	    (uintptr_t)low + bytes)
+		s->stack = low;
+	if (attributes) {
+		pthread_attr_getstacksize(attributes, &s->stack_bytes);
+	} else if (!pthread_attr_init(&none)) {
+		pthread_attr_getstacksize(&none, &s->stack_bytes);
+		pthread_attr_destroy(&none);
+	}
+}
+
+/*
+ * The C library has what it keeps of a thread, which its id points at, in the
+ * last page of the thread's stack, and its own stacks begin with a page.
+ */
+static void tell_stack(const struct start *s)
+{
+	uint64_t end = (uint64_t)pthread_self();
+	uint64_t low = (end | 4095) + 1 - s->stack_bytes;
+
+	if (s->stack)
+		low = (uint64_t)(uintptr_t)s->stack;
+	runtime_thread_stack(low, end - low);
+}
+
 static struct start *prepare(const pthread_attr_t *attributes,
 			     void *(*routine)(void *), void *argument)
 {
@@ -106,6 +141,7 @@ static struct start *prepare(const pthread_attr_t *attributes,
 	if (!s)
 		return NULL;
 	s->blocks = will_block(attributes);
+	take_stack(s, attributes);
 	s->argument = argument;
 	s->thread = runtime_thread_prepare(routine);
 	return s;
@@ -129,6 +165,7 @@ static struct start begin(struct start *s)
 			      .thread = s->thread,
 			      .blocks = s->blocks };
 
+	tell_stack(s);
 	slot_free(s);
 	if (copy.thread) {
 		runtime_thread_begin(copy.thread);

@@ -50,6 +50,7 @@ int instr_frames_init(void)
 	atomic_store(&cut, 0);
 	if (!instr_config.paths)
 		return 0;
+	stack_bounds_look();
 	mem = map(path_table_size(NODES));
 	if (!mem)
 		return -ENOMEM;
@@ -59,6 +60,7 @@ int instr_frames_init(void)
 
 void instr_frames_begin(struct thread *t, struct instr_thread *h, uint64_t sp)
 {
+	struct stack_bounds stack = stack_bounds_own();
 	struct instr_frame *f;
 
 	if (!table || !t || h->top)
@@ -66,10 +68,8 @@ void instr_frames_begin(struct thread *t, struct instr_thread *h, uint64_t sp)
 	f = map(FRAMES_BYTES);
 	if (!f)
 		return;
-	if (!t->instr.stack.bytes)
-		t->instr.stack = stack_bounds_of(sp);
-	h->stack_low = t->instr.stack.low;
-	h->stack_bytes = t->instr.stack.bytes;
+	h->stack_low = stack.low;
+	h->stack_bytes = stack.bytes;
 	h->left_out = 0;
 	f->sp = INSTR_NO_SP;
 	h->last = f + (FRAMES - 1);
@@ -133,7 +133,7 @@ static void find(struct thread *t, uint64_t sp)
 	}
 	p->stack.read = memread;
 	p->stack.ctx = t;
-	p->stack.bounds = t->instr.stack;
+	p->stack.bounds = stack_bounds_own();
 	instr_path_find(p, copy, copies, sp);
 	if (p->is_cut || left_out)
 		atomic_fetch_add_explicit(&cut, 1, memory_order_relaxed);

@@ -97,8 +97,10 @@ static uint32_t sort_out(struct instr_path *p, struct instr_frames *copy,
 	while ((f = next(s, copy, copies, low, own))) {
 		enum verdict v;
 
-		if (!own && f->sp - low > LINK_BYTES)
+		if (!own && f->sp - low > LINK_BYTES) {
+			p->is_cut = !s->bounds.bytes; /* may be its own */
 			break;
+		}
 		v = look(s, f, &pages, &low);
 		if (v == INACTIVE)
 			continue;

@@ -11,7 +11,8 @@
  * A path is of one stack. On the thread's own, code without hooks may lie
  * between two functions. On any other (of a coroutine, of a handler) nothing
  * tells where it ends and the next one begins, so there a path ends where a
- * function was called by code without hooks.
+ * function was called by code without hooks. So it does where it is not known
+ * which stack is the thread's own, and then calls may be missing.
  *
  * A function that is on the path more than once is there once, where it came
  * first, and is said to recur; else recursion would give each depth a path of
@@ -53,7 +54,7 @@ struct instr_frames {
 struct instr_path {
 	struct instr_stack stack;
 	uint32_t calls;
-	bool is_cut; /* some are missing that should be there */
+	bool is_cut; /* some may be missing that should be there */
 	struct path_call call[INSTR_PATH_MAX]; /* outermost first */
 	struct instr_frame frame[INSTR_PATH_MAX];
 };

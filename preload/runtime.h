@@ -78,6 +78,8 @@ struct thread;
 /* In the creating thread; NULL when not profiled or out of memory. */
 struct thread *runtime_thread_prepare(void *(*start)(void *));
 void runtime_thread_discard(struct thread *t);
+/* In the new thread: its stack is the @bytes at @low. Before the next. */
+void runtime_thread_stack(uint64_t low, uint64_t bytes);
 /* In the new thread, before its start routine; at its end. */
 void runtime_thread_begin(struct thread *t);
 void runtime_thread_end(void);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_bounds - where a thread's own stack lies, from the kernel's list
+ * stack_bounds - where a thread's own stack lies
+ *
+ * It is what the C library gave the thread, told when it begins, and what the
+ * kernel gave the process's first thread. Where the thread runs at some moment
+ * says nothing of it: that may be a coroutine's stack, or a handler's. It stays
+ * what it is in a forked child.
  */
 #ifndef COMDET_STACK_BOUNDS_H
 #define COMDET_STACK_BOUNDS_H
@@ -13,12 +18,12 @@ struct stack_bounds {
 };
 
 /*
- * Takes in the list of mappings, a piece at a time. @grows: all down to the
- * mapping before belongs to the stack as well, as of a process's first thread.
+ * Takes in the kernel's list of mappings, a piece at a time. The stack is the
+ * mapping of @at, and what lies below, down to the mapping before, as far as
+ * all is @limit bytes.
  */
 struct stack_search {
-	uint64_t sp;
-	bool grows;
+	uint64_t at, limit;
 	struct stack_bounds found;
 	uint64_t number, start, before;
 	int field;
@@ -28,8 +33,12 @@ struct stack_search {
 bool stack_search_take(struct stack_search *s, const char *text, uint64_t n);
 
 /*
- * The stack that @sp lies on, the calling thread's. Context: handler.
+ * Look for that of the process's first thread, if this is it and runs on it and
+ * it is not known. Context: set-up.
  */
-struct stack_bounds stack_bounds_of(uint64_t sp);
+void stack_bounds_look(void);
+
+/* The calling thread's, as far as it is known. Context: any. */
+struct stack_bounds stack_bounds_own(void);
 
 #endif

@@ -238,8 +238,10 @@ START_TEST(stacks_that_are_not_the_threads_are_not_mixed)
 	enter(3, 0x303, 32);
 	enter(4, 0x404, 32);
 	is(sp, "34");
+	ck_assert(!path.is_cut);
 	path.stack.bounds.bytes = 0; /* nothing is known of them */
 	is(sp, "34");
+	ck_assert(path.is_cut);
 }
 END_TEST
 

@@ -144,6 +144,10 @@ void runtime_thread_discard(struct thread *t)
 	counts.discarded++;
 }
 
+void runtime_thread_stack(uint64_t low, uint64_t bytes)
+{
+}
+
 void runtime_thread_begin(struct thread *t)
 {
 	counts.begun++;

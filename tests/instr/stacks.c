@@ -9,6 +9,8 @@
  * handler    on_signal, on an alternate stack, loads what own has loaded
  * exits      threads that end in the middle of deeper
  * forks      a child does the same as its parent
+ * switched   a child that a coroutine of a thread forked goes on on the
+ *            thread's own stack, in functions with and without hooks
  * choices    loads after choices that lead to 65,536 different paths
  */
 #include <pthread.h>
@@ -37,6 +39,7 @@ static volatile char data[BYTES];
 static char room[2 * STACK_BYTES] __attribute__((aligned(64)));
 static ucontext_t home, contexts[2];
 static volatile int at, sum;
+static pid_t child;
 static uint32_t state = 1;
 
 APART static int touch(volatile char *p, int k)
@@ -178,7 +181,6 @@ APART static void all(long rounds)
 
 APART static void forks(long rounds)
 {
-	pid_t child;
 	int status;
 
 	all(rounds);
@@ -188,6 +190,54 @@ APART static void forks(long rounds)
 		exit(0);
 	if (child < 0 || waitpid(child, &status, 0) != child || status)
 		exit(1);
+}
+
+/* Its frame is wider than what arguments take. */
+__attribute__((no_sanitize("thread"))) APART static void gap(void (*f)(void))
+{
+	volatile char wide[BYTES];
+
+	wide[0] = 1;
+	f();
+	wide[1] = wide[0];
+}
+
+APART static void across(long rounds)
+{
+	while (rounds--)
+		gap(each);
+	sum++;
+}
+
+APART static void fork_here(void)
+{
+	for (;;) {
+		child = fork();
+		swapcontext(&contexts[0], &home);
+	}
+}
+
+static void *work_across(void *arg)
+{
+	int status;
+
+	make(&contexts[0], room, fork_here);
+	swapcontext(&home, &contexts[0]);
+	across(*(long *)arg);
+	if (!child)
+		exit(0);
+	if (child < 0 || waitpid(child, &status, 0) != child || status)
+		exit(1);
+	return NULL;
+}
+
+APART static void switched(long rounds)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, work_across, &rounds))
+		exit(1);
+	pthread_join(thread, NULL);
 }
 
 /* Two functions a level, each calls one of those below. */
@@ -247,6 +297,7 @@ int main(int argc, char **argv)
 		{ "coroutine", coroutine }, { "neighbours", neighbours },
 		{ "handler", handler },     { "exits", exits },
 		{ "forks", forks },         { "choices", choices },
+		{ "switched", switched },
 	};
 	long rounds = argc == 3 ? atol(argv[2]) : 0;
 
