@@ -11,6 +11,11 @@
 
 . "$(dirname "$0")/paths.sh"
 
+compiled()
+{
+	"$@" || fail "$*"
+}
+
 OWN='touch own coroutine main'
 OTHER='touch other start_other'
 
@@ -61,6 +66,141 @@ children_have_paths_too()
 		('touch each all forks', 'touch each all forks')}"
 }
 
+# What lies between without hooks is no end of a path on a thread's own stack.
+a_child_has_the_stack_of_the_thread_that_forked_it()
+{
+	recorded 'COMDET_PERIOD=500 COMDET_CHILDREN=1' \
+		"$INSTR/stacks" switched 300
+	[ "$(ask "$WORK/json" 'len(r["processes"])')" = 2 ] || fail 'no child'
+	paths_hold touch "total > 0 and set(ways) == {
+		('touch each gap work_across',) * 2}"
+	paths_hold touch "loss['no_path'] == 0"
+}
+
+# The jitter of ten periods is so small that one reuse in 30 is a sample too.
+a_path_that_is_cut_is_counted_once()
+{
+	cat >"$WORK/wide.c" <<-'EOF'
+	static volatile char data[1000];
+	__attribute__((noipa)) static int each(void)
+	{
+		int sum = 0;
+
+		for (int k = 0; k < 1000; k++)
+			sum += data[k];
+		return sum;
+	}
+	__attribute__((noipa)) static int wide(void)
+	{
+		volatile char room[1 << 20];
+		int sum = 0;
+
+		room[0] = 0;
+		for (int i = 0; i < 1000; i++)
+			sum += each();
+		return sum + room[0];
+	}
+	int main(void)
+	{
+		return wide();
+	}
+	EOF
+	compiled gcc -O2 -g -fsanitize=thread -c -o "$WORK/wide.o" \
+		"$WORK/wide.c"
+	compiled gcc -o "$WORK/wide" "$WORK/wide.o" -L"$B" \
+		-l:libcomdet-instr.a
+	recorded COMDET_PERIOD=100 "$WORK/wide"
+	paths_hold each "total > 0 and set(known) == {'each wide'}"
+	paths_hold each "[0.9 < loss['no_path'] /
+		(t['samples']['uniform'] + t['traps']) < 0.99
+		for t in report['threads']] == [True]"
+}
+
+# 8 KiB a cycle and thread are 800 pages.
+libraries_that_come_and_go_leave_nothing_behind()
+{
+	cat >"$WORK/guest.c" <<-'EOF'
+	int guest(volatile char *p);
+	int guest(volatile char *p)
+	{
+		int sum = 0;
+
+		for (int k = 0; k < 1000; k++)
+			sum += p[k];
+		return sum;
+	}
+	EOF
+	cat >"$WORK/host.c" <<-'EOF'
+	#include <dlfcn.h>
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <stdlib.h>
+	static volatile char data[1000];
+	static int (*guest)(volatile char *p);
+	static pthread_barrier_t barrier;
+	static int sum[2];
+	static void *work(void *arg)
+	{
+		for (int i = 0; i < 220; i++) {
+			pthread_barrier_wait(&barrier);
+			sum[1] += guest(data);
+			pthread_barrier_wait(&barrier);
+		}
+		return NULL;
+	}
+	static long pages(void)
+	{
+		FILE *f = fopen("/proc/self/statm", "r");
+		long n;
+
+		if (!f || fscanf(f, "%ld", &n) != 1)
+			exit(1);
+		fclose(f);
+		return n;
+	}
+	int main(int argc, char **argv)
+	{
+		pthread_t thread;
+		long before = 0;
+
+		pthread_barrier_init(&barrier, NULL, 2);
+		if (pthread_create(&thread, NULL, work, NULL))
+			return 1;
+		for (int i = 0; i < 220; i++) {
+			void *library = dlopen(argv[1], RTLD_NOW);
+
+			if (!library)
+				return 1;
+			*(void **)&guest = dlsym(library, "guest");
+			pthread_barrier_wait(&barrier);
+			sum[0] += guest(data);
+			pthread_barrier_wait(&barrier);
+			dlclose(library);
+			if (i == 20)
+				before = pages();
+		}
+		if (getenv("GROWN"))
+			fprintf(stderr, "%ld\n", pages() - before);
+		pthread_join(thread, NULL);
+		printf("%d %d\n", sum[0], sum[1]);
+		return 0;
+	}
+	EOF
+	compiled gcc -O2 -g -fPIC -fsanitize=thread -c \
+		-o "$WORK/guest.o" "$WORK/guest.c"
+	compiled gcc -O2 -g -fsanitize=thread -c \
+		-o "$WORK/host.o" "$WORK/host.c"
+	compiled gcc -shared -o "$WORK/libguest.so" "$WORK/guest.o" -L"$B" \
+		-l:libcomdet-instr.a
+	compiled gcc -pthread -o "$WORK/host" "$WORK/host.o" -L"$B" \
+		-l:libcomdet-instr.a -ldl
+	recorded "COMDET_PERIOD=500 GROWN=1" "$WORK/host" "$WORK/libguest.so" \
+		2>"$WORK/grown"
+	paths_hold guest "any(s.get('pairs') for s in report['reuse'])"
+	[ "$(tail -n 1 "$WORK/grown")" -lt 100 ] ||
+		fail "grown by $(cat "$WORK/grown") pages"
+}
+
 # 65,536 nodes are too few. A path that finds no room is none, not another one.
 a_full_table_is_said_and_nothing_is_wrong()
 {
@@ -69,11 +209,6 @@ a_full_table_is_said_and_nothing_is_wrong()
 	paths_hold touch "all([w.split('_')[0] for w in p.split()] ==
 		'touch leaf p o n m l k j i h g f e d c b choices main'.split()
 		for p in known)"
-}
-
-compiled()
-{
-	"$@" || fail "$*"
 }
 
 # Thrown through three functions, caught, then called with a larger frame.
@@ -165,6 +300,9 @@ for claim in coroutines_have_paths_of_their_own \
 	handlers_on_a_stack_of_their_own_are_outermost \
 	threads_may_end_within_a_function \
 	children_have_paths_too \
+	a_child_has_the_stack_of_the_thread_that_forked_it \
+	a_path_that_is_cut_is_counted_once \
+	libraries_that_come_and_go_leave_nothing_behind \
 	a_full_table_is_said_and_nothing_is_wrong \
 	exceptions_leave_no_frame_behind \
 	copies_of_the_hooks_share_a_path \
