@@ -259,11 +259,17 @@ void emu_reuse_exact_finish(void);
 /* emu_caches.c: simulated caches, with config.caches as well. */
 int emu_caches_init(void);
 void emu_caches_start(struct vcpu *v);
-/* @taken: what reuse_exact_access returned. */
+/* @taken: what reuse_exact_access returned. Nothing where none are simulated.
+ */
 void emu_caches_access(struct vcpu *v, const struct access *a,
 		       unsigned int taken);
-/* Write the thread's results; what comes later is not counted. */
-void emu_caches_end(struct vcpu *v);
+/*
+ * Write the results of the thread that @record is of; what comes later is not
+ * counted. Returns what it took from @v, NULL if another one came first. Only
+ * the thread itself may release it: it may be in a call.
+ */
+struct cache_sets_thread *emu_caches_end(struct vcpu *v,
+					 const struct cdp_thread *record);
 /* Its memory; NULL: there is none. */
 void emu_caches_release(struct cache_sets_thread *t);
 

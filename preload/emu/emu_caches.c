@@ -68,10 +68,10 @@ void emu_caches_start(struct vcpu *v)
 		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
 }
 
-static void access_line(struct vcpu *v, uint64_t line, const struct access *a,
-			bool taken)
+static void access_line(struct cache_sets_thread *t, uint64_t line,
+			const struct access *a, bool taken)
 {
-	struct cache_site *s = cache_sets_access(caches, v->caches, line, a->ip,
+	struct cache_site *s = cache_sets_access(caches, t, line, a->ip,
 						 access_stores(a), taken);
 
 	if (__builtin_expect(s != NULL, 0))
@@ -83,10 +83,14 @@ void emu_caches_access(struct vcpu *v, const struct access *a,
 {
 	uint64_t line = a->addr >> EMU_LINE_SHIFT;
 	uint64_t last = (a->addr + a->len - 1) >> EMU_LINE_SHIFT;
+	struct cache_sets_thread *t =
+		__atomic_load_n(&v->caches, __ATOMIC_RELAXED);
 
-	access_line(v, line, a, taken & 1);
+	if (!t)
+		return;
+	access_line(t, line, a, taken & 1);
 	if (last != line)
-		access_line(v, last, a, taken & 2);
+		access_line(t, last, a, taken & 2);
 }
 
 static uint64_t misses_of(const struct cache_site *s)
@@ -162,16 +166,16 @@ static void put_cache(struct cdp_reuse r, const struct cache_sets_thread *t,
 	put(&r);
 }
 
-/* The struct stays: its thread may be in a call. */
-void emu_caches_end(struct vcpu *v)
+struct cache_sets_thread *emu_caches_end(struct vcpu *v,
+					 const struct cdp_thread *record)
 {
 	static const enum reuse_pairing kinds[] = { REUSE_RAR, REUSE_RAW };
-	struct cache_sets_thread *t = v->caches;
+	struct cache_sets_thread *t =
+		__atomic_exchange_n(&v->caches, NULL, __ATOMIC_ACQ_REL);
 	uint32_t sites;
 
 	if (!t)
-		return;
-	v->caches = NULL;
+		return NULL;
 	sites = sort_sites(t);
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < emu.config.caches.levels; i++)
@@ -181,11 +185,12 @@ void emu_caches_end(struct vcpu *v)
 					.kind = CDP_REUSE_CACHE,
 					.granularity = REUSE_LINE,
 					.pairing = kinds[k],
-					.thread = v->record->id,
-					.domain = v->domain,
+					.thread = record->id,
+					.domain = t->domain,
 				},
 				t, i, sites);
 	pthread_mutex_unlock(&lock);
+	return t;
 }
 
 void emu_caches_release(struct cache_sets_thread *t)

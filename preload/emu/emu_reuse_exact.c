@@ -74,13 +74,11 @@ void emu_reuse_exact_start(struct vcpu *v)
 
 void emu_reuse_exact_access(struct vcpu *v, const struct access *a)
 {
-	unsigned int taken;
+	struct reuse_exact_thread *t =
+		__atomic_load_n(&v->reuse_exact, __ATOMIC_RELAXED);
 
-	if (!v->reuse_exact)
-		return;
-	taken = reuse_exact_access(exact, v->reuse_exact, a);
-	if (v->caches)
-		emu_caches_access(v, a, taken);
+	if (t)
+		emu_caches_access(v, a, reuse_exact_access(exact, t, a));
 }
 
 static void put(const struct cdp_reuse *r)
@@ -171,20 +169,24 @@ static void put_scope(enum reuse_scope scope, uint32_t thread, uint32_t domain,
 	put_invalidated(r, REUSE_RAR, c->returned);
 }
 
-/* The struct stays: its thread may be in a call. */
-static struct reuse_exact_thread *end_stream(struct vcpu *v)
+/*
+ * Write the results of the thread that @record is of. Whoever comes first has
+ * taken the struct from @v and ends it: the thread itself, or another one's
+ * exec, which leaves it mapped, because the thread may be in a call.
+ */
+static struct reuse_exact_thread *end_stream(struct vcpu *v,
+					     struct cdp_thread *record)
 {
-	struct reuse_exact_thread *t = v->reuse_exact;
+	struct reuse_exact_thread *t =
+		__atomic_exchange_n(&v->reuse_exact, NULL, __ATOMIC_ACQ_REL);
 
 	if (!t)
 		return NULL;
-	v->reuse_exact = NULL;
-	emu_caches_end(v);
 	reuse_exact_thread_end(exact, t);
-	store_add(&v->record->loss[LOSS_NO_THREAD], t->counts->full);
+	store_add(&record->loss[LOSS_NO_THREAD], t->counts->full);
 	pthread_mutex_lock(&lock);
 	if (emu.config.modes & CDP_MODE_REUSE)
-		put_scope(REUSE_PRIVATE, v->record->id, t->place.domain,
+		put_scope(REUSE_PRIVATE, record->id, t->place.domain,
 			  t->counts);
 	pthread_mutex_unlock(&lock);
 	return t;
@@ -192,23 +194,30 @@ static struct reuse_exact_thread *end_stream(struct vcpu *v)
 
 void emu_reuse_exact_end(struct vcpu *v)
 {
-	struct cache_sets_thread *caches = v->caches;
-	struct reuse_exact_thread *t = end_stream(v);
+	struct reuse_exact_thread *t = end_stream(v, v->record);
 
 	if (t)
 		munmap(t, reuse_exact_thread_size(&config));
-	emu_caches_release(caches);
+	emu_caches_release(emu_caches_end(v, v->record));
 }
 
 void emu_reuse_exact_finish(void)
 {
-	uint32_t domains = config.domains;
-
 	/* Written once, even if the program goes on after a failed exec. */
-	config.domains = 0;
-	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
-		if (emu.vcpu[i].record)
-			end_stream(&emu.vcpu[i]);
+	uint32_t domains =
+		__atomic_exchange_n(&config.domains, 0, __ATOMIC_ACQ_REL);
+
+	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++) {
+		struct vcpu *v = &emu.vcpu[i];
+		/* A thread that ends meanwhile has none any more. */
+		struct cdp_thread *record =
+			__atomic_load_n(&v->record, __ATOMIC_ACQUIRE);
+
+		if (!record)
+			continue;
+		end_stream(v, record);
+		emu_caches_end(v, record);
+	}
 	pthread_mutex_lock(&lock);
 	for (uint32_t d = 0; d < domains; d++) {
 		struct reuse_exact_counts *c =

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -123,6 +124,33 @@ static int exec_self(void)
 	return 1;
 }
 
+static void *walk(void *arg)
+{
+	static volatile long table[1 << 14];
+
+	++*(_Atomic int *)arg;
+	for (unsigned int i = 0;; i += 9)
+		table[i % (1 << 14)]++;
+	return NULL;
+}
+
+/* While three threads go through memory. */
+static int exec_among_threads(void)
+{
+	static _Atomic int walking;
+	char *argv[] = { "again", "say", "there", NULL };
+	pthread_t t;
+
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&t, NULL, walk, &walking))
+			return 1;
+	while (walking < 3)
+		sched_yield();
+	usleep(20000);
+	execv(self, argv);
+	return 1;
+}
+
 static void *leave(void *arg)
 {
 	exit((int)(long)arg);
@@ -214,6 +242,7 @@ static const struct {
 	{ "spawn", spawn },
 	{ "exec_fails", exec_fails },
 	{ "exec_self", exec_self },
+	{ "exec_among_threads", exec_among_threads },
 	{ "exit_of_a_thread", exit_of_a_thread },
 	{ "main_ends_first", main_ends_first },
 	{ "signals", signals },
