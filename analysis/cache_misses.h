@@ -59,7 +59,12 @@ static inline double cache_miss_ratio(const struct cache_count *c)
 {
 	double accesses = c->accesses[0] + c->accesses[1];
 
-	return accesses > 0 ? (c->misses[0] + c->misses[1]) / accesses : 0;
+	double misses = c->misses[0] + c->misses[1];
+
+	/* More where the file is damaged or still being written. */
+	if (misses > accesses)
+		return accesses > 0;
+	return accesses > 0 ? misses / accesses : 0;
 }
 
 /* What an instruction, or a source line, misses in each of the caches

@@ -24,7 +24,8 @@
 #include "reuse_histogram.h"
 #include "perf_sample.h"
 
-#define SQUARES_MAX 1e60 /* no sum of squares of periods comes near */
+#define SQUARES_MAX 1e60   /* no sum of squares of periods comes near */
+#define COUNT_MAX   0x1p53 /* a double has all whole numbers below */
 
 enum {
 	COPIES = 8, /* of a page, until two agree */
@@ -80,7 +81,7 @@ static bool strings_end(const struct cdp_header *h)
 /* Version 1 has these sections, in this order; the last ones may be missing. */
 static bool sections_fit(const struct cdp_header *h)
 {
-	if (h->sections < CDP_CORES || h->sections >= CDP_SECTIONS)
+	if (h->sections < CDP_CORES)
 		return false;
 	for (uint32_t i = 1; i <= h->sections; i++) {
 		const struct cdp_section_entry *e = &h->section[i - 1];
@@ -139,6 +140,8 @@ static int check_file(struct cdp_reader *r)
 		return -EPROTO;
 	if (bytes < sizeof(*h))
 		return -EMSGSIZE;
+	if (h->sections >= CDP_SECTIONS)
+		return -EPROTO;
 	if (!header_fits(h))
 		return -ENODATA;
 	/* The writer may have let it grow since fstat, but never shrink. */
@@ -277,7 +280,7 @@ static bool use_fits(const struct cdp_reuse *r)
 	       r->granularity < REUSE_GRANULARITIES &&
 	       r->outcome > REUSE_NOTHING && r->outcome < REUSE_OUTCOMES &&
 	       r->pairing < REUSE_PAIRINGS && r->spatial < 2 &&
-	       r->bin < REUSE_BINS && r->weight > 0 && masses_fit(r);
+	       r->bin < REUSE_BINS && r->weight >= 1 && masses_fit(r);
 }
 
 static bool cache_fits(const struct cdp_reuse *r)
@@ -290,7 +293,8 @@ static bool cache_fits(const struct cdp_reuse *r)
 	       (r->pairing == REUSE_RAR || r->pairing == REUSE_RAW) &&
 	       !r->spatial && r->bin >= 1 && r->bin <= CACHE_SETS_DEPTH_MAX &&
 	       sets && ways && ways <= CACHE_SETS_WAYS_MAX &&
-	       sets <= CACHE_SETS_LINES_MAX / ways && masses_fit(r);
+	       sets <= CACHE_SETS_LINES_MAX / ways && masses_fit(r) &&
+	       r->weight <= COUNT_MAX && (double)r->count <= COUNT_MAX;
 }
 
 static bool reuse_fits(const struct cdp_reuse *r)

@@ -95,8 +95,9 @@ START_TEST(a_wrong_header_is_refused)
 		WRONG(version, 0, -EPROTO),
 		WRONG(header_bytes, 4096, -ENODATA),
 		WRONG(page_bytes, 8192, -ENODATA),
-		WRONG(sections, 10, -ENODATA),
-		WRONG(sections, 9, -ENODATA),
+		WRONG(sections, CDP_SECTIONS, -EPROTO),
+		WRONG(sections, UINT32_MAX, -EPROTO),
+		WRONG(sections, CDP_CORES - 1, -ENODATA),
 		WRONG(section[1].record_bytes, 136, -ENODATA),
 		WRONG(section[0].type, 2, -ENODATA),
 		WRONG(pages, 0, -ENODATA),
@@ -198,6 +199,12 @@ static void spoil_cache(int field)
 	case 10:
 		put_field(struct cdp_reuse, weight, -1);
 		break;
+	case 11:
+		put_field(struct cdp_reuse, weight, 0x1.8p53);
+		break;
+	case 12:
+		put_field(struct cdp_reuse, count, UINT64_MAX);
+		break;
 	}
 }
 
@@ -289,8 +296,12 @@ START_TEST(a_wrong_record_is_skipped_and_counted)
 		at = page_of(CDP_PATHS) + CDP_PAGE_HEADER_BYTES;
 		put_field(struct cdp_path, flags, 2);
 		break;
+	case 21:
+		at = page_of(CDP_REUSE) + CDP_PAGE_HEADER_BYTES;
+		put_field(struct cdp_reuse, weight, 1e-320);
+		break;
 	default:
-		spoil_cache(_i - 21);
+		spoil_cache(_i - 22);
 	}
 	ck_assert_int_eq(read_all(&bad), RECORDS - 2);
 	ck_assert_uint_eq(bad, 1);
@@ -379,7 +390,7 @@ int main(void)
 	tcase_add_loop_test(tc, foreign_files_are_named_as_such, 0, 4);
 	tcase_add_test(tc, a_wrong_header_is_refused);
 	tcase_add_test(tc, a_header_string_without_an_end_is_refused);
-	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 32);
+	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 35);
 	tcase_add_test(tc, a_page_that_cannot_be_is_skipped_and_counted);
 	tcase_add_test(tc, a_caller_stops_the_walk_with_its_own_value);
 	tcase_add_test(tc, an_unfinished_header_reads_with_lines_of_64_bytes);
