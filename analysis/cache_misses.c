@@ -39,10 +39,14 @@ static struct host_cache cache_of(const struct cdp_reuse *r)
 	return c;
 }
 
+/*
+ * Depth and shape tell caches apart. A cache that cores share is simulated as
+ * each thread's own where it is not the last.
+ */
 static bool same(const struct host_cache *x, const struct host_cache *y)
 {
 	return x->name[1] == y->name[1] && x->sets == y->sets &&
-	       x->ways == y->ways && x->shared == y->shared;
+	       x->ways == y->ways;
 }
 
 static int by_depth(const void *a, const void *b)
@@ -302,5 +306,7 @@ static int by_misses(const void *a, const void *b, void *which)
 void cache_missers_join_lines(struct cache_missers *m, size_t by)
 {
 	unite(m, by_line);
+	if (!m->missers)
+		return;
 	qsort_r(m->misser, m->missers, sizeof(*m->misser), by_misses, &by);
 }
