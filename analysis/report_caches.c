@@ -202,22 +202,47 @@ static size_t ranked_by(const struct report_reuse *r,
 	return i;
 }
 
-static void print_line(struct report *out, const struct cache_missers *m,
-		       const struct cache_misser *line, double share)
+static void print_counts(struct report *out, const struct cache_missers *m,
+			 const struct cache_misser *line, double share)
 {
 	fprintf(out->out, "  %6s ", percent_text(share, 1));
 	for (size_t i = 0; i < m->of->caches; i++)
 		fprintf(out->out, " %13s",
 			count_text((uint64_t)misses_of(line, i)));
+}
+
+static void print_line(struct report *out, const struct cache_missers *m,
+		       const struct cache_misser *line, double share)
+{
+	print_counts(out, m, line, share);
 	fprintf(out->out, "  %s", place_text(&line->place));
 	if (line->place.function)
 		fprintf(out->out, " (%s)", safe_text(line->place.function));
 	fputc('\n', out->out);
 }
 
-static void print_lines(struct report *out, const struct cache_missers *m,
-			size_t by, double total)
+/* What @part misses beyond all that instructions are known to. */
+static struct cache_misser unknown_of(const struct cache_missers *m,
+				      const struct cache_part *part)
 {
+	struct cache_misser rest = { 0 };
+
+	for (size_t i = 0; i < m->of->caches; i++) {
+		struct cache_count c;
+		double known = 0;
+
+		cache_misses_count(m->of, &m->of->cache[i], part, &c);
+		for (size_t k = 0; k < m->missers; k++)
+			known += misses_of(&m->misser[k], i);
+		rest.miss[i][0] = fmax(c.misses[0] + c.misses[1] - known, 0);
+	}
+	return rest;
+}
+
+static void print_lines(struct report *out, const struct cache_missers *m,
+			size_t by, const struct cache_part *part, double total)
+{
+	struct cache_misser rest = unknown_of(m, part);
 	size_t rows = 0;
 
 	report_heading(out, "Source lines by simulated misses in %s",
@@ -229,7 +254,7 @@ static void print_lines(struct report *out, const struct cache_missers *m,
 	for (size_t i = 0; i < m->missers; i++) {
 		double share = misses_of(&m->misser[i], by) / total;
 
-		if (share < LINE_SHARE_MIN)
+		if (rows && share < LINE_SHARE_MIN)
 			break;
 		if (rows++ < out->top)
 			print_line(out, m, &m->misser[i], share);
@@ -237,6 +262,10 @@ static void print_lines(struct report *out, const struct cache_missers *m,
 	if (rows > out->top)
 		fprintf(out->out, "  ... and %s more\n",
 			count_text(rows - out->top));
+	if (misses_of(&rest, by) / total < LINE_SHARE_MIN)
+		return;
+	print_counts(out, m, &rest, misses_of(&rest, by) / total);
+	fputs("  no instruction known\n", out->out);
 }
 
 void report_caches_lines(struct report *out, const struct report_reuse *r)
@@ -257,7 +286,7 @@ void report_caches_lines(struct report *out, const struct report_reuse *r)
 		return;
 	cache_missers_init(&m, all, out->profile, out->symbols, &part);
 	cache_missers_join_lines(&m, by);
-	print_lines(out, &m, by, total);
+	print_lines(out, &m, by, &part, total);
 	cache_missers_release(&m);
 }
 

@@ -154,11 +154,16 @@ const char *reuse_ratio_text(double ratio, struct interval by)
 	return safe_text(text);
 }
 
-/* What shared caches miss only all threads together tell. */
+/*
+ * What shared caches miss only all threads together tell, if they are not
+ * simulated.
+ */
 static void print_wish(struct report *out, const struct report_reuse *r)
 {
 	const struct cdp_header *h =
 		&profile_main_process(out->profile)->header;
+	const struct cache_part all = CACHE_PART_ALL;
+	struct cache_count c;
 
 	if (reuse_streams_threads(&r->streams) == 1 ||
 	    reuse_streams_find(&r->streams, REUSE_SAMPLED, REUSE_GLOBAL,
@@ -166,7 +171,9 @@ static void print_wish(struct report *out, const struct report_reuse *r)
 	    (strcmp(h->source, "emu") && strcmp(h->source, "instr")))
 		return;
 	for (size_t i = 0; i < r->streams.caches; i++)
-		if (r->streams.cache[i].shared) {
+		if (r->streams.cache[i].shared &&
+		    !cache_misses_count(&r->streams.simulated,
+					&r->streams.cache[i], &all, &c)) {
 			fprintf(out->out,
 				"  Threads share %s: record with -m "
 				"reuse,global to see what misses there.\n",

@@ -79,9 +79,12 @@ static int compare_places(const void *a, const void *b)
 uint32_t reuse_sites_find(const struct reuse_sites *t, const struct place *p)
 {
 	struct reuse_site key = { .place = *p };
-	const struct reuse_site *found = bsearch(
-		&key, t->site, t->sites, sizeof(*t->site), compare_places);
+	const struct reuse_site *found;
 
+	if (!t->sites)
+		return REUSE_NO_SITE;
+	found = bsearch(&key, t->site, t->sites, sizeof(*t->site),
+			compare_places);
 	return found ? (uint32_t)(found - t->site) : REUSE_NO_SITE;
 }
 
@@ -123,9 +126,11 @@ static uint32_t site_of(const struct building *b, const struct reuse_row *r,
 	struct known key = { .process = r->process,
 			     .ip = ip,
 			     .generation = r->record.map_generation };
-	const struct known *found = ip ? bsearch(&key, b->known, b->knowns,
-						 sizeof(key), compare_known)
-				       : NULL;
+	const struct known *found = NULL;
+
+	if (ip && b->knowns)
+		found = bsearch(&key, b->known, b->knowns, sizeof(key),
+				compare_known);
 
 	return found ? found->site : REUSE_NO_SITE;
 }

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "analysis/host_caches.h"
 #include "reuse_fixture.h"
 #include "src/reuse_histogram.h"
 #include "tests/run_suite.h"
@@ -28,6 +29,7 @@ static void put_misses(uint32_t thread, uint32_t depth, bool of_stores,
 {
 	struct cdp_reuse *r = store_record(&fake.store, &writer);
 
+	ck_assert_ptr_nonnull(r);
 	*r = (struct cdp_reuse){
 		.kind = CDP_REUSE_CACHE,
 		.scope = depth > 1 ? REUSE_GLOBAL : REUSE_PRIVATE,
@@ -171,7 +173,63 @@ START_TEST(misses_about_as_expected_are_none)
 	ASSERT_SAYS(text, " 0.40 %");
 	ck_assert_ptr_null(strstr(text, "conflict"));
 	ck_assert_ptr_null(strstr(text, "pad each row"));
+	ck_assert_ptr_null(strstr(text, "no instruction known"));
 	free(text);
+}
+END_TEST
+
+START_TEST(misses_of_no_instruction_have_a_row)
+{
+	struct verb v;
+
+	begin_caches();
+	fake_own_maps(&fake);
+	put_counted(CDP_REUSE_EXACT, 0, 1, ACCESSES);
+	put_misses(0, 1, false, 0x1000, 0, 15000);
+	put_misses(0, 1, false, 0, ACCESSES, 5000);
+	json_decref(end());
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.out, "75 % 15,000");
+	ASSERT_SAYS(v.out, "25 % 5,000 no instruction known");
+	verb_free(&v);
+}
+END_TEST
+
+/* As in a file that is damaged. */
+START_TEST(more_misses_than_accesses_are_all_of_them)
+{
+	json_t *report;
+
+	begin_caches();
+	put_counted(CDP_REUSE_EXACT, 0, 1, ACCESSES);
+	put_misses(0, 1, false, 0, 10, ACCESSES);
+	report = end();
+	ck_assert_double_eq(
+		real_at(report, "simulated_caches.caches.0.miss_ratio"), 1);
+	json_decref(report);
+}
+END_TEST
+
+/* Then there is nothing to record for them. */
+START_TEST(shared_caches_that_are_simulated_are_not_asked_for)
+{
+	struct verb v;
+
+	begin_caches();
+	fake_thread(&fake, "two");
+	for (uint32_t t = 0; t < 2; t++) {
+		uses(REUSE_PRIVATE, REUSE_LINE, t, REUSE_REUSED, 100, 0, 50);
+		put_counted(CDP_REUSE_EXACT, t, 1, ACCESSES);
+		put_misses(t, 1, false, 0, ACCESSES, 300);
+		put_misses(t, 2, false, 0, ACCESSES, 100);
+	}
+	json_decref(end());
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.out, "shared");
+	ck_assert_ptr_null(strstr(v.out, "Threads share"));
+	verb_free(&v);
 }
 END_TEST
 
@@ -183,6 +241,43 @@ START_TEST(caches_that_this_machine_lacks_are_not_said_to_be_its_own)
 	ASSERT_SAYS(text, "Expected to miss: ");
 	ck_assert_ptr_null(strstr(text, "of this machine"));
 	free(text);
+}
+END_TEST
+
+/* An inner cache that cores share is simulated as each thread's own. */
+START_TEST(this_machines_caches_are_its_own_whoever_shares_them)
+{
+	struct host_cache cache[HOST_CACHES_MAX];
+	size_t n = host_caches(cache);
+	struct cdp_reuse *r;
+	struct verb v;
+
+	if (!n || !cache[0].ways || cache[0].line_bytes != 64) {
+		puts("this machine does not say what its first cache is");
+		return;
+	}
+	begin_caches();
+	put_counted(CDP_REUSE_EXACT, 0, 1, ACCESSES);
+	r = store_record(&fake.store, &writer);
+	ck_assert_ptr_nonnull(r);
+	*r = (struct cdp_reuse){
+		.kind = CDP_REUSE_CACHE,
+		.scope = cache[0].shared ? REUSE_PRIVATE : REUSE_GLOBAL,
+		.granularity = REUSE_LINE,
+		.bin = 1,
+		.end_ip =
+			cdp_cache_shape((uint32_t)cache[0].sets, cache[0].ways),
+		.weight = ACCESSES / 5,
+		.count = ACCESSES,
+	};
+	store_commit(&writer);
+	json_decref(end());
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.out, "caches of this machine");
+	ASSERT_SAYS(v.out, " 20.0 %");
+	ck_assert_ptr_null(strstr(v.out, "caches simulated"));
+	verb_free(&v);
 }
 END_TEST
 
@@ -220,6 +315,11 @@ int main(void)
 	tcase_add_test(tc, misses_about_as_expected_are_none);
 	tcase_add_test(
 		tc, caches_that_this_machine_lacks_are_not_said_to_be_its_own);
+	tcase_add_test(tc,
+		       this_machines_caches_are_its_own_whoever_shares_them);
+	tcase_add_test(tc, misses_of_no_instruction_have_a_row);
+	tcase_add_test(tc, shared_caches_that_are_simulated_are_not_asked_for);
+	tcase_add_test(tc, more_misses_than_accesses_are_all_of_them);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
