@@ -242,29 +242,37 @@ void record_settle_topology(void)
 	free(host);
 }
 
-/* This machine's caches in the plugin's words; "" if it cannot simulate them.
+/*
+ * This machine's caches in the plugin's words, up to the first that cannot be
+ * simulated: of those behind it nothing is known without it.
  */
 static char *host_caches_text(void)
 {
 	struct host_cache cache[HOST_CACHES_MAX];
 	struct cache_sets_config config;
-	size_t n = host_caches(cache);
+	size_t n = host_caches(cache), i;
 	char *text = xstrdup("");
 
-	for (size_t i = 0; i < n; i++) {
+	for (i = 0; i < n; i++) {
 		bool shared = cache[i].shared && i + 1 == n;
-		char *more;
+		char *more = xasprintf("%s%s %llu %u%s;", text, cache[i].name,
+				       (unsigned long long)cache[i].bytes,
+				       cache[i].ways, shared ? " shared" : "");
 
-		if (cache[i].line_bytes != CACHE_SETS_LINE)
-			continue;
-		more = xasprintf("%s%s %llu %u%s;", text, cache[i].name,
-				 (unsigned long long)cache[i].bytes,
-				 cache[i].ways, shared ? " shared" : "");
+		if (cache[i].line_bytes != CACHE_SETS_LINE ||
+		    cache_sets_parse(&config, more)) {
+			free(more);
+			break;
+		}
 		free(text);
 		text = more;
 	}
-	if (cache_sets_parse(&config, text))
-		*text = '\0';
+	if (i < n)
+		warn("this machine's %s%s cannot be simulated: %llu bytes, "
+		     "%u ways, lines of %u bytes; --caches takes others",
+		     cache[i].name, i + 1 < n ? " and what is behind it" : "",
+		     (unsigned long long)cache[i].bytes, cache[i].ways,
+		     cache[i].line_bytes);
 	return text;
 }
 
