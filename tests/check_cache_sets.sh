@@ -10,6 +10,7 @@
 
 WALKS=$B/tests/emu/guest_walks
 LOCALITY=$B/tests/emu/guest_locality
+PROCESS=$B/tests/emu/guest_process
 CACHES='L1d 8192 4; L2 131072 8'
 
 command -v qemu-x86_64 >/dev/null ||
@@ -52,26 +53,24 @@ by_cachegrind()
 		}'
 }
 
-# agree NAME "FOUND FOUND" "SIMULATED SIMULATED" "REFS REFS" - loads, stores
+# agree NAME "FOUND FOUND" "SIMULATED SIMULATED" - loads, stores; the loader does
+# a little more under valgrind
 agree()
 {
-	echo "$2 $3 $4" | awk '{
+	echo "$2 $3" | awk '{
 		for (i = 1; i <= 2; i++) {
-			d = ($i - $(i + 2)) / $(i + 4)
-			if (d > 0.01 || d < -0.01)
+			d = $i - $(i + 2)
+			limit = 0.02 * $(i + 2) + 200
+			if ($(i + 2) <= limit || d > limit || d < -limit)
 				exit 1
 		}
-	}' || fail "$1: $2 misses, cachegrind $3, of $4"
+	}' || fail "$1: $2 misses, cachegrind $3"
 }
 
 misses_are_those_of_cachegrind()
 {
 	local kernel row n
 
-	command -v valgrind >/dev/null || {
-		echo 'valgrind is missing: not compared with cachegrind'
-		return
-	}
 	for kernel in naive blocks; do
 		for row in 64 72; do
 			simulate "$CACHES" "$WALKS" "$kernel" 64 "$row"
@@ -79,9 +78,9 @@ misses_are_those_of_cachegrind()
 				64 "$row")"
 			[ ${#n[@]} = 6 ] || fail "cachegrind says ${n[*]}"
 			agree "$kernel $row L1d" "$(missed L1d)" \
-				"${n[2]} ${n[3]}" "${n[0]} ${n[1]}"
+				"${n[2]} ${n[3]}"
 			agree "$kernel $row L2" "$(missed L2)" \
-				"${n[4]} ${n[5]}" "${n[0]} ${n[1]}"
+				"${n[4]} ${n[5]}"
 		done
 	done
 }
@@ -125,19 +124,49 @@ what_another_thread_stored_misses_in_own_caches_alone()
 	[ "$shared" -le $((loads / 4)) ] || fail "L2: $shared of $loads"
 }
 
-# As the kernel describes it: "KIBIBYTES WAYS" of the first data cache.
-this_machines_caches_are_simulated_unasked()
+threads_that_run_when_another_executes_are_written()
 {
-	local c wanted='' found
+	local n
+
+	for n in 1 2 3 4; do
+		rm -rf "$WORK/out"
+		timeout 120 "$TOOL" record -s emu -m reuse --exact -p 1000 \
+			--caches "$CACHES" -o "$WORK/out" -- "$PROCESS" \
+			exec_among_threads >"$WORK/said" 2>"$WORK/errors"
+		[ $? = 5 ] || fail "run $n: $(<"$WORK/errors")"
+		[ "$(<"$WORK/said")" = '[again][say][there]' ] ||
+			fail "run $n said $(<"$WORK/said")"
+		json "$WORK/out" "$WORK/json"
+		holds "$WORK/json" '[p["state"] for p in r["processes"]] == [
+			"execed", "ended"]' 'processes'
+		holds "$WORK/json" 'len([t for t in
+			r["simulated_caches"]["threads"] if sum(
+			t["caches"][0][k]["accesses"]
+			for k in ("loads", "stores")) > 1000]) == 5' 'threads'
+	done
+}
+
+# As the kernel describes them: "KIBIBYTES WAYS " of each cache of data, the
+# nearest first.
+caches_of_this_machine()
+{
+	local c
 
 	for c in /sys/devices/system/cpu/cpu0/cache/index*; do
-		[ "$(cat "$c/level" "$c/type" 2>&1 | tr '\n' ' ')" = '1 Data ' ] &&
-			wanted="$(tr -d K <"$c/size") $(
-				cat "$c/ways_of_associativity")"
-	done
+		[ "$(cat "$c/type" 2>&1)" != Instruction ] || continue
+		echo "$(cat "$c/level") $(tr -d K <"$c/size")" \
+			"$(cat "$c/ways_of_associativity")"
+	done 2>/dev/null | sort -n | awk '{ printf "%s %s ", $2, $3 }'
+}
+
+this_machines_caches_are_simulated_unasked()
+{
+	local wanted found
+
+	wanted=$(caches_of_this_machine)
 	case $wanted in
-	'' | ' '* | *' ' | *' 0')
-		echo 'this machine does not say what its first cache is'
+	'' | *' 0 '*)
+		echo 'this machine does not say what its caches are'
 		return
 		;;
 	esac
@@ -146,8 +175,13 @@ this_machines_caches_are_simulated_unasked()
 		2>"$WORK/errors" || fail "$(<"$WORK/errors")"
 	json "$WORK/out" "$WORK/json"
 	found=$(ask "$WORK/json" '" ".join(str(c["bytes"] // 1024) + " " + str(c["ways"])
-		for c in r["simulated_caches"]["caches"][:1])')
-	[ "$found" = "$wanted" ] || fail "simulated $found, not $wanted"
+		for c in r["simulated_caches"]["caches"])')
+	[ "$found " = "$wanted" ] && return
+	# What is left out is told.
+	grep -q "this machine's L[0-9].* cannot be simulated" "$WORK/errors" ||
+		fail "simulated $found, not $wanted"
+	[ "${wanted#"$found "}" != "$wanted" ] ||
+		fail "simulated $found, which are not the nearest of $wanted"
 }
 
 caches_that_cannot_be_are_refused()
@@ -163,12 +197,10 @@ caches_that_cannot_be_are_refused()
 	[ ! -e "$WORK/none" ] || fail 'it recorded'
 }
 
-for check in misses_are_those_of_cachegrind \
-	conflicts_are_told_with_their_line padded_rows_have_no_conflicts \
+# The last: without valgrind it ends the script.
+run_claims "${1:-}" conflicts_are_told_with_their_line \
+	padded_rows_have_no_conflicts \
 	what_another_thread_stored_misses_in_own_caches_alone \
+	threads_that_run_when_another_executes_are_written \
 	this_machines_caches_are_simulated_unasked \
-	caches_that_cannot_be_are_refused; do
-	SECONDS=0
-	$check
-	echo "$check $SECONDS s"
-done
+	caches_that_cannot_be_are_refused misses_are_those_of_cachegrind
