@@ -146,6 +146,7 @@ bool reuse_paths_print(struct report *out, const struct report_reuse *r,
 	bool recurs = false;
 	size_t n;
 	struct told *told = tell(r, p, &n, &recurs);
+	double rest = p->weight; /* by ways below, or not known */
 
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++) {
 		const struct told *t = &told[i];
@@ -156,7 +157,11 @@ bool reuse_paths_print(struct report *out, const struct report_reuse *r,
 			   reuse_time_text(t->sum / t->weight, p->ns), t->use);
 		if (strcmp(t->use, t->reuse))
 			print_path(out, "then", "", t->reuse);
+		rest -= t->weight;
 	}
+	if (n && rest >= SHARE_MIN * p->weight)
+		print_path(out, percent_text(rest, p->weight), "",
+			   "other ways");
 	forget(told, n);
 	return recurs;
 }

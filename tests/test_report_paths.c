@@ -244,9 +244,28 @@ START_TEST(the_text_has_share_and_mean_of_each_way)
 	json_decref(end());
 	v = VERB(cmd_report, "report", fake.dir);
 	ck_assert_int_eq(v.status, 0);
+	ck_assert_ptr_null(strstr(v.out, "other ways"));
 	ASSERT_SAYS(v.out, "75 % 400 fake+0x0 < fake+0x200 then fake+0x1 < "
 			   "fake+0x100 25 % 100 fake+0x0 < fake+0x100 then "
 			   "fake+0x1 < fake+0x100");
+	verb_free(&v);
+}
+END_TEST
+
+/* A path that found no room, or is not in the file, is of the pair too. */
+START_TEST(uses_without_paths_are_other_ways)
+{
+	struct verb v;
+
+	begin_paths();
+	put_callers();
+	uses_by(100, 3, 5, 30);
+	uses_by(100, 0, 0, 10);
+	json_decref(end());
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.out, "75 % 100 fake+0x0 < fake+0x100 then fake+0x1 < "
+			   "fake+0x100 25 % other ways");
 	verb_free(&v);
 }
 END_TEST
@@ -296,6 +315,7 @@ int main(void)
 	tcase_add_test(tc, a_node_that_comes_twice_is_one_of_the_two);
 	tcase_add_test(tc, a_path_without_end_is_cut);
 	tcase_add_test(tc, the_text_has_share_and_mean_of_each_way);
+	tcase_add_test(tc, uses_without_paths_are_other_ways);
 	tcase_add_test(tc, the_text_has_paths_in_lines_of_80_columns);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
