@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/command.h"
 #include "analysis/report.h"
@@ -118,19 +119,27 @@ static void parse_options(int argc, char **argv, struct options *o)
 		    argc - optind);
 }
 
+/* What is in the file stays there until empty_output. */
 static FILE *open_output(const char *path)
 {
-	FILE *f = path ? fopen(path, "we") : stdout;
+	FILE *f = path ? fopen(path, "ae") : stdout;
 
 	if (!f)
 		die("cannot write %s: %s", safe_text(path), strerror(errno));
 	return f;
 }
 
-static void write_svg(const char *path, const struct report_reuse *reuse)
+/* EINVAL: a pipe or a device, which has no length. */
+static void empty_output(FILE *f, const char *path)
 {
-	FILE *f = open_output(path);
+	if (path && ftruncate(fileno(f), 0) && errno != EINVAL)
+		die("cannot write %s: %s", safe_text(path), strerror(errno));
+}
 
+static void write_svg(FILE *f, const char *path,
+		      const struct report_reuse *reuse)
+{
+	empty_output(f, path);
 	report_reuse_svg(f, reuse);
 	if (fclose(f))
 		die("cannot write %s: %s", safe_text(path), strerror(errno));
@@ -142,6 +151,7 @@ static int run_report(int argc, char **argv)
 	struct report r = { 0 };
 	struct profile p;
 	struct options o;
+	FILE *svg;
 	int status;
 
 	parse_options(argc, argv, &o);
@@ -169,9 +179,11 @@ static int run_report(int argc, char **argv)
 	/* Whatever is refused leaves an earlier file as it is. */
 	r.reuse = &reuse;
 	r.out = open_output(o.output);
+	svg = o.svg ? open_output(o.svg) : NULL;
+	empty_output(r.out, o.output);
 	r.colour = colour_wanted(o.colour, r.out);
-	if (o.svg)
-		write_svg(o.svg, &reuse);
+	if (svg)
+		write_svg(svg, o.svg, &reuse);
 	if (o.json)
 		status |= report_json(&r) ? 1 : 0;
 	else

@@ -296,6 +296,41 @@ START_TEST(text_and_picture_show_the_curve)
 }
 END_TEST
 
+START_TEST(a_picture_that_cannot_be_leaves_an_earlier_report)
+{
+	char path[300], svg[300], *kept;
+	struct verb v;
+	FILE *f;
+
+	begin(CDP_MODE_REUSE);
+	fake_thread(&fake, "main");
+	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, 1000, 0, 500);
+	reuse_tally_release(&tally);
+	fake_end(&fake);
+	snprintf(path, sizeof(path), "%s/report", sandbox);
+	snprintf(svg, sizeof(svg), "%s/nowhere/curve.svg", sandbox);
+	f = fopen(path, "we");
+	ck_assert_ptr_nonnull(f);
+	fputs("an earlier one", f);
+	fclose(f);
+	v = VERB(cmd_report, "report", "--svg", svg, "-o", path, fake.dir);
+	ck_assert_int_eq(v.status, 1);
+	ASSERT_SAYS(v.err, "nowhere/curve.svg: No such file");
+	verb_free(&v);
+	kept = verb_read("report");
+	ck_assert_str_eq(kept, "an earlier one");
+	free(kept);
+	/* One that can be takes its place. */
+	v = VERB(cmd_report, "report", "-o", path, fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	verb_free(&v);
+	kept = verb_read("report");
+	ck_assert_ptr_null(strstr(kept, "an earlier one"));
+	ASSERT_SAYS(kept, "500 uses followed");
+	free(kept);
+}
+END_TEST
+
 /* Of what was sampled and counted, in two scopes, four curves with names. */
 START_TEST(curves_of_a_picture_have_different_names)
 {
@@ -406,6 +441,7 @@ int main(void)
 	tcase_add_test(t, curves_of_a_picture_have_different_names);
 	tcase_add_test(t, threads_have_a_row_in_each_scope);
 	tcase_add_test(t, no_picture_of_nothing);
+	tcase_add_test(t, a_picture_that_cannot_be_leaves_an_earlier_report);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
