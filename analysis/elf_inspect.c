@@ -25,6 +25,8 @@ enum {
 	PHDRS_MAX = 512
 };
 
+#define LOADER "ld-linux-x86-64.so.2"
+
 #define JUDGE(p, verdict, ...)                                                 \
 	do {                                                                   \
 		(p)->kind = (verdict);                                         \
@@ -120,9 +122,16 @@ static bool has_soname_of_loader(int fd, const Elf64_Phdr *ph, int n)
 		if (ph[i].p_type != PT_LOAD)
 			continue;
 		got = pread(fd, buf, sizeof(buf), ph[i].p_offset);
-		return got > 0 && memmem(buf, got, "ld-linux-x86-64.so.2", 21);
+		return got > 0 && memmem(buf, got, LOADER, sizeof(LOADER));
 	}
 	return false;
+}
+
+static bool is_glibcs(const char *loader)
+{
+	const char *slash = strrchr(loader, '/');
+
+	return !strcmp(slash ? slash + 1 : loader, LOADER);
 }
 
 static void judge_interpreter(struct program *p, int fd, const Elf64_Phdr *ph)
@@ -148,7 +157,7 @@ static void judge_interpreter(struct program *p, int fd, const Elf64_Phdr *ph)
 		      "cannot run %s: its loader %s does not exist; install "
 		      "the C library that it was built for",
 		      safe_text(p->loaded), safe_text(name));
-	else if (!strstr(name, "ld-linux-x86-64"))
+	else if (!is_glibcs(name))
 		JUDGE(p, PROGRAM_NO_PRELOAD,
 		      "%s uses the loader %s, not glibc's, so libcomdet.so "
 		      "cannot be loaded; build it for glibc",

@@ -8,6 +8,7 @@
  */
 #include <fcntl.h>
 #include <gelf.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,10 @@
 #include <unistd.h>
 
 #include "analysis/elf_loads.h"
+
+enum {
+	LOADER_SECONDS = 5
+};
 
 /* Without one the kernel would start the program itself. */
 static bool names_a_loader(const char *path)
@@ -44,6 +49,8 @@ static pid_t start_loader(const char *path, const int pipe[2])
 	pid_t pid = fork();
 
 	if (!pid) {
+		signal(SIGALRM, SIG_DFL);
+		alarm(LOADER_SECONDS); /* an exec keeps it */
 		if (null < 0 || dup2(null, 0) < 0 || dup2(pipe[1], 1) < 0 ||
 		    dup2(null, 2) < 0 ||
 		    setenv("LD_TRACE_LOADED_OBJECTS", "1", 1))
@@ -74,15 +81,16 @@ static bool read_list(FILE *list, bool (*look)(void *ctx, const char *library),
 {
 	char *line = NULL;
 	size_t room = 0;
-	bool all = true;
+	bool all = true, any = false;
 
 	while (all && getline(&line, &room, list) > 0) {
 		const char *path = path_in(line);
 
 		all = path && (!*path || look(ctx, path));
+		any = true;
 	}
 	free(line);
-	return all;
+	return all && any;
 }
 
 int elf_loads(const char *path, bool (*look)(void *ctx, const char *library),

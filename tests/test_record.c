@@ -17,7 +17,7 @@ static char path[128];
 struct elf_file {
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph;
-	char interp[64];
+	char interp[128];
 };
 
 /* What a dynamic x86-64 program for glibc begins with. */
@@ -169,6 +169,24 @@ START_TEST(one_flaw_is_named_and_decides)
 		f.ph.p_filesz = strlen(f.interp) + 1;
 	write_file(&f, bytes, mode);
 	expect(path, flaws[_i].kind, flaws[_i].words);
+}
+END_TEST
+
+/* Its name is the last part of the path, whatever the folder is called. */
+START_TEST(a_loader_in_a_folder_of_glibcs_name_is_not_glibcs)
+{
+	struct elf_file f = good_elf();
+	char dir[96];
+	int n;
+
+	snprintf(dir, sizeof(dir), "%s/ld-linux-x86-64.so.2", sandbox);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	n = snprintf(f.interp, sizeof(f.interp), "%s/ld", dir);
+	ck_assert_int_lt(n, sizeof(f.interp));
+	ck_assert_int_eq(symlink("/bin/true", f.interp), 0);
+	f.ph.p_filesz = n + 1;
+	write_file(&f, sizeof(f), 0755);
+	expect(path, PROGRAM_NO_PRELOAD, "not glibc's");
 }
 END_TEST
 
@@ -390,6 +408,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, a_dynamic_program_fits);
 	tcase_add_loop_test(t, one_flaw_is_named_and_decides, 0, FLAWS);
+	tcase_add_test(t, a_loader_in_a_folder_of_glibcs_name_is_not_glibcs);
 	tcase_add_loop_test(t, privilege_is_named, 0, 2);
 	tcase_add_loop_test(t, a_script_is_as_good_as_its_interpreter, 0, 7);
 	tcase_add_test(t, a_script_that_interprets_itself_ends);
