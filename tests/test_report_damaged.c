@@ -21,7 +21,27 @@ static struct fake fake;
 static unsigned char good[BYTES_MAX], bad[BYTES_MAX];
 static size_t bytes;
 
-/* A bin, a pair and a cache, of two threads. */
+/* Two callers of 0x1000, and what is reached from either. */
+static void put_nodes(void)
+{
+	static const struct cdp_path node[] = {
+		{ .node = 1, .ip = 0x1100 },
+		{ .node = 2, .ip = 0x1200, .flags = CDP_PATH_RECURS },
+		{ .node = 3, .parent = 1, .ip = 0x1000 },
+		{ .node = 4, .parent = 2, .ip = 0x1000 },
+	};
+	struct store_writer paths = { .section = CDP_PATHS };
+
+	for (size_t i = 0; i < sizeof(node) / sizeof(node[0]); i++) {
+		struct cdp_path *p = store_record(&fake.store, &paths);
+
+		ck_assert_ptr_nonnull(p);
+		*p = node[i];
+		store_commit(&paths);
+	}
+}
+
+/* A bin, a pair, its call paths and a cache, of two threads. */
 static void put_reuses(void)
 {
 	struct reuse_tally tally = { .writer.section = CDP_REUSE };
@@ -36,6 +56,12 @@ static void put_reuses(void)
 		r.kind = CDP_REUSE_PAIR;
 		r.bin = 5;
 		r.use_ip = r.end_ip = 0x1000;
+		ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+		r.kind = CDP_REUSE_PATHS;
+		r.use_ip = 3;
+		r.end_ip = 4;
+		ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+		r.use_ip = r.end_ip = 0;
 		ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
 		r.kind = CDP_REUSE_CACHE;
 		r.outcome = REUSE_NOTHING;
@@ -60,6 +86,7 @@ static void make_good_file(void)
 			  0x7f0000000000 + 8 * i + i % 9, i);
 	fake_own_maps(&fake);
 	fake_core(&fake, 0, 1, 5, 6);
+	put_nodes();
 	put_reuses();
 	store_release(&fake.store);
 	fd = openat(fake.dirfd, fake.file, O_RDONLY);
