@@ -260,9 +260,9 @@ endif
 # ---- tests ---------------------------------------------------------------
 # The tests find everything in the plain build; the sanitized trees hold
 # further copies of the unit tests, and of reusetrack.
-TSAN_TESTS := $(filter test_board test_comm test_store test_exact \
-	test_exact_quick test_path_table test_reuse_race test_reuse_exact \
-	test_transfer_race,\
+TSAN_TESTS := $(filter test_board test_cache_sets test_comm test_store \
+	test_exact test_exact_quick test_path_table test_reuse_race \
+	test_reuse_exact test_transfer_race,\
 	$(notdir $(UNIT:.c=)))
 RUN := B=$(abspath build) tests/run --limit 900
 RUN_UNIT := suite=unit $(UNIT:tests/%.c=build/tests/%)
