@@ -200,6 +200,7 @@ END_TEST
 START_TEST(more_misses_than_accesses_are_all_of_them)
 {
 	json_t *report;
+	struct verb v;
 
 	begin_caches();
 	put_counted(CDP_REUSE_EXACT, 0, 1, ACCESSES);
@@ -208,6 +209,10 @@ START_TEST(more_misses_than_accesses_are_all_of_them)
 	ck_assert_double_eq(
 		real_at(report, "simulated_caches.caches.0.miss_ratio"), 1);
 	json_decref(report);
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.out, "100 % 100,000 no instruction known");
+	verb_free(&v);
 }
 END_TEST
 

@@ -166,6 +166,36 @@ START_TEST(a_path_that_is_not_there_is_left_out)
 }
 END_TEST
 
+/* The record of the pair is what a disk that is full lacks. */
+START_TEST(paths_without_their_pair_are_left_out)
+{
+	struct cdp_reuse r = {
+		.kind = CDP_REUSE_PATHS,
+		.outcome = REUSE_REUSED,
+		.pairing = REUSE_RAW,
+		.use_ip = 3,
+		.end_ip = 5,
+		.weight = 5,
+		.offset = 500,
+		.count = 5,
+	};
+	json_t *report;
+
+	begin_paths();
+	put_callers();
+	ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+	r.kind = CDP_REUSE_BIN;
+	r.use_ip = r.end_ip = 0;
+	ck_assert_int_eq(reuse_tally_put(&fake.store, &tally, &r), 0);
+	report = end();
+	ck_assert_uint_eq(
+		json_array_size(
+			at(stream(report, "private", "address", -1), "pairs")),
+		0);
+	json_decref(report);
+}
+END_TEST
+
 START_TEST(a_parent_that_is_not_there_ends_the_path)
 {
 	json_t *report;
@@ -310,6 +340,7 @@ int main(void)
 	tcase_add_test(tc, without_paths_a_pair_says_nothing_of_them);
 	tcase_add_test(tc, paths_of_several_threads_are_one);
 	tcase_add_test(tc, a_path_that_is_not_there_is_left_out);
+	tcase_add_test(tc, paths_without_their_pair_are_left_out);
 	tcase_add_test(tc, a_parent_that_is_not_there_ends_the_path);
 	tcase_add_test(tc, a_path_that_leads_to_itself_is_none);
 	tcase_add_test(tc, a_node_that_comes_twice_is_one_of_the_two);
