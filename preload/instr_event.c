@@ -135,7 +135,7 @@ void instr_begin(struct thread *t)
  * The thread's first event in this copy of the hooks. Its first interval
  * begins anywhere, so that the first accesses are sampled as the others are.
  */
-static void begin_hooks(struct thread *t, struct instr_thread *h, uint64_t sp)
+static void begin_hooks(struct thread *t, struct instr_thread *h)
 {
 	uint64_t period = instr_config.period;
 
@@ -155,7 +155,7 @@ static void begin_hooks(struct thread *t, struct instr_thread *h, uint64_t sp)
 		if (instr_reuse_by_registers())
 			instr_poke_begin(t, copy, h);
 	}
-	instr_frames_begin(t, h, sp);
+	instr_frames_begin(t, h);
 	h->owner = owner;
 }
 
@@ -249,7 +249,7 @@ static void work(void *arg)
 	instr_reuse_hook(t, e->access.ip);
 	instr_begin(t);
 	if (e->hooks->owner != owner)
-		begin_hooks(t, e->hooks, e->from->sp);
+		begin_hooks(t, e->hooks);
 	if (e->poked)
 		instr_poke_answer(t);
 	if (e->reuses)

@@ -164,7 +164,7 @@ static void keep_frames(struct instr_thread *h)
 }
 
 /* An event in a handler of the program's begins the same. */
-void instr_frames_begin(struct thread *t, struct instr_thread *h, uint64_t sp)
+void instr_frames_begin(struct thread *t, struct instr_thread *h)
 {
 	uint64_t all = ~0ull, before = 0;
 
@@ -179,12 +179,10 @@ void instr_frames_begin(struct thread *t, struct instr_thread *h, uint64_t sp)
 
 void instr_thread_begin(struct thread *t)
 {
-	uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-
 	for (int i = 0; table && instr_is_source() && i < instr_libraries();
 	     i++)
 		if (instr_library(i))
-			instr_frames_begin(t, instr_library(i)->thread(), sp);
+			instr_frames_begin(t, instr_library(i)->thread());
 }
 
 void instr_frames_end(struct thread *t)

@@ -76,8 +76,7 @@ static void set_listener(struct instr_library *l, instr_listener *listener)
 void instr_listen_to(struct instr_library *l)
 {
 	instr_expect(l->thread());
-	instr_frames_begin(thread_self(), l->thread(),
-			   (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	instr_frames_begin(thread_self(), l->thread());
 	set_listener(l, instr_listen);
 }
 

@@ -36,7 +36,6 @@
 #include "src/exact.h"
 #include "src/reuse_tally.h"
 #include "src/transfer.h"
-#include "stack_bounds.h"
 
 struct thread;
 struct watch_signal;
@@ -127,8 +126,7 @@ struct instr_state {
 	struct instr_reuse reuse[INSTR_REUSE_ENGINES];
 	struct reuse_tally reuse_tally;
 	struct reuse_place place;
-	struct instr_path *path;   /* NULL: none was asked for yet */
-	struct stack_bounds stack; /* its own */
+	struct instr_path *path; /* NULL: none was asked for yet */
 	/* For who reads its counts: instr_count.c. */
 	struct thread *next;
 	struct instr_copy copy[INSTR_LIBRARIES_MAX];
@@ -321,9 +319,9 @@ void instr_poke_end(struct instr_library *l);
 int instr_frames_init(void);
 /*
  * The hooks @h of the calling thread, @t or NULL, keep their frames from here
- * on. @sp: somewhere on its own stack. Any context.
+ * on. Any context.
  */
-void instr_frames_begin(struct thread *t, struct instr_thread *h, uint64_t sp);
+void instr_frames_begin(struct thread *t, struct instr_thread *h);
 void instr_frames_end(struct thread *t);
 /* In a forked child. */
 void instr_frames_forget(struct instr_thread *h);
