@@ -124,8 +124,9 @@ refused()
 
 what_cannot_be_is_said_in_one_line()
 {
-	refused 'shared and global need' COMDET_MODE=shared COMDET_SOURCE=clock
-	refused 'shared and global need' COMDET_MODE=global
+	refused 'need the source instr' COMDET_MODE=shared COMDET_SOURCE=clock
+	refused 'need the source instr' COMDET_MODE=global
+	refused 'need the source instr' COMDET_MODE=comm,reuse
 	refused 'needs debug registers' COMDET_MODE=reuse COMDET_REGISTERS=0 \
 		COMDET_SOURCE=clock
 	refused 'synchronous signals' COMDET_MODE=reuse COMDET_SOURCE=clock \
