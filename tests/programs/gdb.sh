@@ -4,7 +4,15 @@
 needs='gdb gcc'
 filter_says='process and thread ids; when gdb hears of the end of a thread'
 version() { gdb --version | grep -om 1 '[0-9.]*$'; }
-filter() { sed -E 's/process [0-9]+/process N/; s/\(LWP [0-9]+\)/(LWP N)/; s/Thread 0x[0-9a-f]+/Thread N/; /^\[Thread N .*exited\]$/d'; }
+# gdb writes the end of a thread in pieces, and the program a line in between.
+filter()
+{
+	sed -E 's/process [0-9]+/process N/; s/\(LWP [0-9]+\)/(LWP N)/
+		s/Thread 0x[0-9a-f]+/Thread N/' |
+		sed -z -E 's/\[Thread N \(LWP N\) exited\]\n//g
+			s/\[([^]\n]*\n)Thread N \(LWP N\) exited\]\n/\1/g
+			s/\[Thread N \(LWP N\)([^]\n]*\n) exited\]\n/\1/g'
+}
 prepare()
 {
 	cat >debuggee.c <<'C'
