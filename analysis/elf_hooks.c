@@ -2,12 +2,11 @@
 /*
  * elf_hooks - was a program built for the source instr?
  */
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "analysis/elf_file.h"
 #include "analysis/elf_hooks.h"
 #include "analysis/elf_loads.h"
 
@@ -138,20 +137,14 @@ static enum elf_hooks look(Elf *elf, bool *execs)
 /* Returns false if @path is no ELF file that can be read. */
 static bool look_at_file(const char *path, enum elf_hooks *found, bool *execs)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is_elf;
-	Elf *elf;
+	int fd;
+	Elf *elf = elf_file_open(path, &fd);
 
-	if (fd < 0)
+	if (!elf)
 		return false;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	is_elf = elf && elf_kind(elf) == ELF_K_ELF;
-	if (is_elf)
-		*found = look(elf, execs);
-	elf_end(elf);
-	close(fd);
-	return is_elf;
+	*found = look(elf, execs);
+	elf_file_close(elf, fd);
+	return true;
 }
 
 enum elf_hooks elf_hooks(const char *path)

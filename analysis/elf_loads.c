@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/elf_file.h"
 #include "analysis/elf_loads.h"
 
 enum {
@@ -24,22 +25,18 @@ enum {
 /* Without one the kernel would start the program itself. */
 static bool names_a_loader(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd;
+	Elf *elf = elf_file_open(path, &fd);
 	bool found = false;
 	size_t n = 0;
 	GElf_Phdr ph;
-	Elf *elf;
 
-	if (fd < 0)
+	if (!elf)
 		return false;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		elf_getphdrnum(elf, &n);
+	elf_getphdrnum(elf, &n);
 	for (size_t i = 0; i < n && gelf_getphdr(elf, i, &ph); i++)
 		found |= ph.p_type == PT_INTERP;
-	elf_end(elf);
-	close(fd);
+	elf_file_close(elf, fd);
 	return found;
 }
 
