@@ -30,32 +30,24 @@ ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(SANFLAGS) $(ZSTD_FLAG) -fPIC \
 	-fvisibility=hidden -MMD -MP -pthread
 
 # ---- what there is -------------------------------------------------------
-SRC := $(wildcard src/*.c)
-PRELOAD := $(wildcard preload/*.c)
-ANALYSIS := $(wildcard analysis/*.c)
+# Folders say what a file is part of; there are no lists of files.
+SRC := $(shell find src -name '*.c')
+EMU := $(wildcard preload/emu/*.c)
+COMMON := $(wildcard preload/common/*.c)
+INSTR := $(wildcard preload/instr/runtime/*.c)
+PRELOAD := $(filter-out $(EMU) $(INSTR),$(shell find preload -name '*.c'))
+ANALYSIS := $(shell find analysis -name '*.c')
 MICROBENCH := $(wildcard microbench/*.c)
-UNIT := $(wildcard tests/test_*.c)
-HELPERS := $(wildcard tests/help_*.c)
-SCRIPTS := $(wildcard tests/check_*.sh)
+UNIT := $(sort $(shell find tests -name 'test_*.c'))
+HELPERS := $(wildcard tests/programs/help_*.c)
+SCRIPTS := $(wildcard tests/e2e/check_*.sh)
 
-# The part of preload/ that knows no operating system, for the unit tests.
-PURE := decode decode_forms interp interp_int interp_flow interp_string \
-	interp_sse interp_avx choose backdecode instr_path stack_bounds
-PURE_OBJ = $(patsubst preload/%.c,$(O)/preload/%.o,$(filter \
-	$(PURE:%=preload/%.c) $(wildcard preload/decode*.c preload/interp*.c \
-	preload/backdecode*.c), \
-	$(PRELOAD)))
-
-SRC_OBJ := $(SRC:%.c=$(O)/%.o)
+# What is built of src/ and analysis/ goes into archives, from which a linker
+# takes what it needs: libcomdet.so has no page that no handler needs.
+SRC_LIB := $(B)/libsrc.a
+ANALYSIS_LIB := $(B)/libanalysis.a
 PRELOAD_OBJ := $(PRELOAD:%.c=$(O)/%.o)
-EMU_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard preload/emu/*.c) \
-	preload/describe_host.c preload/topology_file.c)
-ANALYSIS_OBJ := $(ANALYSIS:%.c=$(O)/%.o)
-ANALYSIS_LIB_OBJ := $(filter-out $(O)/analysis/main.o,$(ANALYSIS_OBJ))
-
-# What no handler of the preload needs: every page of it would cost memory.
-NOT_PRELOADED := $(addprefix $(O)/src/,cache_sets.o interval.o reuse_exact.o \
-	reuse_stack.o reuse_table.o)
+EMU_OBJ := $(EMU:%.c=$(O)/%.o) $(COMMON:%.c=$(O)/%.o)
 
 LIBS_PRELOAD := -lZydis -ldl
 # Asked for when it is needed: make deps may have installed it by then.
@@ -82,31 +74,35 @@ $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 	$(CC) $(ALL_CFLAGS) -I. -c -o $@ $<
 
 # Recordings that perf compressed can be read where libzstd is.
-$(O)/analysis/perf_data_inflate.o: ZSTD_FLAG = \
+$(O)/analysis/import/perf_data_inflate.o: ZSTD_FLAG = \
 	$(shell pkg-config --exists libzstd && echo -DHAVE_ZSTD)
 
-# Statistics are for the analysis; they alone need libm.
-$(B)/libcomdet.so: $(filter-out $(NOT_PRELOADED),$(SRC_OBJ)) $(PRELOAD_OBJ)
+$(SRC_LIB): $(SRC:%.c=$(O)/%.o)
+$(ANALYSIS_LIB): $(filter-out $(O)/analysis/cmd/main.o,$(ANALYSIS:%.c=$(O)/%.o))
+$(SRC_LIB) $(ANALYSIS_LIB):
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 
 # What it calls of QEMU is found in the program that loads it.
-$(B)/libcomdet-qemu.so: $(filter-out $(O)/src/interval.o,$(SRC_OBJ)) $(EMU_OBJ)
+$(B)/libcomdet-qemu.so: $(EMU_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
 		-Wl,-soname,libcomdet-qemu.so -o $@ $^
 
 # The hooks of instrumented code: small and fast, whatever CFLAGS say, and
 # themselves never instrumented. The archive's also stand in for memcpy.
-INSTR := $(wildcard preload/instr/*.c)
 INSTR_CFLAGS := $(CSTD) $(WARN) -O2 -g -fPIC -fvisibility=hidden \
 	-ftls-model=initial-exec -mcx16 \
 	-fno-stack-protector -fomit-frame-pointer -fno-builtin -MMD -MP -I.
 
-$(O)/preload/instr/%.o: preload/instr/%.c Makefile | $(DEPS_FIRST)
+$(O)/preload/instr/runtime/%.o: preload/instr/runtime/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(INSTR_CFLAGS) -c -o $@ $<
 
-$(O)/preload/instr/%.a.o: preload/instr/%.c Makefile | $(DEPS_FIRST)
+$(O)/preload/instr/runtime/%.a.o: preload/instr/runtime/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(INSTR_CFLAGS) -DINSTR_ARCHIVE -c -o $@ $<
 
@@ -119,7 +115,7 @@ $(B)/libcomdet-instr.so: $(INSTR:%.c=$(O)/%.o)
 	$(CC) -shared -Wl,-z,now -Wl,-z,nodelete \
 		-Wl,-soname,libcomdet-instr.so -o $@ $^
 
-$(B)/reusetrack: $(SRC_OBJ) $(ANALYSIS_OBJ)
+$(B)/reusetrack: $(O)/analysis/cmd/main.o $(ANALYSIS_LIB) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
 
 # Bound at start, lest threads that meet in the linker count more accesses.
@@ -127,56 +123,63 @@ $(B)/microbench/%: microbench/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -Wl,-z,now -MMD -MP -MF $@.d -o $@ $< -lm
 
-$(B)/tests/test_%: $(O)/tests/test_%.o $(SRC_OBJ) $(PURE_OBJ) $(ANALYSIS_LIB_OBJ)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_TEST) \
-		$(LIBS_PRELOAD) $(LIBS_ANALYSIS)
+# A machine with a PMU, for the hardware sources.
+FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %/fake_process.c, \
+	$(wildcard tests/fake/*.c)))
 
-# It asks the kernel for events, as no other part of the preload here does.
-$(B)/tests/test_own_event: $(O)/preload/own_event.o
+TESTS := $(UNIT:%.c=$(B)/%)
+$(filter $(B)/tests/src/pmu/% %/test_pmu_doctor,$(TESTS)): $(FAKE_OBJ)
+
+# The part of the preload that asks the kernel for events.
+$(filter %/test_own_event,$(TESTS)): $(O)/preload/watch/own_event.o
+
+# The paths of the source instr know no process.
+$(filter %/test_instr_path,$(TESTS)): $(O)/preload/instr/path.o
+
+$(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/core/stack_bounds.o
 
 # The tables of events are compared with libpfm4's.
-$(B)/tests/test_pmu_events: LIBS_TEST += -lpfm
+$(filter %/test_pmu_events,$(TESTS)): LIBS_TEST += -lpfm
 
-# A machine with a PMU, for the hardware sources.
-FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out tests/fake_process.c, \
-	$(wildcard tests/fake_*.c)))
-$(filter $(B)/tests/test_pmu_%,$(UNIT:tests/%.c=$(B)/tests/%)): $(FAKE_OBJ)
+$(TESTS): $(B)/%: $(O)/%.o $(ANALYSIS_LIB) $(SRC_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $(filter %.o,$^) \
+		$(filter %.a,$^) $(LIBS_TEST) $(LIBS_PRELOAD) $(LIBS_ANALYSIS)
 
 # The library as it is, on such a machine.
 FAKE_LIB := $(B)/tests/libcomdet-fake.so
-$(FAKE_LIB): $(filter-out $(NOT_PRELOADED) $(O)/src/perf_kernel.o,$(SRC_OBJ)) \
-		$(PRELOAD_OBJ) $(FAKE_OBJ) $(O)/tests/fake_process.o
+$(FAKE_LIB): $(PRELOAD_OBJ) $(FAKE_OBJ) $(O)/tests/fake/fake_process.o $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
 		-o $@ $^ $(LIBS_PRELOAD)
 
 # These two drive the interpreter over programs under ptrace.
-$(B)/tests/help_stepper $(B)/tests/help_bias: $(B)/tests/%: $(O)/tests/%.o \
-		$(O)/tests/tracee.o $(O)/tests/true_accesses.o $(PURE_OBJ)
+PTRACE := $(B)/tests/programs/help_stepper $(B)/tests/programs/help_bias
+$(PTRACE): $(B)/%: $(O)/%.o $(O)/tests/oracle/tracee.o \
+		$(O)/tests/oracle/true_accesses.o $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ -lZydis -lm
 
-$(B)/tests/help_%: tests/help_%.c Makefile | $(DEPS_FIRST)
+$(filter-out $(PTRACE),$(HELPERS:%.c=$(B)/%)): $(B)/%: %.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -I. -MMD -MP -MF $@.d -o $@ $< \
 		-lm -ldl
 
 # Programs to be run under QEMU, and plugins to compare with.
-EMU_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/emu/guest_*.c)) \
-	$(patsubst %.c,$(B)/%.so,$(wildcard tests/emu/*_plugin.c))
+EMU_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/programs/emu/guest_*.c)) \
+	$(patsubst %.c,$(B)/%.so,$(wildcard tests/programs/emu/*_plugin.c))
 
-$(B)/tests/emu/guest_%: tests/emu/guest_%.c Makefile | $(DEPS_FIRST)
+$(B)/tests/programs/emu/guest_%: tests/programs/emu/guest_%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -MMD -MP -MF $@.d -o $@ $<
 
-$(B)/tests/emu/%_plugin.so: tests/emu/%_plugin.c Makefile | $(DEPS_FIRST)
+$(B)/tests/programs/emu/%_plugin.so: tests/programs/emu/%_plugin.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -fPIC -shared -I. -MMD -MP -MF $@.d -o $@ $<
 
 # Programs with the hooks of the source instr, and the same ones without.
-INSTR_TESTS := $(patsubst tests/instr/%.c,$(B)/tests/instr/%, \
-	$(wildcard tests/instr/*.c))
+INSTR_TESTS := $(patsubst tests/programs/instr/%.c,$(B)/tests/programs/instr/%, \
+	$(wildcard tests/programs/instr/*.c))
 INSTR_MICROBENCH := $(addprefix $(B)/microbench/instr/, \
 	bias_bench exec_mode false_sharing load_ratio locked_load multi_event \
 	point_to_point read_write ribench words write_volume)
@@ -184,18 +187,18 @@ INSTR_MICROBENCH := $(addprefix $(B)/microbench/instr/, \
 SANITIZE_COMPILE = $(CC) $(CSTD) $(WARN) -Wno-tsan -Wno-format-truncation \
 	-Wno-sync-nand -O2 -g -mcx16 -fsanitize=thread -c
 INSTR_TEST_PROGRAMS := $(INSTR_TESTS) $(INSTR_TESTS:%=%.plain) \
-	$(B)/tests/instr/process.tsan $(INSTR_MICROBENCH)
+	$(B)/tests/programs/instr/process.tsan $(INSTR_MICROBENCH)
 
-$(B)/tests/instr/%.plain: tests/instr/%.c tests/instr/turns.h Makefile | $(DEPS_FIRST)
+$(B)/tests/programs/instr/%.plain: tests/programs/instr/%.c tests/programs/instr/turns.h Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -Wno-sync-nand -O2 -g -mcx16 -pthread -o $@ $<
 
 # With ThreadSanitizer itself, which is not ours to profile.
-$(B)/tests/instr/%.tsan: tests/instr/%.c Makefile | $(DEPS_FIRST)
+$(B)/tests/programs/instr/%.tsan: tests/programs/instr/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -fsanitize=thread -pthread -o $@ $<
 
-$(B)/tests/instr/%: tests/instr/%.c tests/instr/turns.h Makefile \
+$(B)/tests/programs/instr/%: tests/programs/instr/%.c tests/programs/instr/turns.h Makefile \
 		$(B)/libcomdet-instr.a | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(SANITIZE_COMPILE) -o $@.o $<
@@ -206,9 +209,8 @@ $(B)/microbench/instr/%: microbench/%.c Makefile $(B)/libcomdet-instr.a | $(DEPS
 	$(SANITIZE_COMPILE) -pthread -MMD -MP -MF $@.d -o $@.o $<
 	$(CC) -pthread -o $@ $@.o -L$(B) -l:libcomdet-instr.a -lm
 
-TESTS := $(UNIT:tests/%.c=$(B)/tests/%)
 .PHONY: tests
-tests: $(TESTS) $(HELPERS:tests/%.c=$(B)/tests/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) \
+tests: $(TESTS) $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) \
 	$(INSTR_TEST_PROGRAMS))
 
 # ---- packages ------------------------------------------------------------
@@ -248,8 +250,8 @@ deps-fuzz:
 .PHONY: layers
 layers: $(B)/layers.ok
 
-$(B)/layers.ok: tests/check_layers.sh $(SRC_OBJ) $(B)/libcomdet.so \
-		$(wildcard $(addsuffix /*.[ch],src preload analysis microbench))
+$(B)/layers.ok: tests/e2e/check_layers.sh $(SRC_LIB) $(B)/libcomdet.so \
+		$(shell find src preload analysis microbench -name '*.[ch]')
 	@TOP=$(CURDIR) B=$(abspath $(B)) $<
 	@touch $@
 
@@ -260,21 +262,20 @@ endif
 # ---- tests ---------------------------------------------------------------
 # The tests find everything in the plain build; the sanitized trees hold
 # further copies of the unit tests, and of reusetrack.
-TSAN_TESTS := $(filter test_board test_cache_sets test_comm test_store \
-	test_exact test_exact_quick test_path_table test_reuse_race \
-	test_reuse_exact test_transfer_race,\
-	$(notdir $(UNIT:.c=)))
+TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store \
+	%/test_exact %/test_exact_quick %/test_path_table %/test_reuse_race \
+	%/test_reuse_exact %/test_transfer_race,$(UNIT:.c=))
 RUN := B=$(abspath build) tests/run --limit 900
-RUN_UNIT := suite=unit $(UNIT:tests/%.c=build/tests/%)
-RUN_ASAN := suite=asan $(UNIT:tests/%.c=build/san-address/tests/%)
-RUN_TSAN := suite=tsan $(TSAN_TESTS:%=build/san-thread/tests/%)
+RUN_UNIT := suite=unit $(UNIT:%.c=build/%)
+RUN_ASAN := suite=asan $(UNIT:%.c=build/san-address/%)
+RUN_TSAN := suite=tsan $(TSAN_TESTS:%=build/san-thread/%)
 RUN_SCRIPTS := suite=scripts $(SCRIPTS)
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 BUILD_UNIT = $(MAKE) $(JOBS) all tests
 BUILD_ASAN = $(MAKE) $(JOBS) SAN=address,undefined tests \
 	build/san-address/reusetrack
-BUILD_TSAN = $(MAKE) $(JOBS) SAN=thread $(TSAN_TESTS:%=build/san-thread/tests/%)
+BUILD_TSAN = $(MAKE) $(JOBS) SAN=thread $(TSAN_TESTS:%=build/san-thread/%)
 
 .PHONY: check check-unit check-asan check-tsan check-scripts
 check: deps
@@ -306,20 +307,20 @@ check-scripts: deps
 .PHONY: check-programs
 check-programs: deps deps-programs
 	$(BUILD_UNIT)
-	@B=$(abspath build) tests/programs.sh $(PROGRAMS)
+	@B=$(abspath build) tests/real/run.sh $(PROGRAMS)
 
 # The same under QEMU, sampled and exact.
 .PHONY: check-programs-emu
 check-programs-emu: deps deps-programs
 	$(BUILD_UNIT)
-	@B=$(abspath build) tests/emu/programs.sh $(PROGRAMS)
+	@B=$(abspath build) tests/real/run_emu.sh $(PROGRAMS)
 
 # How far the transfer estimators are off; SWEEP= its options and patterns.
 .PHONY: sweep-transfer
-sweep-transfer: $(B)/tests/sweep_transfer
+sweep-transfer: $(B)/tests/oracle/sweep_transfer
 	@$< $(SWEEP)
 
-$(B)/tests/sweep_%: $(O)/tests/sweep_%.o $(SRC_OBJ)
+$(B)/tests/oracle/sweep_%: $(O)/tests/oracle/sweep_%.o $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ -lm
 
@@ -327,27 +328,27 @@ $(B)/tests/sweep_%: $(O)/tests/sweep_%.o $(SRC_OBJ)
 .PHONY: bench
 bench: deps deps-bench
 	$(BUILD_UNIT)
-	@B=$(abspath build) tests/bench.sh $(BENCH)
+	@B=$(abspath build) tests/bench/bench.sh $(BENCH)
 
 # The same for the source emu, over QEMU with a plugin that only counts.
 .PHONY: bench-emu
 bench-emu: deps deps-programs
 	$(BUILD_UNIT)
-	@B=$(abspath build) tests/emu/bench.sh $(BENCH)
+	@B=$(abspath build) tests/bench/bench_emu.sh $(BENCH)
 
 # The same for the source instr, without and with the preload.
 .PHONY: bench-instr
 bench-instr: deps
 	$(BUILD_UNIT)
-	@B=$(abspath build) tests/instr/bench.sh $(BENCH)
+	@B=$(abspath build) tests/bench/bench_instr.sh $(BENCH)
 
 # Accesses a second through an exact LRU stack, and conversions.
 .PHONY: bench-reuse
 bench-reuse: deps
-	$(MAKE) $(JOBS) $(B)/tests/bench_reuse
-	@B=$(abspath $(B)) tests/bench_reuse.sh
+	$(MAKE) $(JOBS) $(B)/tests/bench/bench_reuse
+	@B=$(abspath $(B)) tests/bench/bench_reuse.sh
 
-$(B)/tests/bench_%: $(O)/tests/bench_%.o $(SRC_OBJ) $(ANALYSIS_LIB_OBJ)
+$(B)/tests/bench/bench_%: $(O)/tests/bench/bench_%.o $(ANALYSIS_LIB) $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
 
@@ -373,19 +374,19 @@ exec-mode-module:
 .PHONY: score-reuse
 score-reuse: deps
 	$(BUILD_UNIT)
-	@B=$(abspath build) tests/emu/score_reuse.sh cases threads lines
+	@B=$(abspath build) tests/oracle/score_reuse_emu.sh cases threads lines
 
 # Miss ratio curves of programs against exact LRU stacks and cachegrind: some
 # three minutes; TRACES= chooses some.
 .PHONY: score-traces
 score-traces: deps deps-programs
 	$(BUILD_UNIT)
-	@B=$(abspath build) tests/emu/score_traces.sh $(TRACES)
+	@B=$(abspath build) tests/oracle/score_traces.sh $(TRACES)
 
 # Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each. What
-# was found is in tests/corpus, and tests play it back.
+# was found is in tests/fuzz/corpus, and tests play it back.
 FUZZ_SECONDS ?= 60
-FUZZ := $(patsubst tests/%.c,build/fuzz/%,$(wildcard tests/fuzz_*.c))
+FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 .PHONY: fuzz
 fuzz: deps deps-fuzz
 	$(MAKE) $(JOBS) $(FUZZ)
@@ -394,7 +395,7 @@ fuzz: deps deps-fuzz
 		mkdir -p $$f.corpus && (cd $$f.corpus/.. && $(CURDIR)/$$f \
 			-max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
 			-print_final_stats=1 $(CURDIR)/$$f.corpus \
-			$$(ls -d $(CURDIR)/tests/corpus/$${f##*/fuzz_} \
+			$$(ls -d $(CURDIR)/tests/fuzz/corpus/$${f##*/fuzz_} \
 				2>/dev/null)) || exit 1; \
 	done
 
@@ -402,11 +403,9 @@ fuzz: deps deps-fuzz
 build/fuzz/fuzz_perf_ring: $(FAKE_OBJ:$(O)/%.o=%.c)
 
 # What reads files that others wrote.
-FUZZ_ANALYSIS := $(wildcard analysis/perf_data*.c analysis/import_*.c) \
-	analysis/util.c
+FUZZ_ANALYSIS := $(wildcard analysis/import/*.c) analysis/base/util.c
 
-build/fuzz/%: tests/%.c $(SRC) $(PURE_OBJ:$(O)/%.o=%.c) \
-		$(FUZZ_ANALYSIS)
+build/fuzz/%: tests/fuzz/%.c $(SRC) $(FUZZ_ANALYSIS)
 	@mkdir -p $(@D)
 	clang $(CSTD) -g -O1 -I. -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined -pthread \
@@ -442,8 +441,8 @@ install: all
 
 .PHONY: format-check
 format-check:
-	clang-format --dry-run -Werror $(wildcard $(addsuffix /*.[ch],src \
-		preload preload/emu preload/instr analysis microbench tests tests/emu tests/instr))
+	clang-format --dry-run -Werror \
+		$(shell find src preload analysis microbench tests -name '*.[ch]')
 
 .PHONY: clean
 clean:

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/wait.h>
 
-#include "analysis/command.h"
+#include "analysis/cmd/command.h"
 #include "sandbox.h"
 
 enum {

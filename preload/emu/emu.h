@@ -5,15 +5,15 @@
  * QEMU translates the program and calls us after each access with the number
  * of the emulated processor, which is a thread of the program. A struct vcpu
  * is that thread's alone: what runs for each access takes no lock and shares
- * no line. Samples go to the engine of src/comm.h, whose debug registers are
- * simulated by comparing addresses.
+ * no line. Samples go to the engine of src/engine/comm.h, whose debug registers
+ * are simulated by comparing addresses.
  *
  * Callbacks run in ordinary context on the program's threads, inside QEMU:
  * they may allocate and lock, but they must not wait for another thread of the
  * program, which QEMU may be stopping at that moment.
  */
-#ifndef COMDET_EMU_H
-#define COMDET_EMU_H
+#ifndef COMDET_PRELOAD_EMU_EMU_H
+#define COMDET_PRELOAD_EMU_EMU_H
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -21,17 +21,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "emu_config.h"
+#include "config.h"
 #include "qemu_plugin_abi.h"
-#include "src/cache_sets.h"
-#include "src/comm.h"
-#include "src/exact_quick.h"
-#include "src/reuse.h"
-#include "src/reuse_exact.h"
-#include "src/reuse_tally.h"
-#include "src/store.h"
-#include "src/topology.h"
-#include "src/transfer.h"
+#include "src/exact/cache_sets.h"
+#include "src/engine/comm.h"
+#include "src/exact/directory_quick.h"
+#include "src/engine/reuse.h"
+#include "src/exact/reuse.h"
+#include "src/engine/reuse_tally.h"
+#include "src/store/store.h"
+#include "src/base/topology.h"
+#include "src/engine/transfer.h"
 
 enum {
 	EMU_VCPUS_MAX = 1024, /* threads alive at one time */
@@ -85,7 +85,7 @@ struct vcpu {
 	struct core_table cores;
 	struct watch_range watched[COMM_REGISTERS_MAX];
 	uint32_t watches;
-	uint32_t wait;   /* emu_turn.c; a futex */
+	uint32_t wait;   /* scheduler.c; a futex */
 	bool in_turns;   /* the thread has the turn or waits for it */
 	bool runnable;   /* it has begun, and is in no system call */
 	uint64_t now_ns; /* of the event being handled */
@@ -133,12 +133,12 @@ struct emu {
 
 extern struct emu emu;
 
-/* emu_plugin.c: one line to stderr, "comdet: ...". */
+/* plugin.c: one line to stderr, "comdet: ...". */
 void emu_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t emu_now_ns(clockid_t clock);
 
 /*
- * emu_setup.c: open the output; processor @index is the calling thread. At
+ * setup.c: open the output; processor @index is the calling thread. At
  * the first translation, or in a forked child. Says why it fails.
  */
 int emu_set_up(unsigned int index);
@@ -147,7 +147,7 @@ void emu_after_fork(void);
 /* With CDP_EXECED the other threads may still run, and the exec may fail. */
 void emu_finish(enum cdp_state state);
 
-/* emu_describe.c */
+/* describe.c */
 void emu_describe_file_name(char *name, size_t size);
 void emu_describe_process(struct cdp_header *h);
 void emu_describe_measurement(struct cdp_header *h);
@@ -157,7 +157,7 @@ void emu_command_line(char *to, size_t size);
 bool emu_takes_value(const char *option);
 
 /*
- * emu_exec.c: execute QEMU on what the program is about to execute, if QEMU
+ * exec.c: execute QEMU on what the program is about to execute, if QEMU
  * can run it; then it does not return. Addresses are the program's.
  */
 void emu_exec(uint64_t path, uint64_t argv, uint64_t envp);
@@ -166,11 +166,11 @@ bool emu_exec_possible(uint64_t path);
 /* The program's memory; false where it has none. */
 bool emu_read_guest(uint64_t addr, void *to, size_t n);
 
-/* emu_illegal.c */
+/* avx512.c */
 void emu_illegal_instruction(struct qemu_plugin_insn *insn);
 void emu_illegal_sigaction(int sig, uint64_t action);
 
-/* emu_thread.c */
+/* thread.c */
 int emu_threads_init(void);
 void emu_thread_start(unsigned int index);
 void emu_thread_end(unsigned int index);
@@ -185,9 +185,9 @@ void emu_threads_finish(void);
 /* Count nothing more: nobody looks at it. */
 void emu_thread_mute(struct vcpu *v);
 
-/* emu_setup.c: choose the core of a thread, and its cache. */
+/* setup.c: choose the core of a thread, and its cache. */
 void emu_put_on_core(struct vcpu *v);
-/* emu_setup.c: read config.topology. One line in @error. Context: install. */
+/* setup.c: read config.topology. One line in @error. Context: install. */
 int emu_topology_read(char *error, size_t size);
 
 static inline struct access emu_access(unsigned int class, uint64_t addr,
@@ -202,7 +202,7 @@ static inline struct access emu_access(unsigned int class, uint64_t addr,
 	};
 }
 
-/* emu_sample.c */
+/* sample.c */
 int emu_sampling_init(void);
 void emu_sampling_start(struct vcpu *v);
 /* Variance of the interval between samples by the square of its mean. */
@@ -212,20 +212,20 @@ void emu_show(struct vcpu *v, const struct detection *d);
 /* A counter overflowed or a watched line was touched. */
 void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip);
 
-/* emu_log.c: src/sample_log.h, where COMDET_SAMPLE_LOG asks for it. */
+/* log.c: src/store/sample_log.h, where COMDET_SAMPLE_LOG asks for it. */
 int emu_log_open(void);
 /* What was inherited is the parent's. */
 void emu_log_close(void);
 void emu_log_add(const struct vcpu *v, const struct access *a);
 
-/* emu_exact.c: the directory, with config.exact only. */
+/* exact.c: the directory, with config.exact only. */
 int emu_exact_init(void);
 void emu_exact_start(struct vcpu *v);
 void emu_exact_end(struct vcpu *v);
 /* Write the results. */
 void emu_exact_finish(void);
 
-/* emu_transfer.c: estimates, with config.algorithm other than the map only. */
+/* transfer.c: estimates, with config.algorithm other than the map only. */
 int emu_transfer_init(void);
 void emu_transfer_start(struct vcpu *v);
 void emu_transfer_sample(struct vcpu *v, const struct access *a, uint64_t now);
@@ -236,7 +236,7 @@ void emu_transfer_finish(bool last);
 /* Not 0 for the hash of a watched line. */
 extern uint8_t emu_watched[EMU_WATCHED];
 
-/* emu_reuse.c: reuse times from samples, with EMU_REUSE_MODES only. */
+/* reuse.c: reuse times from samples, with EMU_REUSE_MODES only. */
 int emu_reuse_init(void);
 void emu_reuse_start(struct vcpu *v);
 void emu_reuse_end(struct vcpu *v);
@@ -248,7 +248,7 @@ void emu_reuse_finish(void);
 /* For reuse_may_watch. */
 extern const _Atomic uint8_t *emu_reuse_bytes;
 
-/* emu_reuse_exact.c: every reuse, with config.exact as well. */
+/* reuse_exact.c: every reuse, with config.exact as well. */
 int emu_reuse_exact_init(void);
 void emu_reuse_exact_start(struct vcpu *v);
 void emu_reuse_exact_access(struct vcpu *v, const struct access *a);
@@ -256,7 +256,7 @@ void emu_reuse_exact_end(struct vcpu *v);
 /* Write the results; what comes later is not counted. */
 void emu_reuse_exact_finish(void);
 
-/* emu_caches.c: simulated caches, with config.caches as well. */
+/* caches.c: simulated caches, with config.caches as well. */
 int emu_caches_init(void);
 void emu_caches_start(struct vcpu *v);
 /* @taken: what reuse_exact_access returned. Nothing where none are simulated.
@@ -283,7 +283,7 @@ static inline struct reuse_place emu_place(const struct vcpu *v)
 	return (struct reuse_place){ v->record->id, v->core, v->domain };
 }
 
-/* emu_turn.c */
+/* scheduler.c */
 /*
  * The time that the engines see: accesses of all threads, exact while they
  * take turns, else up to EMU_TURN_LOOK of each behind.
@@ -299,7 +299,7 @@ void emu_turn_leave(struct vcpu *v);
 /* Its accesses are used up: the others first. */
 void emu_turn_end(struct vcpu *v);
 
-/* emu_maps.c */
+/* maps.c */
 /* Before the program is loaded: what is mapped now is QEMU's. */
 void emu_maps_note_host(void);
 /* When the process's first thread has begun to run. */

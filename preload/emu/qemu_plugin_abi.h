@@ -8,8 +8,8 @@
  * of the emulated processor that it is about; handles are valid during the
  * callback that received them.
  */
-#ifndef COMDET_QEMU_PLUGIN_ABI_H
-#define COMDET_QEMU_PLUGIN_ABI_H
+#ifndef COMDET_PRELOAD_EMU_QEMU_PLUGIN_ABI_H
+#define COMDET_PRELOAD_EMU_QEMU_PLUGIN_ABI_H
 
 #include <stdbool.h>
 #include <stddef.h>

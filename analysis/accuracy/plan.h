@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan - what the files with suites share
+ */
+#ifndef COMDET_ANALYSIS_ACCURACY_PLAN_H
+#define COMDET_ANALYSIS_ACCURACY_PLAN_H
+
+#include "accuracy.h"
+
+/* Memory accesses of one iteration of a thread, about and not above. */
+#define ACCURACY_WRITE_VOLUME   1.95
+#define ACCURACY_EXCHANGE       2.9 /* the same with exchanges or additions */
+#define ACCURACY_FALSE_SHARING  2.95
+#define ACCURACY_READ_WRITE     0.98
+#define ACCURACY_POINT_TO_POINT 1.9
+
+/*
+ * Of the short form: accesses and period of a run. A row fails by chance less
+ * than once in 10,000 times if its bound is four standard errors or more. Of
+ * totals these were, over a dozen seeds, 0.033 for Write-Volume and counters at
+ * 4e6 accesses and 0.037 for bursts and rings of four threads at 1e7, half as
+ * many samples as here: 0.15 is four of the one, six of the other at 1.6e7. Of
+ * Read-Write it is 0.016, the bound 0.07; of the share of false transfers at
+ * 1.6e7 0.005, the bound 0.02.
+ */
+#define ACCURACY_SHORT        4e6
+#define ACCURACY_SHORT_PERIOD 500
+
+#define ACCURACY_WORST        0.15 /* what a total may be off, whole lines watched */
+
+enum {
+	ACCURACY_PATTERNS = 9,
+};
+
+struct accuracy_pattern {
+	const char *label, *options;
+	double accesses; /* of an iteration, as above */
+	double worst;    /* the bound of the total; 0: its interval */
+	double in_long;  /* accesses of a run with whole lines watched */
+	double in_short; /* accesses of a run in the short form; 0: none */
+};
+
+extern const struct accuracy_pattern accuracy_patterns[ACCURACY_PATTERNS];
+
+/*
+ * A trial of at least @accesses accesses in all, with everything else at its
+ * default and its number in the suite as the seed; the caller sets what
+ * differs, and the label. The result stands until the next call.
+ */
+struct accuracy_trial *accuracy_plan(struct accuracy *all, const char *suite,
+				     const char *program, uint32_t threads,
+				     double accesses, double an_iteration,
+				     const char *options);
+
+extern const struct accuracy_suite accuracy_false_sharing;
+extern const struct accuracy_suite accuracy_read_write;
+extern const struct accuracy_suite accuracy_point_to_point;
+extern const struct accuracy_suite accuracy_operations;
+extern const struct accuracy_suite accuracy_placement;
+extern const struct accuracy_suite accuracy_periods;
+extern const struct accuracy_suite accuracy_board_sizes;
+extern const struct accuracy_suite accuracy_register_counts;
+extern const struct accuracy_suite accuracy_slices;
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmu_study_modes - Multi-Event and Exec-Mode: several events at once, and
+ * whether what the kernel does is kept apart
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "pmu_study.h"
+#include "analysis/base/util.h"
+
+void precise_multi_event(struct precise *p)
+{
+	/* A locked addition is a store to every source's counters. */
+	static const struct {
+		const char *label, *events;
+		bool subset; /* of what one counter counts */
+	} cases[] = {
+		{ "load", "load ret", false },
+		{ "store", "call locked", false },
+		{ "branch", "", false },
+		{ "taken branch", "", false },
+		{ "return", "ret", true },
+		{ "locked load", "locked", true },
+	};
+	double interval = p->all->short_form ? 1e3 : 10e3;
+	struct precise_row *row =
+		precise_row_new(p, "multi_event", "", interval, 20000, 5, 0);
+	struct precise_table *t = precise_table_new(
+		p,
+		"Multi-Event: samples of 100 expected, all events in one run "
+		"(figure 4.7);\n  of the clock its uniform half",
+		"event");
+
+	row->model[PRECISE_NATIVE].iterations = 0;
+	precise_row_run(p, row);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		precise_put_counts(p, t, "Multi-Event", cases[i].label, row,
+				   cases[i].events, cases[i].subset);
+		precise_table_label(t, cases[i].label);
+	}
+	precise_table_end(t);
+	precise_row_free(row);
+}
+
+static double in_kernel(const struct precise_run *r, const void *unused)
+{
+	return (double)r->kernel;
+}
+
+static void say_half(const struct precise *p, const struct precise_row *row)
+{
+	struct utsname u;
+	char *headers;
+
+	if (p->all->json)
+		return;
+	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++)
+		if (row->point[c].runs && row->point[c].run[0].locked_in_kernel)
+			return;
+	if (uname(&u))
+		return;
+	headers = xasprintf("/lib/modules/%s/build", u.release);
+	printf("  The half in user space alone: there is no "
+	       "/dev/reusetrack_exec_mode.\n  %s\n\n",
+	       access(headers, F_OK)
+		       ? "The headers of the running kernel are not installed."
+		       : "make exec-mode-module builds the kernel module.");
+	free(headers);
+}
+
+void precise_exec_mode(struct precise *p)
+{
+	struct precise_row *row =
+		precise_row_new(p, "exec_mode", "", 1e3, 1000, 1, 0);
+	struct precise_table *t = precise_table_new(
+		p,
+		"Exec-Mode: samples with an instruction of the kernel's, 0 "
+		"expected,\n  and of 100 at the load in user space",
+		"samples");
+
+	row->model[PRECISE_NATIVE].iterations = 0;
+	precise_row_run(p, row);
+	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++) {
+		const struct precise_point *of = &row->point[c];
+		struct precise_mean m = precise_mean(of, in_kernel, NULL);
+
+		if (!m.n)
+			continue;
+		precise_table_put(t, "in the kernel", c, "%.2f", m.mean);
+		precise_judge(p, c, xstrdup("Exec-Mode"),
+			      "samples in the kernel", m, 0, true, 0);
+	}
+	precise_put_counts(p, t, "Exec-Mode", "in user space", row, NULL,
+			   false);
+	precise_table_end(t);
+	say_half(p, row);
+	precise_row_free(row);
+}

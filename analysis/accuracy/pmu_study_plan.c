@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmu_study_plan - how long to run, how often to sample, and what to make of it
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmu_study.h"
+#include "analysis/base/util.h"
+
+enum {
+	RATE_ITERATIONS = 10 * 1000, /* at first, and so many times more */
+	RATE_MORE = 10,
+	PERIOD_MIN = 100, /* of every source that has one */
+};
+#define SECONDS_MIN  0.1
+#define RATE_SECONDS 0.01 /* at least, to know a rate */
+#define ERROR_MIN    0.01 /* of a count */
+#define ERRORS       3    /* standard errors */
+
+bool precise_plan(struct precise_run *r, double interval, double samples,
+		  double an_iteration, double rate)
+{
+	double accesses = interval * samples;
+
+	if (accesses < SECONDS_MIN * rate &&
+	    (r->column == PRECISE_CLOCK || r->column == PRECISE_NATIVE))
+		accesses = SECONDS_MIN * rate;
+	r->iterations = (uint64_t)(accesses / an_iteration);
+	r->interval = interval;
+	r->period = (uint64_t)interval;
+	if (r->column != PRECISE_CLOCK)
+		return r->period >= PERIOD_MIN;
+	r->freq = (uint64_t)round(rate / interval);
+	if (r->freq)
+		r->interval = rate / (double)r->freq;
+	return r->freq && r->freq <= PRECISE_FREQ_MAX;
+}
+
+double precise_rate(struct precise *p, const char *program, const char *options)
+{
+	struct precise_run r = {
+		.column = PRECISE_NATIVE,
+		.program = program,
+		.options = options,
+		.iterations = RATE_ITERATIONS,
+	};
+
+	do {
+		r.iterations *= RATE_MORE;
+		precise_execute(p, &r);
+		if (r.failed)
+			die("%s cannot be run: %s", program,
+			    safe_text(r.failed));
+	} while (r.cpu_seconds < RATE_SECONDS);
+	return precise_accesses(&r, NULL) / r.cpu_seconds;
+}
+
+/*
+ * A count of events with independent intervals of mean m and deviation s, over
+ * a stretch of any length that begins anywhere: its variance is n (s/m)^2 + 1/6
+ * (Cox, Renewal Theory, 1962). Where it begins may be the same in every run, so
+ * runs do not lower the second part. What is not counted by a counter of its
+ * own is taken as a Poisson number.
+ */
+double precise_bound(enum precise_column c, double truth, unsigned int runs,
+		     bool subset)
+{
+	/* s/m of intervals that are uniform in so much of the period. */
+	static const double width[PRECISE_COLUMNS] = {
+		[PRECISE_EMU] = 1.0 / 8,
+		[PRECISE_INSTR] = 1.0 / 8,
+		[PRECISE_PEBS] = 1.0 / 2,
+	};
+	double cv = subset || !(width[c] > 0) ? 1 : width[c] / sqrt(12);
+	double error = sqrt(truth * cv * cv / runs + 1.0 / 6) / truth;
+
+	return fmax(ERROR_MIN, ERRORS * error);
+}
+
+void precise_add(struct precise *p, struct precise_point *to,
+		 const struct precise_run *model)
+{
+	struct precise_run *r = &to->run[to->runs++];
+
+	*r = *model;
+	r->seed = p->made + 1;
+	precise_execute(p, r);
+}
+
+void precise_point_release(struct precise_point *p)
+{
+	for (unsigned int i = 0; i < p->runs; i++)
+		free(p->run[i].failed);
+	p->runs = 0;
+}
+
+bool precise_is_among(const struct precise_site *s, const char *events)
+{
+	return !events || strstr(events, s->event);
+}
+
+double precise_samples(const struct precise_run *r, const char *events)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < r->sites; i++)
+		if (precise_is_among(&r->site[i], events))
+			for (int k = 0; k < SAMPLE_KINDS; k++)
+				sum += (double)r->site[i].samples[k];
+	return sum;
+}
+
+double precise_accesses(const struct precise_run *r, const char *events)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < r->sites; i++)
+		if (precise_is_among(&r->site[i], events))
+			sum += (double)r->site[i].count;
+	return sum;
+}
+
+struct precise_mean precise_mean(const struct precise_point *p,
+				 double (*figure)(const struct precise_run *,
+						  const void *),
+				 const void *arg)
+{
+	struct precise_mean m = { .mean = NAN, .error = NAN };
+	double x[PRECISE_RUNS_MAX], sum = 0, squares = 0;
+
+	for (unsigned int i = 0; i < p->runs; i++)
+		if (!p->run[i].failed)
+			sum += x[m.n++] = figure(&p->run[i], arg);
+	if (m.n)
+		m.mean = sum / m.n;
+	for (unsigned int i = 0; i < m.n; i++)
+		squares += (x[i] - m.mean) * (x[i] - m.mean);
+	if (m.n > 1)
+		m.error = sqrt(squares / (m.n - 1) / m.n);
+	return m;
+}

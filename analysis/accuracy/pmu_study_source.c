@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmu_study_source - which sources open here, and what the others need
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/library.h"
+#include "analysis/doctor/pmu_probe.h"
+#include "pmu_study.h"
+#include "analysis/doctor/probe.h"
+#include "analysis/base/util.h"
+
+const char *const precise_names[PRECISE_COLUMNS] = {
+	[PRECISE_NATIVE] = "native", [PRECISE_QEMU] = "qemu",
+	[PRECISE_CLOCK] = "clock",   [PRECISE_EMU] = "emu",
+	[PRECISE_INSTR] = "instr",   [PRECISE_PEBS] = "pebs",
+	[PRECISE_IBS] = "ibs",
+};
+
+#define WRITE(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
+
+static bool installed(const char *name)
+{
+	char *path = library_path(name);
+
+	free(path);
+	return path;
+}
+
+static void look_clock(struct precise_source *s)
+{
+	struct probe trap, timer;
+
+	probe_sigtrap(&trap);
+	probe_timer(&timer);
+	s->opens = trap.end == PROBE_WORKS || timer.end == PROBE_WORKS;
+	WRITE(s->reason, "neither perf_events nor timers deliver a signal");
+	WRITE(s->advice, "reusetrack doctor says why");
+}
+
+static void look_emu(struct precise *p)
+{
+	struct precise_source *s = &p->source[PRECISE_EMU];
+	bool qemu = in_path("qemu-x86_64");
+
+	s->opens = qemu && installed("libcomdet-qemu.so");
+	WRITE(s->reason, qemu ? "libcomdet-qemu.so is not there"
+			      : "qemu-x86_64 is not there");
+	WRITE(s->advice,
+	      qemu ? "run make" : "install qemu-user (apt install qemu-user)");
+	p->source[PRECISE_QEMU].opens = s->opens;
+}
+
+static void look_instr(struct precise_source *s)
+{
+	s->opens = installed("libcomdet.so") &&
+		   installed("microbench/instr/load_ratio");
+	WRITE(s->reason, "the benchmarks have not been compiled with hooks");
+	WRITE(s->advice, "run make tests in the source tree");
+}
+
+static void look_pmu(struct precise_source *s, enum pmu_source source)
+{
+	s->opens = pmu_probe(source, s->reason, sizeof(s->reason), s->advice,
+			     sizeof(s->advice));
+}
+
+static void want(struct precise *p, const char *list)
+{
+	char *names = xstrdup(list ? list : "clock,emu,instr,pebs,ibs");
+	char *rest = names, *name;
+
+	while ((name = strsep(&rest, ","))) {
+		int i = PRECISE_FIRST;
+
+		while (i < PRECISE_COLUMNS && strcmp(precise_names[i], name))
+			i++;
+		if (i == PRECISE_COLUMNS)
+			die("--source: there is no '%s'; it is some of "
+			    "clock,emu,instr,pebs,ibs",
+			    safe_text(name));
+		p->source[i].wanted = true;
+	}
+	free(names);
+}
+
+void precise_look(struct precise *p, const char *list)
+{
+	want(p, list);
+	look_clock(&p->source[PRECISE_CLOCK]);
+	look_emu(p);
+	look_instr(&p->source[PRECISE_INSTR]);
+	look_pmu(&p->source[PRECISE_PEBS], PMU_PEBS);
+	look_pmu(&p->source[PRECISE_IBS], PMU_IBS);
+	p->source[PRECISE_NATIVE].opens = true;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json_build - objects and arrays of JSON, where a lack of memory is the end
+ *
+ * Values that are given away belong to what they are put into.
+ */
+#ifndef COMDET_ANALYSIS_BASE_JSON_BUILD_H
+#define COMDET_ANALYSIS_BASE_JSON_BUILD_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "util.h"
+
+static inline void put(json_t *object, const char *name, json_t *value)
+{
+	if (!value || json_object_set_new(object, name, value))
+		die("out of memory");
+}
+
+static inline void append(json_t *array, json_t *value)
+{
+	if (!value || json_array_append_new(array, value))
+		die("out of memory");
+}
+
+/* JSON has no larger ones for sure. */
+static inline json_t *integer(uint64_t n)
+{
+	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
+}
+
+static inline void put_count(json_t *object, const char *name, uint64_t n)
+{
+	put(object, name, integer(n));
+}
+
+/* Of any bytes; see utf8_text. */
+static inline json_t *text(const char *s)
+{
+	char *copy = utf8_text(s);
+	json_t *j = json_string(copy);
+
+	free(copy);
+	return j;
+}
+
+/* Absent if there is none. */
+static inline void put_text(json_t *object, const char *name, const char *s)
+{
+	if (s && *s)
+		put(object, name, text(s));
+}
+
+/* Addresses and offsets are strings. */
+static inline json_t *hex(uint64_t n)
+{
+	return json_sprintf("0x%llx", (unsigned long long)n);
+}
+
+/* Where code is in the source; NULL: unknown. */
+static inline void put_location(json_t *object, const char *function,
+				const char *file, int line)
+{
+	char *location;
+
+	put_text(object, "function", function);
+	if (!file)
+		return;
+	location = xasprintf("%s:%d", file, line);
+	put(object, "location", text(location));
+	free(location);
+}
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * util - messages, colour, numbers and untrusted text, for all verbs
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util.h"
+
+enum {
+	LINE_COLUMNS = 80,
+	TEXT_BYTES = 512,
+	TEXTS = 16
+};
+
+int die_status = 1;
+
+static void say(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fputs("reusetrack: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	exit(die_status);
+}
+
+void die_as(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	exit(status);
+}
+
+void warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+static void no_memory(void)
+{
+	die("out of memory; close other programs or raise the memory limit");
+}
+
+/* Whether @arg is an option of this letter with a value that it cannot have. */
+static bool has_needless_value(const char *arg, int letter,
+			       const struct option *options)
+{
+	size_t n = strcspn(arg, "=");
+
+	if (strncmp(arg, "--", 2) || !arg[n])
+		return false;
+	for (const struct option *o = options; o->name; o++)
+		if (o->val == letter && o->has_arg == no_argument &&
+		    !strncmp(o->name, arg + 2, n - 2))
+			return true;
+	return false;
+}
+
+void die_option(const char *verb, int letter, char *const *argv,
+		const struct option *options)
+{
+	const char *arg = argv[optind - 1];
+	char one[] = { '-', (char)optopt, '\0' };
+
+	if (letter == ':')
+		die("%s: the option '%s' needs a value", verb, safe_text(arg));
+	if (optopt && has_needless_value(arg, optopt, options))
+		die("%s: the option '%.*s' takes no value", verb,
+		    (int)strcspn(arg, "="), safe_text(arg));
+	die("%s has no option '%s'; see reusetrack %s --help", verb,
+	    safe_text(optopt ? one : arg), verb);
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+
+	if (!p)
+		no_memory();
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	char *p = strdup(s);
+
+	if (!p)
+		no_memory();
+	return p;
+}
+
+long whole_number(const char *name, const char *value, long low, long high)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (end == value || *end || errno || n < low || n > high)
+		die("%s must be a whole number from %ld to %ld, not '%s'", name,
+		    low, high, safe_text(value));
+	return n;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&p, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		no_memory();
+	return p;
+}
+
+void *grow(void *array, size_t used, size_t *room, size_t size)
+{
+	void *p;
+
+	if (used < *room)
+		return array;
+	*room = *room ? *room * 2 : 16;
+	p = reallocarray(array, *room, size);
+	if (!p)
+		no_memory();
+	return p;
+}
+
+int colour_parse(const char *s)
+{
+	if (!strcmp(s, "auto"))
+		return COLOUR_AUTO;
+	if (!strcmp(s, "always"))
+		return COLOUR_ALWAYS;
+	if (!strcmp(s, "never"))
+		return COLOUR_NEVER;
+	return -1;
+}
+
+bool colour_wanted(enum colour_mode mode, FILE *f)
+{
+	const char *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (mode != COLOUR_AUTO)
+		return mode == COLOUR_ALWAYS;
+	if (no && *no)
+		return false;
+	return isatty(fileno(f)) && term && strcmp(term, "dumb");
+}
+
+static char *next_text(void)
+{
+	static char text[TEXTS][TEXT_BYTES];
+	static unsigned int next;
+
+	return text[next++ % TEXTS];
+}
+
+const char *count_text(uint64_t n)
+{
+	char digits[24], *out = next_text(), *p = out;
+	int len =
+		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = '\0';
+	return out;
+}
+
+const char *duration_text(uint64_t ns)
+{
+	char *out = next_text();
+	double s = (double)ns / 1e9;
+
+	if (ns == 0)
+		snprintf(out, TEXT_BYTES, "0 s");
+	else if (s < 9.95e-4)
+		snprintf(out, TEXT_BYTES, "%.0f us", s * 1e6 < 1 ? 1 : s * 1e6);
+	else if (s < 0.9995)
+		snprintf(out, TEXT_BYTES, "%.0f ms", s * 1e3);
+	else if (s < 99.95)
+		snprintf(out, TEXT_BYTES, "%.1f s", s);
+	else if (s < 9999.5)
+		snprintf(out, TEXT_BYTES, "%.0f s", s);
+	else
+		snprintf(out, TEXT_BYTES, "%.1f h", s / 3600);
+	return out;
+}
+
+const char *percent_text(double part, double whole)
+{
+	char *out = next_text();
+	double p = whole > 0 ? 100 * part / whole : 0;
+
+	if (p > 0 && p < 0.1)
+		snprintf(out, TEXT_BYTES, "<0.1 %%");
+	else if (p > 0 && p < 9.95)
+		snprintf(out, TEXT_BYTES, "%.1f %%", p);
+	else if (p < 100 && p >= 99.5)
+		snprintf(out, TEXT_BYTES, p > 99.9 ? ">99.9 %%" : "%.1f %%", p);
+	else
+		snprintf(out, TEXT_BYTES, "%.0f %%", p);
+	return out;
+}
+
+/* The character at @s: its bytes and code point; 0 bytes if not UTF-8. */
+static size_t utf8_next(const unsigned char *s, uint32_t *point)
+{
+	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] < 0x80    ? 1
+		   : s[0] >= 0xf5 ? 0
+		   : s[0] >= 0xf0 ? 4
+		   : s[0] >= 0xe0 ? 3
+		   : s[0] >= 0xc2 ? 2
+				  : 0;
+	uint32_t p = n < 2 ? s[0] : s[0] & (0xff >> (n + 1));
+
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		p = p << 6 | (s[i] & 0x3f);
+	}
+	if (p < least[n] || p > 0x10ffff || (p >= 0xd800 && p < 0xe000))
+		return 0;
+	*point = p;
+	return n;
+}
+
+static bool point_is_safe(uint32_t p)
+{
+	if (p < 0x20 || (p >= 0x7f && p < 0xa0))
+		return false;
+	/* Marks of direction, line separators, byte order, tags. */
+	return !(p == 0x61c || (p >= 0x200b && p <= 0x200f) ||
+		 (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) ||
+		 p == 0xfeff || (p >= 0xfff0 && p <= 0xfffb) || p >= 0xe0000);
+}
+
+const char *safe_text(const char *s)
+{
+	const unsigned char *in = (const unsigned char *)s;
+	char *out = next_text(), *p = out, *end = out + TEXT_BYTES - 1;
+
+	while (*in) {
+		uint32_t point;
+		size_t n = utf8_next(in, &point);
+
+		if (n && point_is_safe(point)) {
+			if (p + n > end)
+				break;
+			memcpy(p, in, n);
+			p += n;
+			in += n;
+			continue;
+		}
+		if (p + 4 > end)
+			break;
+		p += sprintf(p, "\\x%02x", *in++);
+	}
+	*p = '\0';
+	return out;
+}
+
+char *utf8_text(const char *s)
+{
+	const unsigned char *in = (const unsigned char *)s;
+	char *out = xcalloc(strlen(s) * 3 + 1, 1), *p = out;
+
+	while (*in) {
+		uint32_t point;
+		size_t n = utf8_next(in, &point);
+
+		if (n) {
+			memcpy(p, in, n);
+			p += n;
+			in += n;
+		} else {
+			memcpy(p, "\xef\xbf\xbd", 3);
+			p += 3;
+			in++;
+		}
+	}
+	return out;
+}
+
+size_t text_columns(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+const char *cut_text(const char *s, size_t columns)
+{
+	char *out = next_text();
+	size_t bytes = 0, seen = 0;
+
+	if (text_columns(s) <= columns)
+		return s;
+	while (s[bytes] && seen + 3 < columns) {
+		do {
+			bytes++;
+		} while (((unsigned char)s[bytes] & 0xc0) == 0x80);
+		seen++;
+	}
+	snprintf(out, TEXT_BYTES, "%.*s...", (int)bytes, s);
+	return out;
+}
+
+void print_wrapped(FILE *f, const char *s, size_t at, size_t indent)
+{
+	bool first = true;
+
+	while (*s) {
+		size_t bytes = strcspn(s, " \n"), columns = 0;
+
+		for (size_t i = 0; i < bytes; i++)
+			columns += ((unsigned char)s[i] & 0xc0) != 0x80;
+		if (!first && at + 1 + columns > LINE_COLUMNS) {
+			fprintf(f, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (!first) {
+			fputc(' ', f);
+			at++;
+		}
+		fwrite(s, 1, bytes, f);
+		at += columns;
+		first = false;
+		s += bytes;
+		if (*s == '\n') {
+			s++;
+			fprintf(f, "\n%*s", (int)indent, "");
+			at = indent;
+			first = true;
+		}
+		s += strspn(s, " ");
+	}
+	fputc('\n', f);
+}
+
+bool read_line(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, size - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	buf[n] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return true;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * util - messages, colour, numbers and untrusted text, for all verbs
+ */
+#ifndef COMDET_ANALYSIS_BASE_UTIL_H
+#define COMDET_ANALYSIS_BASE_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What die() exits with: 1, but 125 in record. */
+extern int die_status;
+
+/*
+ * Say "reusetrack: " and the message on stderr, and exit with die_status.
+ * The message tells what to do next.
+ */
+void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+void die_as(int status, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Die for what getopt_long, whose options begin with a colon, returned as
+ * @letter: '?' or ':'.
+ */
+struct option;
+void die_option(const char *verb, int letter, char *const *argv,
+		const struct option *options) __attribute__((noreturn));
+
+/* Never return NULL. */
+void *xcalloc(size_t n, size_t size);
+char *xstrdup(const char *s);
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Make room for one element more in @array, of which @used of *@room elements
+ * of @size bytes are used. Returns the array, perhaps moved.
+ */
+void *grow(void *array, size_t used, size_t *room, size_t size);
+
+/* @a + @b, at most UINT64_MAX: counts in a file may be anything. */
+static inline uint64_t sat_add(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+enum colour_mode {
+	COLOUR_AUTO,
+	COLOUR_ALWAYS,
+	COLOUR_NEVER
+};
+
+/* auto, always or never; -1 for anything else. */
+int colour_parse(const char *s);
+/* Whether to colour @f: a terminal, without NO_COLOR and TERM=dumb. */
+bool colour_wanted(enum colour_mode mode, FILE *f);
+
+/* The number that option @name was given as @value; it dies if that is none. */
+long whole_number(const char *name, const char *value, long low, long high);
+
+/*
+ * Small texts, valid until the function was called another 16 times.
+ * 1234567 is "1,234,567"; durations are "412 ms", "1.5 s", "210 s", "3.2 h";
+ * percent() is "72 %", "0.4 %" or "<0.1 %" and never 0 or 100 by rounding.
+ */
+const char *count_text(uint64_t n);
+const char *duration_text(uint64_t ns);
+const char *percent_text(double part, double whole);
+
+/*
+ * @s as it may be shown on a terminal: control characters, format characters
+ * that turn text around, and what is not UTF-8 become \xNN. Valid like the
+ * above; at most 511 bytes, cut at the end of a character.
+ */
+const char *safe_text(const char *s);
+
+/* A malloc'ed copy in which every byte that is not UTF-8 became U+FFFD. */
+char *utf8_text(const char *s);
+
+/* @s, a result of safe_text, in at most @columns, ending in "..." if cut. */
+const char *cut_text(const char *s, size_t columns);
+
+/* Columns that @s, a result of safe_text, takes. */
+size_t text_columns(const char *s);
+
+/*
+ * Print @s to @f in lines of at most 80 columns, broken at blanks, each
+ * indented by @indent but the first, which continues a line at column @at.
+ */
+void print_wrapped(FILE *f, const char *s, size_t at, size_t indent);
+
+/* The content of a small file without its last newline; false if none. */
+bool read_line(const char *path, char *buf, size_t size);
+
+#endif

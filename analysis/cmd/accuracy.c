@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * accuracy - how near the estimates are to the exact counts, measured
+ *
+ * Runs the microbenchmarks under the source emu, sampled and exact over the
+ * same accesses, suite by suite, and holds what was estimated to what was
+ * counted. The exit status is 1 if any row fails its bound.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/accuracy/accuracy.h"
+#include "command.h"
+#include "analysis/base/library.h"
+#include "analysis/accuracy/pmu_study.h"
+#include "analysis/base/util.h"
+
+enum {
+	SLICE_DEFAULT = 30,
+	SLICE_MIN = 1,
+	SLICE_MAX = 1000 * 1000,
+	JOBS_MAX = 64,
+	MINUTES_MAX = 100000,
+};
+
+static const struct option options[] = {
+	{ "suite", required_argument, NULL, 's' },
+	{ "source", required_argument, NULL, 'o' },
+	{ "short", no_argument, NULL, 'S' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "slice", required_argument, NULL, 'l' },
+	{ "jobs", required_argument, NULL, 'J' },
+	{ "minutes", required_argument, NULL, 'm' },
+	{ "keep", required_argument, NULL, 'k' },
+	{ "resume", no_argument, NULL, 'r' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* By accuracy_suites: to be run. */
+static bool wanted[32];
+/* The suite precise is not of trials, and runs only where it is named. */
+static bool precise;
+static const char *precise_sources;
+
+static void want(const char *names)
+{
+	char *rest = xstrdup(names), *name;
+
+	while ((name = strsep(&rest, ","))) {
+		size_t i = 0;
+
+		if (!strcmp(name, "precise")) {
+			precise = true;
+			continue;
+		}
+		while (i < accuracy_suite_count &&
+		       strcmp(accuracy_suites[i]->name, name))
+			i++;
+		if (i == accuracy_suite_count)
+			die("--suite: there is no '%s'; reusetrack accuracy "
+			    "--help lists them",
+			    safe_text(name));
+		wanted[i] = true;
+	}
+}
+
+static void read_options(int argc, char **argv, struct accuracy *all)
+{
+	bool some = false;
+	int letter;
+
+	opterr = 0;
+	optind = 1;
+	while ((letter = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (letter) {
+		case 's':
+			want(optarg);
+			some = true;
+			break;
+		case 'o':
+			precise_sources = optarg;
+			break;
+		case 'S':
+			all->short_form = true;
+			break;
+		case 'j':
+			all->json = true;
+			break;
+		case 'l':
+			all->slice = (uint64_t)whole_number(
+				"--slice", optarg, SLICE_MIN, SLICE_MAX);
+			break;
+		case 'J':
+			all->jobs = (unsigned int)whole_number("--jobs", optarg,
+							       1, JOBS_MAX);
+			break;
+		case 'm':
+			all->minutes = whole_number("--minutes", optarg, 0,
+						    MINUTES_MAX);
+			break;
+		case 'k':
+			all->keep = optarg;
+			break;
+		case 'r':
+			all->resume = true;
+			break;
+		case 'h':
+			fputs(cmd_accuracy.usage, stdout);
+			exit(fflush(stdout) ? 1 : 0);
+		default:
+			die_option("accuracy", letter, argv, options);
+		}
+	}
+	if (all->resume && !all->keep)
+		die("--resume needs --keep DIR, where the recordings are");
+	if (precise_sources && !precise)
+		die("--source is of the suite precise: add --suite precise");
+	if (optind < argc)
+		die("accuracy takes no argument '%s'; which suites, says "
+		    "--suite",
+		    safe_text(argv[optind]));
+	for (size_t i = 0; !some && i < accuracy_suite_count; i++)
+		wanted[i] = !all->short_form || accuracy_suites[i]->in_short;
+}
+
+static void run_suite(struct accuracy *all, const struct accuracy_suite *s)
+{
+	size_t first = all->trials, rows = all->rows;
+
+	all->suite_first = first;
+	s->plan(all);
+	accuracy_run(all, s);
+	if (all->trials == first)
+		return;
+	if (!all->json)
+		accuracy_print_suite(s);
+	for (size_t i = first; i < all->trials; i++)
+		if (all->trial[i].failed)
+			warn("%s, %s: %s", s->name, all->trial[i].label,
+			     safe_text(all->trial[i].failed));
+	s->judge(all, first);
+	if (!all->json)
+		accuracy_print_rows(all, rows);
+}
+
+static int run_accuracy(int argc, char **argv)
+{
+	struct accuracy all = {
+		.slice = SLICE_DEFAULT,
+		.jobs = 1,
+		.minutes = -1,
+	};
+	size_t count[3] = { 0 };
+	bool others = false;
+
+	read_options(argc, argv, &all);
+	for (size_t i = 0; i < accuracy_suite_count; i++)
+		others |= wanted[i];
+	if (others && !in_path("qemu-x86_64"))
+		die("cannot find qemu-x86_64, under which the microbenchmarks "
+		    "run; install the package qemu-user (apt install "
+		    "qemu-user)");
+	for (size_t i = 0; i < accuracy_suite_count; i++)
+		if (wanted[i])
+			run_suite(&all, accuracy_suites[i]);
+	if (precise)
+		precise_all(&all, precise_sources);
+	if (all.left_out)
+		warn("%zu runs left out for want of time%s", all.left_out,
+		     all.keep ? "; --resume makes them"
+			      : "; --keep DIR would let --resume make them");
+	for (size_t i = 0; i < all.rows; i++)
+		count[all.row[i].verdict]++;
+	if (all.json)
+		accuracy_print_json(&all);
+	else
+		printf("%zu of %zu rows within their bounds, %zu without a "
+		       "bound\n",
+		       count[ACCURACY_PASSED],
+		       count[ACCURACY_PASSED] + count[ACCURACY_FAILED],
+		       count[ACCURACY_SHOWN]);
+	return count[ACCURACY_FAILED] || !all.rows;
+}
+
+const struct command cmd_accuracy = {
+	.name = "accuracy",
+	.summary = "hold the estimates to exact counts, by microbenchmarks",
+	.usage =
+		"usage: reusetrack accuracy [OPTION...]\n\n"
+		"Runs microbenchmarks under the source emu, sampled and exact "
+		"over the same\naccesses, and prints what was estimated beside "
+		"what was counted. The exit\nstatus is 1 if any row fails its "
+		"bound.\n\n"
+		"  --suite NAME[,...]  these alone: write-volume, "
+		"patterns,\n"
+		"                      false-sharing, read-write, "
+		"point-to-point, intervals,\n"
+		"                      chunks, registers, board, operations, "
+		"placement,\n"
+		"                      periods, slices, estimators; and only "
+		"where "
+		"it is named,\n"
+		"                      precise: samples of loops that are "
+		"known by "
+		"construction\n"
+		"  --source NAME[,...] precise: clock, emu, instr, pebs, ibs "
+		"(all that open)\n"
+		"  --short             a part, within a minute; less sure\n"
+		"  --slice N           accesses of a thread's turn (30)\n"
+		"  --jobs N            runs at a time (1)\n"
+		"  --minutes N         start no run later than that; says what "
+		"is left out\n"
+		"  --keep DIR          keep the recordings in DIR\n"
+		"  --resume            take the recordings that are in DIR "
+		"already\n"
+		"  --json              one JSON object instead of tables\n",
+	.run = run_accuracy,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command - a verb of reusetrack describes itself
+ *
+ * Each verb lives in its own file and exports one constant of this type;
+ * main.c lists them.
+ */
+#ifndef COMDET_ANALYSIS_CMD_COMMAND_H
+#define COMDET_ANALYSIS_CMD_COMMAND_H
+
+#define REUSETRACK_VERSION "0.1"
+
+struct command {
+	const char *name;
+	const char *summary; /* one line, for the list of commands */
+	const char *usage;   /* the whole help text */
+	/* argv[0] is the verb. Returns the exit status. */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct command cmd_record;
+extern const struct command cmd_report;
+extern const struct command cmd_doctor;
+extern const struct command cmd_list;
+extern const struct command cmd_import;
+extern const struct command cmd_accuracy;
+extern const struct command cmd_predict;
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record - run a program under libcomdet.so and say where its profile is
+ *
+ * Looks first whether the program can load the library at all, makes the
+ * output directory (so that an unwritable place is an early error), starts the
+ * program and waits. Its exit status is ours.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "analysis/symbols/elf_hooks.h"
+#include "analysis/symbols/elf_inspect.h"
+#include "analysis/base/library.h"
+#include "analysis/profile/profile.h"
+#include "analysis/record/record.h"
+#include "analysis/base/util.h"
+#include "src/store/outdir.h"
+
+static char *find_library(const char *name, const char *variable)
+{
+	const char *asked = getenv(variable);
+	char *path;
+
+	if (asked && *asked) {
+		path = realpath(asked, NULL);
+		if (!path || access(path, R_OK))
+			die("cannot read %s=%s: %s", variable, safe_text(asked),
+			    strerror(errno));
+		return path;
+	}
+	path = library_path(name);
+	if (!path)
+		die("cannot find %s beside reusetrack nor in ../lib (is /proc "
+		    "mounted?); set %s to its path",
+		    name, variable);
+	return path;
+}
+
+static char *find_preload(void)
+{
+	char *path = find_library("libcomdet.so", "COMDET_LIB");
+
+	if (strpbrk(path, " \t\n:"))
+		die("the path %s has a blank or a colon, which LD_PRELOAD "
+		    "cannot carry; copy libcomdet.so elsewhere and set "
+		    "COMDET_LIB",
+		    safe_text(path));
+	return path;
+}
+
+static void new_run_id(char *id, size_t size)
+{
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		die("cannot get random bytes: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof(bytes) && 2 * i + 2 < size; i++)
+		sprintf(id + 2 * i, "%02x", bytes[i]);
+}
+
+static const char *mend_out(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EROFS:
+	case EPERM:
+		return "; choose a directory that you may write with -o";
+	case ENOSPC:
+	case EDQUOT:
+		return "; make room, or write elsewhere with -o";
+	case ENOENT:
+		return "; make the directory above it first";
+	case EEXIST:
+		return "; remove some of the earlier ones";
+	default:
+		return "; choose another one with -o";
+	}
+}
+
+/* Remove the directory if there is nothing but our marker in it. */
+static bool remove_if_empty(int dirfd, const char *path)
+{
+	DIR *dir = fdopendir(dup(dirfd));
+	struct dirent *e;
+	bool empty = true;
+
+	if (!dir)
+		return false;
+	while ((e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    strcmp(e->d_name, OUTDIR_MARKER))
+			empty = false;
+	closedir(dir);
+	return empty && !unlinkat(dirfd, OUTDIR_MARKER, 0) && !rmdir(path);
+}
+
+/* @path as the user would type it here. */
+static const char *short_path(const char *path)
+{
+	char cwd[PATH_MAX];
+	size_t n;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return safe_text(path);
+	n = strlen(cwd);
+	/* A name that begins with "-" would be taken for an option. */
+	if (!strncmp(path, cwd, n) && path[n] == '/' && path[n + 1] &&
+	    path[n + 1] != '-')
+		path += n + 1;
+	return safe_text(path);
+}
+
+static void say_result(const struct profile *p, const char *out)
+{
+	const struct process *first = profile_main_process(p);
+	uint64_t samples = 0, detections = 0;
+	char *found = NULL;
+
+	for (size_t i = 0; i < p->threads; i++)
+		for (int k = 0; k < SAMPLE_KINDS; k++)
+			samples = sat_add(samples, p->thread[i].samples[k]);
+	for (size_t i = 0; i < p->pairs; i++)
+		detections = sat_add(detections, p->pair[i].count);
+	if (first->header.source[0])
+		warn("source %s: %s", safe_text(first->header.source),
+		     first->header.source_reason[0]
+			     ? safe_text(first->header.source_reason)
+			     : "no reason was recorded");
+	for (size_t i = 0; i < p->processes; i++)
+		if (profile_note_is_new(p, i))
+			warn("note: %s", safe_text(p->process[i].header.note));
+	if (!first->header.registers &&
+	    !strcmp(first->header.delivery, "rtsig"))
+		warn("-s emu needs neither perf_events nor debug registers: it "
+		     "counts every access under QEMU, some ten times slower");
+	if (first->header.modes & CDP_MODE_COMM)
+		found = xasprintf(", %s detection%s", count_text(detections),
+				  detections == 1 ? "" : "s");
+	warn("%s sample%s%s in %s; next: reusetrack report %s",
+	     count_text(samples), samples == 1 ? "" : "s", found ? found : "",
+	     short_path(out), short_path(out));
+	free(found);
+	if (profile_not_followed(p))
+		warn("programs that it started and that were not profiled: %s; "
+		     "--children includes them",
+		     count_text(profile_not_followed(p)));
+}
+
+static void finish_record(const struct run *r, int dirfd)
+{
+	struct profile p;
+	int err = profile_load(&p, r->out);
+
+	if (!err && p.processes) {
+		say_result(&p, r->out);
+	} else if (err) {
+		warn("cannot read what was recorded in %s: %s",
+		     short_path(r->out), strerror(-err));
+	} else if (p.bad_files) {
+		warn("what was recorded in %s cannot be read: %s: %s",
+		     short_path(r->out), safe_text(p.bad[0].name),
+		     p.bad[0].why);
+	} else {
+		bool gone = remove_if_empty(dirfd, r->out);
+
+		warn("nothing was recorded: libcomdet.so did not start in the "
+		     "program (a line above says why), or the program cleared "
+		     "LD_PRELOAD; try reusetrack doctor");
+		if (!gone)
+			warn("what there is, is in %s", short_path(r->out));
+	}
+	profile_release(&p);
+}
+
+static enum elf_hooks hooks_of(const struct program *p)
+{
+	enum elf_hooks hooks = elf_hooks(p->loaded);
+
+	if (hooks == HOOKS_NONE && p->kind == PROGRAM_FITS &&
+	    record_looks_for_hooks() && elf_loads_hooks(p->loaded))
+		return HOOKS_OURS;
+	return hooks;
+}
+
+/* With --children what it starts may have hooks; a script, what it execs. */
+static bool never_hooked(const struct program *p)
+{
+	const char *children = getenv("COMDET_CHILDREN");
+
+	return !(children && !strcmp(children, "1")) &&
+	       !strcmp(p->loaded, p->path) && elf_never_hooked(p->path);
+}
+
+static int run_record(int argc, char **argv)
+{
+	char run_id[40] = "", path[PATH_MAX];
+	struct program program;
+	struct run r = { .out = path, .run_id = run_id };
+	const char *wanted;
+	char *library, **shell = NULL;
+	int first, dirfd, status;
+	enum elf_hooks hooks;
+
+	die_status = RECORD_FAILED;
+	first = record_options(argc, argv);
+	program_inspect(&program, argv[first]);
+	if (program.kind == PROGRAM_NOT_FOUND)
+		die_as(RECORD_NOT_FOUND, "%s", program.why);
+	if (program.kind == PROGRAM_CANNOT_RUN)
+		die_as(RECORD_CANNOT_RUN, "%s", program.why);
+	hooks = hooks_of(&program);
+	record_check_source(hooks == HOOKS_OURS);
+	if (hooks != HOOKS_OURS)
+		record_choose_source();
+	if (program.kind == PROGRAM_NO_PRELOAD && !record_emulates())
+		die("cannot profile this program: %s", program.why);
+	if (hooks == HOOKS_SANITIZER && !record_emulates())
+		die("cannot profile %s: it is a build for ThreadSanitizer, "
+		    "which must be left alone; build it without, or for -s "
+		    "instr by linking it with -lcomdet-instr in place of "
+		    "libtsan",
+		    safe_text(program.loaded));
+	if (hooks == HOOKS_NONE && record_needs_hooks() &&
+	    never_hooked(&program))
+		die("cannot profile %s with -s instr: neither it nor its "
+		    "libraries have our hooks; compile it with "
+		    "-fsanitize=thread and link it with -lcomdet-instr, or "
+		    "take another source",
+		    safe_text(program.path));
+	r.path = program.path;
+	r.argv = argv + first;
+	if (record_emulates()) {
+		library = find_library("libcomdet-qemu.so", "COMDET_QEMU_LIB");
+		shell = record_emu_command(&program, argv + first, library);
+		r.path = shell[0];
+		r.argv = shell;
+	} else {
+		if (record_needs_topology())
+			record_settle_topology();
+		r.library = library = find_preload();
+	}
+	if (program.shell && r.library) {
+		shell = xcalloc(argc - first + 2, sizeof(*shell));
+		shell[0] = "/bin/sh";
+		memcpy(shell + 1, argv + first,
+		       (argc - first) * sizeof(*shell));
+		shell[1] = program.path;
+		r.path = shell[0];
+		r.argv = shell;
+	}
+	new_run_id(run_id, sizeof(run_id));
+	wanted = getenv("COMDET_OUT");
+	if (!wanted || !*wanted)
+		wanted = "out";
+	dirfd = outdir_create(wanted, run_id, path, sizeof(path));
+	if (dirfd < 0)
+		die("cannot make the output directory %s: %s%s",
+		    safe_text(wanted), strerror(-dirfd), mend_out(-dirfd));
+	status = run_program(&r);
+	if (r.exec_error) {
+		remove_if_empty(dirfd, path);
+		die_as(r.exec_error == ENOENT ? RECORD_NOT_FOUND
+					      : RECORD_CANNOT_RUN,
+		       "cannot run %s: %s", safe_text(r.path),
+		       strerror(r.exec_error));
+	}
+	finish_record(&r, dirfd);
+	close(dirfd);
+	free(library);
+	free(shell);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "run a program and profile it",
+	.usage = "usage: reusetrack record [OPTION...] [--] PROGRAM "
+		 "[ARGUMENT...]\n"
+		 "\n"
+		 "Runs PROGRAM, unmodified, and writes its profile to the "
+		 "directory out.\n"
+		 "The exit status is the program's (128 + signal if one ended "
+		 "it), or 125 for a\n"
+		 "failure of record, 126 if PROGRAM cannot be run, 127 if it "
+		 "is not found.\n"
+		 "\n"
+		 "  -o, --output DIR    where to write; default out "
+		 "(COMDET_OUT)\n"
+		 "  -F, --freq HZ       clock: samples a second of CPU time, 1 "
+		 "to 20000\n"
+		 "                      (COMDET_FREQ)\n"
+		 "      --children      also profile what it starts "
+		 "(COMDET_CHILDREN=1)\n"
+		 "      --registers N   debug registers to use, 0 to 4 "
+		 "(COMDET_REGISTERS)\n"
+		 "      --delay S       seconds to wait before sampling "
+		 "(COMDET_DELAY)\n"
+		 "      --duration S    seconds to sample (COMDET_DURATION)\n"
+		 "  -m, --mode LIST     what to measure: comm, the default, or "
+		 "reuse; with emu and\n"
+		 "                      instr also shared, global "
+		 "(COMDET_MODE)\n"
+		 "  -s, --source NAME   auto, pebs, ibs, clock, instr or emu "
+		 "(COMDET_SOURCE)\n"
+		 "  -p, --period N      accesses, with ibs ops, from sample to "
+		 "sample; not clock\n"
+		 "                      (COMDET_PERIOD)\n"
+		 "      --ldlat N       pebs: only loads of N cycles and more "
+		 "(COMDET_LDLAT)\n"
+		 "\n"
+		 "With the sources instr, for programs linked with "
+		 "-lcomdet-instr, and emu:\n"
+		 "      --algorithm NAME  comdetective, epoch or chain "
+		 "(COMDET_ALGORITHM)\n"
+		 "      --exact         count every transfer too "
+		 "(COMDET_EXACT=1)\n"
+		 "      --watch KIND    sw or, by debug registers, hw: instr "
+		 "(COMDET_WATCH)\n"
+		 "      --topology FILE cores and caches; default the host's "
+		 "(COMDET_TOPOLOGY)\n"
+		 "      --granularity LIST  reuse of what: address, line; "
+		 "default both\n"
+		 "                      (COMDET_GRANULARITY)\n"
+		 "      --slots N       uses watched at once, default 4096; "
+		 "instr 100\n"
+		 "                      (COMDET_SLOTS)\n"
+		 "  -g, --call-paths    with instr, the calls that led to use "
+		 "and reuse\n"
+		 "                      (COMDET_PATHS=1)\n"
+		 "\n"
+		 "With the source emu, under QEMU:\n"
+		 "      --place NAME    threads on cores: compact or scatter "
+		 "(COMDET_PLACE)\n"
+		 "      --slice N       accesses of a turn: auto, 0, 10 or "
+		 "more (COMDET_SLICE)\n"
+		 "      --caches LIST   to simulate with --exact and -m reuse; "
+		 "default the host's\n"
+		 "                      (COMDET_CACHES)\n"
+		 "      --pmu NAME      sample as pebs or as ibs does "
+		 "(COMDET_PMU)\n",
+	.run = run_record,
+};

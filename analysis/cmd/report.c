@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report - say what a profile found
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "analysis/report/report.h"
+#include "analysis/report/reuse.h"
+#include "analysis/base/util.h"
+
+enum {
+	TOP_DEFAULT = 10,
+	THREAD_ROWS_DEFAULT = 16,
+	TOP_MAX = 1000000
+};
+
+struct options {
+	bool json, symbols;
+	enum colour_mode colour;
+	size_t top, thread_rows;
+	struct reuse_filter filter;
+	const char *output, *svg;
+};
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "top", required_argument, NULL, 'n' },
+	{ "thread", required_argument, NULL, 't' },
+	{ "kind", required_argument, NULL, 'k' },
+	{ "color", required_argument, NULL, 'c' },
+	{ "no-symbols", no_argument, NULL, 'S' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "svg", required_argument, NULL, 'g' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static uint64_t parse_number(const char *name, const char *s, uint64_t low,
+			     uint64_t high)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(s, &end, 10);
+	if (errno || end == s || *end || *s == '-' || n < low || n > high)
+		die("report: %s must be a whole number from %llu to %llu, not "
+		    "'%s'",
+		    name, (unsigned long long)low, (unsigned long long)high,
+		    safe_text(s));
+	return n;
+}
+
+static void parse_options(int argc, char **argv, struct options *o)
+{
+	int letter, mode;
+
+	*o = (struct options){ .symbols = true,
+			       .colour = COLOUR_AUTO,
+			       .top = TOP_DEFAULT,
+			       .thread_rows = THREAD_ROWS_DEFAULT,
+			       .filter = { .thread = -1 } };
+	opterr = 0;
+	optind = 1;
+	while ((letter = getopt_long(argc, argv, ":jn:t:k:o:h", long_options,
+				     NULL)) != -1) {
+		switch (letter) {
+		case 'j':
+			o->json = true;
+			break;
+		case 'n':
+			o->top = parse_number("--top", optarg, 1, TOP_MAX);
+			o->thread_rows = o->top;
+			break;
+		case 't':
+			o->filter.thread = (int64_t)parse_number(
+				"--thread", optarg, 0, UINT32_MAX);
+			break;
+		case 'k':
+			o->filter.pairings = reuse_pairings_parse(optarg);
+			if (!o->filter.pairings)
+				die("report: --kind takes some of RAR, RAW, "
+				    "WAR and WAW, separated by commas, not "
+				    "'%s'",
+				    safe_text(optarg));
+			break;
+		case 'c':
+			mode = colour_parse(optarg);
+			if (mode < 0)
+				die("report: --color is auto, always or never, "
+				    "not '%s'",
+				    safe_text(optarg));
+			o->colour = mode;
+			break;
+		case 'S':
+			o->symbols = false;
+			break;
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'g':
+			o->svg = optarg;
+			break;
+		case 'h':
+			fputs(cmd_report.usage, stdout);
+			exit(fflush(stdout) ? 1 : 0);
+		default:
+			die_option("report", letter, argv, long_options);
+		}
+	}
+	if (argc - optind > 1)
+		die("report takes one directory, and here are %d; see "
+		    "reusetrack report --help",
+		    argc - optind);
+}
+
+/* What is in the file stays there until empty_output. */
+static FILE *open_output(const char *path)
+{
+	FILE *f = path ? fopen(path, "ae") : stdout;
+
+	if (!f)
+		die("cannot write %s: %s", safe_text(path), strerror(errno));
+	return f;
+}
+
+/* EINVAL: a pipe or a device, which has no length. */
+static void empty_output(FILE *f, const char *path)
+{
+	if (path && ftruncate(fileno(f), 0) && errno != EINVAL)
+		die("cannot write %s: %s", safe_text(path), strerror(errno));
+}
+
+static void write_svg(FILE *f, const char *path,
+		      const struct report_reuse *reuse)
+{
+	empty_output(f, path);
+	report_reuse_svg(f, reuse);
+	if (fclose(f))
+		die("cannot write %s: %s", safe_text(path), strerror(errno));
+}
+
+static int run_report(int argc, char **argv)
+{
+	struct report_reuse reuse;
+	struct report r = { 0 };
+	struct profile p;
+	struct options o;
+	FILE *svg;
+	int status;
+
+	parse_options(argc, argv, &o);
+	profile_open(&p, optind < argc ? argv[optind] : "out");
+	if (o.filter.thread >= (int64_t)p.threads)
+		die("report: there is no thread %lld; the ids go from 0 to "
+		    "%zu",
+		    (long long)o.filter.thread, p.threads - 1);
+	status = p.bad_files ? 1 : 0;
+	r.profile = &p;
+	r.symbols = symbols_new(o.symbols);
+	r.top = o.top;
+	r.thread_rows = o.thread_rows;
+	r.thread = o.filter.thread;
+	tally_init(&r.tally, &p, r.symbols, o.filter.thread);
+	report_reuse_init(&reuse, &p, r.symbols, &o.filter);
+	if (o.filter.pairings && !reuse.streams.streams)
+		die("report: --kind is of reuses, and there are none; record "
+		    "with -m reuse");
+	if (o.svg && !report_reuse_curves(&reuse))
+		die("report: there are no miss ratio curves to draw: they need "
+		    "reuses of cache lines, in accesses; record with -m reuse "
+		    "-s emu, or instr, pebs or ibs, not by the clock nor with "
+		    "--watch hw");
+	/* Whatever is refused leaves an earlier file as it is. */
+	r.reuse = &reuse;
+	r.out = open_output(o.output);
+	svg = o.svg ? open_output(o.svg) : NULL;
+	empty_output(r.out, o.output);
+	r.colour = colour_wanted(o.colour, r.out);
+	if (svg)
+		write_svg(svg, o.svg, &reuse);
+	if (o.json)
+		status |= report_json(&r) ? 1 : 0;
+	else
+		report_text(&r);
+	if (o.output && fclose(r.out))
+		die("cannot write %s: %s", safe_text(o.output),
+		    strerror(errno));
+	report_reuse_release(&reuse);
+	tally_release(&r.tally);
+	symbols_free(r.symbols);
+	profile_release(&p);
+	return status;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "say who shared cache lines with whom, and where",
+	.usage = "usage: reusetrack report [OPTION...] [DIR]\n\n"
+		 "Prints what was found in the output directory DIR, default "
+		 "out. The program\n"
+		 "may still be running. The exit status is 1 if a file could "
+		 "not be read.\n\n"
+		 "      --json          one JSON object instead of text\n"
+		 "  -n, --top N         rows of each table at most; default "
+		 "10\n"
+		 "  -t, --thread ID     only sharing that thread ID took part "
+		 "in, and its reuse\n"
+		 "  -k, --kind LIST     only pairs and sites of these reuses: "
+		 "RAR, RAW, WAR, WAW\n"
+		 "  -o, --output FILE   write to FILE\n"
+		 "      --svg FILE      also draw the miss ratio curves, as "
+		 "SVG\n"
+		 "      --no-symbols    modules and offsets, no names\n"
+		 "      --color WHEN    auto, always or never\n",
+	.run = run_report,
+};

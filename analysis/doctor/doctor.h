@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor - what works on this machine, what is missing and how to get it
+ *
+ * Tries what the sources need, by doing it (probe.h, pmu_probe.h), and puts
+ * the outcome in words: why, and what to do about it.
+ */
+#ifndef COMDET_ANALYSIS_DOCTOR_DOCTOR_H
+#define COMDET_ANALYSIS_DOCTOR_DOCTOR_H
+
+#include <stdbool.h>
+
+#include "probe.h"
+#include "src/pmu/plan.h"
+
+enum {
+	DOCTOR_SOURCES_MAX = 8,
+	DOCTOR_CHECKS_MAX = 16,
+	DOCTOR_WORDS = 400,
+};
+
+struct finding {
+	const char *name;
+	bool good;
+	char reason[DOCTOR_WORDS];
+	char advice[DOCTOR_WORDS]; /* "": none is needed */
+};
+
+struct diagnosis {
+	struct finding source[DOCTOR_SOURCES_MAX];
+	int sources;
+	struct finding check[DOCTOR_CHECKS_MAX];
+	int checks;
+	struct finding registers;
+	int register_count;
+	bool range_64;
+	/* What several findings rest on. */
+	struct pmu_refusal around; /* permissions, of no refusal yet */
+	char hypervisor[16];       /* "": none */
+	struct probe sigtrap, blocked, timer, vm_read;
+};
+
+void doctor_diagnose(struct diagnosis *d);
+
+/* The one of that name; NULL if there is none. */
+const struct finding *doctor_source(const struct diagnosis *d,
+				    const char *name);
+
+#endif

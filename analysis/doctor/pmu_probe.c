@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmu_probe - can hardware events be sampled here, and if not, why
+ */
+#include <errno.h>
+
+#include "pmu_probe.h"
+#include "src/pmu/kernel.h"
+
+const struct perf_kernel *pmu_probe_kernel = &perf_kernel_linux;
+
+bool pmu_probe(enum pmu_source source, char *reason, size_t reason_size,
+	       char *advice, size_t advice_size)
+{
+	/* Kernels that deliver otherwise refuse it, and lose nothing by it. */
+	struct pmu_wish wish = { .sigtrap = true };
+	struct pmu_refusal no;
+	struct pmu_plan plan;
+
+	if (pmu_plan_make(&plan, pmu_probe_kernel, source, &wish, &no) &&
+	    no.error == EINVAL) {
+		wish.sigtrap = false;
+		pmu_plan_make(&plan, pmu_probe_kernel, source, &wish, &no);
+	}
+	if (no.cause != PMU_FINE) {
+		pmu_refusal_words(&no, reason, reason_size, advice,
+				  advice_size);
+		return false;
+	}
+	pmu_plan_words(&plan, reason, reason_size);
+	if (advice_size)
+		*advice = '\0';
+	return true;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_data - the records of a perf.data file or stream, one after another
+ *
+ * Both forms that perf writes: a file, whose header points to attributes, data
+ * and features, and a stream (perf record -o -), where all of these are
+ * records. Compressed records are inflated where libzstd was there at build
+ * time. What describes the recording is taken out on the way and kept here;
+ * all other records are handed out.
+ *
+ * The bytes are not trusted: every size, count and offset is checked against
+ * what there is, and nothing recurses. A file of a big-endian machine and one
+ * of another architecture are refused.
+ *
+ * Use: perf_data_open, perf_data_next until it returns 0, perf_data_close.
+ */
+#ifndef COMDET_ANALYSIS_IMPORT_PERF_DATA_H
+#define COMDET_ANALYSIS_IMPORT_PERF_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "index.h"
+#include "src/pmu/sample.h"
+
+enum {
+	PERF_DATA_NAME_BYTES = 128,
+	PERF_DATA_ID_BYTES = 20,
+};
+
+/* Types of records that perf itself writes. */
+enum {
+	PERF_DATA_ATTR = 64,
+	PERF_DATA_TRACING_DATA = 66,
+	PERF_DATA_BUILD_ID = 67,
+	PERF_DATA_FINISHED_ROUND = 68,
+	PERF_DATA_AUXTRACE = 71,
+	PERF_DATA_EVENT_UPDATE = 78,
+	PERF_DATA_FEATURE = 80,
+	PERF_DATA_COMPRESSED = 81,
+	PERF_DATA_COMPRESSED2 = 83,
+};
+
+struct perf_data_event {
+	struct perf_event_attr attr;     /* what the file lacks of it is 0 */
+	char name[PERF_DATA_NAME_BYTES]; /* "" if the recording has none */
+	enum perf_kind kind;
+	uint32_t kind_at; /* perf_data.kinds when it was found */
+};
+
+struct perf_data_build_id {
+	uint8_t id[PERF_DATA_ID_BYTES];
+	uint8_t bytes;
+	bool user;   /* of a file in user space */
+	int32_t pid; /* -1: any; a guest's otherwise */
+	char *file;
+};
+
+struct perf_data_id {
+	uint64_t id;
+	uint32_t event;
+	/* The last that READ said; 0: nothing. */
+	uint64_t enabled, running;
+};
+
+struct perf_data_pmu {
+	uint32_t type;
+	char name[32];
+};
+
+struct perf_data_buffer {
+	char *bytes;
+	size_t at, end, room;
+};
+
+struct perf_data {
+	/* Of the recording; complete when all records were read. */
+	struct perf_data_event *event;
+	size_t events, events_room;
+	struct perf_data_build_id *build_id;
+	size_t build_ids, build_ids_room;
+	char host[64], kernel[128], perf[64], arch[32], cpu[128], cpuid[64];
+	char command[768]; /* of perf */
+	uint32_t cpus;
+	struct ibs_cpu ibs_cpu; /* from cpuid, if it is AMD's */
+	uint64_t unknown; /* records of unknown type, which were skipped */
+
+	char error[256]; /* one line for people, after an error */
+
+	/* Private. */
+	int fd;
+	bool stream;
+	uint64_t at, end; /* of the data, in the file */
+	uint64_t bytes;   /* of the file */
+	struct perf_data_id *id;
+	size_t ids, ids_room;
+	struct import_index by_id; /* to the number of its entry */
+	uint32_t kinds;            /* raised when what tells them changes */
+	struct perf_data_pmu *pmu;
+	size_t pmus, pmus_room;
+	struct perf_data_buffer in, inflated;
+	bool in_inflated; /* the latest record was */
+	void *inflater;
+};
+
+/*
+ * Read what comes before the records: from the file @fd, or from the stream
+ * if it is one. @fd is not closed. Returns 0 or -errno, -EBADMSG if it is no
+ * recording that can be read; @d->error says why. In any case
+ * perf_data_close is to be called.
+ */
+int perf_data_open(struct perf_data *d, int fd);
+void perf_data_close(struct perf_data *d);
+
+/*
+ * The next record, header included, in one piece, valid until the next call.
+ * Returns 1, 0 at the end, -EBADMSG if the file is damaged, -errno.
+ */
+int perf_data_next(struct perf_data *d, const void **record, size_t *bytes);
+
+/*
+ * The event that a record belongs to: the only one, or by its id. NULL if the
+ * id is unknown. *@id, unless NULL, receives the entry of the id, or NULL.
+ */
+const struct perf_data_event *perf_data_event(struct perf_data *d,
+					      const void *record, size_t bytes,
+					      struct perf_data_id **id);
+
+/* For the parts of this module. */
+
+/* Set the error and return -EBADMSG. */
+int perf_data_fail(struct perf_data *d, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* perf_data_header.c: attributes and features at the end of a file. */
+int perf_data_read_attrs(struct perf_data *d, uint64_t offset, uint64_t bytes,
+			 uint64_t stride);
+int perf_data_read_features(struct perf_data *d, const uint64_t flags[4],
+			    uint64_t offset);
+/* The same in records of a stream. */
+int perf_data_take_attr(struct perf_data *d, const char *at, size_t bytes);
+int perf_data_take_feature(struct perf_data *d, uint64_t feature,
+			   const char *at, size_t bytes);
+int perf_data_take_update(struct perf_data *d, const char *at, size_t bytes);
+int perf_data_take_build_id(struct perf_data *d, const char *at, size_t bytes);
+/* Refuse what cannot be read: another architecture, ids in no one place. */
+int perf_data_check(struct perf_data *d);
+
+/* perf_data_kind.c: what @e samples, as far as is known by now, into it. */
+void perf_data_name_kind(const struct perf_data *d, struct perf_data_event *e);
+
+/* perf_data_inflate.c: append what @at holds, compressed, to d->inflated. */
+int perf_data_inflate(struct perf_data *d, const char *at, size_t bytes);
+void perf_data_inflate_end(struct perf_data *d);
+/* Was libzstd there at build time? */
+bool perf_data_inflates(void);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reuse_sites - pairs of uses and reuses, and what each site misses
+ *
+ * What a site misses are reuses that it makes, in lines, each with the chance
+ * that the line is out by then. What nobody comes back to (dangling), and what
+ * another thread's store ends (invalidated), have no site but that of the use,
+ * which is not where a cache misses: these are counted apart.
+ */
+#ifndef COMDET_ANALYSIS_LOCALITY_REUSE_SITES_H
+#define COMDET_ANALYSIS_LOCALITY_REUSE_SITES_H
+
+#include "reuse_streams.h"
+#include "analysis/symbols/symbols.h"
+
+#define REUSE_NO_SITE UINT32_MAX
+
+struct reuse_site {
+	struct place place;
+	/* For each cache of the machine. */
+	double seen[HOST_CACHES_MAX]; /* weight of what counts here */
+	double squares[HOST_CACHES_MAX];
+	double miss[HOST_CACHES_MAX]; /* weight of what misses */
+	/* Weights of uses that were made here and have no reuse. */
+	double never[REUSE_SCOPES][REUSE_GRANULARITIES];
+	double taken[REUSE_SCOPES][REUSE_GRANULARITIES];
+};
+
+/* Uses at one site that ended at another. */
+struct reuse_pair {
+	uint32_t use, reuse; /* REUSE_NO_SITE: not kept apart, or no reuse */
+	enum reuse_scope scope;
+	enum reuse_granularity granularity;
+	enum reuse_outcome outcome;
+	enum reuse_pairing pairing;
+	bool ns;
+	double weight, sum; /* sum of weight times reuse time */
+	double miss[HOST_CACHES_MAX];
+};
+
+/* What counts. */
+struct reuse_filter {
+	int64_t thread;    /* row, -1: all */
+	unsigned pairings; /* bit i: of pairing i; 0: all, and what has none */
+};
+
+struct reuse_sites {
+	struct reuse_site *site; /* by module and offset */
+	size_t sites, sites_room;
+	struct reuse_pair *pair; /* most weight first */
+	size_t pairs, pairs_room;
+};
+
+/* Does a record of threads and kinds such as that of @r count? */
+bool reuse_filter_counts(const struct reuse_filter *f,
+			 const struct reuse_row *r);
+
+void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
+		      struct symbols *symbols,
+		      const struct reuse_filter *filter);
+void reuse_sites_release(struct reuse_sites *t);
+
+/* By all that keeps pairs apart: 0 are one pair. */
+int reuse_pair_compare(const struct reuse_pair *x, const struct reuse_pair *y);
+/* The site that is at @p, REUSE_NO_SITE if none is. */
+uint32_t reuse_sites_find(const struct reuse_sites *t, const struct place *p);
+
+/* The miss ratio of a site in cache @i, false if nothing was seen. */
+bool reuse_site_ratio(const struct reuse_site *s, size_t i, double *ratio,
+		      struct interval *by);
+
+#endif

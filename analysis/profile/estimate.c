@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimate - see estimate.h
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "estimate.h"
+#include "analysis/base/util.h"
+
+enum {
+	SYSTEMATIC_PERCENT = 2, /* docs/estimators.md: chains are biased */
+};
+
+const struct cdp_transfer *estimate_record(const struct process *s,
+					   uint32_t kind, uint32_t a,
+					   uint32_t b)
+{
+	for (size_t i = s->transfers; i > 0; i--) {
+		const struct cdp_transfer *t = &s->transfer[i - 1];
+
+		if (t->kind == kind && t->a == a && t->b == b)
+			return t;
+	}
+	return NULL;
+}
+
+static double number(uint64_t word)
+{
+	double x;
+
+	memcpy(&x, &word, sizeof(x));
+	return x > -1e30 && x < 1e30 ? x : 0;
+}
+
+static void take_cell(struct transfer_cell *c, const struct cdp_transfer *cell,
+		      const struct cdp_transfer *more)
+{
+	memset(c, 0, sizeof(*c));
+	for (int i = 0; i < TRANSFER_SHARES; i++) {
+		c->share[i].sum = number(cell->value[2 * i]);
+		c->share[i].square = number(cell->value[2 * i + 1]);
+	}
+	if (!more)
+		return;
+	c->a_to_b = number(more->value[0]);
+	c->seen = (uint64_t)number(more->value[1]);
+	c->samples = (uint64_t)number(more->value[2]);
+}
+
+static int order_u32(uint32_t x, uint32_t y)
+{
+	return (x > y) - (x < y);
+}
+
+/* Records of one cell together, its sums before what there is more of it. */
+static int compare_records(const void *a, const void *b)
+{
+	const struct cdp_transfer *x = *(const struct cdp_transfer *const *)a;
+	const struct cdp_transfer *y = *(const struct cdp_transfer *const *)b;
+	int order = order_u32(x->a, y->a);
+
+	if (!order)
+		order = order_u32(x->b, y->b);
+	if (!order)
+		order = order_u32(x->kind, y->kind);
+	return order ? order : (x > y) - (x < y); /* as in the file */
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct estimate_cell *x = a, *y = b;
+	double m = x->cell.share[0].sum, n = y->cell.share[0].sum;
+	int order = (m < n) - (m > n);
+
+	if (!order)
+		order = order_u32(x->process, y->process);
+	if (!order)
+		order = order_u32(x->a, y->a);
+	return order ? order : order_u32(x->b, y->b);
+}
+
+/* The cells of one process after those of @e; returns its total. */
+static struct transfer_cell take_cells(struct estimate *e,
+				       const struct process *s,
+				       uint32_t process)
+{
+	const struct cdp_transfer **r = xcalloc(s->transfers, sizeof(*r));
+	struct transfer_cell total = { .seen = 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->transfers; i++)
+		if (s->transfer[i].kind == CDP_ESTIMATE_CELL ||
+		    s->transfer[i].kind == CDP_ESTIMATE_MORE)
+			r[n++] = &s->transfer[i];
+	if (n)
+		qsort(r, n, sizeof(*r), compare_records);
+	for (size_t i = 0, next; i < n; i = next) {
+		const struct cdp_transfer *cell = NULL, *more = NULL;
+		struct transfer_cell found;
+
+		/* A later record replaces an earlier one. */
+		for (next = i;
+		     next < n && r[next]->a == r[i]->a && r[next]->b == r[i]->b;
+		     next++)
+			*(r[next]->kind == CDP_ESTIMATE_CELL ? &cell : &more) =
+				r[next];
+		if (!cell)
+			continue;
+		take_cell(&found, cell, more);
+		if (cell->a == UINT32_MAX)
+			total = found;
+		else
+			e->cell[e->cells++] =
+				(struct estimate_cell){ process, cell->a,
+							cell->b, found };
+	}
+	free(r);
+	return total;
+}
+
+bool estimate_load(struct estimate *e, const struct profile *p)
+{
+	double most = -1;
+	size_t records = 0;
+
+	memset(e, 0, sizeof(*e));
+	for (size_t i = 0; i < p->processes; i++)
+		records += p->process[i].transfers;
+	e->cell = xcalloc(records, sizeof(*e->cell));
+	for (size_t i = 0; i < p->processes; i++) {
+		const struct process *s = &p->process[i];
+		const struct cdp_transfer *sampling =
+			estimate_record(s, CDP_ESTIMATE_SAMPLING, 0, 0);
+		struct transfer_cell total;
+
+		if (!sampling)
+			continue;
+		e->sampling.samples += number(sampling->value[0]);
+		if (number(sampling->value[1]) > e->sampling.jitter)
+			e->sampling.jitter = number(sampling->value[1]);
+		if (!strcmp(s->header.algorithm, "chain"))
+			e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
+		total = take_cells(e, s, i);
+		transfer_cell_add(&e->total, &total);
+		if (total.share[TRANSFER_ALL].sum <= most)
+			continue;
+		most = total.share[TRANSFER_ALL].sum;
+		e->process = s;
+	}
+	if (!e->process) {
+		estimate_release(e);
+		return false;
+	}
+	qsort(e->cell, e->cells, sizeof(*e->cell), compare);
+	return true;
+}
+
+void estimate_release(struct estimate *e)
+{
+	free(e->cell);
+	e->cell = NULL;
+	e->cells = 0;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file - one .cdp file becomes a process of a profile, with its rows
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "rows.h"
+#include "analysis/base/util.h"
+#include "src/store/cdp_read.h"
+
+/* What is read of one process before its rows get their final place. */
+struct loading {
+	struct profile *p;
+	struct process *process;
+	uint32_t index;
+};
+
+static int take_thread(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	const struct cdp_thread *t = record;
+	struct profile *p = l->p;
+	struct thread_row *row;
+
+	if (t->state == CDP_THREAD_FREE)
+		return 0;
+	p->thread = grow(p->thread, p->threads, &p->threads_room,
+			 sizeof(*p->thread));
+	row = &p->thread[p->threads++];
+	*row = (struct thread_row){
+		.process = l->index,
+		.id = t->id,
+		.tid = t->tid,
+		.count = t->count ? t->count : 1,
+		.ended = t->state != CDP_THREAD_LIVE ||
+			 l->process->state != PROCESS_RUNNING,
+		.start_routine = t->start_routine,
+		.start_mono = t->start_mono,
+		.end_mono = t->end_mono,
+		.cpu_ns = t->cpu_ns,
+		.interrupts = t->interrupts,
+		.loads = t->loads,
+		.stores = t->stores,
+		.traps = t->traps,
+		.exec_traps = t->exec_traps,
+		.arms = t->arms,
+		.detections = t->detections,
+		.counted_loads = t->counted_loads,
+		.counted_stores = t->counted_stores,
+		.counted_load_bytes = t->counted_load_bytes,
+		.counted_store_bytes = t->counted_store_bytes,
+		.counted_scaled = t->counted_scaled,
+		.reuse_resolution = t->reuse_resolution,
+	};
+	memcpy(row->name, t->name, sizeof(row->name));
+	memcpy(row->samples, t->samples, sizeof(row->samples));
+	memcpy(row->loss, t->loss, sizeof(row->loss));
+	return 0;
+}
+
+/* Threads are ids until rows_of_pairs makes them rows. */
+static int take_pair(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	const struct cdp_pair *c = record;
+	struct profile *p = l->p;
+
+	if (!c->count)
+		return 0;
+	p->pair = grow(p->pair, p->pairs, &p->pairs_room, sizeof(*p->pair));
+	p->pair[p->pairs++] = (struct pair_row){
+		.process = l->index,
+		.publisher = c->publisher_thread,
+		.detector = c->detector_thread,
+		.publisher_addr = c->publisher_addr,
+		.detector_addr = c->detector_addr,
+		.publisher_ip = c->publisher_ip,
+		.detector_ip = c->detector_ip,
+		.publisher_len = c->publisher_len,
+		.detector_len = c->detector_len,
+		.publisher_flags = c->publisher_flags,
+		.detector_flags = c->detector_flags,
+		.sharing = c->sharing == SHARING_TRUE ? SHARING_TRUE
+						      : SHARING_FALSE,
+		.by = c->by == DETECTED_BY_TRAP ? DETECTED_BY_TRAP
+						: DETECTED_BY_BOARD,
+		.line = c->line,
+		.count = c->count,
+		.periods_q8 = c->periods_q8,
+		.map_generation = c->map_generation,
+	};
+	return 0;
+}
+
+static int take_map(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct process *s = l->process;
+	const struct cdp_map *m = record;
+
+	if (m->end <= m->start)
+		return 0;
+	s->map = grow(s->map, s->maps, &s->maps_room, sizeof(*s->map));
+	s->map[s->maps++] = *m;
+	return 0;
+}
+
+static int take_transfer(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct process *s = l->process;
+
+	s->transfer = grow(s->transfer, s->transfers, &s->transfers_room,
+			   sizeof(*s->transfer));
+	memcpy(&s->transfer[s->transfers++], record, sizeof(*s->transfer));
+	return 0;
+}
+
+/* Threads are ids until rows_of_pairs makes them rows. */
+static int take_reuse(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct profile *p = l->p;
+	struct reuse_row *row;
+
+	p->reuse =
+		grow(p->reuse, p->reuses, &p->reuses_room, sizeof(*p->reuse));
+	row = &p->reuse[p->reuses++];
+	memcpy(&row->record, record, sizeof(row->record));
+	row->process = l->index;
+	row->thread = row->record.thread;
+	return 0;
+}
+
+static int take_memory(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct process *s = l->process;
+
+	s->memory = grow(s->memory, s->memories, &s->memories_room,
+			 sizeof(*s->memory));
+	memcpy(&s->memory[s->memories++], record, sizeof(*s->memory));
+	return 0;
+}
+
+static int take_path(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	struct process *s = l->process;
+
+	s->path = grow(s->path, s->paths, &s->paths_room, sizeof(*s->path));
+	memcpy(&s->path[s->paths++], record, sizeof(*s->path));
+	return 0;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct cdp_path *x = a, *y = b;
+
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* A node has one meaning: what names it again is as bad as what cannot be. */
+static void order_paths(struct process *s)
+{
+	size_t kept = 0;
+
+	if (!s->paths)
+		return;
+	qsort(s->path, s->paths, sizeof(*s->path), compare_paths);
+	for (size_t i = 0; i < s->paths; i++)
+		if (!i || s->path[i].node != s->path[kept - 1].node)
+			s->path[kept++] = s->path[i];
+	s->bad_records += s->paths - kept;
+	s->paths = kept;
+}
+
+static int take_core(void *ctx, const void *record)
+{
+	struct loading *l = ctx;
+	const struct cdp_core *c = record;
+	struct profile *p = l->p;
+	struct core_row row = {
+		.publisher = c->publisher_core,
+		.detector = c->detector_core,
+		.traps = c->traps,
+	};
+
+	memcpy(row.count, c->count, sizeof(row.count));
+	p->core = grow(p->core, p->cores, &p->cores_room, sizeof(*p->core));
+	p->core[p->cores++] = row;
+	return 0;
+}
+
+static int compare_maps(const void *a, const void *b)
+{
+	const struct cdp_map *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->generation > y->generation) -
+	       (x->generation < y->generation);
+}
+
+static void order_maps(struct process *s)
+{
+	uint64_t max = 0;
+
+	if (!s->maps)
+		return;
+	qsort(s->map, s->maps, sizeof(*s->map), compare_maps);
+	s->map_end_max = xcalloc(s->maps, sizeof(*s->map_end_max));
+	for (size_t i = 0; i < s->maps; i++) {
+		if (s->map[i].end > max)
+			max = s->map[i].end;
+		s->map_end_max[i] = max;
+	}
+}
+
+static bool boot_is_ours(const struct cdp_header *h)
+{
+	char id[64];
+
+	return read_line("/proc/sys/kernel/random/boot_id", id, sizeof(id)) &&
+	       !strncmp(id, h->boot_id, sizeof(h->boot_id));
+}
+
+/* Field 22 of /proc/PID/stat; the name before it may hold anything. */
+static bool process_is_alive(const struct cdp_header *h)
+{
+	char path[64], stat[1024], *p;
+
+	if (!boot_is_ours(h))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/stat", h->pid);
+	if (!read_line(path, stat, sizeof(stat)))
+		return false;
+	p = strrchr(stat, ')');
+	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
+		return false;
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p && strtoull(p + 1, NULL, 10) == h->process_start;
+}
+
+static enum process_state state_of(const struct cdp_header *h)
+{
+	switch (h->state) {
+	case CDP_ENDED:
+		return PROCESS_ENDED;
+	case CDP_EXECED:
+		return PROCESS_EXECED;
+	case CDP_STOPPED:
+		return PROCESS_STOPPED;
+	default:
+		return process_is_alive(h) ? PROCESS_RUNNING : PROCESS_CUT;
+	}
+}
+
+static void note_bad(struct profile *p, const char *name, const char *why)
+{
+	p->bad = grow(p->bad, p->bad_files, &p->bad_room, sizeof(*p->bad));
+	p->bad[p->bad_files++] =
+		(struct bad_file){ .name = xstrdup(name), .why = why };
+}
+
+void process_release(struct process *s)
+{
+	free(s->file);
+	free(s->map);
+	free(s->map_end_max);
+	free(s->transfer);
+	free(s->memory);
+	free(s->path);
+}
+
+void profile_add_file(struct profile *p, int dirfd, const char *name)
+{
+	struct process s = { 0 };
+	struct loading l = { .p = p, .index = p->processes, .process = &s };
+	size_t threads = p->threads, pairs = p->pairs, cores = p->cores;
+	size_t reuses = p->reuses;
+	struct cdp_reader r;
+	int err = cdp_open(&r, dirfd, name);
+
+	if (err) {
+		note_bad(p, name, cdp_strerror(err));
+		return;
+	}
+	s.header = r.header;
+	s.file = xstrdup(name);
+	s.state = state_of(&r.header);
+	/* Pairs first: a thread's row is committed before its pairs are. */
+	err = cdp_each(&r, CDP_PAIRS, take_pair, &l, &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_REUSE, take_reuse, &l, &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_THREADS, take_thread, &l,
+			       &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_MAPS, take_map, &l, &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_CORES, take_core, &l, &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_TRANSFERS, take_transfer, &l,
+			       &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_MEMORY, take_memory, &l, &s.bad_records);
+	if (!err)
+		err = cdp_each(&r, CDP_PATHS, take_path, &l, &s.bad_records);
+	cdp_close(&r);
+	if (err) {
+		note_bad(p, name, cdp_strerror(err));
+		p->threads = threads;
+		p->pairs = pairs;
+		p->cores = cores;
+		p->reuses = reuses;
+		process_release(&s);
+		return;
+	}
+	order_maps(&s);
+	order_paths(&s);
+	p->process = grow(p->process, p->processes, &p->processes_room,
+			  sizeof(*p->process));
+	p->process[p->processes++] = s;
+	rows_of_pairs(p, l.index, threads, pairs, reuses);
+}

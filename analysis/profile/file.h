@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file - one .cdp file becomes a process of a profile, with its rows
+ */
+#ifndef COMDET_ANALYSIS_PROFILE_FILE_H
+#define COMDET_ANALYSIS_PROFILE_FILE_H
+
+#include "profile.h"
+
+/*
+ * Add the file @name in the directory @dirfd. Threads, pairs and reuses are
+ * appended as rows. A file that cannot be read to its end adds nothing but its
+ * name to @p->bad.
+ */
+void profile_add_file(struct profile *p, int dirfd, const char *name);
+
+void process_release(struct process *s);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile - the .cdp files of one output directory as one model in memory
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile.h"
+#include "file.h"
+#include "rows.h"
+#include "analysis/base/util.h"
+#include "src/store/outdir.h"
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of the .cdp files in @dirfd, ordered; -errno. */
+static ssize_t list_files(int dirfd, char ***names)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = 0, room = 0;
+	struct dirent *e;
+
+	*names = NULL;
+	if (!dir)
+		return -errno;
+	while ((e = readdir(dir))) {
+		size_t len = strlen(e->d_name);
+
+		if (len < 5 || strcmp(e->d_name + len - 4, ".cdp"))
+			continue;
+		*names = grow(*names, n, &room, sizeof(**names));
+		(*names)[n++] = xstrdup(e->d_name);
+	}
+	closedir(dir);
+	if (n)
+		qsort(*names, n, sizeof(**names), compare_names);
+	return n;
+}
+
+static int load_directory(struct profile *p, const char *path)
+{
+	int dirfd = outdir_open(path, NULL);
+	char **names;
+	ssize_t n;
+
+	if (dirfd < 0)
+		return dirfd;
+	n = list_files(dirfd, &names);
+	for (ssize_t i = 0; i < n; i++) {
+		profile_add_file(p, dirfd, names[i]);
+		free(names[i]);
+	}
+	free(names);
+	close(dirfd);
+	return n < 0 ? (int)n : 0;
+}
+
+int profile_load(struct profile *p, const char *path)
+{
+	struct stat st;
+	int err = 0;
+
+	memset(p, 0, sizeof(*p));
+	if (stat(path, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		err = load_directory(p, path);
+	else
+		profile_add_file(p, AT_FDCWD, path);
+	if (err)
+		return err;
+	rows_order(p);
+	rows_take_off_execed(p);
+	if (p->threads > PROFILE_ROWS_MAX)
+		rows_merge(p);
+	return 0;
+}
+
+void profile_release(struct profile *p)
+{
+	for (size_t i = 0; i < p->processes; i++)
+		process_release(&p->process[i]);
+	for (size_t i = 0; i < p->bad_files; i++)
+		free(p->bad[i].name);
+	free(p->process);
+	free(p->thread);
+	free(p->pair);
+	free(p->core);
+	free(p->reuse);
+	free(p->bad);
+	memset(p, 0, sizeof(*p));
+}
+
+const struct process *profile_main_process(const struct profile *p)
+{
+	uint64_t *sum = xcalloc(p->processes, sizeof(*sum));
+	size_t best = 0;
+
+	for (size_t i = 0; i < p->threads; i++) {
+		const struct thread_row *t = &p->thread[i];
+
+		sum[t->process] = sat_add(sum[t->process], t->interrupts);
+	}
+	for (size_t i = 1; i < p->processes; i++)
+		if (sum[i] > sum[best])
+			best = i;
+	free(sum);
+	return &p->process[best];
+}
+
+bool profile_complete(const struct profile *p)
+{
+	for (size_t i = 0; i < p->processes; i++)
+		if (p->process[i].state != PROCESS_ENDED &&
+		    p->process[i].state != PROCESS_EXECED)
+			return false;
+	return p->processes && !p->bad_files;
+}
+
+uint64_t profile_not_followed(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->processes; i++)
+		n = sat_add(n, p->process[i].header.not_followed);
+	return n;
+}
+
+uint64_t profile_wall_ns(const struct profile *p)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+
+	for (size_t i = 0; i < p->processes; i++) {
+		const struct cdp_header *h = &p->process[i].header;
+
+		if (h->start_mono < start)
+			start = h->start_mono;
+		if (h->last_mono > end)
+			end = h->last_mono;
+	}
+	return end > start ? end - start : 0;
+}
+
+uint64_t profile_cpu_ns(const struct profile *p)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < p->processes; i++) {
+		uint64_t sum = 0;
+
+		for (size_t t = 0; t < p->threads; t++)
+			if (p->thread[t].process == i)
+				sum = sat_add(sum, p->thread[t].cpu_ns);
+		if (p->process[i].header.cpu_ns > sum)
+			sum = p->process[i].header.cpu_ns;
+		total = sat_add(total, sum);
+	}
+	return total;
+}
+
+uint64_t profile_loss(const struct profile *p, enum loss_cause cause)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->processes; i++)
+		n = sat_add(n, p->process[i].header.loss[cause]);
+	for (size_t i = 0; i < p->threads; i++)
+		n = sat_add(n, p->thread[i].loss[cause]);
+	return n;
+}
+
+const char *process_state_text(enum process_state s)
+{
+	switch (s) {
+	case PROCESS_ENDED:
+		return "complete";
+	case PROCESS_EXECED:
+		return "complete up to its exec of another program";
+	case PROCESS_STOPPED:
+		return "profiling ended before the program";
+	case PROCESS_RUNNING:
+		return "still running";
+	default:
+		return "incomplete: killed or crashed";
+	}
+}
+
+const struct cdp_map *process_map(const struct process *process, uint64_t addr,
+				  uint64_t generation)
+{
+	const struct cdp_map *up_to = NULL, *after = NULL;
+	size_t low = 0, high = process->maps;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (process->map[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low-- && process->map_end_max[low] > addr) {
+		const struct cdp_map *m = &process->map[low];
+
+		if (m->end <= addr)
+			continue;
+		if (m->generation <= generation) {
+			if (!up_to || m->generation > up_to->generation)
+				up_to = m;
+		} else if (!after || m->generation < after->generation) {
+			after = m;
+		}
+	}
+	return up_to ? up_to : after;
+}
+
+const struct cdp_path *process_path(const struct process *process,
+				    uint64_t node)
+{
+	size_t low = 0, high = process->paths;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (process->path[mid].node < node)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < process->paths && process->path[low].node == node
+		       ? &process->path[low]
+		       : NULL;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile - the .cdp files of one output directory as one model in memory
+ *
+ * Files are untrusted: names may be anything, ids may be out of range, counts
+ * may be absurd. Counts add up with saturation and are never dropped: a
+ * detection that names an unknown thread gets a row for that thread.
+ */
+#ifndef COMDET_ANALYSIS_PROFILE_PROFILE_H
+#define COMDET_ANALYSIS_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/store/cdp.h"
+
+/* More rows than this, and ended threads are merged. */
+enum {
+	PROFILE_ROWS_MAX = 512
+};
+
+enum process_state {
+	PROCESS_ENDED,
+	PROCESS_EXECED,
+	PROCESS_STOPPED, /* profiling ended first; header.note says why */
+	PROCESS_RUNNING,
+	PROCESS_CUT, /* killed or crashed: what was committed is here */
+};
+
+struct process {
+	struct cdp_header header;
+	char *file;
+	enum process_state state;
+	struct cdp_map *map; /* ordered by start */
+	size_t maps, maps_room;
+	uint64_t *map_end_max; /* of this and all earlier ones */
+	uint64_t bad_records;
+	struct cdp_transfer *transfer; /* as in the file */
+	size_t transfers, transfers_room;
+	struct cdp_memory *memory; /* the same */
+	size_t memories, memories_room;
+	struct cdp_path *path; /* of calls; by node, none twice */
+	size_t paths, paths_room;
+};
+
+struct thread_row {
+	uint32_t process; /* index */
+	uint32_t id;      /* in the process, what pairs refer to */
+	uint32_t tid;
+	uint64_t count; /* threads in this row */
+	bool ended;
+	bool unknown; /* named by a pair alone */
+	char name[16];
+	uint64_t start_routine, start_mono, end_mono, cpu_ns, interrupts;
+	uint64_t samples[SAMPLE_KINDS];
+	uint64_t loads, stores, traps, exec_traps, arms, detections;
+	uint64_t counted_loads, counted_stores; /* 0: not counted */
+	uint64_t counted_load_bytes, counted_store_bytes;
+	bool counted_scaled;       /* estimates */
+	uint64_t reuse_resolution; /* ns; 0: reuse times are accesses */
+	uint64_t loss[CDP_LOSS_MAX];
+};
+
+/* A cdp_pair whose threads are indices of rows. */
+struct pair_row {
+	uint32_t process;
+	uint32_t publisher, detector;
+	uint64_t publisher_addr, detector_addr;
+	uint64_t publisher_ip, detector_ip;
+	uint32_t publisher_len, detector_len;
+	uint16_t publisher_flags, detector_flags;
+	enum sharing sharing;
+	enum detected_by by;
+	uint64_t line; /* 0: not kept apart */
+	uint64_t count, periods_q8;
+	uint64_t map_generation;
+};
+
+struct core_row {
+	uint32_t publisher, detector;
+	uint64_t count[SHARING_KINDS], traps;
+};
+
+#define ALL_THREADS UINT32_MAX
+
+/* What is known of reuse (store/cdp.h), with its thread as a row or
+ * ALL_THREADS. */
+struct reuse_row {
+	uint32_t process, thread;
+	struct cdp_reuse record;
+};
+
+struct bad_file {
+	char *name;
+	const char *why;
+};
+
+struct profile {
+	struct process *process; /* by time of start */
+	size_t processes, processes_room;
+	struct thread_row *thread;
+	size_t threads, threads_room;
+	struct pair_row *pair;
+	size_t pairs, pairs_room;
+	struct core_row *core;
+	size_t cores, cores_room;
+	struct reuse_row *reuse;
+	size_t reuses, reuses_room;
+	struct bad_file *bad;
+	size_t bad_files, bad_room;
+	bool merged; /* rows stand for several threads */
+};
+
+/*
+ * Load the directory @path, or the one file @path. Files that cannot be read
+ * are listed in @p->bad and the others loaded.
+ * Returns 0, or -errno if @path is neither (-EBADMSG: no marker); then @p is
+ * empty. profile_release undoes it in any case.
+ */
+int profile_load(struct profile *p, const char *path);
+void profile_release(struct profile *p);
+
+/*
+ * The same for a verb: die with what to do if there is nothing to read, and
+ * warn of files that are left out.
+ */
+void profile_open(struct profile *p, const char *path);
+
+/* Has process @i a note, and none before it the same? */
+bool profile_note_is_new(const struct profile *p, size_t i);
+
+/* The name of a state in plain words. */
+const char *process_state_text(enum process_state s);
+
+/*
+ * The process with most interrupts: what is said of how the run was measured
+ * is said of it. A wrapper that only execs another program has none.
+ */
+const struct process *profile_main_process(const struct profile *p);
+
+/* Sums over all processes. */
+bool profile_complete(const struct profile *p);
+uint64_t profile_not_followed(const struct profile *p);
+uint64_t profile_wall_ns(const struct profile *p);
+uint64_t profile_cpu_ns(const struct profile *p);
+uint64_t profile_loss(const struct profile *p, enum loss_cause cause);
+
+/*
+ * The mapping that @addr lay in when generation @generation of the maps was
+ * current: the latest up to then, else the first one after. NULL if none.
+ */
+const struct cdp_map *process_map(const struct process *process, uint64_t addr,
+				  uint64_t generation);
+
+/* Node @node of the call paths; NULL if there is none. */
+const struct cdp_path *process_path(const struct process *process,
+				    uint64_t node);
+
+#endif

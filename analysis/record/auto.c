@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * auto - what the source auto takes, where it is not the clock
+ *
+ * The preload library itself finds out how its clock can tick. Only where it
+ * cannot at all, neither from perf_events nor from POSIX timers, is there a
+ * reason to run the program under QEMU, which needs no privilege; and only if
+ * no option was given that emu does not know.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/doctor/probe.h"
+#include "record.h"
+#include "analysis/base/util.h"
+
+static bool timers_work(void)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_NONE };
+	timer_t timer;
+
+	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
+		return false;
+	timer_delete(timer);
+	return true;
+}
+
+static bool perf_events_work(void)
+{
+	struct probe p;
+
+	probe_sigtrap(&p);
+	return p.end == PROBE_WORKS;
+}
+
+void record_choose_source(void)
+{
+	const char *source = getenv("COMDET_SOURCE");
+	const char *freq = getenv("COMDET_FREQ");
+	char *qemu;
+
+	if (source && *source && strcmp(source, "auto"))
+		return;
+	if ((freq && *freq) || timers_work() || perf_events_work())
+		return;
+	qemu = record_find_qemu();
+	if (!qemu) {
+		warn("neither perf_events nor POSIX timers can be used here; "
+		     "-s emu needs neither: install the package qemu-user");
+		return;
+	}
+	free(qemu);
+	warn("taking the source emu, some ten times slower: neither "
+	     "perf_events nor POSIX timers can be used here");
+	setenv("COMDET_SOURCE", "emu", 1);
+}

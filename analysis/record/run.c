@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run - start a program under the preload, and be invisible
+ *
+ * We stay in the program's process group. What the terminal generates for the
+ * group has reached the program already; what somebody sent to our process
+ * alone is passed on. No handlers: signals are blocked and taken one by one,
+ * so there is nothing to race with.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record.h"
+#include "analysis/base/util.h"
+
+static const int passed_on[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2,
+				 SIGALRM, SIGTERM, SIGCONT, SIGWINCH };
+
+static void watched_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+		sigaddset(set, passed_on[i]);
+	for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
+		sigaddset(set, sig);
+	sigaddset(set, SIGCHLD);
+	sigaddset(set, SIGTSTP);
+	sigaddset(set, SIGTTIN);
+	sigaddset(set, SIGTTOU);
+}
+
+static void set_or_fail(const char *name, const char *value, int report)
+{
+	int error = ENOMEM;
+
+	if (!setenv(name, value, 1))
+		return;
+	if (write(report, &error, sizeof(error)) < 0)
+		_exit(RECORD_FAILED);
+	_exit(RECORD_FAILED);
+}
+
+static void exec_program(const struct run *r, const sigset_t *mask,
+			 sighandler_t on_child, int report)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *preload, *run;
+	int error;
+
+	run = xasprintf("%s:%d:%s", r->run_id, (int)getpid(), r->out);
+	if (r->library) {
+		preload = xasprintf("%s%s%s", r->library,
+				    others && *others ? ":" : "",
+				    others ? others : "");
+		set_or_fail("LD_PRELOAD", preload, report);
+	}
+	set_or_fail("COMDET_RUN", run, report);
+	set_or_fail("COMDET_OUT", r->out, report);
+	signal(SIGCHLD, on_child);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execv(r->path, r->argv);
+	error = errno;
+	if (write(report, &error, sizeof(error)) < 0)
+		_exit(RECORD_FAILED);
+	_exit(RECORD_CANNOT_RUN);
+}
+
+/* Sent by a process to us alone, as far as can be told. */
+static void pass_on(pid_t pid, const siginfo_t *info)
+{
+	if (info->si_code > 0) /* the terminal or the kernel: reached both */
+		return;
+	if (info->si_code == SI_QUEUE)
+		sigqueue(pid, info->si_signo, info->si_value);
+	else
+		kill(pid, info->si_signo);
+}
+
+/*
+ * The program stopped for job control: so do we, that the shell sees it. In
+ * a group that nobody could continue the kernel ignores it, which is right.
+ */
+static void stop_like(int sig)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	kill(getpid(), sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL); /* we stop here */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static bool reap(pid_t pid, int *status)
+{
+	while (waitpid(pid, status, WNOHANG | WUNTRACED) == pid) {
+		if (!WIFSTOPPED(*status))
+			return true;
+		if (WSTOPSIG(*status) != SIGSTOP)
+			stop_like(WSTOPSIG(*status));
+	}
+	return false;
+}
+
+static int wait_for_end(pid_t pid, const sigset_t *set)
+{
+	int status;
+
+	while (!reap(pid, &status)) {
+		siginfo_t info;
+		int sig = sigwaitinfo(set, &info);
+
+		if (sig < 0 || sig == SIGCHLD || sig == SIGTSTP ||
+		    sig == SIGTTIN || sig == SIGTTOU)
+			continue;
+		pass_on(pid, &info);
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}
+
+int run_program(struct run *r)
+{
+	sigset_t set, mask;
+	sighandler_t on_child;
+	int report[2], status;
+	ssize_t n;
+
+	if (pipe2(report, O_CLOEXEC))
+		die("cannot make a pipe: %s", strerror(errno));
+	watched_signals(&set);
+	/* A parent may have left SIGCHLD ignored: then nothing can be reaped.
+	 */
+	on_child = signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &set, &mask);
+	fflush(stdout);
+	r->pid = fork();
+	if (r->pid < 0)
+		die("cannot start a process: %s", strerror(errno));
+	if (!r->pid)
+		exec_program(r, &mask, on_child, report[1]);
+	close(report[1]);
+	do {
+		n = read(report[0], &r->exec_error, sizeof(r->exec_error));
+	} while (n < 0 && errno == EINTR);
+	if (n != sizeof(r->exec_error))
+		r->exec_error = 0;
+	close(report[0]);
+	status = wait_for_end(r->pid, &set);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return status;
+}

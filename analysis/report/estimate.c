@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimate - transfers that were estimated from samples
+ *
+ * With them the report's JSON speaks of transfers where it otherwise speaks of
+ * detections. Threads are numbered as in their process, by their start.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/profile/estimate.h"
+#include "analysis/base/json_build.h"
+#include "report.h"
+#include "src/base/interval.h"
+
+enum {
+	FEW_SAMPLES = 30,
+};
+
+bool report_is_estimate(const struct cdp_header *h)
+{
+	return !strcmp(h->algorithm, "epoch") || !strcmp(h->algorithm, "chain");
+}
+
+/* Those of emu are simulated and stop nobody. */
+bool report_has_traps(const struct report *r)
+{
+	const struct cdp_header *h = &profile_main_process(r->profile)->header;
+
+	return report_is_estimate(h) && h->registers &&
+	       strcmp(h->source, "emu") != 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	return x->a != y->a ? (x->a > y->a) - (x->a < y->a)
+			    : (x->b > y->b) - (x->b < y->b);
+}
+
+static uint64_t whole(double x)
+{
+	return x >= 0x1p63 ? INT64_MAX : x > 0 ? (uint64_t)(x + 0.5) : 0;
+}
+
+/* Rows of threads by process and number: row[first[process] + number]. */
+struct numbering {
+	const struct profile *profile;
+	size_t *first;
+	uint32_t *row;
+};
+
+static void numbering_init(struct numbering *n, const struct profile *p)
+{
+	size_t at = 0;
+
+	n->profile = p;
+	n->first = xcalloc(p->processes + 1, sizeof(*n->first));
+	n->row = xcalloc(p->threads, sizeof(*n->row));
+	for (size_t i = 0; i < p->processes; i++) {
+		n->first[i] = at;
+		for (size_t k = 0; k < p->threads; k++)
+			if (p->thread[k].process == i)
+				n->row[at++] = k;
+	}
+	n->first[p->processes] = at;
+}
+
+static void numbering_release(struct numbering *n)
+{
+	free(n->first);
+	free(n->row);
+}
+
+/* -1: there is none. Rows that were merged have no number. */
+static int64_t row_of(const struct numbering *n, uint32_t process,
+		      uint32_t number)
+{
+	size_t at = n->first[process] + number;
+
+	if (n->profile->merged || at >= n->first[process + 1])
+		return -1;
+	return n->row[at];
+}
+
+/* Leave what the report is not about out of @e; returns the rest's sums. */
+static struct transfer_cell take_asked(struct estimate *e,
+				       const struct report *r)
+{
+	struct transfer_cell sum = e->total;
+	struct numbering n;
+	size_t kept = 0;
+
+	if (r->thread < 0)
+		return sum;
+	memset(&sum, 0, sizeof(sum));
+	numbering_init(&n, r->profile);
+	for (size_t i = 0; i < e->cells; i++) {
+		const struct estimate_cell *f = &e->cell[i];
+
+		if (row_of(&n, f->process, f->a) != r->thread &&
+		    row_of(&n, f->process, f->b) != r->thread)
+			continue;
+		for (int k = 0; k < TRANSFER_SHARES; k++)
+			sum.share[k].sum += f->cell.share[k].sum;
+		e->cell[kept++] = *f;
+	}
+	e->cells = kept;
+	numbering_release(&n);
+	return sum;
+}
+
+struct cell *report_estimate_cells(const struct report *r, size_t *n)
+{
+	struct numbering rows;
+	struct estimate e;
+	struct cell *cell;
+
+	*n = 0;
+	if (r->profile->merged || !estimate_load(&e, r->profile))
+		return NULL;
+	take_asked(&e, r);
+	numbering_init(&rows, r->profile);
+	cell = xcalloc(e.cells, sizeof(*cell));
+	for (size_t i = 0; i < e.cells; i++) {
+		const struct estimate_cell *f = &e.cell[i];
+		const struct transfer_moment *m = f->cell.share;
+		int64_t a = row_of(&rows, f->process, f->a);
+		int64_t b = row_of(&rows, f->process, f->b);
+
+		if (a < 0 || b < 0)
+			continue;
+		cell[*n].a = a < b ? a : b;
+		cell[*n].b = a < b ? b : a;
+		cell[*n].kind[SHARING_TRUE] = whole(m[TRANSFER_TRUE].sum);
+		cell[*n].kind[SHARING_FALSE] = whole(m[TRANSFER_FALSE].sum);
+		++*n;
+	}
+	if (*n)
+		qsort(cell, *n, sizeof(*cell), compare_places);
+	numbering_release(&rows);
+	estimate_release(&e);
+	return cell;
+}
+
+/* How much of it is false sharing, and how sure that is. */
+static struct interval false_share(const struct transfer_cell *c, double *share)
+{
+	double all = c->share[TRANSFER_ALL].sum;
+	double n = interval_effective(all, c->share[TRANSFER_ALL].square);
+
+	*share = all > 0 ? c->share[TRANSFER_FALSE].sum / all : 0;
+	*share = *share < 0 ? 0 : *share > 1 ? 1 : *share;
+	return interval_share(*share * n, n);
+}
+
+char *report_estimate_answer(const struct report *r, bool *weak)
+{
+	struct transfer_cell sum;
+	struct interval v, f;
+	struct estimate e;
+	double share, all;
+
+	if (!estimate_load(&e, r->profile))
+		return NULL;
+	sum = take_asked(&e, r);
+	estimate_release(&e);
+	all = sum.share[TRANSFER_ALL].sum;
+	f = false_share(&sum, &share);
+	if (r->thread >= 0)
+		return xasprintf("It took part in %s transfers of cache lines "
+				 "between threads (estimated), %s of them "
+				 "false sharing.",
+				 count_text(whole(all)),
+				 percent_text(share, 1));
+	v = transfer_interval(&sum.share[TRANSFER_ALL], &e.sampling);
+	*weak = sum.samples < FEW_SAMPLES;
+	return xasprintf("Cache lines were moved between threads %s times "
+			 "(estimated; 95 %% interval %s to %s), %s of that by "
+			 "false sharing (%.0f to %.0f %%)%s.",
+			 count_text(whole(all)), count_text(whole(v.low)),
+			 count_text(whole(v.high)), percent_text(share, 1),
+			 100 * f.low, 100 * f.high,
+			 *weak ? ": few samples, a weak answer" : "");
+}
+
+static void print_cell(struct report *r, const struct estimate *e,
+		       const struct estimate_cell *f, double total)
+{
+	const struct transfer_cell *c = &f->cell;
+	double all = c->share[TRANSFER_ALL].sum;
+	double of_false = c->share[TRANSFER_FALSE].sum;
+	struct interval v =
+		transfer_interval(&c->share[TRANSFER_ALL], &e->sampling);
+	char range[64];
+
+	snprintf(range, sizeof(range), "%s to %s", count_text(whole(v.low)),
+		 count_text(whole(v.high)));
+	fprintf(r->out, "  %5u %5u %13s %25s %7s %7s %7s%s\n", f->a, f->b,
+		count_text(whole(all)), range, percent_text(all, total),
+		percent_text(of_false > 0 ? of_false : 0, all),
+		percent_text(c->a_to_b, all),
+		c->samples < FEW_SAMPLES ? " ?" : "");
+}
+
+void report_estimate(struct report *r)
+{
+	struct transfer_cell sum;
+	struct estimate e;
+	bool few = false;
+
+	if (!estimate_load(&e, r->profile))
+		return;
+	sum = take_asked(&e, r);
+	report_heading(r,
+		       "Transfers of cache lines between threads, estimated");
+	fprintf(r->out, "%s  %5s %5s %13s %25s %7s %7s %7s%s\n",
+		paint(r, PAINT_DIM), "a", "b", "transfers", "95 % interval",
+		"of all", "false", "a to b", paint(r, PAINT_OFF));
+	for (size_t i = 0; i < e.cells && i < r->top; i++) {
+		print_cell(r, &e, &e.cell[i], sum.share[TRANSFER_ALL].sum);
+		few |= e.cell[i].cell.samples < FEW_SAMPLES;
+	}
+	if (e.cells > r->top)
+		fprintf(r->out, "  ... and %s more pairs\n",
+			count_text(e.cells - r->top));
+	fputs("  Threads by their start; a to b: stored by a, then met by b.\n",
+	      r->out);
+	if (few)
+		fprintf(r->out, "  ? fewer than %d samples: a weak figure.\n",
+			FEW_SAMPLES);
+	fputs("  Below, detections are transfers that were watched, each one "
+	      "of many.\n",
+	      r->out);
+	estimate_release(&e);
+}
+
+static json_t *json_moment(const struct estimate *e,
+			   const struct transfer_cell *c,
+			   enum transfer_share share)
+{
+	struct interval v = transfer_interval(&c->share[share], &e->sampling);
+	json_t *o = json_object();
+
+	put(o, "estimate", json_real(c->share[share].sum));
+	put(o, "low", json_real(v.low));
+	put(o, "high", json_real(v.high));
+	return o;
+}
+
+static json_t *json_false_share(const struct transfer_cell *c)
+{
+	json_t *o = json_object();
+	double share;
+	struct interval v = false_share(c, &share);
+
+	put(o, "estimate", json_real(share));
+	put(o, "low", json_real(v.low));
+	put(o, "high", json_real(v.high));
+	return o;
+}
+
+static json_t *json_cell(const struct estimate *e,
+			 const struct estimate_cell *f)
+{
+	const struct transfer_cell *c = &f->cell;
+	struct interval v =
+		transfer_interval(&c->share[TRANSFER_ALL], &e->sampling);
+	json_t *o = json_object();
+
+	put(o, "process", json_integer(f->process));
+	put(o, "a", json_integer(f->a));
+	put(o, "b", json_integer(f->b));
+	put(o, "all", json_real(c->share[TRANSFER_ALL].sum));
+	put(o, "true", json_real(c->share[TRANSFER_TRUE].sum));
+	put(o, "false", json_real(c->share[TRANSFER_FALSE].sum));
+	put(o, "a_to_b", json_real(c->a_to_b));
+	put(o, "b_to_a", json_real(c->share[TRANSFER_ALL].sum - c->a_to_b));
+	put(o, "low", json_real(v.low));
+	put(o, "high", json_real(v.high));
+	put_count(o, "traps", c->seen);
+	put_count(o, "samples", c->samples);
+	return o;
+}
+
+json_t *report_estimate_json(const struct profile *p)
+{
+	json_t *o, *cells;
+	struct estimate e;
+
+	if (!estimate_load(&e, p))
+		return NULL;
+	o = json_object();
+	cells = json_array();
+	put(o, "quantity", json_string("transfers"));
+	put(o, "estimator", text(e.process->header.algorithm));
+	put(o, "unit", json_string("cache line transfers"));
+	put(o, "interval_covers",
+	    json_string(e.sampling.systematic > 0 ? "total" : "sampling"));
+	put(o, "total", json_moment(&e, &e.total, TRANSFER_ALL));
+	put(o, "true_sharing", json_moment(&e, &e.total, TRANSFER_TRUE));
+	put(o, "false_sharing", json_moment(&e, &e.total, TRANSFER_FALSE));
+	if (e.total.share[TRANSFER_ALL].sum > 0)
+		put(o, "false_share", json_false_share(&e.total));
+	put(o, "samples", json_real(e.sampling.samples));
+	for (size_t i = 0; i < e.cells; i++)
+		append(cells, json_cell(&e, &e.cell[i]));
+	put(o, "cells", cells);
+	estimate_release(&e);
+	return o;
+}

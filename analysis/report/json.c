@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json - the report for programs, schema 1 (docs/report-json.md)
+ *
+ * A part that was not measured is absent, never zero. Addresses are hex
+ * strings, times ns.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/json_build.h"
+#include "report.h"
+#include "caches.h"
+#include "reuse.h"
+#include "src/base/interval.h"
+
+enum {
+	SCHEMA = 1
+};
+
+static json_t *json_modes(uint32_t modes)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} names[] = {
+		{ CDP_MODE_COMM, "comm" },       { CDP_MODE_REUSE, "reuse" },
+		{ CDP_MODE_SHARED, "shared" },   { CDP_MODE_GLOBAL, "global" },
+		{ CDP_MODE_PROFILE, "profile" },
+	};
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (modes & names[i].bit)
+			append(a, json_string(names[i].name));
+	return a;
+}
+
+/* Recordings of perf do not say how long a thread ran. */
+static bool cpu_is_known(const struct cdp_header *h)
+{
+	return strcmp(h->source, "import") != 0;
+}
+
+static json_t *json_run(const struct profile *p)
+{
+	const struct cdp_header *h = &profile_main_process(p)->header;
+	json_t *o = json_object();
+
+	put_text(o, "id", h->run_id);
+	put_text(o, "source", h->source);
+	put_text(o, "source_reason", h->source_reason);
+	put_text(o, "delivery", h->delivery);
+	put(o, "modes", json_modes(h->modes));
+	put_text(o, "algorithm", h->algorithm);
+	put(o, "period", integer(h->period));
+	put_text(o, "period_unit", h->period_unit);
+	put(o, "expiry", integer(h->expiry));
+	put(o, "watch_expiry", integer(h->watch_expiry));
+	put(o, "registers", integer(h->registers));
+	put_text(o, "registers_reason", h->registers_reason);
+	put(o, "line_bytes", integer(h->line_bytes));
+	put(o, "complete", json_boolean(profile_complete(p)));
+	put(o, "wall_ns", integer(profile_wall_ns(p)));
+	if (cpu_is_known(h))
+		put(o, "cpu_ns", integer(profile_cpu_ns(p)));
+	if (p->process[0].header.start_real)
+		put(o, "start_real_ns",
+		    integer(p->process[0].header.start_real));
+	put_text(o, "host", h->host);
+	put_text(o, "kernel", h->kernel);
+	put_text(o, "cpu", h->cpu);
+	put(o, "not_followed", integer(profile_not_followed(p)));
+	return o;
+}
+
+static const char *state_name(enum process_state s)
+{
+	static const char *const names[] = {
+		[PROCESS_ENDED] = "ended",     [PROCESS_EXECED] = "execed",
+		[PROCESS_STOPPED] = "stopped", [PROCESS_RUNNING] = "running",
+		[PROCESS_CUT] = "killed",
+	};
+
+	return names[s];
+}
+
+static json_t *json_processes(const struct profile *p)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < p->processes; i++) {
+		const struct process *s = &p->process[i];
+		json_t *o = json_object();
+
+		put(o, "id", integer(i));
+		put(o, "pid", integer(s->header.pid));
+		put(o, "parent_pid", integer(s->header.parent_pid));
+		put(o, "exe", text(s->header.exe));
+		put(o, "command", text(s->header.command));
+		put(o, "complete",
+		    json_boolean(s->state == PROCESS_ENDED ||
+				 s->state == PROCESS_EXECED));
+		put(o, "state", json_string(state_name(s->state)));
+		put_text(o, "note", s->header.note);
+		append(a, o);
+	}
+	return a;
+}
+
+static void put_counted(json_t *o, const struct thread_row *t)
+{
+	uint64_t all = sat_add(t->counted_loads, t->counted_stores);
+	json_t *counted;
+
+	if (!all)
+		return;
+	put(o, "accesses", integer(all));
+	put(o, "accesses_kind",
+	    json_string(t->counted_scaled ? "estimated" : "exact"));
+	counted = json_object();
+	put(counted, "loads", integer(t->counted_loads));
+	put(counted, "stores", integer(t->counted_stores));
+	put(counted, "load_bytes", integer(t->counted_load_bytes));
+	put(counted, "store_bytes", integer(t->counted_store_bytes));
+	put(o, "counted", counted);
+}
+
+static json_t *json_threads(const struct profile *p)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < p->threads; i++) {
+		const struct thread_row *t = &p->thread[i];
+		json_t *o = json_object(), *samples = json_object();
+
+		put(o, "id", integer(i));
+		put(o, "process", integer(t->process));
+		put(o, "tid", integer(t->tid));
+		put(o, "name", text(t->name));
+		put(o, "count", integer(t->count));
+		put(o, "ended", json_boolean(t->ended));
+		if (!t->unknown) {
+			if (cpu_is_known(&p->process[t->process].header))
+				put(o, "cpu_ns", integer(t->cpu_ns));
+			put(o, "interrupts", integer(t->interrupts));
+			put(samples, "uniform",
+			    integer(t->samples[SAMPLE_UNIFORM]));
+			put(samples, "stalled",
+			    integer(t->samples[SAMPLE_STALLED]));
+			put(o, "samples", samples);
+			put(o, "loads", integer(t->loads));
+			put(o, "stores", integer(t->stores));
+			put(o, "traps", integer(t->traps));
+			put(o, "arms", integer(t->arms));
+			put(o, "exec_traps", integer(t->exec_traps));
+			put_counted(o, t);
+		} else {
+			json_decref(samples);
+			put(o, "unknown", json_true());
+		}
+		append(a, o);
+	}
+	return a;
+}
+
+static json_t *json_loss(const struct profile *p)
+{
+	static const char *const names[] = {
+#define X(id, name, words) name,
+		LOSS_CAUSES(X)
+#undef X
+	};
+	json_t *o = json_object();
+
+	for (int c = 0; c < LOSS_COUNT; c++)
+		put(o, names[c], integer(profile_loss(p, c)));
+	return o;
+}
+
+static json_t *json_estimate(uint64_t n)
+{
+	struct interval v = interval_count((double)n);
+	json_t *o = json_object();
+
+	put(o, "estimate", integer(n));
+	put(o, "low", json_real(v.low));
+	put(o, "high", json_real(v.high));
+	return o;
+}
+
+static void put_kinds(json_t *o, const uint64_t *kind)
+{
+	put(o, "true", integer(kind[SHARING_TRUE]));
+	put(o, "false", integer(kind[SHARING_FALSE]));
+}
+
+static json_t *json_cells(const struct cell *cell, size_t n)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t all = tally_total(cell[i].kind);
+		struct interval v = interval_count((double)all);
+		json_t *o = json_object();
+
+		put(o, "a", integer(cell[i].a));
+		put(o, "b", integer(cell[i].b));
+		put(o, "all", integer(all));
+		put_kinds(o, cell[i].kind);
+		put(o, "a_to_b", integer(cell[i].a_to_b));
+		put(o, "b_to_a", integer(cell[i].b_to_a));
+		put(o, "low", json_real(v.low));
+		put(o, "high", json_real(v.high));
+		put(o, "traps", integer(cell[i].traps));
+		append(a, o);
+	}
+	return a;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The different values among @n ids, but NO_SITE. */
+static json_t *json_ids(uint32_t *id, size_t n)
+{
+	json_t *a = json_array();
+
+	qsort(id, n, sizeof(*id), compare_u32);
+	for (size_t i = 0; i < n; i++)
+		if (id[i] != NO_SITE && (!i || id[i] != id[i - 1]))
+			append(a, integer(id[i]));
+	return a;
+}
+
+static json_t *json_line(const struct tally *t, const struct line_tally *l)
+{
+	json_t *o = json_object();
+	uint32_t *site = xcalloc(2 * l->pairs, sizeof(*site));
+	uint32_t *thread = xcalloc(2 * l->pairs, sizeof(*thread));
+
+	for (size_t i = 0; i < l->pairs; i++) {
+		uint32_t pair = t->by_line[l->first + i];
+
+		site[2 * i] = t->publisher_site[pair];
+		site[2 * i + 1] = t->detector_site[pair];
+		thread[2 * i] = t->profile->pair[pair].publisher;
+		thread[2 * i + 1] = t->profile->pair[pair].detector;
+	}
+	put(o, "line", hex(l->line));
+	put(o, "process", integer(l->process));
+	put(o, "object", text(object_text(&l->object)));
+	put_kinds(o, l->kind);
+	put(o, "sites", json_ids(site, 2 * l->pairs));
+	put(o, "threads", json_ids(thread, 2 * l->pairs));
+	free(site);
+	free(thread);
+	return o;
+}
+
+static json_t *json_site(const struct site_tally *s, size_t id)
+{
+	const struct place *p = &s->place;
+	json_t *o = json_object();
+
+	put(o, "id", integer(id));
+	put_location(o, p->function, p->file, p->line);
+	if (p->inner_file) {
+		json_t *inner = json_object();
+
+		put_location(inner, p->inner_function, p->inner_file,
+			     p->inner_line);
+		put(o, "inlined", inner);
+	}
+	put(o, "module", text(p->module));
+	put(o, "offset", hex(p->offset));
+	put_kinds(o, s->kind);
+	put(o, "loads", json_boolean(s->flags & ACCESS_LOAD));
+	put(o, "stores", json_boolean(s->flags & ACCESS_STORE));
+	return o;
+}
+
+static json_t *json_object_tally(const struct object_tally *t)
+{
+	const struct object *d = &t->object;
+	struct object whole = *d;
+	json_t *o = json_object();
+
+	whole.offset = d->kind == OBJECT_STATIC ? 0 : d->offset;
+	put(o, "object", text(object_text(&whole)));
+	put(o, "process", integer(t->process));
+	put(o, "kind", json_string(object_kind_text(d->kind)));
+	put_text(o, "module", d->module);
+	if (d->size)
+		put(o, "size", integer(d->size));
+	put_kinds(o, t->kind);
+	return o;
+}
+
+static json_t *json_communication(const struct tally *t)
+{
+	json_t *o = json_object(), *lines = json_array(), *sites = json_array(),
+	       *objects = json_array();
+	uint64_t total = tally_total(t->kind);
+
+	put(o, "quantity", json_string("map"));
+	put(o, "estimator", json_string("comdetective"));
+	put(o, "unit", json_string("detections"));
+	put(o, "interval_covers", json_string("sampling"));
+	put(o, "total", json_estimate(total));
+	put(o, "true_sharing", json_estimate(t->kind[SHARING_TRUE]));
+	put(o, "false_sharing", json_estimate(t->kind[SHARING_FALSE]));
+	if (total) {
+		struct interval v = interval_share(
+			(double)t->kind[SHARING_FALSE], (double)total);
+		json_t *share = json_object();
+
+		put(share, "estimate",
+		    json_real((double)t->kind[SHARING_FALSE] / (double)total));
+		put(share, "low", json_real(v.low));
+		put(share, "high", json_real(v.high));
+		put(o, "false_share", share);
+	}
+	put(o, "by_trap", integer(t->by[DETECTED_BY_TRAP]));
+	put(o, "by_board", integer(t->by[DETECTED_BY_BOARD]));
+	put(o, "volume_periods", json_real(t->periods));
+	put(o, "cells", json_cells(t->cell, t->cells));
+	if (t->cores)
+		put(o, "core_cells", json_cells(t->core, t->cores));
+	for (size_t i = 0; i < t->lines; i++)
+		append(lines, json_line(t, &t->line[i]));
+	for (size_t i = 0; i < t->sites; i++)
+		append(sites, json_site(&t->site[i], i));
+	for (size_t i = 0; i < t->objects; i++)
+		append(objects, json_object_tally(&t->object[i]));
+	put(o, "lines", lines);
+	put(o, "sites", sites);
+	put(o, "objects", objects);
+	if (tally_total(t->unplaced)) {
+		json_t *rest = json_object();
+
+		put_kinds(rest, t->unplaced);
+		put(o, "lines_not_kept_apart", rest);
+	}
+	return o;
+}
+
+static void put_caches(json_t *o, struct report *r)
+{
+	json_t *simulated = report_caches_json(r);
+
+	if (simulated)
+		put(o, "simulated_caches", simulated);
+}
+
+static void put_reuse(json_t *o, const struct report_reuse *r)
+{
+	json_t *sampled = report_reuse_json(r, REUSE_SAMPLED);
+	json_t *counted = report_reuse_json(r, REUSE_COUNTED);
+	json_t *sites = report_reuse_sites_json(r);
+
+	if (sampled)
+		put(o, "reuse", sampled);
+	if (counted)
+		put(o, "reuse_exact", counted);
+	if (sites)
+		put(o, "reuse_sites", sites);
+}
+
+int report_json(struct report *r)
+{
+	const struct profile *p = r->profile;
+	json_t *o = json_object(), *problems = json_array();
+	json_t *exact = report_exact_json(r);
+	json_t *memory = report_memory_json(r);
+	json_t *estimate = report_estimate_json(p);
+	const char *problem;
+	int err;
+
+	put(o, "schema", integer(SCHEMA));
+	put(o, "run", json_run(p));
+	put(o, "processes", json_processes(p));
+	put(o, "threads", json_threads(p));
+	put(o, "loss", json_loss(p));
+	if (r->thread >= 0)
+		put(o, "only_thread", integer(r->thread));
+	if (profile_main_process(p)->header.modes & CDP_MODE_COMM || p->pairs)
+		put(o, "communication", json_communication(&r->tally));
+	if (estimate) {
+		json_t *c = json_object_get(o, "communication");
+
+		json_object_del(c, "false_share"); /* of detections */
+		json_object_update(c, estimate);
+		json_decref(estimate);
+	}
+	if (exact)
+		put(o, "exact", exact);
+	put_reuse(o, r->reuse);
+	put_caches(o, r);
+	if (memory)
+		put(o, "memory", memory);
+	for (size_t i = 0; (problem = symbols_problem(r->symbols, i)); i++)
+		append(problems, text(problem));
+	for (size_t i = 0; i < p->bad_files; i++) {
+		char *bad = xasprintf("%s: %s", p->bad[i].name, p->bad[i].why);
+
+		append(problems, text(bad));
+		free(bad);
+	}
+	put(o, "problems", problems);
+	err = json_dumpf(o, r->out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+	json_decref(o);
+	fputc('\n', r->out);
+	return err;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lines - the cache lines and the instructions that share
+ *
+ * Under each line a map of its bytes: one row a thread, one character a byte
+ * (or more bytes, where a line has over 64), so that what must be moved apart
+ * is seen at a glance.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "analysis/base/util.h"
+
+enum {
+	MAP_COLUMNS = 64,
+	MAP_ROWS = 8,
+	LABEL_MAX = 8,
+	VARIABLES = 4,
+	VARIABLE_COLUMNS = 60,
+	LINE_COLUMNS = 80,
+	PLACE_AT = 31, /* column where a source line's place begins */
+	PLACE_COLUMNS = 24,
+	FUNCTION_COLUMNS = LINE_COLUMNS - PLACE_AT - PLACE_COLUMNS - 1,
+};
+
+struct byte_row {
+	uint32_t thread;
+	uint64_t detections;
+	uint8_t flags[MAP_COLUMNS]; /* ACCESS_LOAD | ACCESS_STORE */
+};
+
+struct byte_map {
+	struct byte_row *row;
+	size_t rows, room;
+	uint64_t line;
+	uint32_t bytes, a_column; /* of the line; bytes in one column */
+};
+
+static struct byte_row *map_row(struct byte_map *m, uint32_t thread)
+{
+	for (size_t i = 0; i < m->rows; i++)
+		if (m->row[i].thread == thread)
+			return &m->row[i];
+	m->row = grow(m->row, m->rows, &m->room, sizeof(*m->row));
+	m->row[m->rows] = (struct byte_row){ .thread = thread };
+	return &m->row[m->rows++];
+}
+
+/* An access may begin before the line or end behind it. */
+static void map_access(struct byte_map *m, uint32_t thread, uint64_t addr,
+		       uint32_t len, uint16_t flags, uint64_t count)
+{
+	struct byte_row *row = map_row(m, thread);
+	uint64_t end = sat_add(addr, len), stop = sat_add(m->line, m->bytes);
+
+	row->detections = sat_add(row->detections, count);
+	if (addr < m->line)
+		addr = m->line;
+	if (end > stop)
+		end = stop;
+	for (; addr < end; addr++)
+		row->flags[(addr - m->line) / m->a_column] |=
+			flags & (ACCESS_LOAD | ACCESS_STORE);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct byte_row *x = a, *y = b;
+
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static int compare_row_weights(const void *a, const void *b)
+{
+	const struct byte_row *x = a, *y = b;
+
+	if (x->detections != y->detections)
+		return x->detections > y->detections ? -1 : 1;
+	return compare_rows(a, b);
+}
+
+static void build_map(const struct tally *t, const struct line_tally *l,
+		      struct byte_map *m)
+{
+	uint32_t bytes = t->profile->process[l->process].header.line_bytes;
+
+	memset(m, 0, sizeof(*m));
+	m->line = l->line;
+	m->bytes = bytes >= 16 && bytes <= 4096 ? bytes : 64;
+	m->a_column = m->bytes > MAP_COLUMNS
+			      ? (m->bytes + MAP_COLUMNS - 1) / MAP_COLUMNS
+			      : 1;
+	for (size_t i = 0; i < l->pairs; i++) {
+		const struct pair_row *p =
+			&t->profile->pair[t->by_line[l->first + i]];
+
+		map_access(m, p->publisher, p->publisher_addr, p->publisher_len,
+			   p->publisher_flags, p->count);
+		map_access(m, p->detector, p->detector_addr, p->detector_len,
+			   p->detector_flags, p->count);
+	}
+	qsort(m->row, m->rows, sizeof(*m->row), compare_row_weights);
+	qsort(m->row, m->rows < MAP_ROWS ? m->rows : MAP_ROWS, sizeof(*m->row),
+	      compare_rows);
+}
+
+static void print_map(struct report *r, const struct byte_map *m)
+{
+	static const char letters[4] = { '.', 'r', 'W', 'B' };
+	uint32_t columns = (m->bytes + m->a_column - 1) / m->a_column;
+	char label[32];
+
+	fprintf(r->out, "    %s%-*s", paint(r, PAINT_DIM), LABEL_MAX, "byte");
+	for (uint32_t c = 0; c < columns; c += 8)
+		fprintf(r->out, "%-*u", c + 8 < columns ? 8 : 1,
+			c * m->a_column);
+	fprintf(r->out, "%s\n", paint(r, PAINT_OFF));
+	for (size_t i = 0; i < m->rows && i < MAP_ROWS; i++) {
+		const struct byte_row *row = &m->row[i];
+
+		snprintf(label, sizeof(label), "thr %u", row->thread);
+		fprintf(r->out, "    %-*s", LABEL_MAX, label);
+		for (uint32_t c = 0; c < columns; c++) {
+			int f = row->flags[c] & 3;
+			enum paint p = f >= ACCESS_STORE ? PAINT_HOT
+				       : f               ? PAINT_WARM
+							 : PAINT_DIM;
+
+			fprintf(r->out, "%s%c%s", paint(r, p), letters[f],
+				paint(r, PAINT_OFF));
+		}
+		fputc('\n', r->out);
+	}
+	if (m->rows > MAP_ROWS)
+		fprintf(r->out, "    ... and %s more threads\n",
+			count_text(m->rows - MAP_ROWS));
+}
+
+/* The names of up to VARIABLES different variables on the line. */
+static void name_variables(struct report *r, const struct line_tally *l,
+			   char *out, size_t size)
+{
+	const struct tally *t = &r->tally;
+	const struct process *s = &t->profile->process[l->process];
+	uint64_t seen[VARIABLES];
+	size_t n = 0, used = 0;
+	bool more = false;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < 2 * l->pairs && i < 256; i++) {
+		const struct pair_row *p =
+			&t->profile->pair[t->by_line[l->first + i / 2]];
+		uint64_t addr = i % 2 ? p->detector_addr : p->publisher_addr;
+		struct object o;
+		size_t k;
+
+		/* An access over the line's end begins in another variable. */
+		if (addr < l->line || addr - l->line >= s->header.line_bytes)
+			continue;
+		symbols_object(r->symbols, s, addr, p->map_generation, &o);
+		for (k = 0; k < n && seen[k] != o.start; k++)
+			;
+		if (k < n || o.kind != OBJECT_STATIC)
+			continue;
+		if (n == VARIABLES) {
+			more = true;
+			break;
+		}
+		seen[n++] = o.start;
+		o.offset = 0;
+		used += snprintf(out + used, size - used, "%s%s",
+				 n > 1 ? ", " : "",
+				 cut_text(object_text(&o), VARIABLE_COLUMNS));
+		if (used >= size)
+			return;
+	}
+	if (more)
+		snprintf(out + used, size - used, ", ...");
+}
+
+static void print_line(struct report *r, size_t i)
+{
+	const struct tally *t = &r->tally;
+	const struct line_tally *l = &t->line[i];
+	struct byte_map m;
+	char names[1400], module[300] = "", *text;
+
+	build_map(t, l, &m);
+	name_variables(r, l, names, sizeof(names));
+	if (l->object.kind == OBJECT_STATIC)
+		snprintf(module, sizeof(module), " (%s)",
+			 cut_text(safe_text(base_name(l->object.module)),
+				  VARIABLE_COLUMNS));
+	text = xasprintf(
+		"0x%llx  %s false, %s true (%s of all); %s %s%s; "
+		"%s%s",
+		(unsigned long long)l->line, count_text(l->kind[SHARING_FALSE]),
+		count_text(l->kind[SHARING_TRUE]),
+		percent_text(tally_total(l->kind), tally_total(t->kind)),
+		count_text(m.rows),
+		r->profile->merged ? "row of thread" : "thread",
+		m.rows == 1 && !r->profile->merged ? "" : "s",
+		names[0] ? names
+			 : cut_text(object_text(&l->object), VARIABLE_COLUMNS),
+		module);
+	fputs("  ", r->out);
+	print_wrapped(r->out, text, 2, 4);
+	print_map(r, &m);
+	free(text);
+	free(m.row);
+}
+
+void report_lines(struct report *r)
+{
+	const struct tally *t = &r->tally;
+	uint64_t unplaced = tally_total(t->unplaced);
+
+	report_heading(r, "Cache lines");
+	for (size_t i = 0; i < t->lines && i < r->top; i++)
+		print_line(r, i);
+	if (t->lines)
+		fputs("  W stored, r loaded, B both, in the accesses of "
+		      "detections.\n",
+		      r->out);
+	if (t->kind[SHARING_FALSE])
+		fputs("  False sharing ends where bytes of different threads "
+		      "get lines of their own\n  (alignas(64), padding, or "
+		      "one block of memory a thread).\n",
+		      r->out);
+	if (t->lines > r->top)
+		fprintf(r->out, "  ... and %s more lines\n",
+			count_text(t->lines - r->top));
+	if (unplaced)
+		fprintf(r->out,
+			"  %s detections are on lines that were not kept "
+			"apart (too many of them).\n",
+			count_text(unplaced));
+}
+
+/* Sites of one source line, for people, are one. */
+struct source_line {
+	const struct site_tally *first;
+	uint64_t kind[SHARING_KINDS];
+	uint32_t flags;
+};
+
+static int compare_sources(const void *a, const void *b)
+{
+	const struct source_line *x = a, *y = b;
+	const struct place *p = &x->first->place, *q = &y->first->place;
+	int order;
+
+	if (!p->file != !q->file)
+		return p->file ? -1 : 1;
+	if (p->file) {
+		order = strcmp(p->file, q->file);
+		if (!order && p->line != q->line)
+			order = p->line < q->line ? -1 : 1;
+		return order;
+	}
+	order = strcmp(p->module, q->module);
+	if (!order && p->offset != q->offset)
+		order = p->offset < q->offset ? -1 : 1;
+	return order;
+}
+
+static int compare_source_weights(const void *a, const void *b)
+{
+	const struct source_line *x = a, *y = b;
+	uint64_t n = tally_total(x->kind), m = tally_total(y->kind);
+
+	return n != m ? (n > m ? -1 : 1) : compare_sources(a, b);
+}
+
+/* A detection whose two sites are of one source line counts once there. */
+static void count_sources(const struct tally *t, struct source_line *s,
+			  const uint32_t *group)
+{
+	for (size_t i = 0; i < t->taken; i++) {
+		uint32_t pair = t->by_line[i];
+		const struct pair_row *p = &t->profile->pair[pair];
+		uint32_t from = t->publisher_site[pair];
+		uint32_t to = t->detector_site[pair];
+
+		from = from == NO_SITE ? NO_SITE : group[from];
+		to = to == NO_SITE || group[to] == from ? NO_SITE : group[to];
+		if (from != NO_SITE)
+			s[from].kind[p->sharing] =
+				sat_add(s[from].kind[p->sharing], p->count);
+		if (to != NO_SITE)
+			s[to].kind[p->sharing] =
+				sat_add(s[to].kind[p->sharing], p->count);
+	}
+}
+
+static struct source_line *source_lines(const struct tally *t, size_t *n)
+{
+	struct source_line *s = xcalloc(t->sites, sizeof(*s));
+	uint32_t *group = xcalloc(t->sites, sizeof(*group));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->sites; i++) {
+		s[i].first = &t->site[i];
+		s[i].flags = t->site[i].flags;
+	}
+	if (t->sites)
+		qsort(s, t->sites, sizeof(*s), compare_sources);
+	for (size_t i = 0; i < t->sites; i++) {
+		struct source_line one = s[i];
+
+		if (kept && !compare_sources(&s[kept - 1], &one))
+			s[kept - 1].flags |= one.flags;
+		else
+			s[kept++] = one;
+		group[one.first - t->site] = kept - 1;
+	}
+	count_sources(t, s, group);
+	if (kept)
+		qsort(s, kept, sizeof(*s), compare_source_weights);
+	free(group);
+	*n = kept;
+	return s;
+}
+
+static const char *access_text(uint32_t flags)
+{
+	static const char *const words[] = { "?", "load", "store", "both" };
+
+	return words[flags & (ACCESS_LOAD | ACCESS_STORE)];
+}
+
+static void print_source(struct report *r, const struct source_line *s)
+{
+	const struct place *p = &s->first->place;
+	const char *function = p->function ? safe_text(p->function) : "?";
+	const char *place = place_text(p);
+	bool fits = text_columns(place) <= PLACE_COLUMNS &&
+		    text_columns(function) <= FUNCTION_COLUMNS;
+
+	fprintf(r->out, "  %9s %9s  %-7s %s",
+		count_text(s->kind[SHARING_FALSE]),
+		count_text(s->kind[SHARING_TRUE]), access_text(s->flags),
+		cut_text(place, LINE_COLUMNS - PLACE_AT));
+	if (fits)
+		fprintf(r->out, "%*s %s\n",
+			(int)(PLACE_COLUMNS - text_columns(place)), "",
+			function);
+	else
+		fprintf(r->out, "\n%*s%s\n", PLACE_AT, "",
+			cut_text(function, LINE_COLUMNS - PLACE_AT));
+}
+
+void report_sites(struct report *r)
+{
+	size_t n;
+	struct source_line *s = source_lines(&r->tally, &n);
+
+	if (!n) {
+		free(s);
+		return;
+	}
+	report_heading(r, "Source lines (detections of which an access was "
+			  "there)");
+	fprintf(r->out, "%s  %9s %9s  %-7s %-24s %s%s\n", paint(r, PAINT_DIM),
+		"false", "true", "access", "location", "function",
+		paint(r, PAINT_OFF));
+	for (size_t i = 0; i < n && i < r->top; i++)
+		print_source(r, &s[i]);
+	if (n > r->top)
+		fprintf(r->out, "  ... and %s more\n", count_text(n - r->top));
+	fputs("  A detection counts at the store and at the access that met "
+	      "it.\n",
+	      r->out);
+	free(s);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module - one ELF file and what its symbols and DWARF say, through libdwfl
+ */
+#ifndef COMDET_ANALYSIS_SYMBOLS_MODULE_H
+#define COMDET_ANALYSIS_SYMBOLS_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum module_state {
+	MODULE_GOOD,
+	MODULE_GONE,    /* cannot be opened; error says why */
+	MODULE_CHANGED, /* another build-id */
+	MODULE_NOT_ELF,
+};
+
+struct module;
+
+/*
+ * Open @path and compare its build-id with @id (@id_bytes, 0: unknown, then it
+ * is believed). Never fails: the state tells.
+ */
+struct module *module_open(const char *path, const uint8_t *id,
+			   size_t id_bytes);
+void module_close(struct module *m);
+enum module_state module_state(const struct module *m);
+int module_error(const struct module *m);
+
+/*
+ * The address, as the file's program headers count, of what was mapped from
+ * @file_offset. Where two segments share a page, @exec chooses.
+ */
+bool module_vaddr(const struct module *m, uint64_t file_offset, bool exec,
+		  uint64_t *vaddr);
+
+/* One of the functions that an instruction is in, by inlining. */
+struct frame {
+	char *function;   /* malloc'ed; NULL: unknown */
+	const char *file; /* lives as long as the module; NULL: unknown */
+	int line;         /* 0: unknown */
+};
+
+enum {
+	FRAMES_MAX = 16
+};
+
+/*
+ * The frames of the instruction at @vaddr, innermost first: the function that
+ * it was written in, then those that this was inlined into, each with the
+ * line of the call. At least one is filled in; returns how many.
+ */
+int module_code(struct module *m, uint64_t vaddr,
+		struct frame frame[FRAMES_MAX]);
+
+/* The variable that contains @vaddr: a malloc'ed name, or NULL. */
+char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,
+		      uint64_t *size);
+
+/* A malloc'ed copy of @name, readable if it is a mangled C++ name. */
+char *demangle(const char *name);
+
+#endif

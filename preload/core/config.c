@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config - what the environment asks of libcomdet.so
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "src/pmu/plan.h"
+
+const char *config_get(char *const *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; env && *env; env++)
+		if (!strncmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
+static int bad(char *error, unsigned int size, const char *name,
+	       const char *value, const char *wanted)
+{
+	snprintf(error, size, "%s=%.40s: %s", name, value, wanted);
+	return -EINVAL;
+}
+
+/* A whole number in [@low, @high]; @out untouched when the name is not set. */
+static int number(char *const *env, const char *name, uint32_t low,
+		  uint32_t high, uint32_t *out, char *error, unsigned int size)
+{
+	const char *value = config_get(env, name);
+	char *end, wanted[64];
+	unsigned long n;
+
+	if (!value || !*value)
+		return 0;
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (errno || *end || *value == '-' || n < low || n > high) {
+		snprintf(wanted, sizeof(wanted),
+			 "must be a number from %u to %u", low, high);
+		return bad(error, size, name, value, wanted);
+	}
+	*out = n;
+	return 0;
+}
+
+static int seconds(char *const *env, const char *name, uint64_t *ns,
+		   char *error, unsigned int size)
+{
+	const char *value = config_get(env, name);
+	char *end;
+	double s;
+
+	if (!value || !*value)
+		return 0;
+	s = strtod(value, &end);
+	if (*end || !(s >= 0 && s <= 1e7))
+		return bad(error, size, name, value,
+			   "must be seconds, 0 or more");
+	*ns = s * 1e9;
+	return 0;
+}
+
+static int one_of(char *const *env, const char *name, const char *const *names,
+		  const char *wanted, char *error, unsigned int size)
+{
+	const char *value = config_get(env, name);
+
+	if (!value || !*value)
+		return 0;
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(value, names[i]))
+			return i;
+	return bad(error, size, name, value, wanted);
+}
+
+uint32_t config_modes(char *const *env)
+{
+	static const char *const names[] = { "comm", "reuse", "shared",
+					     "global" };
+	const char *p = config_get(env, "COMDET_MODE");
+	uint32_t modes = 0, found;
+
+	if (!p || !*p)
+		return CDP_MODE_COMM;
+	for (;; p++) {
+		size_t n = strcspn(p, ",");
+
+		found = 0;
+		for (uint32_t i = 0; i < 4; i++)
+			if (n == strlen(names[i]) && !strncmp(p, names[i], n))
+				found = 1u << i;
+		if (!found || modes & found)
+			return 0;
+		modes |= found;
+		p += n;
+		if (!*p)
+			break;
+	}
+	return modes;
+}
+
+int config_read(struct config *c, char *const *env, char *error,
+		unsigned int size)
+{
+	static const char *const sources[] = { "auto", "clock", "pebs",
+					       "ibs",  "instr", NULL };
+	/* The source instr has others too, and looks for itself. */
+	static const char *const algorithms[] = { "comdetective", "epoch",
+						  "chain", NULL };
+	static const char *const deliveries[] = { "auto", "rtsig", NULL };
+	static const char *const clocks[] = { "auto", "timer", NULL };
+	uint32_t children = 0;
+	int i;
+
+	memset(c, 0, sizeof(*c));
+	c->freq = CONFIG_FREQ_DEFAULT;
+	c->registers = COMM_REGISTERS_MAX;
+	c->board_slots = BOARD_SLOTS_DEFAULT;
+	c->stalled_percent = 50;
+	c->out = config_get(env, "COMDET_OUT");
+	if (!c->out || !*c->out)
+		c->out = "out";
+	c->run = config_get(env, "COMDET_RUN");
+	c->sample_log = config_get(env, "COMDET_SAMPLE_LOG");
+
+	c->modes = config_modes(env);
+	if (!c->modes)
+		return bad(error, size, "COMDET_MODE",
+			   config_get(env, "COMDET_MODE"),
+			   "here are the modes comm and reuse, alone, and with "
+			   "the source instr some of comm,reuse,shared,global");
+	i = one_of(env, "COMDET_SOURCE", sources,
+		   "here are the sources auto, pebs, ibs, clock and instr",
+		   error, size);
+	if (i < 0)
+		return i;
+	c->source = i;
+	i = one_of(env, "COMDET_ALGORITHM", algorithms,
+		   "must be comdetective, epoch or chain", error, size);
+	if (i < 0)
+		return i;
+	i = one_of(env, "COMDET_DELIVERY", deliveries, "must be auto or rtsig",
+		   error, size);
+	if (i < 0)
+		return i;
+	c->force_rtsig = i == 1;
+	i = one_of(env, "COMDET_CLOCK", clocks, "must be auto or timer", error,
+		   size);
+	if (i < 0)
+		return i;
+	c->force_timer = i == 1;
+	if (number(env, "COMDET_FREQ", 1, CONFIG_FREQ_MAX, &c->freq, error,
+		   size) ||
+	    number(env, "COMDET_PERIOD", 0, PMU_PERIOD_MAX, &c->period, error,
+		   size) ||
+	    number(env, "COMDET_LDLAT", 0, CONFIG_LDLAT_MAX, &c->ldlat, error,
+		   size) ||
+	    number(env, "COMDET_REGISTERS", 0, COMM_REGISTERS_MAX,
+		   &c->registers, error, size) ||
+	    number(env, "COMDET_BOARD", 1, BOARD_SLOTS_MAX, &c->board_slots,
+		   error, size) ||
+	    number(env, "COMDET_STALLED", 0, 100, &c->stalled_percent, error,
+		   size) ||
+	    number(env, "COMDET_CHILDREN", 0, 1, &children, error, size) ||
+	    seconds(env, "COMDET_DELAY", &c->delay_ns, error, size) ||
+	    seconds(env, "COMDET_DURATION", &c->duration_ns, error, size))
+		return -EINVAL;
+	c->children = children;
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef COMDET_PRELOAD_CORE_MEMREAD_H
+#define COMDET_PRELOAD_CORE_MEMREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * As struct memory wants it (x86/decode.h); @ctx is the calling thread's struct
+ * thread, or NULL. Any context; no lock, no allocation.
+ */
+int memread(void *ctx, uint64_t addr, void *buf, size_t n);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * avx512 - programs that need AVX-512, which QEMU does not have
+ *
+ * QEMU says so through cpuid, and most programs go by that. One that was built
+ * for AVX-512 alone would die of SIGILL, which says nothing. Before such an
+ * instruction is executed we end the program with a reason instead, unless it
+ * handles SIGILL: then it may be trying what there is.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "emu.h"
+
+enum {
+	EVEX = 0x62, /* the first byte, in 64-bit code, of nothing else */
+	CANNOT_RUN = 126,
+};
+
+static atomic_bool handles_sigill;
+
+/* The program sets the action of @sig to its struct at @action. */
+void emu_illegal_sigaction(int sig, uint64_t action)
+{
+	uint64_t handler = 0;
+
+	if (sig == SIGILL && action &&
+	    emu_read_guest(action, &handler, sizeof(handler)))
+		atomic_store(&handles_sigill, handler > 1);
+}
+
+/* Before the instruction at @ip is executed. */
+static void on_evex(unsigned int index, void *ip)
+{
+	if (atomic_load(&handles_sigill))
+		return;
+	emu_say("%.300s was built for AVX-512 (its code at %p), which QEMU "
+		"does not have; use another source, such as clock",
+		emu.exe, ip);
+	if (emu.active) {
+		snprintf(emu.store.header->note, sizeof(emu.store.header->note),
+			 "ended: built for AVX-512, which QEMU does not have");
+		emu_finish(CDP_STOPPED);
+	}
+	_exit(CANNOT_RUN);
+}
+
+void emu_illegal_instruction(struct qemu_plugin_insn *insn)
+{
+	const uint8_t *code = qemu_plugin_insn_data(insn);
+	uintptr_t ip = qemu_plugin_insn_vaddr(insn);
+
+	if (qemu_plugin_insn_size(insn) && code[0] == EVEX)
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, on_evex, QEMU_PLUGIN_CB_NO_REGS, (void *)ip);
+}

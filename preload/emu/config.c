@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config - what is asked of libcomdet-qemu.so
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "src/engine/board.h"
+#include "src/store/cdp.h"
+#include "src/engine/comm.h"
+#include "src/engine/reuse.h"
+
+static const char *const names[] = {
+	"out",      "run",       "period", "pmu",    "registers",
+	"board",    "children",  "slice",  "arming", "cover",
+	"exact",    "topology",  "place",  "delay",  "seed",
+	"duration", "algorithm", "mode",   "slots",  "granularity",
+	"caches",
+};
+enum {
+	NAMES = sizeof(names) / sizeof(names[0])
+};
+
+struct reader {
+	int argc;
+	char *const *argv;
+	char *error;
+	size_t size;
+};
+
+static const char *argument(int argc, char *const *argv, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (int i = 0; i < argc; i++)
+		if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
+			return argv[i] + n + 1;
+	return NULL;
+}
+
+static const char *twin(const char *name)
+{
+	char variable[32] = "COMDET_";
+	size_t n = strlen(variable);
+
+	for (; *name && n < sizeof(variable) - 1; name++)
+		variable[n++] = *name - 'a' + 'A';
+	return getenv(variable);
+}
+
+/* What is set to the empty string counts as not set. */
+static const char *value_of(int argc, char *const *argv, const char *name)
+{
+	const char *value = argument(argc, argv, name);
+
+	if (!value)
+		value = twin(name);
+	return value && *value ? value : NULL;
+}
+
+static int bad(struct reader *r, const char *name, const char *wanted)
+{
+	snprintf(r->error, r->size, "%s=%.40s: %s", name,
+		 value_of(r->argc, r->argv, name), wanted);
+	return -EINVAL;
+}
+
+static int number(struct reader *r, const char *name, uint64_t low,
+		  uint64_t high, uint64_t *out)
+{
+	const char *value = value_of(r->argc, r->argv, name);
+	char *end, wanted[80];
+	unsigned long long n;
+
+	if (!value)
+		return 0;
+	errno = 0;
+	n = strtoull(value, &end, 10);
+	if (errno || *end || *value < '0' || *value > '9' || n < low ||
+	    n > high) {
+		snprintf(wanted, sizeof(wanted),
+			 "must be a number from %llu to %llu",
+			 (unsigned long long)low, (unsigned long long)high);
+		return bad(r, name, wanted);
+	}
+	*out = n;
+	return 0;
+}
+
+static int seconds(struct reader *r, const char *name, uint64_t *ns)
+{
+	const char *value = value_of(r->argc, r->argv, name);
+	char *end;
+	double s;
+
+	if (!value)
+		return 0;
+	s = strtod(value, &end);
+	if (*end || !(s >= 0 && s <= 1e7))
+		return bad(r, name, "must be seconds, 0 or more");
+	*ns = s * 1e9;
+	return 0;
+}
+
+static int known_names(struct reader *r)
+{
+	for (int i = 0; i < r->argc; i++) {
+		size_t n = strcspn(r->argv[i], "=");
+		int k = 0;
+
+		while (k < NAMES && (strlen(names[k]) != n ||
+				     strncmp(names[k], r->argv[i], n)))
+			k++;
+		if (k < NAMES)
+			continue;
+		snprintf(r->error, r->size, "there is no setting '%.40s'",
+			 r->argv[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int read_pmu(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "pmu");
+
+	c->pmu = value && !strcmp(value, "ibs") ? EMU_PMU_IBS : EMU_PMU_PEBS;
+	if (value && strcmp(value, "ibs") && strcmp(value, "pebs"))
+		return bad(r, "pmu", "must be pebs or ibs");
+	return 0;
+}
+
+static int read_place(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "place");
+
+	c->scatter = value && !strcmp(value, "scatter");
+	if (value && !c->scatter && strcmp(value, "compact"))
+		return bad(r, "place", "must be compact or scatter");
+	return 0;
+}
+
+/*
+ * After the settings that it depends on. Unless told, transfers are estimated
+ * by what is unbiased where arming takes as long as it does here; without
+ * watches or samples there is only the map.
+ */
+static int read_algorithm(struct reader *r, struct emu_config *c)
+{
+	static const char *const algorithms[] = {
+		[EMU_COMDETECTIVE] = "comdetective",
+		[EMU_EPOCH] = "epoch",
+		[EMU_CHAIN] = "chain",
+	};
+	const char *value = value_of(r->argc, r->argv, "algorithm");
+	bool possible = c->registers && c->period;
+	int i = EMU_COMDETECTIVE;
+
+	if (!value && possible)
+		i = c->arm_delay ? EMU_CHAIN : EMU_EPOCH;
+	while (value && i <= EMU_CHAIN && strcmp(value, algorithms[i]))
+		i++;
+	if (i > EMU_CHAIN)
+		return bad(r, "algorithm",
+			   "must be comdetective, epoch or chain");
+	if (i != EMU_COMDETECTIVE && !possible)
+		return bad(r, "algorithm",
+			   "estimates need registers and a period");
+	c->algorithm = i;
+	return 0;
+}
+
+/* What one watch covers: the whole line, or 8 bytes as debug registers do. */
+static int read_watch(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "cover");
+
+	c->watch_lines = !value || !strcmp(value, "line");
+	if (value && !c->watch_lines && strcmp(value, "chunks"))
+		return bad(r, "cover", "must be line or chunks");
+	return 0;
+}
+
+/* Words of a list, separated by commas, as bits in the order of @words. */
+static int read_list(struct reader *r, const char *name,
+		     const char *const *words, const char *wanted,
+		     uint32_t *bits)
+{
+	const char *p = value_of(r->argc, r->argv, name);
+	int i;
+
+	if (!p)
+		return 0;
+	*bits = 0;
+	do {
+		size_t n = strcspn(p, ",");
+
+		for (i = 0; words[i]; i++)
+			if (strlen(words[i]) == n && !strncmp(words[i], p, n))
+				break;
+		if (!words[i])
+			return bad(r, name, wanted);
+		*bits |= 1u << i;
+		p += n;
+	} while (*p++ == ',');
+	return 0;
+}
+
+static int read_reuse(struct reader *r, struct emu_config *c)
+{
+	/* In the order of CDP_MODE_* and of enum reuse_granularity. */
+	static const char *const modes[] = { "comm", "reuse", "shared",
+					     "global", NULL };
+	static const char *const granularities[] = { "address", "line", NULL };
+
+	c->modes = CDP_MODE_COMM;
+	c->granularities = 1u << REUSE_ADDRESS | 1u << REUSE_LINE;
+	c->slots = EMU_SLOTS_DEFAULT;
+	return read_list(r, "mode", modes,
+			 "must be some of comm,reuse,shared,global",
+			 &c->modes) ||
+	       read_list(r, "granularity", granularities,
+			 "must be address, line or address,line",
+			 &c->granularities) ||
+	       number(r, "slots", 1, REUSE_SLOTS_MAX, &c->slots);
+}
+
+static int read_caches(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "caches");
+
+	if (value && cache_sets_parse(&c->caches, value))
+		return bad(r, "caches",
+			   "must be caches such as L1d 49152 12; L2 1048576 "
+			   "16; L3 33554432 16 shared");
+	return 0;
+}
+
+static int read_slice(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "slice");
+
+	c->slice = EMU_SLICE_AUTO;
+	if (!value || !strcmp(value, "auto"))
+		return 0;
+	return number(r, "slice", 0, EMU_SLICE_MAX, &c->slice);
+}
+
+int emu_config_read(struct emu_config *c, int argc, char *const *argv,
+		    char *error, size_t size)
+{
+	struct reader r = { argc, argv, error, size };
+	uint64_t registers = COMM_REGISTERS_MAX, slots = BOARD_SLOTS_DEFAULT;
+	uint64_t children = 0, exact = 0;
+
+	memset(c, 0, sizeof(*c));
+	c->period = EMU_PERIOD_DEFAULT;
+	c->run = value_of(argc, argv, "run");
+	c->out = value_of(argc, argv, "out");
+	if (!c->out)
+		c->out = "out";
+	if (known_names(&r) || read_pmu(&r, c) || read_watch(&r, c) ||
+	    number(&r, "arming", 0, EMU_PERIOD_MAX, &c->arm_delay) ||
+	    read_slice(&r, c) || read_place(&r, c) || read_reuse(&r, c) ||
+	    read_caches(&r, c) || number(&r, "exact", 0, 1, &exact) ||
+	    number(&r, "period", 0, EMU_PERIOD_MAX, &c->period) ||
+	    number(&r, "registers", 0, COMM_REGISTERS_MAX, &registers) ||
+	    number(&r, "board", 1, BOARD_SLOTS_MAX, &slots) ||
+	    number(&r, "children", 0, 1, &children) ||
+	    number(&r, "seed", 0, UINT64_MAX, &c->seed) ||
+	    seconds(&r, "delay", &c->delay_ns) ||
+	    seconds(&r, "duration", &c->duration_ns))
+		return -EINVAL;
+	if (c->period && c->period < EMU_PERIOD_MIN)
+		return bad(&r, "period", "must be 0 or at least 100");
+	if (c->modes & ~CDP_MODE_COMM && !c->period && !exact)
+		return bad(&r, "mode", "without a period it needs exact=1");
+	c->registers = registers;
+	if (read_algorithm(&r, c))
+		return -EINVAL;
+	if (!(c->modes & CDP_MODE_COMM))
+		c->algorithm = EMU_COMDETECTIVE; /* and not even that */
+	c->board_slots = slots;
+	c->children = children;
+	c->exact = exact;
+	c->topology = value_of(argc, argv, "topology");
+	return 0;
+}
+
+int emu_config_arguments(char *to, size_t size, int argc, char *const *argv,
+			 const char *run)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < NAMES; i++) {
+		const char *value = !strcmp(names[i], "run")
+					    ? run
+					    : value_of(argc, argv, names[i]);
+
+		if (!value)
+			continue;
+		n += snprintf(to + n, size - n, ",%s=", names[i]);
+		for (; n < size && *value; value++) {
+			if (*value == ',' && n < size - 1)
+				to[n++] = ',';
+			if (n < size)
+				to[n++] = *value;
+		}
+		if (n >= size)
+			return -ENAMETOOLONG;
+		to[n] = '\0';
+	}
+	return 0;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample - a simulated PMU and simulated debug registers
+ *
+ * A sample is the access at which a counter overflows, without skid. The
+ * counter is loaded anew with the period, randomised:
+ *
+ *   pebs   loads and stores have a counter each, as profilers program them
+ *	    (MEM_INST_RETIRED.ALL_LOADS and .ALL_STORES); each reload is
+ *	    uniform in +-1/16 of the period. The hardware does not randomise;
+ *	    this is what software does so that a period does not meet a loop.
+ *   ibs    one counter for both; the hardware sets the low seven bits of the
+ *	    counter at random: an interval is uniform in +-64.
+ *
+ * The mean interval is the period in both. Time, for the engines, counts the
+ * accesses of all threads.
+ *
+ * A debug register traps after an access that touches its bytes. The engine
+ * arms those of one line at a time, so one comparison for each access does.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "emu.h"
+
+enum {
+	LINE_BYTES = 64,
+	WIDEST_BYTES = 128, /* 1 << EMU_CLASS_SHIFT */
+	PEBS_SHARE = 8,     /* of the period is the width of the jitter */
+	IBS_RANDOM = 128,
+	REFRESH_EVERY = 64, /* samples between readings of the name */
+};
+
+static int arm(void *ctx, const struct watch_range *ranges, int n)
+{
+	struct vcpu *v = ctx;
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (int i = 0; i < n; i++) {
+		uint64_t end = ranges[i].addr + ranges[i].len;
+
+		v->watched[i] = ranges[i];
+		low = ranges[i].addr < low ? ranges[i].addr : low;
+		high = end > high ? end : high;
+	}
+	v->watches = n;
+	/* Where an access that touches a byte of [low, high) may begin. */
+	v->watch_low = low - (WIDEST_BYTES - 1);
+	v->watch_span = high - v->watch_low;
+	store_add(&v->record->arms, 1);
+	return n;
+}
+
+static void disarm(void *ctx)
+{
+	struct vcpu *v = ctx;
+
+	v->watches = 0;
+	v->watch_span = 0;
+}
+
+static void lost(void *ctx, enum loss_cause cause)
+{
+	struct vcpu *v = ctx;
+
+	store_add(&v->record->loss[cause], 1);
+}
+
+void emu_show(struct vcpu *v, const struct detection *d)
+{
+	uint64_t generation;
+
+	emu_maps_note(d->publisher.ip);
+	generation = emu_maps_note(d->detector.ip);
+	if (pair_table_add(&emu.store, &v->pairs, d, v->now_ns, generation)) {
+		lost(v, LOSS_STORE_FULL);
+		return;
+	}
+	core_table_add(&emu.store, &v->cores, d);
+	store_add(&v->record->detections, 1);
+}
+
+static void detected(void *ctx, const struct detection *d)
+{
+	emu_show(ctx, d);
+}
+
+static const struct comm_watch registers = { arm, disarm };
+static const struct comm_sink sink = { detected, lost };
+
+static bool one_counter(void)
+{
+	return emu.config.pmu == EMU_PMU_IBS;
+}
+
+/* Intervals are uniform over half of it on either side of the period. */
+static uint64_t jitter_width(void)
+{
+	uint64_t period = emu.config.period;
+	uint64_t width = one_counter() ? IBS_RANDOM : period / PEBS_SHARE;
+
+	return width < period ? width : period;
+}
+
+double emu_sampling_jitter(void)
+{
+	double share = (double)jitter_width() / (double)emu.config.period;
+
+	return share * share / 12;
+}
+
+/* Load the counter for its next overflow. */
+static void load_counter(struct vcpu *v, enum emu_counter counter)
+{
+	v->until[counter] =
+		rng_around(&v->rng, emu.config.period, jitter_width()) - 1;
+}
+
+int emu_sampling_init(void)
+{
+	struct comm *c = &emu.comm;
+	size_t bytes = board_size(emu.config.board_slots);
+	void *mem = (void *)c->board;
+
+	if (!mem)
+		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mem == MAP_FAILED)
+		return -errno;
+	memset(mem, 0, bytes);
+	c->line_bytes = LINE_BYTES;
+	c->chunk_bytes = 8;
+	c->board = board_init(mem, emu.config.board_slots, c->line_bytes);
+	c->registers = emu.config.registers;
+	c->watch = c->registers ? &registers : NULL;
+	c->sink = &sink;
+	c->expiry = 2 * emu.config.period;
+	c->watch_expiry = emu.config.period;
+	c->arm_one_in = 1;
+	atomic_store(&emu.ticks, 0);
+	return c->board ? 0 : -EINVAL;
+}
+
+void emu_sampling_start(struct vcpu *v)
+{
+	uint32_t id = v->record->id;
+
+	v->class_mask = one_counter() ? 0 : EMU_CLASS_STORE;
+	rng_seed(&v->rng, emu.seed, id);
+	if (emu.config.algorithm != EMU_COMDETECTIVE)
+		emu_transfer_start(v);
+	comm_thread_init(&v->comm, id, v, ~emu.seed);
+	/* The first access is an event: then the thread itself runs. */
+	v->until[EMU_LOADS] = 0;
+	v->until[EMU_STORES] = 0;
+	v->turn = 0;
+	v->turn_start = 0;
+}
+
+static void trap(struct vcpu *v, const struct access *a)
+{
+	for (uint32_t i = 0; i < v->watches; i++) {
+		struct access w = { .addr = v->watched[i].addr,
+				    .len = v->watched[i].len };
+
+		if (!access_overlaps(a, &w))
+			continue;
+		v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
+		store_add(&v->record->traps, 1);
+		comm_trap(&emu.comm, &v->comm, i, a, atomic_load(&emu.ticks),
+			  v->core);
+		return;
+	}
+}
+
+static bool outside_the_time_asked_for(uint64_t now)
+{
+	const struct emu_config *c = &emu.config;
+
+	return now < emu.start_mono + c->delay_ns ||
+	       (c->duration_ns &&
+		now >= emu.start_mono + c->delay_ns + c->duration_ns);
+}
+
+static void sample(struct vcpu *v, const struct access *a,
+		   enum emu_counter counter)
+{
+	struct cdp_thread *r = v->record;
+	uint64_t now = emu_ticks(v);
+
+	load_counter(v, counter);
+	v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
+	store_touch(&emu.store, v->now_ns);
+	if (v->events++ % REFRESH_EVERY == 0)
+		emu_thread_refresh(v);
+	store_add(&r->interrupts, 1);
+	if (outside_the_time_asked_for(v->now_ns))
+		return;
+	store_add(&r->samples[SAMPLE_UNIFORM], 1);
+	if (a->flags & ACCESS_LOAD)
+		store_add(&r->loads, 1);
+	if (a->flags & ACCESS_STORE)
+		store_add(&r->stores, 1);
+	emu_log_add(v, a);
+	if (v->in_transfer)
+		emu_transfer_sample(v, a, now);
+	if (v->in_reuse)
+		emu_reuse_sample(v, a);
+	if (emu.config.algorithm == EMU_COMDETECTIVE &&
+	    emu_measures(CDP_MODE_COMM))
+		comm_sample(&emu.comm, &v->comm, a, now, v->core);
+}
+
+/* The thread has begun to run: what only it can find out. */
+static void begin(struct vcpu *v, const struct access *a)
+{
+	emu_turn_enter(v);
+	emu_thread_refresh(v);
+	if (!v->record->id) {
+		atomic_store(&emu.stack, a->addr);
+		emu_maps_init();
+	}
+	if (emu.config.period) {
+		/*
+		 * From anywhere in a period: a thread of half a period's stores
+		 * is sampled half of the times, not never.
+		 */
+		v->until[EMU_LOADS] = rng_below(&v->rng, emu.config.period);
+		v->until[EMU_STORES] = rng_below(&v->rng, emu.config.period);
+	} else {
+		v->until[EMU_LOADS] = INT64_MAX;
+		v->until[EMU_STORES] = INT64_MAX;
+	}
+}
+
+void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip)
+{
+	struct access a = emu_access(class, addr, ip);
+
+	if (!v->record) { /* nobody looks at this thread */
+		emu_thread_mute(v);
+		return;
+	}
+	if (!v->tid) {
+		begin(v, &a);
+		return;
+	}
+	if (v->watches)
+		trap(v, &a);
+	if (v->in_transfer &&
+	    emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED])
+		emu_transfer_trap(v, &a, emu_ticks(v));
+	if (v->in_reuse)
+		emu_reuse_trap(v, &a);
+	for (enum emu_counter c = 0; c < EMU_COUNTERS; c++)
+		if (v->until[c] < 0)
+			sample(v, &a, c);
+	if (v->turn < 0)
+		emu_turn_end(v);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * setup - the output of one process: opened, let go of, closed
+ *
+ * Which process of a run this is follows the preload's rules: COMDET_RUN names
+ * the run's directory and the process that began it; others take part only if
+ * children are followed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "preload/common/topology_file.h"
+#include "src/store/outdir.h"
+
+enum {
+	NOT_OURS = -ECHILD,
+};
+
+/* ID:PID OF THE ROOT:DIRECTORY */
+static bool parse_run(const char *run, pid_t *root)
+{
+	const char *pid = strchr(run, ':');
+	const char *dir = pid ? strchr(pid + 1, ':') : NULL;
+	size_t n = pid ? (size_t)(pid - run) : 0;
+
+	if (!dir || dir[1] != '/' || !n || n >= sizeof(emu.run_id) ||
+	    strlen(dir + 1) >= sizeof(emu.out))
+		return false;
+	memcpy(emu.run_id, run, n);
+	emu.run_id[n] = '\0';
+	*root = strtol(pid + 1, NULL, 10);
+	strcpy(emu.out, dir + 1);
+	return *root > 0;
+}
+
+static int open_directory(void)
+{
+	const struct emu_config *c = &emu.config;
+	pid_t root = 0;
+
+	if (emu.run_id[0]) /* a forked child */
+		return outdir_open(emu.out, NULL);
+	if (c->run && parse_run(c->run, &root)) {
+		if (root != emu.pid && !c->children)
+			return NOT_OURS;
+		return outdir_open(emu.out, NULL);
+	}
+	snprintf(emu.run_id, sizeof(emu.run_id), "%016llx",
+		 (unsigned long long)emu.seed);
+	return outdir_create(c->out, emu.run_id, emu.out, sizeof(emu.out));
+}
+
+static uint64_t random_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = emu_now_ns(CLOCK_MONOTONIC) ^ ((uint64_t)emu.pid << 32);
+	return seed;
+}
+
+static void find_program(void)
+{
+	char *path = (char *)qemu_plugin_path_to_binary();
+
+	if (!path || !realpath(path, emu.exe))
+		snprintf(emu.exe, sizeof(emu.exe), "%s", path ? path : "?");
+	free(path);
+}
+
+int emu_topology_read(char *error, size_t size)
+{
+	return topology_file_read(&emu.topology, emu.config.topology, error,
+				  size);
+}
+
+/* The caches above the private ones: the number of that of a core. */
+static uint32_t domain_of(uint32_t core)
+{
+	const struct exact_topology *shape = &emu.topology.shape;
+
+	if (!emu.config.topology || shape->levels < 2)
+		return 0;
+	return shape->domain[1][core % shape->cores];
+}
+
+static void count_domains(void)
+{
+	emu.domains = 1;
+	for (uint32_t i = 0; i < emu.cores; i++)
+		if (domain_of(i) >= emu.domains)
+			emu.domains = domain_of(i) + 1;
+	for (uint32_t i = 0; i < REUSE_EXACT_DOMAINS_MAX; i++)
+		atomic_store(&emu.domain_ticks[i], 0);
+}
+
+void emu_put_on_core(struct vcpu *v)
+{
+	v->core = emu.core_order[v->record->id % emu.cores];
+	v->domain = domain_of(v->core);
+}
+
+/* The cores, in the order in which threads are put on them. */
+static void choose_cores(void)
+{
+	if (!emu.config.topology) {
+		emu.cores = sysconf(_SC_NPROCESSORS_CONF);
+		for (uint32_t i = 0; i < emu.cores; i++)
+			emu.core_order[i] = i;
+		return;
+	}
+	emu.cores = emu.topology.shape.cores;
+	for (uint32_t i = 0; i < emu.cores; i++)
+		emu.core_order[i] = i;
+	if (emu.config.scatter)
+		topology_scatter(&emu.topology, emu.core_order);
+}
+
+static int open_store(void)
+{
+	char name[128];
+	int dir = open_directory(), r;
+
+	if (dir == NOT_OURS)
+		return dir;
+	if (dir < 0) {
+		emu_say("not profiled: cannot make the directory %.200s: %s "
+			"(COMDET_OUT=DIR puts it elsewhere)",
+			emu.config.out, strerror(-dir));
+		return dir;
+	}
+	emu_describe_file_name(name, sizeof(name));
+	r = store_create(&emu.store, dir, name, STORE_MAX_BYTES_DEFAULT);
+	close(dir);
+	if (r)
+		emu_say("not profiled: cannot create %.200s/%s: %s", emu.out,
+			name, strerror(-r));
+	return r;
+}
+
+int emu_set_up(unsigned int index)
+{
+	struct cdp_header *h;
+	int r;
+
+	emu.pid = getpid();
+	emu.seed = emu.config.seed ? emu.config.seed : random_seed();
+	emu.start_mono = emu_now_ns(CLOCK_MONOTONIC);
+	if (!emu.exe[0])
+		find_program();
+	r = open_store();
+	if (r)
+		return r;
+	h = emu.store.header;
+	choose_cores();
+	count_domains();
+	emu_describe_process(h);
+	r = emu.domains > REUSE_EXACT_DOMAINS_MAX ? -E2BIG : 0;
+	if (!r)
+		r = emu_sampling_init();
+	if (!r && emu_measures(EMU_REUSE_MODES))
+		r = emu_reuse_init();
+	if (!r && emu_measures(EMU_REUSE_MODES) && emu.config.exact)
+		r = emu_reuse_exact_init();
+	if (!r && emu.config.exact && emu_measures(CDP_MODE_COMM))
+		r = emu_exact_init();
+	if (!r && emu.config.algorithm != EMU_COMDETECTIVE)
+		r = emu_transfer_init();
+	if (!r)
+		r = emu_threads_init();
+	if (r) {
+		emu_say("not profiled: %s", strerror(-r));
+		snprintf(h->note, sizeof(h->note), "not profiled: %s",
+			 strerror(-r));
+		__atomic_store_n(&h->state, CDP_STOPPED, __ATOMIC_RELEASE);
+		store_release(&emu.store);
+		return r;
+	}
+	if (emu_log_open())
+		emu_say("COMDET_SAMPLE_LOG cannot be written");
+	emu_describe_measurement(h);
+	emu.active = true;
+	emu_thread_start(index);
+	return 0;
+}
+
+void emu_after_fork(void)
+{
+	emu.active = false;
+	emu_log_close();
+	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
+		if (emu.vcpu[i].record)
+			emu_thread_mute(&emu.vcpu[i]);
+	if (!emu.config.children) {
+		void *page = mmap(NULL, CDP_PAGE_BYTES, PROT_READ | PROT_WRITE,
+				  MAP_SHARED, emu.store.fd, 0);
+
+		emu.parent = page == MAP_FAILED ? NULL : page;
+	}
+	store_release(&emu.store);
+}
+
+void emu_finish(enum cdp_state state)
+{
+	struct cdp_header *h = emu.store.header;
+
+	emu_maps_finish();
+	if (emu.config.exact && emu_measures(CDP_MODE_COMM))
+		emu_exact_finish();
+	if (emu_measures(EMU_REUSE_MODES)) {
+		emu_reuse_finish();
+		if (emu.config.exact)
+			emu_reuse_exact_finish();
+	}
+	if (emu.config.algorithm != EMU_COMDETECTIVE)
+		emu_transfer_finish(state == CDP_ENDED);
+	if (state == CDP_ENDED)
+		emu_threads_finish();
+	__atomic_store_n(&h->last_mono, emu_now_ns(CLOCK_MONOTONIC),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&h->cpu_ns, emu_now_ns(CLOCK_PROCESS_CPUTIME_ID),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&h->state, state, __ATOMIC_RELEASE);
+}

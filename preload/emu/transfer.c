@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer - estimate transfers, with simulated watches over all threads
+ *
+ * A watch is armed for all threads at once, as an inherited debug register is:
+ * each register covers a line or, with chunks, all of them together 8 bytes
+ * each of one line. Arming takes as long as config.arm_delay says, in accesses.
+ *
+ * Each access looks into a table by its line's hash. What is not 0 there may
+ * be watched, or begins in the line before one that is; then the slots are
+ * compared, first by line and then under a lock. A thread that has told all
+ * that its loads can tell of an epoch is not asked again: a line that everybody
+ * reads and nobody writes any more would cost each of those loads.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "emu.h"
+#include "src/engine/transfer_store.h"
+
+enum {
+	LINE_BYTES = 64,
+	CHUNK_BYTES = 8,
+	THREADS = TRANSFER_THREADS_MAX, /* with numbers below */
+	SLOTS = COMM_REGISTERS_MAX,
+	NO_LINE = 1,   /* no line's address */
+	SETTLE = 1000, /* accesses; who stores twice in that uses the line */
+};
+
+uint8_t emu_watched[EMU_WATCHED];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct transfer_watched slot[SLOTS];
+static bool armed[SLOTS];
+/* The same for a look without the lock. */
+static _Atomic uint64_t line_of[SLOTS];
+static _Atomic uint32_t generation_of[SLOTS];
+/* Of each processor, by slot: as what generation its loads tell nothing. */
+static uint32_t told[EMU_VCPUS_MAX][SLOTS];
+static struct transfer *transfer;
+static struct transfer_tally *tally;
+static size_t transfer_bytes, tally_bytes;
+static uint32_t slots;
+static _Atomic uint64_t samples;
+static _Atomic uint32_t highest; /* thread number that took part */
+static struct store_writer writer;
+
+/* With the lock held: @line's entry, and that of the line before. */
+static void mark(uint64_t line, int change)
+{
+	for (int before = 0; before < 2; before++) {
+		uint64_t i = (line - before * LINE_BYTES) >> EMU_LINE_SHIFT;
+		uint8_t *entry = &emu_watched[i % EMU_WATCHED];
+
+		__atomic_store_n(entry, *entry + change, __ATOMIC_RELAXED);
+	}
+}
+
+static int arm(void *ctx, const struct transfer_watched *w, uint64_t now,
+	       uint64_t *ready)
+{
+	struct vcpu *v = ctx;
+
+	pthread_mutex_lock(&lock);
+	if (armed[w->slot])
+		mark(slot[w->slot].line, -1);
+	slot[w->slot] = *w;
+	armed[w->slot] = true;
+	mark(w->line, 1);
+	atomic_store_explicit(&generation_of[w->slot], w->generation,
+			      memory_order_relaxed);
+	atomic_store_explicit(&line_of[w->slot], w->line, memory_order_release);
+	pthread_mutex_unlock(&lock);
+	*ready = now + emu.config.arm_delay;
+	store_add(&v->record->arms, 1);
+	return 0;
+}
+
+static void disarm(void *ctx, uint32_t n)
+{
+	pthread_mutex_lock(&lock);
+	if (armed[n])
+		mark(slot[n].line, -1);
+	armed[n] = false;
+	atomic_store_explicit(&line_of[n], NO_LINE, memory_order_relaxed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void on_chain(void *ctx, const struct transfer_chain *c)
+{
+	struct vcpu *v = ctx;
+	struct detection d;
+
+	pthread_mutex_lock(&tally_lock);
+	transfer_tally_add(tally, c);
+	pthread_mutex_unlock(&tally_lock);
+	for (uint32_t i = 0; i < c->n; i++) {
+		d = transfer_detection(&c->event[i], c->line,
+				       emu.config.period);
+		v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
+		emu_show(v, &d);
+	}
+}
+
+static const struct transfer_watch watch = { arm, disarm };
+static const struct transfer_sink sink = { on_chain };
+
+static void *map_zeros(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+int emu_transfer_init(void)
+{
+	bool lines = emu.config.watch_lines;
+	struct transfer_config config = {
+		.kind = emu.config.algorithm == EMU_EPOCH ? TRANSFER_EPOCH
+							  : TRANSFER_CHAIN,
+		.threads = THREADS,
+		.slots = lines ? emu.config.registers : 1,
+		.line_bytes = LINE_BYTES,
+		.chunk_bytes = lines ? LINE_BYTES : CHUNK_BYTES,
+		.ranges = lines ? 1 : emu.config.registers,
+		.settle = SETTLE,
+		.period = (double)emu.config.period,
+	};
+	void *a, *b;
+
+	if (transfer)
+		munmap(transfer, transfer_bytes);
+	if (tally)
+		munmap(tally, tally_bytes);
+	transfer = NULL;
+	tally = NULL;
+	transfer_bytes = transfer_size(&config);
+	tally_bytes = transfer_tally_size(THREADS);
+	if (!transfer_bytes)
+		return -EINVAL;
+	a = map_zeros(transfer_bytes);
+	b = map_zeros(tally_bytes);
+	if (a == MAP_FAILED || b == MAP_FAILED)
+		return -ENOMEM;
+	pthread_mutex_init(&lock, NULL);
+	pthread_mutex_init(&tally_lock, NULL);
+	memset(emu_watched, 0, sizeof(emu_watched));
+	memset(armed, 0, sizeof(armed));
+	memset(told, 0, sizeof(told));
+	slots = config.slots;
+	for (uint32_t n = 0; n < SLOTS; n++)
+		atomic_store(&line_of[n], NO_LINE);
+	atomic_store(&samples, 0);
+	atomic_store(&highest, 0);
+	writer = (struct store_writer){ .section = CDP_TRANSFERS };
+	transfer = transfer_init(a, &config, &watch, &sink);
+	tally = transfer_tally_init(b, THREADS);
+	return transfer && tally ? 0 : -EINVAL;
+}
+
+void emu_transfer_start(struct vcpu *v)
+{
+	uint32_t id = v->record->id, seen = atomic_load(&highest);
+
+	v->in_transfer = id < THREADS;
+	if (!v->in_transfer) {
+		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
+		return;
+	}
+	while (seen < id && !atomic_compare_exchange_weak(&highest, &seen, id))
+		;
+	memset(told[v - emu.vcpu], 0, sizeof(told[0]));
+	transfer_thread_init(&v->transfer, id, v, emu.seed + 1);
+}
+
+/* May thread @v's access @a tell something of slot @n? */
+static bool may_tell(const struct vcpu *v, uint32_t n, const struct access *a)
+{
+	uint64_t line = atomic_load_explicit(&line_of[n], memory_order_acquire);
+
+	if (line > a->addr + a->len - 1 || line + LINE_BYTES <= a->addr)
+		return false;
+	return a->flags & ACCESS_STORE ||
+	       told[v - emu.vcpu][n] !=
+		       atomic_load_explicit(&generation_of[n],
+					    memory_order_relaxed);
+}
+
+void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
+{
+	for (uint32_t n = 0; v->in_transfer && n < slots; n++) {
+		uint32_t generation = 0, range = 0;
+		bool hit = false;
+
+		if (!may_tell(v, n, a))
+			continue;
+		pthread_mutex_lock(&lock);
+		for (uint32_t i = 0; armed[n] && !hit && i < slot[n].n; i++) {
+			struct access w = { .addr = slot[n].range[i].addr,
+					    .len = slot[n].range[i].len };
+
+			hit = access_overlaps(a, &w);
+			range = i;
+			generation = slot[n].generation;
+		}
+		pthread_mutex_unlock(&lock);
+		if (!hit)
+			continue;
+		store_add(&v->record->traps, 1);
+		if (transfer_trap(transfer, &v->transfer, n, generation, range,
+				  a, now, v->core) == TRANSFER_NEED_STORES)
+			told[v - emu.vcpu][n] = generation;
+	}
+}
+
+void emu_transfer_sample(struct vcpu *v, const struct access *a, uint64_t now)
+{
+	if (!v->in_transfer)
+		return;
+	atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
+	transfer_sample(transfer, &v->transfer, a, now, v->core);
+}
+
+void emu_transfer_finish(bool last)
+{
+	bool one_counter = emu.config.pmu == EMU_PMU_IBS;
+	uint32_t threads = atomic_load(&highest) + 1;
+	struct transfer_sampling sampling = { .jitter = emu_sampling_jitter() };
+	struct transfer_stats s;
+
+	for (unsigned int i = 0; last && i < EMU_VCPUS_MAX; i++)
+		if (emu.vcpu[i].record && emu.vcpu[i].in_transfer) {
+			transfer_finish(transfer, &emu.vcpu[i].transfer);
+			break;
+		}
+	pthread_mutex_lock(&tally_lock);
+	s = transfer_stats(transfer);
+	/* With two counters, that of the loads has no part in it. */
+	sampling.samples =
+		(double)(one_counter ? atomic_load(&samples) : s.candidates);
+	transfer_store(&emu.store, &writer, tally, &s, threads, &sampling);
+	pthread_mutex_unlock(&tally_lock);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mask - the functions that set a thread's mask
+ *
+ * The claimed signal is taken out of what goes to the kernel and kept in
+ * signal_thread.blocks, and put into what comes back. The application's view
+ * is the kernel's bit or ours; a mask that reached the kernel on a way that is
+ * not hooked is therefore still right, only the thread is not sampled.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "hooks.h"
+#include "preload/core/sys.h"
+#include "src/base/signal_safe.h"
+
+typedef __typeof__(&pthread_sigmask) mask_fn;
+
+uint64_t signal_mask_view(uint64_t mask)
+{
+	if (signal_claimed() && signal_blocks_get())
+		mask |= signal_bit(signal_claimed());
+	return mask;
+}
+
+/*
+ * The kernel has it blocked, in @mask, and not for our sake: a handler runs
+ * whose mask has it. It stays the kernel's, which restores the mask when the
+ * handler returns and would not restore our flag.
+ */
+static bool is_real(uint64_t mask)
+{
+	return mask & signal_bit(signal_claimed()) && !signal_thread.held;
+}
+
+/* Only the words that the kernel uses: the application may have no more. */
+static sigset_t set_without(const sigset_t *set)
+{
+	sigset_t without;
+
+	sigemptyset(&without);
+	set_kernel_mask(&without,
+			kernel_mask(set) & ~signal_bit(signal_claimed()));
+	return without;
+}
+
+/* Block @set, which has the signal. */
+static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
+{
+	sigset_t without = *set, before;
+	int r;
+
+	set_kernel_mask(&without,
+			kernel_mask(set) & ~signal_bit(signal_claimed()));
+	sigemptyset(&before);
+	r = fn(SIG_BLOCK, &without, &before);
+	if (r)
+		return r;
+	if (!is_real(kernel_mask(&before)))
+		signal_thread.blocks = true;
+	if (old)
+		set_kernel_mask(old, kernel_mask(&before));
+	return 0;
+}
+
+/*
+ * Unblock, or set a mask. The flag changes first: a signal that the kernel
+ * then releases finds it so.
+ */
+static int replace(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
+{
+	struct signal_thread *t = &signal_thread;
+	bool blocks = how == SIG_SETMASK && signal_is_in(set);
+	sigset_t without;
+
+	if (blocks && is_real(kernel_mask_change(SIG_BLOCK, 0)))
+		return fn(how, set, old);
+	t->blocks = blocks;
+	t->handles = t->handles && blocks;
+	t->held = false;
+	if (!blocks)
+		return fn(how, set, old);
+	without = set_without(set);
+	return fn(how, &without, old);
+}
+
+/* A vfork child's mask is the kernel's alone once it has set it. */
+static int change_in_child(mask_fn fn, int how, const sigset_t *set,
+			   sigset_t *old)
+{
+	if (how == SIG_SETMASK || (how == SIG_UNBLOCK && signal_is_in(set)))
+		signal_blocks_set(false);
+	return fn(how, set, old);
+}
+
+static bool is_how(int how)
+{
+	return how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK;
+}
+
+/* Change by @fn, which reports errors in its own way. */
+static int change(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
+{
+	struct signal_thread *t = &signal_thread;
+	bool flagged = t->blocks || t->child, ours, blocked;
+	int r;
+
+	if (!signal_claimed() || !(flagged || signal_is_in(set)))
+		return fn(how, set, old);
+	ours = signal_claim_is_ours();
+	blocked = ours ? t->blocks : signal_blocks_get();
+	if (!set || !is_how(how))
+		r = fn(how, set, old);
+	else if (!ours)
+		r = change_in_child(fn, how, set, old);
+	else if (how == SIG_BLOCK && signal_is_in(set))
+		r = block(fn, set, old);
+	else if (how == SIG_SETMASK || signal_is_in(set))
+		r = replace(fn, how, set, old);
+	else
+		r = fn(how, set, old);
+	if (!r && old && blocked)
+		set_kernel_mask(old, kernel_mask(old) |
+					     signal_bit(signal_claimed()));
+	return r;
+}
+
+uint64_t signal_mask_change(int how, uint64_t mask)
+{
+	sigset_t set, old;
+
+	sigemptyset(&set);
+	sigemptyset(&old);
+	set_kernel_mask(&set, mask);
+	change(REAL(pthread_sigmask), how, &set, &old);
+	return kernel_mask(&old);
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return change(REAL(sigprocmask), how, set, old);
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return change(REAL(pthread_sigmask), how, set, old);
+}
+
+/* BSD: the first 32 signals in an int. */
+EXPORT int sigblock(int mask)
+{
+	if (!signal_claimed())
+		return REAL(sigblock)(mask);
+	return (int)signal_mask_change(SIG_BLOCK, (uint32_t)mask);
+}
+
+EXPORT int sigsetmask(int mask)
+{
+	if (!signal_claimed())
+		return REAL(sigsetmask)(mask);
+	return (int)signal_mask_change(SIG_SETMASK, (uint32_t)mask);
+}
+
+EXPORT int siggetmask(void)
+{
+	return (int)signal_mask_view(kernel_mask_change(SIG_BLOCK, 0));
+}
+
+EXPORT int sighold(int sig)
+{
+	if (sig <= 0 || sig != signal_claimed())
+		return REAL(sighold)(sig);
+	signal_mask_change(SIG_BLOCK, signal_bit(sig));
+	return 0;
+}
+
+EXPORT int sigrelse(int sig)
+{
+	if (sig <= 0 || sig != signal_claimed())
+		return REAL(sigrelse)(sig);
+	signal_mask_change(SIG_UNBLOCK, signal_bit(sig));
+	return 0;
+}
+
+/* What the kernel has pending may be one of ours. */
+EXPORT int sigpending(sigset_t *set)
+{
+	int r = REAL(sigpending)(set);
+	uint64_t bit;
+	siginfo_t info;
+
+	if (r || !signal_is_in(set))
+		return r;
+	bit = signal_bit(signal_claimed());
+	if (signal_take_pending(&info))
+		signal_requeue(&info);
+	else
+		set_kernel_mask(set, kernel_mask(set) & ~bit);
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process - fork
+ *
+ * fork, and what calls it inside the C library (daemon, forkpty), run the
+ * handlers registered here, before main: so they come after the application's
+ * own before the fork, and before them after it. _Fork runs no handlers and is
+ * hooked. A child of vfork or of a raw system call is told from us by its
+ * process id (runtime_is_ours), no hook being possible: a function of ours
+ * that called vfork could not return in the child.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "hooks.h"
+#include "preload/core/sys.h"
+
+static __thread bool profiled __attribute__((tls_model("initial-exec")));
+
+void process_before_fork(void)
+{
+	int saved_errno = errno;
+
+	profiled = runtime_is_ours();
+	if (profiled)
+		runtime_before_fork();
+	errno = saved_errno;
+}
+
+void process_after_fork_parent(bool forked)
+{
+	int saved_errno = errno;
+
+	if (profiled) {
+		runtime_after_fork_parent();
+		if (forked && !runtime_follow_children())
+			runtime_count_not_followed();
+	}
+	errno = saved_errno;
+}
+
+void process_after_fork_child(void)
+{
+	int saved_errno = errno, sig = signal_claimed();
+	bool blocked = signal_release_in_child();
+
+	if (profiled)
+		runtime_after_fork_child();
+	if (blocked && signal_claimed())
+		signal_set_app_blocks(true);
+	else if (blocked)
+		kernel_mask_change(SIG_BLOCK, signal_bit(sig));
+	errno = saved_errno;
+}
+
+static void after_fork_parent(void)
+{
+	/* Not told whether it failed: a failed fork is counted too. */
+	process_after_fork_parent(true);
+}
+
+__attribute__((constructor(102))) static void register_handlers(void)
+{
+	pthread_atfork(process_before_fork, after_fork_parent,
+		       process_after_fork_child);
+}
+
+EXPORT pid_t _Fork(void)
+{
+	pid_t pid;
+
+	if (!REAL(_Fork)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	process_before_fork();
+	pid = REAL(_Fork)();
+	if (pid == 0)
+		process_after_fork_child();
+	else
+		process_after_fork_parent(pid > 0);
+	return pid;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread - the beginning and the end of threads
+ *
+ * A new thread starts in a function of ours that tells the runtime and goes on
+ * to the application's. Its end, by return, pthread_exit or cancellation, is
+ * seen by the destructor of a thread-specific key, which sets the key again
+ * until the last round, so that the application's destructors are profiled
+ * too. What the new thread must know lies in a slot that it frees; malloc
+ * would give every thread an arena of its own.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <threads.h>
+
+#include "hooks.h"
+
+enum {
+	SLOTS = 512
+};
+
+struct start {
+	_Atomic bool taken;
+	bool mapped; /* has a page of its own: all slots were taken */
+	bool blocks; /* the claimed signal is blocked for the application */
+	union {
+		void *(*posix)(void *);
+		thrd_start_t c11;
+	} routine;
+	void *argument;
+	struct thread *thread;
+	void *stack;        /* given by the application, or NULL */
+	size_t stack_bytes; /* asked for */
+};
+
+static struct start slots[SLOTS];
+static _Atomic unsigned next;
+static pthread_key_t key;
+static bool have_key;
+static __thread unsigned rounds __attribute__((tls_model("initial-exec")));
+
+/* Not before the application's: it may make keys and count on their number. */
+static void at_end(void *value)
+{
+	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+	    !pthread_setspecific(key, value))
+		return;
+	signal_thread_end();
+	runtime_thread_end();
+}
+
+__attribute__((constructor(102))) static void make_key(void)
+{
+	have_key = !pthread_key_create(&key, at_end);
+}
+
+static struct start *slot_new(void)
+{
+	unsigned first =
+		atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
+	void *page;
+
+	for (unsigned i = 0; i < SLOTS; i++) {
+		struct start *s = &slots[(first + i) % SLOTS];
+
+		if (!atomic_load_explicit(&s->taken, memory_order_relaxed) &&
+		    !atomic_exchange_explicit(&s->taken, true,
+					      memory_order_acquire))
+			return s;
+	}
+	page = mmap(NULL, sizeof(struct start), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return NULL;
+	((struct start *)page)->mapped = true;
+	return page;
+}
+
+static void slot_free(struct start *s)
+{
+	if (s->mapped)
+		munmap(s, sizeof(*s));
+	else
+		atomic_store_explicit(&s->taken, false, memory_order_release);
+}
+
+/* What the attributes say of the mask goes before what is inherited. */
+static bool will_block(const pthread_attr_t *attributes)
+{
+	sigset_t set;
+
+	if (attributes && !pthread_attr_getsigmask_np(attributes, &set))
+		return signal_is_in(&set);
+	return signal_blocks_get();
+}
+
+static void take_stack(struct start *s, const pthread_attr_t *attributes)
+{
+	pthread_attr_t none;
+	size_t bytes;
+	void *low;
+
+	s->stack = NULL;
+	s->stack_bytes = 0;
+	if (attributes && !pthread_attr_getstack(attributes, &low, &bytes) &&
+	    (uintptr_t)low + bytes)
+		s->stack = low;
+	if (attributes) {
+		pthread_attr_getstacksize(attributes, &s->stack_bytes);
+	} else if (!pthread_attr_init(&none)) {
+		pthread_attr_getstacksize(&none, &s->stack_bytes);
+		pthread_attr_destroy(&none);
+	}
+}
+
+/*
+ * The C library has what it keeps of a thread, which its id points at, in the
+ * last page of the thread's stack, and its own stacks begin with a page.
+ */
+static void tell_stack(const struct start *s)
+{
+	uint64_t end = (uint64_t)pthread_self();
+	uint64_t low = (end | 4095) + 1 - s->stack_bytes;
+
+	if (s->stack)
+		low = (uint64_t)(uintptr_t)s->stack;
+	runtime_thread_stack(low, end - low);
+}
+
+static struct start *prepare(const pthread_attr_t *attributes,
+			     void *(*routine)(void *), void *argument)
+{
+	struct start *s;
+
+	if (!have_key || !runtime_is_ours())
+		return NULL;
+	s = slot_new();
+	if (!s)
+		return NULL;
+	s->blocks = will_block(attributes);
+	take_stack(s, attributes);
+	s->argument = argument;
+	s->thread = runtime_thread_prepare(routine);
+	return s;
+}
+
+static void discard(struct start *s)
+{
+	int saved_errno = errno;
+
+	if (s->thread)
+		runtime_thread_discard(s->thread);
+	slot_free(s);
+	errno = saved_errno;
+}
+
+/* In the new thread. Frees @s. */
+static struct start begin(struct start *s)
+{
+	struct start copy = { .routine = s->routine,
+			      .argument = s->argument,
+			      .thread = s->thread,
+			      .blocks = s->blocks };
+
+	tell_stack(s);
+	slot_free(s);
+	if (copy.thread) {
+		runtime_thread_begin(copy.thread);
+		pthread_setspecific(key, copy.thread);
+	}
+	signal_thread_begin(copy.blocks);
+	errno = 0;
+	return copy;
+}
+
+static void *run_posix(void *arg)
+{
+	struct start s = begin(arg);
+
+	return s.routine.posix(s.argument);
+}
+
+static int run_c11(void *arg)
+{
+	struct start s = begin(arg);
+
+	return s.routine.c11(s.argument);
+}
+
+/* Without @s the thread is not profiled, its mask must still be right. */
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*routine)(void *), void *argument)
+{
+	struct signal_exec undo;
+	int saved_errno = errno, r;
+	struct start *s = prepare(attributes, routine, argument);
+
+	errno = saved_errno;
+	signal_before_thread(&undo);
+	if (s) {
+		s->routine.posix = routine;
+		r = REAL(pthread_create)(thread, attributes, run_posix, s);
+	} else {
+		r = REAL(pthread_create)(thread, attributes, routine, argument);
+	}
+	signal_after_thread(&undo);
+	if (s && r)
+		discard(s);
+	return r;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
+{
+	struct signal_exec undo;
+	int saved_errno = errno, r;
+	struct start *s =
+		prepare(NULL, (void *(*)(void *))(uintptr_t)routine, argument);
+
+	errno = saved_errno;
+	signal_before_thread(&undo);
+	if (s) {
+		s->routine.c11 = routine;
+		r = REAL(thrd_create)(thread, run_c11, s);
+	} else {
+		r = REAL(thrd_create)(thread, routine, argument);
+	}
+	signal_after_thread(&undo);
+	if (s && r != thrd_success)
+		discard(s);
+	return r;
+}

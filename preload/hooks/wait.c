@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait - the calls that wait with a mask, or for a signal
+ *
+ * sigsuspend, ppoll, pselect and epoll_pwait put a mask in place for the
+ * while. It goes to the kernel as it is: a waiting thread runs nothing that
+ * could be sampled. One case needs care: the claimed signal is blocked for
+ * the application, but not in the kernel, and the mask unblocks it. If one
+ * arrives the handler holds it, and the call, which it interrupted, is made
+ * again; with the signal now blocked and pending in the kernel the mask lets
+ * it through. The application sees one call that a signal interrupted.
+ *
+ * sigwait and its kin want the signal pending: it is blocked in the kernel for
+ * as long as they wait. Ours are thrown away when they come back.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "hooks.h"
+#include "src/base/signal_safe.h"
+
+#define NS_PER_S 1000000000
+
+/* The mask of the call unblocks what is blocked only in our books. */
+static bool unblocks(const sigset_t *mask)
+{
+	return signal_claimed() && mask && signal_thread.blocks &&
+	       !signal_is_in(mask) && signal_claim_is_ours();
+}
+
+/*
+ * The call came back, but the application's signal still waits: it was held
+ * before the mask was in place, or one of ours got through instead. If the
+ * application's handler was called, the wait is over.
+ */
+static bool again(int result)
+{
+	siginfo_t info;
+
+	if (result != -1 || errno != EINTR || !signal_thread.waits ||
+	    !signal_thread.held || !signal_take_pending(&info))
+		return false;
+	signal_requeue(&info);
+	return true;
+}
+
+/* Blocked in our books alone again; whatever still waits will be held anew. */
+static void resume_sampling(void)
+{
+	if (!signal_thread.held)
+		return;
+	signal_thread.held = false;
+	kernel_mask_change(SIG_UNBLOCK, signal_bit(signal_claimed()));
+}
+
+#define WAIT(mask, call)                                                       \
+	({                                                                     \
+		int result_;                                                   \
+                                                                               \
+		if (!unblocks(mask)) {                                         \
+			result_ = (call);                                      \
+		} else {                                                       \
+			signal_thread.waits = true;                            \
+			do                                                     \
+				result_ = (call);                              \
+			while (again(result_));                                \
+			signal_thread.waits = false;                           \
+			resume_sampling();                                     \
+		}                                                              \
+		result_;                                                       \
+	})
+
+static int suspend(const sigset_t *mask)
+{
+	return WAIT(mask, REAL(sigsuspend)(mask));
+}
+
+EXPORT int sigsuspend(const sigset_t *mask)
+{
+	return suspend(mask);
+}
+
+int __sigsuspend(const sigset_t *mask);
+EXPORT int __sigsuspend(const sigset_t *mask)
+{
+	return suspend(mask);
+}
+
+static int suspend_with(uint64_t mask)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	set_kernel_mask(&set, mask);
+	return suspend(&set);
+}
+
+/* X/Open: the mask as it is, without one signal. */
+static int pause_for_signal(int sig)
+{
+	if (!signal_claimed() || sig <= 0 || sig > 64)
+		return REAL(__xpg_sigpause)(sig);
+	return suspend_with(signal_mask_view(kernel_mask_change(SIG_BLOCK, 0)) &
+			    ~signal_bit(sig));
+}
+
+int __xpg_sigpause(int sig);
+EXPORT int __xpg_sigpause(int sig)
+{
+	return pause_for_signal(sig);
+}
+
+/* The name that programs link for sigpause() is __xpg_sigpause. */
+int bsd_sigpause(int mask) __asm__("sigpause");
+EXPORT int bsd_sigpause(int mask)
+{
+	if (!signal_claimed())
+		return REAL(sigpause)(mask);
+	return suspend_with((uint32_t)mask);
+}
+
+int __sigpause(int mask_or_sig, int is_sig);
+EXPORT int __sigpause(int mask_or_sig, int is_sig)
+{
+	if (!signal_claimed())
+		return REAL(__sigpause)(mask_or_sig, is_sig);
+	return is_sig ? pause_for_signal(mask_or_sig)
+		      : suspend_with((uint32_t)mask_or_sig);
+}
+
+EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	return WAIT(mask, REAL(ppoll)(fds, n, timeout, mask));
+}
+
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		const sigset_t *mask, size_t fds_bytes);
+EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n,
+		       const struct timespec *timeout, const sigset_t *mask,
+		       size_t fds_bytes)
+{
+	return WAIT(mask, REAL(__ppoll_chk)(fds, n, timeout, mask, fds_bytes));
+}
+
+/* An interrupted select leaves its sets as they were. */
+EXPORT int pselect(int n, fd_set *r, fd_set *w, fd_set *e,
+		   const struct timespec *timeout, const sigset_t *mask)
+{
+	return WAIT(mask, REAL(pselect)(n, r, w, e, timeout, mask));
+}
+
+EXPORT int epoll_pwait(int epfd, struct epoll_event *events, int max,
+		       int timeout, const sigset_t *mask)
+{
+	return WAIT(mask, REAL(epoll_pwait)(epfd, events, max, timeout, mask));
+}
+
+EXPORT int epoll_pwait2(int epfd, struct epoll_event *events, int max,
+			const struct timespec *timeout, const sigset_t *mask)
+{
+	if (!REAL(epoll_pwait2)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return WAIT(mask, REAL(epoll_pwait2)(epfd, events, max, timeout, mask));
+}
+
+static int64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * (int64_t)NS_PER_S + ts.tv_nsec;
+}
+
+static void set_left(struct timespec *left, const struct timespec *timeout,
+		     int64_t since)
+{
+	int64_t gone = now() - since;
+
+	left->tv_sec = timeout->tv_sec - gone / NS_PER_S;
+	left->tv_nsec = timeout->tv_nsec - gone % NS_PER_S;
+	if (left->tv_nsec < 0) {
+		left->tv_nsec += NS_PER_S;
+		left->tv_sec--;
+	}
+	if (left->tv_sec < 0)
+		left->tv_sec = left->tv_nsec = 0;
+}
+
+/* Wait while ours come; @got always gets the information. */
+static int wait_for_theirs(const sigset_t *set, siginfo_t *got,
+			   const struct timespec *timeout)
+{
+	struct timespec left;
+	int64_t since = timeout ? now() : 0;
+	const struct timespec *wait = timeout;
+	int sig;
+
+	for (;;) {
+		sig = REAL(sigtimedwait)(set, got, wait);
+		if (sig != signal_claimed() || signal_is_theirs(got))
+			break;
+		if (timeout) {
+			set_left(&left, timeout, since);
+			wait = &left;
+		}
+	}
+	return sig;
+}
+
+static int timed_wait(const sigset_t *set, siginfo_t *info,
+		      const struct timespec *timeout)
+{
+	siginfo_t got;
+	uint64_t bit;
+	int sig;
+
+	if (!signal_is_in(set) || !signal_claim_is_ours())
+		return REAL(sigtimedwait)(set, info, timeout);
+	bit = signal_bit(signal_claimed());
+	if (!(kernel_mask_change(SIG_BLOCK, bit) & bit))
+		signal_thread.held = true;
+	sig = wait_for_theirs(set, &got, timeout);
+	if (sig > 0 && got.si_code == SI_TKILL)
+		got.si_code = SI_USER; /* as the C library has it */
+	resume_sampling();
+	if (sig > 0 && info)
+		*info = got;
+	return sig;
+}
+
+EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
+			const struct timespec *timeout)
+{
+	return timed_wait(set, info, timeout);
+}
+
+EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	return timed_wait(set, info, NULL);
+}
+
+EXPORT int sigwait(const sigset_t *set, int *sig)
+{
+	int r;
+
+	if (!signal_is_in(set))
+		return REAL(sigwait)(set, sig);
+	do
+		r = timed_wait(set, NULL, NULL);
+	while (r == -1 && errno == EINTR);
+	if (r == -1)
+		return errno;
+	*sig = r;
+	return 0;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * count - accesses of other threads, as their hooks count them
+ *
+ * A thread's counters are its own: the hooks count down words of its thread
+ * local storage, and an event moves them. Others read them as they are, under
+ * a lock that a thread takes at its first event and at its end, so that nobody
+ * reads what is gone. What one word says changes at once; where two change
+ * together a sequence is odd.
+ *
+ * Threads are on the cores of the topology in the order in which they began, as
+ * with the source emu, wherever the system runs them: so what is counted under
+ * a cache is the accesses of certain threads.
+ */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "source.h"
+#include "preload/core/memread.h"
+#include "preload/core/runtime.h"
+#include "src/exact/directory.h"
+#include "preload/core/state.h"
+#include "preload/core/sys.h"
+#include "src/base/signal_safe.h"
+
+enum {
+	SPINS_BEFORE_YIELD = 100,
+	TRIES = 1000, /* to read what does not change meanwhile */
+	BATCH = 64,   /* threads that are read at once */
+};
+
+static _Atomic uint32_t lock;
+static struct thread *threads;          /* that began, and did not end */
+static uint64_t ended[EXACT_CORES_MAX]; /* accesses of others, by domain */
+
+void instr_count_init(void)
+{
+	atomic_store(&lock, 0);
+	threads = NULL;
+	memset(ended, 0, sizeof(ended));
+}
+
+/*
+ * The holder has all signals blocked. It may have lost its core.
+ *
+ * (A) pairs with (B): the list as the last holder left it.
+ */
+static void take_lock(void)
+{
+	for (int n = 1;
+	     atomic_exchange_explicit(&lock, 1, memory_order_acquire); n++)
+		if (n % SPINS_BEFORE_YIELD)
+			__builtin_ia32_pause();
+		else
+			sys_call0(SYS_sched_yield);
+}
+
+/* (B) pairs with (A). */
+static void give_lock_back(void)
+{
+	atomic_store_explicit(&lock, 0, memory_order_release);
+}
+
+/* Blocks all signals, and returns which were. */
+static uint64_t block(void)
+{
+	uint64_t all = ~0ull, before = 0;
+
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
+	return before;
+}
+
+static void unblock(uint64_t before)
+{
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
+		  sizeof(before));
+}
+
+void instr_count_begin(struct thread *t)
+{
+	uint64_t before = block();
+
+	take_lock();
+	t->instr.next = threads;
+	threads = t;
+	give_lock_back();
+	unblock(before);
+}
+
+/* With the lock. Was it in the list? */
+static bool forget(const struct thread *t)
+{
+	struct thread **p;
+
+	for (p = &threads; *p && *p != t; p = &(*p)->instr.next)
+		;
+	if (!*p)
+		return false;
+	*p = t->instr.next;
+	return true;
+}
+
+void instr_count_end(struct thread *t)
+{
+	uint64_t before = block();
+
+	take_lock();
+	if (forget(t))
+		ended[t->instr.place.domain] += instr_accesses(t);
+	give_lock_back();
+	unblock(before);
+}
+
+/* As struct instr_thread begins. */
+struct counters {
+	int64_t left[INSTR_CLASSES], given[INSTR_CLASSES];
+};
+
+_Static_assert(offsetof(struct instr_thread, left) == 0 &&
+		       offsetof(struct instr_thread, given) ==
+			       offsetof(struct counters, given),
+	       "counters are read as one");
+
+static uint64_t sum_of_counters(const struct counters *n)
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < INSTR_CLASSES; c++)
+		sum += (uint64_t)(n->given[c] - n->left[c]);
+	return sum;
+}
+
+/*
+ * A thread that ended by a raw system call, of which nobody told us, may be in
+ * the list while its thread local storage is gone: then that counts no more.
+ */
+static uint64_t sum_of(const struct thread *t)
+{
+	uint64_t sum = __atomic_load_n(&t->instr.counted, __ATOMIC_RELAXED);
+
+	for (int i = 0; i < instr_libraries(); i++) {
+		const struct instr_copy *copy = &t->instr.copy[i];
+		const struct instr_thread *h =
+			__atomic_load_n(&copy->hooks, __ATOMIC_ACQUIRE);
+		struct counters n;
+
+		if (!h || copy->library != instr_library(i) ||
+		    memread(thread_self(), (uintptr_t)h, &n, sizeof(n)))
+			continue;
+		sum += sum_of_counters(&n);
+	}
+	return sum;
+}
+
+/*
+ * With the lock. A thread that lost its core in the middle of a change is taken
+ * as it is, by one of its intervals wrong; so is the calling one, in its event.
+ */
+static uint64_t count_of(const struct thread *t)
+{
+	const _Atomic uint32_t *sequence = &t->instr.sequence;
+
+	for (int i = 0; i < TRIES && t != thread_self(); i++) {
+		/* (R) pairs with (S): nothing newer was read, nor older. */
+		uint32_t before =
+			atomic_load_explicit(sequence, memory_order_acquire);
+		uint64_t sum;
+
+		if (before & 1) {
+			__builtin_ia32_pause();
+			continue;
+		}
+		sum = sum_of(t);
+		atomic_thread_fence(memory_order_acquire);
+		if (before ==
+		    atomic_load_explicit(sequence, memory_order_relaxed))
+			return sum;
+	}
+	return sum_of(t);
+}
+
+void instr_count_change(struct thread *t)
+{
+	atomic_store_explicit(
+		&t->instr.sequence,
+		atomic_load_explicit(&t->instr.sequence, memory_order_relaxed) +
+			1,
+		memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+void instr_count_changed(struct thread *t)
+{
+	/* (S) pairs with (R). */
+	atomic_store_explicit(
+		&t->instr.sequence,
+		atomic_load_explicit(&t->instr.sequence, memory_order_relaxed) +
+			1,
+		memory_order_release);
+}
+
+bool instr_count_thread(uint32_t id, uint64_t *count)
+{
+	struct thread *t;
+
+	take_lock();
+	for (t = threads; t && t->record->id != id; t = t->instr.next)
+		;
+	if (t)
+		*count = count_of(t);
+	give_lock_back();
+	return t;
+}
+
+void instr_count_poke(const struct thread *t)
+{
+	take_lock();
+	for (struct thread *other = threads; other; other = other->instr.next)
+		if (other != t)
+			instr_poke(other);
+	give_lock_back();
+}
+
+/* Counters to be read by one system call; of who has the lock. */
+static struct {
+	struct thread *thread[BATCH];
+	uint32_t sequence[BATCH]; /* before */
+	uint64_t counted[BATCH];
+	struct iovec from[BATCH];
+	struct counters n[BATCH];
+	size_t items;
+} batch;
+
+/* A thread that has hooks of one library, as nearly all have. */
+static void put_in_batch(struct thread *t)
+{
+	const struct instr_copy *copy = &t->instr.copy[0];
+	size_t i = batch.items;
+
+	batch.sequence[i] =
+		atomic_load_explicit(&t->instr.sequence, memory_order_acquire);
+	batch.counted[i] = __atomic_load_n(&t->instr.counted, __ATOMIC_RELAXED);
+	batch.thread[i] = t;
+	batch.from[i] = (struct iovec){
+		(void *)__atomic_load_n(&copy->hooks, __ATOMIC_ACQUIRE),
+		sizeof(struct counters),
+	};
+	if (copy->library == instr_library(0) && batch.from[i].iov_base)
+		batch.items++;
+}
+
+/* Of a counter that is gone the address is NULL then. */
+static void read_batch(void)
+{
+	size_t from = 0, each = sizeof(struct counters);
+	long tid = sys_call0(SYS_gettid);
+
+	while (from < batch.items) {
+		size_t left = batch.items - from;
+		struct iovec to = { &batch.n[from], left * each };
+		long got = sys_call6(SYS_process_vm_readv, tid, (long)&to, 1,
+				     (long)&batch.from[from], (long)left, 0);
+
+		from += got > 0 ? (size_t)got / each : 0;
+		if (from == batch.items)
+			break;
+		batch.from[from++].iov_base = NULL;
+	}
+}
+
+/*
+ * What a thread did meanwhile is read again, alone. Who has no counters any
+ * more leaves the list, with what was last known.
+ */
+static uint64_t sum_of_batch(void)
+{
+	uint64_t sum = 0;
+
+	read_batch();
+	for (size_t i = 0; i < batch.items; i++) {
+		struct thread *t = batch.thread[i];
+
+		atomic_thread_fence(memory_order_acquire);
+		if (!batch.from[i].iov_base) {
+			forget(t);
+			ended[t->instr.place.domain] += t->instr.read;
+		} else if (batch.sequence[i] & 1 ||
+			   batch.sequence[i] !=
+				   atomic_load_explicit(&t->instr.sequence,
+							memory_order_relaxed)) {
+			t->instr.read = count_of(t);
+		} else {
+			t->instr.read =
+				batch.counted[i] + sum_of_counters(&batch.n[i]);
+		}
+		sum += t->instr.read;
+	}
+	batch.items = 0;
+	return sum;
+}
+
+uint64_t instr_count_domain(uint32_t domain)
+{
+	uint64_t sum;
+
+	take_lock();
+	sum = ended[domain];
+	for (struct thread *next, *t = threads; t; t = next) {
+		next = t->instr.next; /* who is forgotten keeps its own */
+		if (t->instr.place.domain != domain)
+			continue;
+		if (t == thread_self() || instr_libraries() != 1)
+			sum += count_of(t);
+		else
+			put_in_batch(t);
+		if (batch.items == BATCH)
+			sum += sum_of_batch();
+	}
+	sum += sum_of_batch();
+	give_lock_back();
+	return sum;
+}

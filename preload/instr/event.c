@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event - what the hooks tell: counters that run out, watched lines
+ *
+ * Each access that is neither ends in the hook. What a program's handler does
+ * in the middle of an event waits, since signals are blocked; a program's
+ * handler that interrupts a hook before that finds the counters as they are.
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sched.h>
+
+#include "source.h"
+#include "preload/core/runtime.h"
+#include "preload/core/state.h"
+#include "preload/core/sys.h"
+#include "preload/watch/watch.h"
+#include "src/base/signal_safe.h"
+
+enum {
+	DRAIN_TRIES = 200, /* of 100 us */
+};
+#define FAR (INT64_C(1) << 60) /* no counter gets there */
+
+static uint64_t owner; /* not 0; of this run, in this process */
+static _Atomic uint64_t ticks;
+static _Atomic int inside; /* threads in an event */
+
+void instr_events_init(void)
+{
+	owner = runtime.seed | 1;
+	atomic_store(&ticks, 0);
+	atomic_store(&inside, 0);
+}
+
+uint64_t instr_ticks(void)
+{
+	return atomic_load_explicit(&ticks, memory_order_relaxed);
+}
+
+static int64_t interval(struct thread *t)
+{
+	uint64_t period = instr_config.period;
+
+	return rng_around(&t->rng, period, period / INSTR_JITTER_SHARE);
+}
+
+/*
+ * Count down @n accesses from here. A handler of the program's that counts in
+ * between loses nothing: both words are added to.
+ */
+static void load(struct instr_thread *h, enum instr_class class, int64_t n)
+{
+	int64_t more = n - h->left[class];
+	struct thread *t = thread_self();
+
+	if (t)
+		instr_count_change(t);
+	h->left[class] += more;
+	h->given[class] += more;
+	if (t)
+		instr_count_changed(t);
+}
+
+/* Move the counts of @h, which is the calling thread's, to its row. */
+static void flush(struct thread *t, struct instr_thread *h)
+{
+	uint64_t sum = 0;
+
+	instr_count_change(t);
+	for (enum instr_class c = 0; c < INSTR_CLASSES; c++) {
+		uint64_t n = instr_count(h, c);
+		uint64_t bytes = n * instr_class_bytes(c);
+
+		if (c >= INSTR_LOAD_RANGE) {
+			bytes = h->range_bytes[c - INSTR_LOAD_RANGE];
+			h->range_bytes[c - INSTR_LOAD_RANGE] -= bytes;
+		}
+		h->given[c] -= n;
+		sum += n;
+		if (instr_class_loads(c)) {
+			store_add(&t->record->counted_loads, n);
+			store_add(&t->record->counted_load_bytes, bytes);
+		}
+		if (instr_class_stores(c)) {
+			store_add(&t->record->counted_stores, n);
+			store_add(&t->record->counted_store_bytes, bytes);
+		}
+	}
+	t->instr.counted += sum;
+	instr_count_changed(t);
+	atomic_fetch_add_explicit(&ticks, sum, memory_order_relaxed);
+}
+
+uint64_t instr_accesses(const struct thread *t)
+{
+	uint64_t sum = t->instr.counted;
+
+	for (int i = 0; i < instr_libraries(); i++)
+		for (int c = 0; instr_library(i) && c < INSTR_CLASSES; c++)
+			sum += instr_count(instr_library(i)->thread(), c);
+	return sum;
+}
+
+/* This access has no meaning to us; perhaps the next ones have. */
+static void pass(struct instr_thread *h, enum instr_class class)
+{
+	if (h->left[class] < 0)
+		load(h, class, instr_config.period ? instr_config.period : FAR);
+}
+
+/* Nobody wants to know any more: as it was without us. */
+static void mute(struct instr_thread *h, enum instr_class class)
+{
+	if (h->left[class] < 0)
+		load(h, class, FAR);
+}
+
+/* The engines get to know a thread: its first event or trap. */
+void instr_begin(struct thread *t)
+{
+	if (t->instr.begun)
+		return;
+	t->instr.begun = true;
+	if (instr_config.reuse)
+		instr_reuse_start(t);
+	if (instr_config.comm && instr_config.algorithm != INSTR_COMDETECTIVE)
+		instr_transfer_start(t);
+	if (instr_config.exact)
+		instr_exact_start(t);
+}
+
+/*
+ * The thread's first event in this copy of the hooks. Its first interval
+ * begins anywhere, so that the first accesses are sampled as the others are.
+ */
+static void begin_hooks(struct thread *t, struct instr_thread *h)
+{
+	uint64_t period = instr_config.period;
+
+	for (int c = 0; c < INSTR_CLASSES; c++) {
+		int64_t n = period ? rng_below(&t->rng, period) : FAR;
+
+		t->instr.until[c] = n;
+		load(h, c, instr_config.exact ? 0 : n);
+	}
+	for (int i = 0; i < instr_libraries(); i++) {
+		struct instr_copy *copy = &t->instr.copy[i];
+
+		if (!instr_library(i) || instr_library(i)->thread() != h)
+			continue;
+		copy->library = instr_library(i);
+		__atomic_store_n(&copy->hooks, h, __ATOMIC_RELEASE);
+		if (instr_reuse_by_registers())
+			instr_poke_begin(t, copy, h);
+	}
+	instr_frames_begin(t, h);
+	h->owner = owner;
+}
+
+struct event {
+	struct thread *thread;
+	struct instr_thread *hooks;
+	enum instr_class class;
+	struct access access;
+	const struct instr_call *from;
+	bool sampled, poked, reuses;
+	uint32_t slots; /* of transfers, that may be touched */
+};
+
+static bool outside_the_time_asked_for(uint64_t now)
+{
+	const struct config *c = &runtime.config;
+
+	return now < runtime.start_mono + c->delay_ns ||
+	       (c->duration_ns &&
+		now >= runtime.start_mono + c->delay_ns + c->duration_ns);
+}
+
+static void trap_comm(struct thread *t, const struct access *a)
+{
+	for (uint32_t i = 0; i < t->instr.watches; i++) {
+		struct access w = { .addr = t->instr.watched[i].addr,
+				    .len = t->instr.watched[i].len };
+
+		if (!access_overlaps(a, &w))
+			continue;
+		store_add(&t->record->traps, 1);
+		comm_trap(&runtime.comm, &t->comm, i, a, instr_ticks(),
+			  t->core);
+		return;
+	}
+}
+
+static void trap(struct thread *t, const struct event *e)
+{
+	if (instr_config.algorithm == INSTR_COMDETECTIVE) {
+		trap_comm(t, &e->access);
+		return;
+	}
+	for (uint32_t left = e->slots; left; left &= left - 1) {
+		uint32_t slot = __builtin_ctz(left), generation;
+
+		if (!instr_watch_touches(slot, &e->access, &generation))
+			continue;
+		store_add(&t->record->traps, 1);
+		instr_transfer_trap(t, slot, generation, 0, &e->access);
+	}
+}
+
+static void sample(struct thread *t, const struct event *e)
+{
+	struct cdp_thread *r = t->record;
+
+	store_touch(&runtime.store, t->clock_at);
+	thread_refresh(t);
+	flush(t, e->hooks);
+	store_add(&r->interrupts, 1);
+	if (outside_the_time_asked_for(t->clock_at))
+		return;
+	store_add(&r->samples[SAMPLE_UNIFORM], 1);
+	if (e->access.flags & ACCESS_LOAD)
+		store_add(&r->loads, 1);
+	if (e->access.flags & ACCESS_STORE)
+		store_add(&r->stores, 1);
+	sample_log_add(t, &e->access, SAMPLE_UNIFORM);
+	if (instr_config.reuse)
+		instr_reuse_sample(t, &e->access, e->from->sp);
+	if (!instr_config.comm)
+		return;
+	if (instr_config.algorithm == INSTR_COMDETECTIVE)
+		comm_sample(&runtime.comm, &t->comm, &e->access, instr_ticks(),
+			    t->core);
+	else
+		instr_transfer_sample(t, &e->access);
+}
+
+/* On the thread's handler stack, all signals blocked. */
+static void work(void *arg)
+{
+	struct event *e = arg;
+	struct thread *t = e->thread;
+	uint64_t start = now_ns();
+
+	t->clock_at = start;
+	t->core = sched_getcpu();
+	t->instr.from = e->from;
+	instr_reuse_hook(t, e->access.ip);
+	instr_begin(t);
+	if (e->hooks->owner != owner)
+		begin_hooks(t, e->hooks);
+	if (e->poked)
+		instr_poke_answer(t);
+	if (e->reuses)
+		instr_reuse_trap(t, &e->access, e->from->sp);
+	if (e->slots)
+		trap(t, e);
+	if (e->sampled)
+		sample(t, e);
+	t->instr.from = NULL;
+	store_add(&t->record->handler_ns, now_ns() - start);
+}
+
+/* A raw clone that sets no TLS shares its creator's: two with one record. */
+static bool is_another(const struct thread *t)
+{
+	return t->tid != sys_call0(SYS_gettid);
+}
+
+static void blocked(struct event *e)
+{
+	uint64_t all = ~0ull, before = 0;
+	struct thread *t;
+
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
+	atomic_fetch_add(&inside, 1);
+	t = thread_self();
+	if (!t && runtime_active())
+		t = thread_adopt();
+	e->thread = t;
+	if (!runtime_active() || (!t && thread_has_ended())) {
+		mute(e->hooks, e->class);
+	} else if (!t || is_another(t) || t->in_handler) {
+		lose(t && !is_another(t) ? t : NULL,
+		     t ? LOSS_REENTRANT : LOSS_NO_THREAD);
+		pass(e->hooks, e->class);
+	} else if (t->ending) {
+		mute(e->hooks, e->class);
+	} else {
+		t->in_handler = true;
+		handler_call(t, work, e);
+		t->in_handler = false;
+	}
+	atomic_fetch_sub(&inside, 1);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
+		  sizeof(before));
+}
+
+static bool is_near(const struct watch_range *w, uint64_t addr, uint64_t bytes)
+{
+	return addr < w->addr + w->len && w->addr < addr + bytes;
+}
+
+/* The slots that the access touches and that want to know of it. */
+static uint32_t slots_of(const struct thread *t, uint64_t addr, uint64_t bytes,
+			 uint32_t flags)
+{
+	uint32_t slots;
+
+	if (instr_config.algorithm == INSTR_COMDETECTIVE)
+		return t->instr.watches &&
+		       is_near(&t->instr.watched[0], addr, bytes);
+	slots = instr_watch_slots(addr, bytes);
+	for (uint32_t left = slots; left; left &= left - 1)
+		if (!instr_transfer_needs(t, __builtin_ctz(left), flags))
+			slots &= ~(left & -left);
+	return slots;
+}
+
+/* Nobody will answer for it. */
+static void leave(const struct instr_thread *h)
+{
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i) && instr_library(i)->thread() == h)
+			instr_poke_end(instr_library(i));
+}
+
+static void listen_exact(struct thread *t, struct event *e)
+{
+	struct instr_thread *h = e->hooks;
+
+	load(h, e->class, 0);
+	e->sampled = --t->instr.until[e->class] < 0;
+	if (e->sampled)
+		t->instr.until[e->class] = interval(t) - 1;
+	instr_exact_access(t, &e->access);
+}
+
+void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
+		  uint64_t bytes, const struct instr_call *from)
+{
+	struct event e = {
+		.hooks = h,
+		.class = class,
+		.access = {
+			.addr = addr,
+			.ip = from->ip - 1, /* in the call, not behind it */
+			.len = bytes < UINT32_MAX ? bytes : UINT32_MAX,
+			.flags = (instr_class_loads(class) ? ACCESS_LOAD : 0) |
+				 (instr_class_stores(class) ? ACCESS_STORE : 0),
+		},
+		.from = from,
+	};
+	struct thread *t = thread_self();
+
+	if (class >= INSTR_MODIFY && class < INSTR_LOAD_RANGE)
+		e.access.flags |= ACCESS_LOCKED;
+	if (!runtime_active()) { /* a child of a raw system call */
+		leave(h);
+		mute(h, class);
+		return;
+	}
+	if (!t || h->owner != owner || !t->instr.begun) {
+		blocked(&e);
+		t = thread_self();
+		if (!t || h->owner != owner || !t->instr.begun)
+			return;
+	}
+	if (instr_config.exact) {
+		listen_exact(t, &e);
+	} else if (h->left[class] < 0) {
+		e.sampled = true;
+		load(h, class, interval(t) - 1);
+	}
+	e.poked = instr_reuse_by_registers() && instr_poke_is_due(t);
+	if (instr_config.reuse)
+		e.reuses = instr_reuse_watches(t, &e.access);
+	if (instr_config.comm)
+		e.slots = slots_of(t, addr, bytes, e.access.flags);
+	if (e.sampled || e.reuses || e.slots || e.poked)
+		blocked(&e);
+}
+
+/* The calling thread's next access of each class is an event. */
+void instr_expect(struct instr_thread *h)
+{
+	for (int c = 0; c < INSTR_CLASSES; c++)
+		load(h, c, 0);
+}
+
+void instr_forget(struct instr_thread *h)
+{
+	memcpy(h->given, h->left, sizeof(h->given));
+	memset(h->range_bytes, 0, sizeof(h->range_bytes));
+}
+
+/* The calling thread's counts, of all copies. */
+void instr_flush(struct thread *t)
+{
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i))
+			flush(t, instr_library(i)->thread());
+}
+
+void instr_drain(void)
+{
+	const struct timespec moment = { 0, 100 * 1000 };
+
+	for (int i = 0; i < DRAIN_TRIES && atomic_load(&inside); i++)
+		sys_call2(SYS_nanosleep, &moment, NULL);
+}
+
+/* An access of the hooks' own, an atomic, is its caller's. */
+void instr_attribute(struct access *a)
+{
+	for (int i = 0; i < instr_libraries(); i++) {
+		const struct instr_library *l = instr_library(i);
+
+		if (l && a->ip >= (uint64_t)(uintptr_t)l->code_low &&
+		    a->ip < (uint64_t)(uintptr_t)l->code_high)
+			a->ip = l->thread()->atomic_ip - 1;
+	}
+}
+
+void instr_trap(struct thread *t, const struct watch_signal *what,
+		const struct cpu_state *cpu)
+{
+	uint32_t slot, index, generation;
+	struct access a = { .ip = cpu->rip };
+	struct watch_range w;
+
+	store_add(&t->record->traps, 1);
+	instr_begin(t);
+	if (!instr_watch_register(what, &w, &slot, &index, &generation)) {
+		lose(t, LOSS_TRAP_STALE);
+		return;
+	}
+	if (sample_trapped(t, cpu, &w, &a))
+		instr_attribute(&a);
+	else
+		lose(t, LOSS_TRAP_INEXACT);
+	instr_transfer_trap(t, slot, generation, index, &a);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libraries - the copies of libcomdet-instr in this process
+ *
+ * Those of the program and of what it was started with are found by their
+ * notes; one that comes later, in a library that the program loads, calls us.
+ * Entries are written at set-up and by the loader, under its lock, and read at
+ * any time.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "source.h"
+#include "preload/core/runtime.h"
+
+struct look {
+	struct instr_library *library[INSTR_LIBRARIES_MAX]; /* NULL: gone */
+	int libraries;
+	int lasting; /* of them: what the program was started with */
+	bool done;
+	bool too_new;
+	uint64_t sanitizer; /* where its entry is, 0: in our own library */
+};
+
+static struct look look;
+
+int instr_libraries(void)
+{
+	return __atomic_load_n(&look.libraries, __ATOMIC_ACQUIRE);
+}
+
+struct instr_library *instr_library(int i)
+{
+	return __atomic_load_n(&look.library[i], __ATOMIC_RELAXED);
+}
+
+static bool take_library(struct instr_library *l)
+{
+	if (l->abi != INSTR_ABI || l->bytes < sizeof(*l) ||
+	    l->thread_bytes != sizeof(struct instr_thread) ||
+	    l->watched_bytes != INSTR_WATCHED) {
+		look.too_new = true;
+		return false;
+	}
+	for (int i = 0; i < look.libraries; i++)
+		if (look.library[i] == l)
+			return false;
+	for (int i = look.lasting; i < look.libraries; i++)
+		if (!look.library[i]) {
+			__atomic_store_n(&look.library[i], l, __ATOMIC_RELEASE);
+			return true;
+		}
+	if (look.libraries == INSTR_LIBRARIES_MAX)
+		return false;
+	look.library[look.libraries] = l;
+	__atomic_store_n(&look.libraries, look.libraries + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Ours are 4-aligned; those of another alignment are passed over. */
+static bool read_notes(const char *p, const char *end)
+{
+	bool found = false;
+
+	while (p + sizeof(ElfW(Nhdr)) <= end) {
+		const ElfW(Nhdr) *n = (const void *)p;
+		const char *name = p + sizeof(*n);
+		const char *desc = name + ((n->n_namesz + 3) & ~3u);
+
+		p = desc + ((n->n_descsz + 3) & ~3u);
+		if (p > end)
+			break;
+		if (n->n_type == INSTR_NOTE_TYPE &&
+		    n->n_namesz == sizeof(INSTR_NOTE_NAME) &&
+		    n->n_descsz >= sizeof(struct instr_note) &&
+		    !memcmp(name, INSTR_NOTE_NAME, sizeof(INSTR_NOTE_NAME))) {
+			const struct instr_note *note = (const void *)desc;
+			const char *base = (const char *)&note->library;
+
+			found = true;
+			take_library((void *)(base + note->library));
+		}
+	}
+	return found;
+}
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	bool ours = false;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		const char *p = (const char *)info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_NOTE && ph->p_align <= 4)
+			ours |= read_notes(p, p + ph->p_memsz);
+	}
+	for (int i = 0; ours && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD &&
+		    look.sanitizer - info->dlpi_addr - ph->p_vaddr <
+			    ph->p_memsz)
+			look.sanitizer = 0;
+	}
+	return 0;
+}
+
+enum instr_found instr_look(void)
+{
+	/* A forked child has what its parent had. */
+	if (!look.done) {
+		look.sanitizer =
+			(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__tsan_init");
+		dl_iterate_phdr(look_at, NULL);
+		look.lasting = look.libraries;
+		look.done = true;
+	}
+	if (look.sanitizer)
+		return INSTR_SANITIZER;
+	if (look.libraries)
+		return INSTR_HOOKS;
+	return look.too_new ? INSTR_TOO_NEW : INSTR_NONE;
+}
+
+EXPORT void comdet_instr_attach(struct instr_library *l);
+EXPORT void comdet_instr_attach(struct instr_library *l)
+{
+	if (instr_is_source() && runtime_is_ours() && take_library(l))
+		instr_listen_to(l);
+}
+
+EXPORT void comdet_instr_detach(struct instr_library *l);
+EXPORT void comdet_instr_detach(struct instr_library *l)
+{
+	for (int i = look.lasting; i < look.libraries; i++) {
+		if (look.library[i] != l)
+			continue;
+		if (instr_is_source() && runtime_is_ours())
+			instr_part_from(l);
+		__atomic_store_n(&look.library[i], NULL, __ATOMIC_RELAXED);
+	}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lookahead - from a sampled access to the thread's next hook
+ *
+ * A use that is armed by a register before it is made traps, which in a virtual
+ * machine takes longer than all the rest of a sample. To arm it at the thread's
+ * next hook instead spares the trap, but what code without hooks does until
+ * then would be missed. So that code is carried out beforehand, on a copy
+ * (interp/interp.h): if it touches the bytes once, which is the use, and comes
+ * to a hook, nothing can be missed.
+ *
+ * What a hook's caller knows when it goes on are the registers that calls
+ * preserve. The others have no meaning to it.
+ */
+#include <string.h>
+
+#include "source.h"
+#include "src/x86/interp/interp.h"
+#include "preload/core/memread.h"
+#include "preload/core/state.h"
+#include "src/base/signal_safe.h"
+
+enum {
+	PAGE = 4096,
+	ACCESSES_MAX = 24, /* on the way to the call */
+	JUMP_ACCESSES = 1, /* to where the linker has the hook's address */
+};
+
+static uint64_t thread_pointer(void)
+{
+	uint64_t p;
+
+	/* The first word of a thread's control block is its address. */
+	__asm__("mov %%fs:0, %0" : "=r"(p));
+	return p;
+}
+
+static bool is_within(uint64_t ip, const char *low, const char *high)
+{
+	return ip >= (uint64_t)(uintptr_t)low && ip < (uint64_t)(uintptr_t)high;
+}
+
+/* One that tells of an access, before it is made. */
+static bool is_hook(uint64_t ip)
+{
+	for (int i = 0; i < instr_libraries(); i++) {
+		const struct instr_library *l = instr_library(i);
+
+		if (l && (is_within(ip, l->hooks_low, l->hooks_high) ||
+			  is_within(ip, l->code_low, l->code_high)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_call(const struct memory *mem, uint64_t ip)
+{
+	struct insn scratch;
+	const struct insn *insn;
+	int error;
+
+	insn = decode_at(mem, ip, &scratch, &error);
+	return insn && insn->flow == FLOW_CALL;
+}
+
+static struct cpu_state returned(const struct instr_call *from)
+{
+	const struct instr_saved *saved = from->saved;
+
+	return (struct cpu_state){
+		.gpr = {
+			[GPR_RBX] = saved->rbx,
+			[GPR_RSP] = from->sp,
+			[GPR_RBP] = saved->rbp,
+			[12] = saved->r12,
+			[13] = saved->r13,
+			[14] = saved->r14,
+			[15] = saved->r15,
+		},
+		.rip = from->ip,
+		.rflags = 0x202, /* interrupts; all else as calls leave it */
+		.fs_base = thread_pointer(),
+	};
+}
+
+uint64_t instr_ahead(struct thread *t, const struct instr_call *from,
+		     const struct watch_range *w)
+{
+	uint64_t page = from->ip & -(uint64_t)PAGE, call = 0;
+	struct memory mem = { memread, t, page, page + PAGE };
+	struct access watched = { .addr = w->addr, .len = w->len };
+	struct interp *in = t->choose.interp;
+	uint32_t left = ACCESSES_MAX;
+	struct cpu_state cpu;
+	int uses = 0;
+
+	if (!from->saved)
+		return 0;
+	cpu = returned(from);
+	interp_begin(in, &cpu, &mem);
+	for (uint32_t n = 0; left--; n++) {
+		const struct access *a = interp_access(in, n);
+
+		if (interp_count(in) <= n &&
+		    interp_run(in, n + 1) != INTERP_REACHED)
+			return 0;
+		uses += access_overlaps(a, &watched);
+		if (uses > 1)
+			return 0;
+		if (interp_count(in) != n + 1)
+			continue; /* the instruction has made more */
+		/* A call's access is its return address. */
+		if (!call && is_call(&mem, a->ip)) {
+			call = a->ip;
+			left = JUMP_ACCESSES;
+		}
+		if (is_hook(interp_ip(in)))
+			return uses ? call : 0;
+	}
+	return 0;
+}

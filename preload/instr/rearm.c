@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rearm - each thread sets its own debug registers, told by the others
+ *
+ * What is watched is published in slots (reuse.c). Who publishes changes
+ * a word of every other thread, from which its hooks have their table, to a
+ * table that makes each access an event. So the thread's next access tells us,
+ * before it is made; then it puts its own table back and brings its registers
+ * in line with the slots, one register for each. A hook has no more to do for
+ * that, and no processor is interrupted.
+ *
+ *   publisher                      thread
+ *     slot                           (U) word = its table
+ *     (T) word = each access         slots -> registers
+ *
+ * (T) releases, (U) acquires: the thread sees the slot, or is told once more.
+ *
+ * They are told when a slot is free again, too: a register that is set costs
+ * its thread some at each switch of context, and a trap what poking costs ten
+ * times. The thread of a use watches all accesses to it, others stores alone.
+ *
+ * A thread that finds no bank of registers watches by its hooks, in the table
+ * of its library, where what is published is marked as well. Threads that have
+ * registers have a table without marks.
+ */
+#include <string.h>
+
+#include "source.h"
+#include "preload/core/runtime.h"
+#include "preload/core/state.h"
+#include "src/base/signal_safe.h"
+
+static uint8_t each_access[INSTR_WATCHED], no_access[INSTR_WATCHED];
+
+void instr_poke_init(void)
+{
+	memset(each_access, 1, sizeof(each_access));
+	instr_bank_init();
+}
+
+static void set_tables(struct thread *t)
+{
+	for (int i = 0; i < instr_libraries(); i++) {
+		const struct instr_library *l = instr_library(i);
+		const uint8_t *table;
+
+		if (!l)
+			continue;
+		table = t->instr.bank ? no_access : l->watched;
+		/* (U) pairs with (T). */
+		(void)__atomic_exchange_n(&t->instr.copy[i].watched, table,
+					  __ATOMIC_ACQ_REL);
+	}
+}
+
+static int set(struct thread *t, int reg, const struct instr_slot *s)
+{
+	int r;
+
+	if (t->instr.armed[reg].generation == s->generation &&
+	    t->instr.armed[reg].range.addr == s->range.addr)
+		return 0;
+	r = instr_bank_set(t, reg, &s->range, s->thread != t->record->id);
+	if (!r)
+		t->instr.armed[reg] = *s;
+	return r;
+}
+
+void instr_poke_answer(struct thread *t)
+{
+	struct instr_slot s[COMM_REGISTERS_MAX];
+	bool is[COMM_REGISTERS_MAX], any = false;
+	int r = 0, n = runtime.registers;
+
+	for (int reg = 0; reg < n; reg++)
+		any |= instr_reuse_slot(reg, &s[reg]);
+	if (any && !instr_bank_take(t) && !t->instr.by_hooks) {
+		lose(t, LOSS_NO_EVENT);
+		t->instr.by_hooks = true;
+	}
+	set_tables(t);
+	for (int reg = 0; reg < n; reg++)
+		is[reg] = instr_reuse_slot(reg, &s[reg]);
+	for (int reg = 0; t->instr.bank && reg < n && !r; reg++)
+		if (is[reg])
+			r = set(t, reg, &s[reg]);
+		else
+			instr_poke_off(t, reg);
+	if (!r)
+		return;
+	/* Perhaps the application closed them. */
+	instr_bank_end(t);
+	memset(t->instr.armed, 0, sizeof(t->instr.armed));
+	set_tables(t);
+}
+
+void instr_poke_off(struct thread *t, int reg)
+{
+	instr_bank_off(t, reg);
+	t->instr.armed[reg].generation = 0;
+}
+
+struct access instr_poke_access(struct thread *t, const struct instr_slot *s,
+				const struct cpu_state *cpu)
+{
+	struct access a = { .ip = cpu->rip };
+	bool known = sample_trapped(t, cpu, &s->range, &a);
+
+	if (known) {
+		instr_attribute(&a);
+	} else {
+		lose(t, LOSS_TRAP_INEXACT);
+		a.addr = s->range.addr;
+		a.len = s->range.len;
+		a.flags = ACCESS_LOAD; /* the owner's decides in any case */
+	}
+	if (s->thread != t->record->id) /* then stores alone trap */
+		a.flags |= ACCESS_STORE;
+	return a;
+}
+
+bool instr_poke_is_due(const struct thread *t)
+{
+	for (int i = 0; i < instr_libraries(); i++)
+		if (__atomic_load_n(&t->instr.copy[i].watched,
+				    __ATOMIC_RELAXED) == each_access)
+			return true;
+	return false;
+}
+
+void instr_poke(struct thread *t)
+{
+	for (int i = 0; i < instr_libraries(); i++)
+		/* (T) pairs with (U). */
+		__atomic_store_n(&t->instr.copy[i].watched, each_access,
+				 __ATOMIC_RELEASE);
+}
+
+void instr_poke_begin(struct thread *t, struct instr_copy *copy,
+		      struct instr_thread *h)
+{
+	h->watched = (const char *)&copy->watched -
+		     (const char *)&copy->library->watched;
+	instr_poke_answer(t);
+}
+
+void instr_poke_end(struct instr_library *l)
+{
+	l->thread()->watched = 0;
+}

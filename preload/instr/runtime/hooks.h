@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hooks - counting an access, inline in every hook
+ *
+ * Hooks run anywhere in the program: before any constructor, in signal
+ * handlers, in forked children. They take no lock, call nothing but the
+ * listener, and keep errno.
+ */
+#ifndef COMDET_PRELOAD_INSTR_RUNTIME_HOOKS_H
+#define COMDET_PRELOAD_INSTR_RUNTIME_HOOKS_H
+
+#include <stdbool.h>
+
+#include "instr.h"
+
+#define EXPORT      __attribute__((visibility("default")))
+#define HIDDEN      __attribute__((visibility("hidden")))
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* What the compilers call; there is no header of theirs to agree with. */
+#define HOOK(type, name, ...)                                                  \
+	type name(__VA_ARGS__);                                                \
+	EXPORT type name(__VA_ARGS__)
+
+/* Those that tell of accesses which somebody else makes. */
+#define IN_HOOKS __attribute__((section("comdet_instr_hooks")))
+#define ACCESS_HOOK(name, ...)                                                 \
+	void name(__VA_ARGS__);                                                \
+	EXPORT IN_HOOKS void name(__VA_ARGS__)
+
+extern HIDDEN struct instr_library instr_library;
+extern HIDDEN __thread struct instr_thread instr_self
+	__attribute__((tls_model("initial-exec")));
+/*
+ * The counter was counted down already. instr_event is for hooks that have
+ * changed no register which calls preserve.
+ */
+HIDDEN void instr_event(uint64_t addr, enum instr_class class, uint64_t ip,
+			uint64_t sp);
+HIDDEN void instr_atomic_event(uint64_t addr, enum instr_class class,
+			       uint64_t ip, uint64_t sp);
+HIDDEN void instr_range_event(uint64_t addr, enum instr_class class,
+			      uint64_t ip, uint64_t bytes, uint64_t sp);
+
+/* In a hook: the stack pointer where it is called. */
+#define CALLERS_SP ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
+
+static inline __attribute__((always_inline)) uint8_t instr_may_be_watched(
+	uint64_t addr)
+{
+	const uint8_t *const *word =
+		(const uint8_t *const *)((const char *)&instr_library.watched +
+					 instr_self.watched);
+	const uint8_t *table = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	return table[instr_watched_entry(addr)];
+}
+
+/*
+ * Count an access. Is it to be told of? One branch for both reasons, although
+ * it takes more instructions: a branch that is never taken costs a processor
+ * nothing, one that was taken once is predicted from then on, and costs loops
+ * of little else a cycle each.
+ */
+static inline __attribute__((always_inline)) bool instr_counts(
+	uint64_t addr, enum instr_class class)
+{
+	uint64_t run_out = (uint64_t)--instr_self.left[class] >> 63;
+
+	return UNLIKELY(run_out | instr_may_be_watched(addr));
+}
+
+/* To be inlined into the hook itself: the caller's address is its own. */
+static inline __attribute__((always_inline)) void instr_access(
+	const volatile void *p, enum instr_class class)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+
+	if (instr_counts(addr, class))
+		instr_event(addr, class,
+			    (uint64_t)(uintptr_t)__builtin_return_address(0),
+			    CALLERS_SP);
+}
+
+/* The same, of a hook that makes the access. */
+static inline __attribute__((always_inline)) void instr_atomic(
+	const volatile void *p, enum instr_class class)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+
+	if (instr_counts(addr, class))
+		instr_atomic_event(
+			addr, class,
+			(uint64_t)(uintptr_t)__builtin_return_address(0),
+			CALLERS_SP);
+}
+
+/* Any number of bytes; of none it is no access. */
+static inline __attribute__((always_inline)) void instr_range(
+	const volatile void *p, uint64_t bytes, enum instr_class class)
+{
+	if (bytes)
+		instr_range_event(
+			(uint64_t)(uintptr_t)p, class,
+			(uint64_t)(uintptr_t)__builtin_return_address(0), bytes,
+			CALLERS_SP);
+}
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source - the life of the source instr
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "source.h"
+#include "preload/core/runtime.h"
+#include "src/exact/directory_store.h"
+#include "preload/core/state.h"
+#include "preload/watch/watch.h"
+
+enum {
+	ARM_ONE_IN_HARDWARE = 8,
+};
+
+static bool is_source;
+
+bool instr_is_source(void)
+{
+	return is_source;
+}
+
+int instr_choose(char *why, size_t size)
+{
+	const char *reason = "";
+
+	switch (instr_look()) {
+	case INSTR_HOOKS:
+		if (instr_config.wish != INSTR_UNWANTED)
+			return 1;
+		break;
+	case INSTR_SANITIZER:
+		snprintf(why, size,
+			 "not profiled: ThreadSanitizer is in this program; "
+			 "link it with -lcomdet-instr in place of libtsan");
+		return -1;
+	case INSTR_TOO_NEW:
+		reason = "its libcomdet-instr is of another version: link it "
+			 "anew";
+		break;
+	case INSTR_NONE:
+		reason = "compile it with -fsanitize=thread and link it with "
+			 "-lcomdet-instr";
+		break;
+	}
+	if (instr_config.wish == INSTR_DEMANDED)
+		snprintf(why, size,
+			 "not profiled: this program has no hooks for the "
+			 "source instr; %s",
+			 reason);
+	else if (runtime.config.modes != CDP_MODE_COMM &&
+		 runtime.config.modes != CDP_MODE_REUSE)
+		snprintf(
+			why, size,
+			"not profiled: COMDET_MODE: shared, global and several "
+			"modes at once need the source instr%s%s",
+			*reason ? ": " : "", reason);
+	else if (instr_config.algorithm > INSTR_COMDETECTIVE)
+		snprintf(why, size,
+			 "not profiled: COMDET_ALGORITHM: estimates need a "
+			 "source that counts accesses");
+	else
+		return 0;
+	return -1;
+}
+
+static void set_listener(struct instr_library *l, instr_listener *listener)
+{
+	/* (I) pairs with (L) in the hooks: what it will read is there. */
+	__atomic_store_n(&l->listener, listener, __ATOMIC_RELEASE);
+}
+
+void instr_listen_to(struct instr_library *l)
+{
+	instr_expect(l->thread());
+	instr_frames_begin(thread_self(), l->thread());
+	set_listener(l, instr_listen);
+}
+
+void instr_part_from(struct instr_library *l)
+{
+	set_listener(l, NULL);
+	if (thread_self())
+		instr_flush(thread_self());
+}
+
+/* Returns how many registers can be used, 0 with the reason in @why. */
+static int open_registers(int wanted, bool *lines, char *why, size_t size)
+{
+	int n;
+
+	if (instr_config.reuse ||
+	    instr_config.algorithm == INSTR_COMDETECTIVE) {
+		n = watch_selftest(why, size);
+		if (instr_config.reuse) /* each thread opens its own */
+			watch_thread_end(thread_self());
+		return n;
+	}
+	n = instr_watch_open(wanted, lines);
+	if (!n)
+		snprintf(why, size,
+			 "no debug register could be armed for all threads and "
+			 "triggered: a debugger has them, perf_events is not "
+			 "permitted, or this virtual machine does not pass "
+			 "them on");
+	else if (n < wanted)
+		snprintf(why, size, "%d of %d could be opened", n, wanted);
+	return n;
+}
+
+static void start_hardware(bool sigtrap, bool *lines, char *why, size_t size)
+{
+	struct cdp_header *h = runtime.store.header;
+	char *reason = h->registers_reason;
+	int wanted = runtime.config.registers;
+
+	if (!sigtrap) {
+		snprintf(why, size,
+			 "software watchpoints, since this kernel "
+			 "has no synchronous signals of perf");
+		return;
+	}
+	runtime.delivery = DELIVERY_SIGTRAP;
+	runtime.signal = SIGTRAP;
+	if (signal_claim(runtime.signal))
+		return;
+	runtime.registers = wanted; /* what a self-test tries */
+	runtime.registers = open_registers(wanted, lines, reason,
+					   sizeof(h->registers_reason));
+	if (!runtime.registers)
+		snprintf(why, size, "software watchpoints, since %s", reason);
+}
+
+static void set_up_comm(void)
+{
+	struct comm *c = &runtime.comm;
+	bool hardware = runtime.registers;
+
+	c->expiry = 2 * (uint64_t)instr_config.period;
+	c->watch_expiry = instr_config.period;
+	c->watch = hardware ? &watch_ops : &instr_software_comm;
+	c->registers = hardware ? runtime.registers : 1;
+	if (!hardware)
+		c->chunk_bytes = c->line_bytes;
+	c->arm_one_in = hardware ? ARM_ONE_IN_HARDWARE : 1;
+	if (!runtime.config.registers)
+		c->watch = NULL;
+}
+
+int instr_start(bool sigtrap, char *why, size_t size)
+{
+	struct instr_config *config = &instr_config;
+	bool lines = true;
+	int r = 0;
+
+	is_source = true;
+	instr_events_init();
+	runtime.registers = 0;
+	if (config->hardware && runtime.config.registers)
+		start_hardware(sigtrap, &lines, why, size);
+	/* Debug registers take their time to arm. */
+	if (config->algorithm == INSTR_BEST)
+		config->algorithm =
+			runtime.registers ? INSTR_CHAIN : INSTR_EPOCH;
+	if (config->reuse)
+		r = instr_reuse_init(runtime.registers);
+	if (config->comm && config->algorithm == INSTR_COMDETECTIVE)
+		set_up_comm();
+	else if (config->comm && !r)
+		r = instr_transfer_init(runtime.registers, lines,
+					runtime.registers);
+	if (!r && config->exact)
+		r = instr_exact_init();
+	if (r)
+		return r;
+	runtime.sampling = true;
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i))
+			instr_listen_to(instr_library(i));
+	return 0;
+}
+
+void instr_describe(struct cdp_header *h, const char *why)
+{
+	static const char *const algorithms[] = {
+		[INSTR_COMDETECTIVE] = "comdetective",
+		[INSTR_EPOCH] = "epoch",
+		[INSTR_CHAIN] = "chain",
+	};
+
+	snprintf(h->source, sizeof(h->source), "instr");
+	snprintf(h->source_reason, sizeof(h->source_reason),
+		 "the program was compiled with our hooks, which see every "
+		 "access%s%.150s",
+		 *why ? ": " : "", why);
+	snprintf(h->delivery, sizeof(h->delivery), "hooks");
+	snprintf(h->algorithm, sizeof(h->algorithm), "%s",
+		 algorithms[instr_config.algorithm]);
+	snprintf(h->period_unit, sizeof(h->period_unit), "accesses");
+	h->period = instr_config.period;
+	h->registers = runtime.registers;
+	if (!runtime.registers && !h->registers_reason[0])
+		snprintf(h->registers_reason, sizeof(h->registers_reason),
+			 "software watchpoints (--watch sw)");
+}
+
+void instr_thread_end(struct thread *t)
+{
+	if (!is_source)
+		return;
+	instr_frames_end(t);
+	if (t->instr.watches)
+		instr_software_comm.disarm(t);
+	instr_flush(t);
+	instr_bank_end(t);
+	if (t->instr.in_reuse) {
+		instr_reuse_end(t);
+		instr_count_end(t);
+	}
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i)) {
+			instr_library(i)->thread()->owner = 0;
+			instr_poke_end(instr_library(i));
+		}
+	if (t->instr.in_exact)
+		instr_exact_end(t);
+}
+
+void instr_stop(void)
+{
+	if (!is_source)
+		return;
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i))
+			set_listener(instr_library(i), NULL);
+	instr_drain();
+	instr_watch_close();
+	instr_bank_close_all();
+}
+
+void instr_finish(bool last)
+{
+	struct cdp_header *h = runtime.store.header;
+	uint32_t again;
+
+	if (!is_source)
+		return;
+	if (last)
+		instr_stop();
+	if (thread_self())
+		instr_flush(thread_self());
+	if (instr_config.reuse && last)
+		instr_reuse_finish();
+	if (instr_config.comm && instr_config.algorithm != INSTR_COMDETECTIVE)
+		instr_transfer_finish(last);
+	if (!instr_config.exact)
+		return;
+	again = instr_exact_finish();
+	if (again && !h->note[0])
+		snprintf(h->note, sizeof(h->note),
+			 "%u threads took the place of earlier ones in the "
+			 "exact counts, which keep %d apart",
+			 again, EXACT_ROWS);
+}
+
+void instr_after_fork(void)
+{
+	if (!is_source)
+		return;
+	for (int i = 0; i < instr_libraries(); i++)
+		if (instr_library(i)) {
+			set_listener(instr_library(i), NULL);
+			instr_forget(instr_library(i)->thread());
+			instr_frames_forget(instr_library(i)->thread());
+			instr_poke_end(instr_library(i));
+		}
+	instr_watch_close();
+	instr_bank_close_all();
+	is_source = false;
+}

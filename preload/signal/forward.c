@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forward - do with a signal what would have happened without us
+ *
+ * Runs in our handler, where the claimed signal is blocked in the kernel. A
+ * signal that the application has blocked goes back to the kernel: it is
+ * queued again, and this thread's mask gets the bit that the kernel should
+ * have had. If it was sent to the process, the kernel then finds the next
+ * thread that takes it, which may do the same, until one wants it or all have
+ * it blocked. While the bit is set the thread is not sampled; that ends when
+ * the application unblocks the signal or waits for it.
+ *
+ * A deadly signal is queued for this thread with the default action in place,
+ * and the handler returns: the kernel ends the process at the very instruction
+ * it interrupted, with the status and the core of the signal itself.
+ */
+#include <errno.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "preload/hooks/hooks.h"
+#include "preload/core/sys.h"
+#include "preload/watch/watch.h"
+#include "src/base/signal_safe.h"
+
+enum {
+	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
+	TAKE_TRIES = 64,
+	FIRST_QUEUED = 32,      /* those below wait once a thread */
+	ROOM_BYTES = 96 * 1024, /* 64 KiB for a handler, and our frames */
+	/*
+	 * si_code SI_USER is the kernel's to give, except for the main thread
+	 * to its own process. Another thread queues the signal with this code,
+	 * which is turned back before the application sees it.
+	 */
+	REQUEUED = -0x5d00,
+};
+
+bool signal_is_our_own(const siginfo_t *info)
+{
+	return watch_classify(signal_claimed(), info).event != WATCH_NOTHING;
+}
+
+void signal_restore_code(siginfo_t *info)
+{
+	if (info->si_code == REQUEUED)
+		info->si_code = SI_USER;
+}
+
+bool signal_took_a_place(bool late, siginfo_t *info)
+{
+	struct signal_thread *t = &signal_thread;
+	bool took = t->keeps && late;
+
+	if (took)
+		memcpy(info, t->kept, SIGINFO_BYTES);
+	/* Had it not to wait there was none before it. */
+	t->keeps = false;
+	return took;
+}
+
+bool signal_is_theirs(siginfo_t *info)
+{
+	if (signal_is_our_own(info))
+		return signal_took_a_place(true, info);
+	signal_thread.keeps = false;
+	signal_restore_code(info);
+	return true;
+}
+
+static int take_one(siginfo_t *info)
+{
+	struct timespec now = { 0, 0 };
+	uint64_t set = signal_bit(signal_claimed());
+
+	return sys_call4(SYS_rt_sigtimedwait, &set, info, &now,
+			 KERNEL_MASK_BYTES);
+}
+
+bool signal_take_pending(siginfo_t *info)
+{
+	for (int i = 0; i < TAKE_TRIES; i++) {
+		if (take_one(info) != signal_claimed()) {
+			signal_thread.keeps = false;
+			return false;
+		}
+		if (signal_is_theirs(info))
+			return true;
+	}
+	return false;
+}
+
+static void queue(const siginfo_t *info, bool for_this_thread)
+{
+	pid_t pid = sys_call0(SYS_getpid), tid = sys_call0(SYS_gettid);
+	siginfo_t copy = *info;
+	int sig = signal_claimed();
+	long r;
+
+	if (for_this_thread) {
+		r = sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, sig, &copy);
+		if (!r && sig < FIRST_QUEUED && signal_claim_is_ours()) {
+			memcpy(signal_thread.kept, info, SIGINFO_BYTES);
+			signal_thread.keeps = true;
+		}
+	} else {
+		if (info->si_code == SI_USER && pid != tid)
+			copy.si_code = REQUEUED;
+		r = sys_call3(SYS_rt_sigqueueinfo, pid, sig, &copy);
+	}
+	if (r == -EPERM)
+		sys_call2(SYS_kill, pid, sig);
+}
+
+static bool is_for_a_thread(const siginfo_t *info)
+{
+	return info->si_code == SI_TKILL && !__libc_single_threaded;
+}
+
+/*
+ * A signal below 32 is queued once for a thread: one of ours that waits there
+ * would swallow it. It may still come in the few instructions between the two
+ * calls below, and is found in its place then: hence what was queued is kept.
+ * The process's own queue has none of ours, and serves where there is one
+ * thread.
+ *
+ * A thread that waits for it keeps what it has: another thread that took it
+ * from the process's queue, only to find it blocked as well, would have it in
+ * hand while the one that was woken looks for it.
+ */
+void signal_requeue(const siginfo_t *info)
+{
+	siginfo_t other;
+	bool more = signal_take_pending(&other);
+
+	queue(info, is_for_a_thread(info) || (signal_thread.waits && !more));
+	if (more)
+		queue(&other, is_for_a_thread(&other));
+}
+
+void signal_thread_end(void)
+{
+	siginfo_t info;
+
+	if (!signal_thread.waits)
+		return;
+	signal_thread.waits = false;
+	if (signal_thread.held && signal_take_pending(&info))
+		signal_requeue(&info);
+}
+
+/* The kernel raised it for an instruction: int3, a single step. */
+static bool is_forced(int sig, const siginfo_t *info)
+{
+	return sig == SIGTRAP && info->si_code > 0 &&
+	       info->si_code != TRAP_PERF_CODE;
+}
+
+static void die(int sig, siginfo_t *info, ucontext_t *uc)
+{
+	signal_default_for_good();
+	set_kernel_mask(&uc->uc_sigmask,
+			kernel_mask(&uc->uc_sigmask) & ~signal_bit(sig));
+	sys_call4(SYS_rt_tgsigqueueinfo, sys_call0(SYS_getpid),
+		  sys_call0(SYS_gettid), sig, info);
+}
+
+static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
+{
+	if (signal_claim_is_ours()) {
+		signal_thread.held = true;
+		signalfd_let_through();
+	}
+	signal_requeue(info);
+	set_kernel_mask(&uc->uc_sigmask,
+			kernel_mask(&uc->uc_sigmask) | signal_bit(sig));
+}
+
+/*
+ * Is there room on the stack that holds @uc for the program's handler, and for
+ * a sample in it? On an alternate stack nobody knows how much the handler will
+ * use: who made a small one made it for that, without us.
+ */
+static bool has_room(const ucontext_t *uc)
+{
+	uintptr_t at = (uintptr_t)uc, low = (uintptr_t)uc->uc_stack.ss_sp;
+
+	return uc->uc_stack.ss_flags & SS_DISABLE || at < low ||
+	       at - low >= uc->uc_stack.ss_size || at - low >= ROOM_BYTES;
+}
+
+/*
+ * Where there is room the application's handler has the signal blocked in our
+ * books and not in the kernel, @blocks. Were it the kernel's, a sample would
+ * wait for the handler's end, and a signal that the thread is sent meanwhile
+ * be lost to it. Either way a call that waited is over.
+ */
+static void enter_handler(struct signal_thread *before, bool blocks)
+{
+	struct signal_thread *t = &signal_thread;
+
+	*before = *t;
+	t->blocks = t->handles = blocks;
+	t->held = t->waits = false;
+}
+
+/*
+ * What waits comes when the frame is left. Whether the application has it
+ * blocked then is for the mask in the frame to say, which it may have changed.
+ * Not inlined: the handler may return in another thread than it was called in.
+ */
+static __attribute__((noinline)) void leave_handler(
+	int sig, const struct signal_thread *before, const ucontext_t *uc)
+{
+	struct signal_thread *t = &signal_thread;
+	bool blocks = kernel_mask(&uc->uc_sigmask) & signal_bit(sig);
+
+	kernel_mask_change(SIG_BLOCK, signal_bit(sig));
+	t->blocks = before->blocks && blocks;
+	t->held = before->held && blocks;
+	t->handles = before->handles;
+	t->waits = false;
+}
+
+/*
+ * The kernel's mask now is the one at the interrupted instruction, or the one
+ * that a waiting call had put in place, and @sig, and the faults: those are as
+ * at the instruction again.
+ */
+static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
+			 const struct wish *w)
+{
+	void (*handler)(int, siginfo_t *, void *) =
+		(void (*)(int, siginfo_t *, void *))(uintptr_t)w->handler;
+	bool blocks = !(w->flags & SA_NODEFER) || w->mask & signal_bit(sig);
+	bool ours = signal_claim_is_ours();
+	bool opens = ours && sig < FIRST_QUEUED && has_room(uc);
+	uint64_t open =
+		FAULT_SIGNALS & ~kernel_mask(&uc->uc_sigmask) & ~w->mask;
+	struct signal_thread before;
+
+	if (ours)
+		enter_handler(&before, opens && blocks);
+	if (opens || !blocks)
+		open |= signal_bit(sig);
+	kernel_mask_change(SIG_BLOCK, w->mask);
+	kernel_mask_change(SIG_UNBLOCK, open);
+	/* A handler of one argument finds the others in registers too. */
+	handler(sig, info, uc);
+	if (ours)
+		leave_handler(sig, &before, uc);
+}
+
+void signal_forward(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	struct wish w;
+	uint64_t ticket;
+
+	signal_restore_code(info);
+	signal_thread.keeps = false;
+	/*
+	 * If the bit is set in the mask to return to, the signal came through
+	 * a mask that sigsuspend or the like had put in place for the while.
+	 */
+	if (signal_blocks_get() &&
+	    !(kernel_mask(&uc->uc_sigmask) & signal_bit(sig))) {
+		if (is_forced(sig, info))
+			die(sig, info, uc);
+		else
+			hold(sig, info, uc);
+		return;
+	}
+	ticket = wish_read(&w);
+	if (w.handler == (void *)(uintptr_t)SIG_IGN) {
+		if (is_forced(sig, info))
+			die(sig, info, uc);
+		return;
+	}
+	if (w.handler == (void *)(uintptr_t)SIG_DFL) {
+		die(sig, info, uc);
+		return;
+	}
+	if (w.flags & (int)SA_RESETHAND) {
+		if (signal_claim_is_ours())
+			wish_reset(ticket);
+		else
+			signal_default_for_good();
+	}
+	call_handler(sig, info, uc, &w);
+}

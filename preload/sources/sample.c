@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample - from an interrupt or a trap to the engine, and from the engine to
+ * the file
+ *
+ * Runs in the handler, on the handler's own stack.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "src/x86/backdecode.h"
+#include "preload/handler/budget.h"
+#include "preload/instr/source.h"
+#include "preload/core/runtime.h"
+#include "preload/core/state.h"
+#include "preload/core/sys.h"
+#include "thread_reuse.h"
+#include "preload/watch/watch.h"
+#include "src/store/sample_log.h"
+#include "src/base/signal_safe.h"
+
+enum {
+	PAGE_MASK = 4095
+};
+
+static struct sample_log_record *sample_log;
+static _Atomic uint32_t logged;
+
+int sample_log_open(const char *path)
+{
+	size_t bytes = SAMPLE_LOG_RECORDS * sizeof(*sample_log);
+	long fd, p;
+
+	fd = sys_call4(SYS_openat, AT_FDCWD, path,
+		       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		       0600);
+	if (fd < 0)
+		return fd;
+	p = sys_call4(SYS_fallocate, fd, 0, 0, bytes);
+	if (!p)
+		p = sys_call6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED, fd, 0);
+	sys_call1(SYS_close, fd);
+	if (p < 0 && p > -4096)
+		return p;
+	sample_log = (struct sample_log_record *)p;
+	return 0;
+}
+
+void sample_log_add(const struct thread *t, const struct access *a,
+		    enum sample_kind kind)
+{
+	uint32_t i;
+
+	if (!sample_log)
+		return;
+	i = atomic_fetch_add(&logged, 1);
+	if (i < SAMPLE_LOG_RECORDS)
+		sample_log[i] = (struct sample_log_record){
+			a->addr, a->ip, a->len, a->flags, kind, t->record->id,
+		};
+}
+
+static void on_detection(void *ctx, const struct detection *d)
+{
+	struct thread *t = ctx;
+	uint64_t g = maps_note(d->detector.ip);
+
+	maps_note(d->publisher.ip);
+	if (pair_table_add(&runtime.store, &t->pairs, d, t->clock_at, g)) {
+		lose(t, LOSS_STORE_FULL);
+		return;
+	}
+	core_table_add(&runtime.store, &t->cores, d);
+	thread_mark_referenced(d->publisher_thread);
+	store_add(&t->record->detections, 1);
+}
+
+static void on_loss(void *ctx, enum loss_cause cause)
+{
+	lose(ctx, cause);
+}
+
+const struct comm_sink sample_sink = {
+	.detected = on_detection,
+	.lost = on_loss,
+};
+
+static void note(struct thread *t, const struct access *a,
+		 enum sample_kind kind)
+{
+	store_add(&t->record->samples[kind], 1);
+	if (kind == SAMPLE_UNIFORM) {
+		if (a->flags & ACCESS_LOAD)
+			store_add(&t->record->loads, 1);
+		if (a->flags & ACCESS_STORE)
+			store_add(&t->record->stores, 1);
+	}
+	sample_log_add(t, a, kind);
+}
+
+static void feed(struct thread *t, const struct access *a,
+		 enum sample_kind kind, uint64_t time, uint32_t core)
+{
+	note(t, a, kind);
+	comm_sample(&runtime.comm, &t->comm, a, time, core);
+}
+
+static void deliver(struct thread *t, const struct choice *c)
+{
+	if (c->stalled_unknown)
+		lose(t, LOSS_NOT_STALLED);
+	if (c->what != CHOSEN) {
+		lose(t, c->cause);
+	} else if (t->reuse) {
+		note(t, &c->access, c->kind);
+		thread_reuse_sample_ahead(t, &c->access);
+	} else {
+		feed(t, &c->access, c->kind, t->clock_at, t->core);
+	}
+}
+
+void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
+		     uint32_t core)
+{
+	if (!(runtime.config.modes & CDP_MODE_REUSE)) {
+		feed(t, a, SAMPLE_UNIFORM, time, core);
+	} else if (t->reuse) {
+		note(t, a, SAMPLE_UNIFORM);
+		thread_reuse_sample(t, a);
+	}
+}
+
+struct memory sample_memory(struct thread *t, uint64_t ip)
+{
+	struct memory m = runtime.memory;
+
+	m.ctx = t;
+	for (uint32_t i = 0; i < runtime.code_count; i++) {
+		if (ip < runtime.code[i].low || ip >= runtime.code[i].high)
+			continue;
+		m.direct_low = runtime.code[i].low;
+		m.direct_high = runtime.code[i].high;
+	}
+	return m;
+}
+
+static struct memory memory_at(struct thread *t, const struct cpu_state *cpu)
+{
+	struct memory m = sample_memory(t, cpu->rip);
+
+	/* The page that is being executed is mapped; x86/decode.h. */
+	if (!m.direct_high) {
+		m.direct_low = cpu->rip & ~(uint64_t)PAGE_MASK;
+		m.direct_high = m.direct_low + PAGE_MASK + 1;
+	}
+	return m;
+}
+
+/*
+ * The kernel's own code in our address space. Its data cannot be read, so
+ * paths end there; a breakpoint would be met by our handler, which asks for
+ * the time too.
+ */
+static bool in_vdso(uint64_t ip)
+{
+	return ip >= runtime.vdso_low && ip < runtime.vdso_high;
+}
+
+static void settle(struct thread *t, struct choice *c)
+{
+	if (c->what == CHOSEN_BREAKPOINT && in_vdso(c->breakpoint_ip)) {
+		choose_abandon(&t->choose, c);
+	} else if (c->what == CHOSEN_BREAKPOINT) {
+		if (!watch_exec(t, c->breakpoint_ip)) {
+			t->exec_ip = c->breakpoint_ip;
+			return;
+		}
+		lose(t, LOSS_NO_REGISTER);
+		choose_abandon(&t->choose, c);
+	}
+	deliver(t, c);
+}
+
+void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
+{
+	struct memory m = memory_at(t, cpu);
+	struct choice c;
+
+	store_add(&t->record->interrupts, 1);
+	store_touch(&runtime.store, t->clock_at);
+	thread_refresh(t);
+	if (t->exec_ip) { /* the breakpoint was not reached in time */
+		watch_exec_off(t);
+		t->exec_ip = 0;
+		lose(t, LOSS_BREAKPOINT_MISSED);
+		choose_abandon(&t->choose, &c);
+		if (c.what == CHOSEN)
+			deliver(t, &c);
+	}
+	if (budget_is_spent(t->debt_ns, runtime.period_ns)) {
+		lose(t, LOSS_BUDGET);
+		return;
+	}
+	choose_start(&t->choose, cpu, &m, &c);
+	settle(t, &c);
+}
+
+void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
+{
+	struct memory m = memory_at(t, cpu);
+	struct choice c;
+
+	store_add(&t->record->exec_traps, 1);
+	if (!t->exec_ip || t->exec_ip != cpu->rip) {
+		watch_exec_off(t);
+		lose(t, LOSS_TRAP_STALE);
+		return;
+	}
+	watch_exec_off(t);
+	t->exec_ip = 0;
+	choose_resume(&t->choose, cpu, &m, &c);
+	settle(t, &c);
+}
+
+bool sample_trapped(struct thread *t, const struct cpu_state *cpu,
+		    const struct watch_range *w, struct access *a)
+{
+	struct memory m = memory_at(t, cpu);
+
+	return !backdecode_trapped(cpu, &m, w->addr, w->len, false, a);
+}
+
+void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
+{
+	struct access a;
+	bool known = false;
+
+	store_add(&t->record->traps, 1);
+	if (t->reuse) {
+		thread_reuse_trap(t, reg, cpu);
+		return;
+	}
+	if (reg < (int)t->comm.armed)
+		known = sample_trapped(t, cpu, &t->comm.ranges[reg], &a);
+	if (!known)
+		a.ip = cpu->rip;
+	comm_trap(&runtime.comm, &t->comm, reg, known ? &a : NULL,
+		  instr_is_source() ? instr_ticks() : t->clock_at, t->core);
+}

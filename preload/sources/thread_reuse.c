@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread_reuse - reuse times of each thread by its own registers (-m reuse)
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "preload/sources/clock/clock_reuse.h"
+#include "preload/instr/source.h"
+#include "preload/sources/pmu/pmu.h"
+#include "preload/core/state.h"
+#include "preload/core/sys.h"
+#include "thread_reuse.h"
+#include "preload/watch/watch.h"
+#include "src/engine/reuse_thread_regs.h"
+#include "src/engine/reuse_tally.h"
+#include "src/base/signal_safe.h"
+
+enum {
+	ALIGN = 64,
+	TRIALS = 32, /* of the handler */
+};
+
+/* Of a thread, in a mapping of its own; the engine follows. */
+struct thread_reuse {
+	struct reuse_own own;
+	struct reuse_tally tally;
+	uint64_t signals; /* handled since the thread began */
+	/* While the handler is measured: what it counted; how often. */
+	uint64_t counted[TRIALS];
+	uint32_t trials;
+	bool calibrating;
+	bool echo;       /* a late trap may follow from the last one */
+	uint32_t pauses; /* of the source, when registers were set */
+};
+
+static uint64_t per_signal; /* of the handler is counted */
+static uint64_t resolution; /* of times that a signal spoils, ns */
+static uint64_t target __attribute__((aligned(64)));
+
+static size_t head_bytes(void)
+{
+	return (sizeof(struct thread_reuse) + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* The source clock has one for its execution breakpoints. */
+static uint32_t registers(void)
+{
+	return runtime.hardware || runtime.registers < 2
+		       ? runtime.registers
+		       : runtime.registers - 1;
+}
+
+static size_t mapping_bytes(void)
+{
+	return head_bytes() + reuse_own_size(registers());
+}
+
+static void on_decided(void *ctx, const struct reuse_event *v)
+{
+	struct thread *t = ctx;
+	uint64_t generation = maps_note(v->use.ip);
+
+	if (v->end.flags && v->end.ip)
+		generation = maps_note(v->end.ip);
+	if (reuse_tally_add(&runtime.store, &t->reuse->tally, REUSE_PRIVATE,
+			    REUSE_ADDRESS, v, generation))
+		lose(t, LOSS_STORE_FULL);
+	thread_mark_referenced(t->record->id);
+}
+
+static void on_lost(void *ctx, uint64_t weight)
+{
+	struct thread *t = ctx;
+
+	store_add(&t->record->loss[LOSS_NO_REGISTER], weight);
+}
+
+void thread_reuse_begin(struct thread *t)
+{
+	static const struct reuse_own_sink sink = { on_decided, on_lost };
+	struct thread_reuse *r;
+	long at;
+
+	if (!(runtime.config.modes & CDP_MODE_REUSE) || t->reuse ||
+	    instr_is_source())
+		return;
+	at = sys_call6(SYS_mmap, 0, mapping_bytes(), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at < 0 && at > -4096) {
+		lose(t, LOSS_NO_EVENT);
+		return;
+	}
+	r = (struct thread_reuse *)at;
+	r->tally.writer.section = CDP_REUSE;
+	reuse_own_init(&r->own, (char *)r + head_bytes(), registers(),
+		       t->record->id, &watch_ops, &sink, t,
+		       runtime.seed ^ (uint64_t)t->tid << 20);
+	t->reuse = r;
+	store_set(&t->record->reuse_resolution, resolution);
+}
+
+/* What the source counts: accesses, its events being off, or ns. */
+static bool count_all(struct thread *t, uint64_t *count)
+{
+	if (runtime.hardware)
+		return pmu_source_accesses(t, count);
+	*count = clock_reuse_ns(t);
+	return true;
+}
+
+/* Of the program alone. */
+static bool count_now(struct thread *t, uint64_t *count)
+{
+	uint64_t ours = t->reuse->signals * per_signal;
+
+	if (!count_all(t, count))
+		return false;
+	*count = *count > ours ? *count - ours : 0;
+	return true;
+}
+
+void thread_reuse_end(struct thread *t)
+{
+	struct thread_reuse *r = t->reuse;
+	uint64_t now;
+
+	if (!r)
+		return;
+	if (count_now(t, &now))
+		reuse_own_end(&r->own, now);
+	reuse_tally_release(&r->tally);
+	t->reuse = NULL;
+	sys_call2(SYS_munmap, r, mapping_bytes());
+}
+
+/*
+ * Another thread may have needed the registers, or paused the source: what is
+ * watched was not counted all the time. Returns whether it is counted now. To
+ * be called after the count was taken, which then is of before the next pause.
+ */
+static bool look_after_registers(struct thread *t)
+{
+	bool paused = false;
+	uint32_t pauses = runtime.hardware ? pmu_source_pauses(&paused) : 0;
+
+	if (watch_is_held(t) && !t->registers_lost &&
+	    t->reuse->pauses == pauses)
+		return !paused;
+	watch_ops.disarm(t);
+	t->registers_lost = false;
+	t->reuse->pauses = pauses;
+	reuse_own_broken(&t->reuse->own);
+	return !paused;
+}
+
+static void sample(struct thread *t, const struct access *a, bool ahead)
+{
+	uint64_t now;
+
+	if (!count_now(t, &now)) {
+		lose(t, LOSS_NO_EVENT);
+		return;
+	}
+	if (!look_after_registers(t)) {
+		on_lost(t, 1);
+		return;
+	}
+	if (ahead)
+		reuse_own_sample_ahead(&t->reuse->own, a, now);
+	else
+		reuse_own_sample(&t->reuse->own, a, now);
+}
+
+void thread_reuse_sample(struct thread *t, const struct access *a)
+{
+	sample(t, a, false);
+}
+
+void thread_reuse_sample_ahead(struct thread *t, const struct access *a)
+{
+	sample(t, a, true);
+}
+
+void thread_reuse_signal(struct thread *t)
+{
+	if (t->reuse)
+		t->reuse->signals++;
+}
+
+static void take_trial(struct thread *t)
+{
+	struct thread_reuse *r = t->reuse;
+
+	if (r->trials < TRIALS && count_all(t, &r->counted[r->trials]))
+		r->trials++;
+}
+
+void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
+{
+	struct reuse_own *own = &t->reuse->own;
+	const struct watch_range *range;
+	struct access a;
+	uint64_t now;
+	bool known;
+
+	t->reuse->echo = false;
+	if (runtime.hardware) {
+		pmu_source_hold(t);
+		thread_reuse_signal(t);
+	}
+	if (t->reuse->calibrating) {
+		take_trial(t);
+	} else if (!count_now(t, &now)) {
+		lose(t, LOSS_NO_EVENT);
+	} else {
+		look_after_registers(t);
+		range = reuse_own_range(own, reg);
+		known = range && sample_trapped(t, cpu, range, &a);
+		if (range && !known)
+			lose(t, LOSS_TRAP_INEXACT);
+		reuse_own_trap(own, reg, known ? &a : NULL, now);
+	}
+	if (runtime.hardware)
+		pmu_source_let_go(t);
+}
+
+void thread_reuse_late(struct thread *t, int reg)
+{
+	struct thread_reuse *r = t->reuse;
+
+	/* This handler may have trapped as well, before it disarmed. */
+	r->echo = !r->echo;
+	if (!r->echo || r->calibrating)
+		return;
+	if (runtime.hardware)
+		pmu_source_hold(t);
+	look_after_registers(t);
+	reuse_own_spoil(&r->own, reg);
+	if (runtime.hardware)
+		pmu_source_let_go(t);
+}
+
+/* What came between two traps, in order; how many there are. */
+static uint32_t between(const struct thread_reuse *r, uint64_t *sorted)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < r->trials; i++) {
+		uint64_t v = r->counted[i] - r->counted[i - 1];
+		uint32_t at = n++;
+
+		for (; at && sorted[at - 1] > v; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = v;
+	}
+	return n;
+}
+
+/*
+ * Time varies: the lower quartile is taken, since other programs only add to
+ * it. What the upper one exceeds it by cannot be told apart, nor can what the
+ * caches cost that our handler leaves cold, about an eighth.
+ */
+static void set_time(struct thread *t, const uint64_t *sorted, uint32_t n)
+{
+	uint64_t spread = sorted[n * 3 / 4] - sorted[n / 4];
+
+	per_signal = sorted[n / 4];
+	resolution = spread > per_signal / 8 ? spread : per_signal / 8;
+	store_set(&t->record->reuse_resolution, resolution);
+}
+
+/*
+ * Of accesses it is the least that came between two traps, but the store that
+ * trapped.
+ */
+void thread_reuse_calibrate(void)
+{
+	struct thread *t = thread_self();
+	const struct watch_range range = { (uintptr_t)&target, sizeof(target) };
+	struct thread_reuse *r = t ? t->reuse : NULL;
+	uint64_t sorted[TRIALS];
+	uint32_t n;
+
+	if (!r)
+		return;
+	r->trials = 0;
+	r->calibrating = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (watch_ops.arm(t, &range, 1) == 1)
+		for (int i = 0; i < TRIALS; i++)
+			*(volatile uint64_t *)&target = i;
+	watch_ops.disarm(t);
+	store_set(&t->record->traps, 0);
+	atomic_signal_fence(memory_order_seq_cst);
+	r->calibrating = false;
+	n = between(r, sorted);
+	if (n && runtime.hardware)
+		per_signal = sorted[0] ? sorted[0] - 1 : 0;
+	else if (n)
+		set_time(t, sorted, n);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process - what happens to the profile at fork, exec and exit
+ *
+ * Called by the hooks; core/runtime.h says when.
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "describe.h"
+#include "preload/instr/source.h"
+#include "preload/core/runtime.h"
+#include "preload/sources/source.h"
+#include "preload/core/state.h"
+#include "preload/core/sys.h"
+#include "preload/watch/watch.h"
+
+void runtime_before_exit(void)
+{
+	if (runtime_is_ours()) {
+		runtime_set_active(false);
+		runtime_finish(CDP_ENDED);
+	}
+}
+
+void runtime_before_exec(void)
+{
+	if (!runtime_is_ours())
+		return;
+	source_pause();
+	instr_finish(false);
+	maps_finish();
+	describe_end(runtime.store.header, CDP_EXECED);
+}
+
+void runtime_exec_failed(void)
+{
+	if (!runtime_is_ours())
+		return;
+	__atomic_store_n(&runtime.store.header->state, CDP_RUNNING,
+			 __ATOMIC_RELEASE);
+	source_resume();
+}
+
+void runtime_before_sandbox(const char *what)
+{
+	char why[160];
+
+	if (sys_call0(SYS_getpid) == runtime.pid)
+		runtime.sandboxed = true; /* nor what it execs, in there */
+	if (!runtime_is_ours())
+		return;
+	snprintf(why, sizeof(why),
+		 "profiling stopped: the program uses %s, with which our "
+		 "signals may harm it",
+		 what);
+	runtime_stop(why);
+}
+
+void runtime_count_not_followed(void)
+{
+	if (runtime.store.header)
+		__atomic_fetch_add(&runtime.store.header->not_followed, 1,
+				   __ATOMIC_RELAXED);
+}
+
+/*
+ * perf's signals are raised in user mode only. A timer's may come in the
+ * kernel, where they make clone start over: a fork that takes longer than the
+ * timer's period would never end.
+ */
+static void block_timer(int how)
+{
+	uint64_t set = 1ull << (runtime.signal - 1);
+
+	if (runtime.sampling && runtime.delivery == DELIVERY_RTSIG)
+		sys_call4(SYS_rt_sigprocmask, how, &set, NULL, sizeof(set));
+}
+
+void runtime_before_fork(void)
+{
+	block_timer(SIG_BLOCK);
+}
+
+void runtime_after_fork_parent(void)
+{
+	block_timer(SIG_UNBLOCK);
+}
+
+void runtime_after_fork_child(void)
+{
+	if (!runtime.store.header || sys_call0(SYS_getpid) == runtime.pid)
+		return;
+	block_timer(SIG_UNBLOCK);
+	instr_after_fork();
+	watch_after_fork();
+	clock_close();
+	if (runtime.hardware)
+		pmu_source_after_fork();
+	store_release(&runtime.store);
+	runtime.store.header = NULL;
+	runtime.sampling = false;
+	if (runtime.config.children)
+		runtime_start();
+}

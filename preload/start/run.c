@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run - which run this process is part of, as the environment tells
+ *
+ * COMDET_RUN is "ID:PID OF THE ROOT:DIRECTORY".
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "preload/core/state.h"
+
+static const char variable[] = "COMDET_RUN=";
+static char entry[PATH_MAX + 80];
+
+bool run_parse(const char *run, pid_t *root)
+{
+	const char *pid = strchr(run, ':');
+	const char *dir = pid ? strchr(pid + 1, ':') : NULL;
+	size_t n = pid ? (size_t)(pid - run) : 0;
+
+	if (!dir || dir[1] != '/' || !n || n >= sizeof(runtime.run_id) ||
+	    strlen(dir + 1) >= sizeof(runtime.out))
+		return false;
+	memcpy(runtime.run_id, run, n);
+	runtime.run_id[n] = 0;
+	*root = strtol(pid + 1, NULL, 10);
+	if (*root <= 0)
+		return false;
+	strcpy(runtime.out, dir + 1);
+	return true;
+}
+
+const char *run_announced(void)
+{
+	return entry[0] ? entry + sizeof(variable) - 1 : NULL;
+}
+
+/*
+ * setenv may be the application's own function (bash has one), so a copy of
+ * the array is made. In a forked child the entry is in the array already,
+ * unless the program took it out, which then is its wish.
+ */
+void run_announce(void)
+{
+	bool again = entry[0];
+	size_t n = 0, kept = 0;
+	char **copy;
+
+	snprintf(entry, sizeof(entry), "%s%s:%d:%s", variable, runtime.run_id,
+		 (int)runtime.pid, runtime.out);
+	if (again || !environ)
+		return;
+	while (environ[n])
+		n++;
+	copy = mmap(NULL, (n + 2) * sizeof(*copy), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], variable, sizeof(variable) - 1))
+			copy[kept++] = environ[i];
+	copy[kept] = entry;
+	environ = copy;
+}

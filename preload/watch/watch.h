@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch - debug registers of the calling thread, through perf_events
+ *
+ * A thread that arms needs four breakpoint events of its own: four
+ * descriptors. They are leased: a bounded pool of leases serves all threads,
+ * a thread that has not armed for a while loses its lease to one that wants
+ * to. So thousands of threads never exhaust the descriptors.
+ *
+ * Context: handler of the thread, except where it says set-up.
+ */
+#ifndef COMDET_PRELOAD_WATCH_WATCH_H
+#define COMDET_PRELOAD_WATCH_WATCH_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/engine/comm.h"
+
+struct thread;
+
+enum watch_event {
+	WATCH_NOTHING, /* not one of ours */
+	WATCH_CLOCK,
+	WATCH_DATA, /* register number 0 to 3 */
+	WATCH_EXEC,
+	WATCH_SELFTEST,
+	WATCH_PMU,    /* a hardware event */
+	WATCH_SHARED, /* a register of all threads: instr/watch.c */
+};
+
+/* What siginfo tells in one of our signals. */
+struct watch_signal {
+	enum watch_event event;
+	int reg;
+	uint32_t tag;  /* of WATCH_SHARED: what it was armed as */
+	uint64_t addr; /* likewise: what it watched, 0 if not known */
+	bool late;     /* delivered after the fact: the signal was blocked */
+};
+
+/* The arms and disarms that the engine calls; ctx is the struct thread. */
+extern const struct comm_watch watch_ops;
+
+/*
+ * Try the registers by triggering one. Returns how many work (0 to 4); with
+ * fewer than four the reason is in @reason, in words for people.
+ * Context: set-up, the handler being installed.
+ */
+int watch_selftest(char *reason, size_t size);
+
+/* Size the pool. Context: set-up. */
+void watch_init(void);
+
+/* Descriptors of ours are not below this. After watch_init. */
+int watch_fd_base(void);
+
+/* An execution breakpoint at @ip for the thread. Returns 0 or -errno. */
+int watch_exec(struct thread *t, uint64_t ip);
+void watch_exec_off(struct thread *t);
+
+/* Has it the registers that it armed last, or has another taken them? */
+bool watch_is_held(const struct thread *t);
+
+/* Close what the thread has. */
+void watch_thread_end(struct thread *t);
+
+/* Close everybody's, and give no more out. Any context. */
+void watch_close_all(void);
+
+/* In a forked child: close the inherited descriptors. Context: set-up. */
+void watch_after_fork(void);
+
+/* What the signal is about. Any context. */
+struct watch_signal watch_classify(int sig, const siginfo_t *info);
+
+/* The signal data of events of kind @event, register or index added. */
+uint64_t watch_cookie(enum watch_event event);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rng - one generator per thread (xoshiro256**, seeded through splitmix64)
+ *
+ * Published tools seed every thread with time(NULL), which makes their
+ * reservoirs correlated. Here every thread owns a state seeded from a run
+ * seed and its thread id. Not for cryptography. Any context.
+ */
+#ifndef COMDET_BASE_RNG_H
+#define COMDET_BASE_RNG_H
+
+#include <stdint.h>
+
+struct rng {
+	uint64_t s[4];
+};
+
+static inline uint64_t rng_splitmix(uint64_t *x)
+{
+	uint64_t z = (*x += 0x9E3779B97F4A7C15ull);
+
+	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+	z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+	return z ^ (z >> 31);
+}
+
+static inline void rng_seed(struct rng *r, uint64_t run_seed, uint64_t stream)
+{
+	uint64_t x = run_seed ^ (stream * 0xD1342543DE82EF95ull + 1);
+
+	for (int i = 0; i < 4; i++)
+		r->s[i] = rng_splitmix(&x);
+}
+
+static inline uint64_t rng_next(struct rng *r)
+{
+	uint64_t *s = r->s, t = s[1] << 17, x = s[1] * 5;
+	uint64_t result = ((x << 7) | (x >> 57)) * 9;
+
+	s[2] ^= s[0];
+	s[3] ^= s[1];
+	s[1] ^= s[2];
+	s[0] ^= s[3];
+	s[2] ^= t;
+	s[3] = (s[3] << 45) | (s[3] >> 19);
+	return result;
+}
+
+/* Uniform in [0, @n), @n > 0; the bias is below n / 2^64. */
+static inline uint64_t rng_below(struct rng *r, uint64_t n)
+{
+	return (uint64_t)(((unsigned __int128)rng_next(r) * n) >> 64);
+}
+
+/*
+ * Uniform over @mean and as many values on either side of it, @width / 2 each,
+ * @width <= 2 @mean: the mean is @mean itself, be @width odd or even.
+ */
+static inline uint64_t rng_around(struct rng *r, uint64_t mean, uint64_t width)
+{
+	return mean - width / 2 + rng_below(r, width / 2 * 2 + 1);
+}
+
+#endif

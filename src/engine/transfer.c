@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer - how many cache lines move between threads, from samples
+ *
+ * A slot holds one accepted sample and what is being followed for it. Its
+ * life, all under its lock:
+ *
+ *   FREE --accept--> ARMING --armed--> LIVE --done--> FREE
+ *                      ^ |               |
+ *                      +-+----accept-----+
+ *
+ * The registers are programmed outside the lock, because that takes long, by
+ * one thread at a time, the programmer: the one that found nobody else at it.
+ * Others change what the slot is to watch, and its generation; the programmer
+ * looks at the generation when it is done and starts again if it changed.
+ */
+#include <string.h>
+
+#include "src/base/spin_lock.h"
+#include "transfer_internal.h"
+
+enum {
+	ROUNDS_MAX = 16,
+	FOOTPRINTS_DEFAULT = 1 << 16
+};
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static uint32_t footprint_words(const struct transfer_config *c)
+{
+	if (c->chunk_bytes == c->line_bytes)
+		return 0;
+	return c->footprints ? c->footprints : FOOTPRINTS_DEFAULT;
+}
+
+static bool config_valid(const struct transfer_config *c)
+{
+	return c->threads >= 1 && c->threads <= TRANSFER_THREADS_MAX &&
+	       c->slots >= 1 && c->slots <= TRANSFER_SLOTS_MAX &&
+	       is_power_of_two(c->line_bytes) && c->line_bytes >= 8 &&
+	       c->line_bytes <= 64 && is_power_of_two(c->chunk_bytes) &&
+	       c->chunk_bytes <= c->line_bytes &&
+	       c->line_bytes / c->chunk_bytes <= TRANSFER_CHUNKS_MAX &&
+	       c->ranges >= 1 && c->ranges <= TRANSFER_RANGES_MAX &&
+	       c->epochs <= TRANSFER_EPOCHS_MAX &&
+	       c->skip <= TRANSFER_EPOCHS_MAX &&
+	       c->bursts <= TRANSFER_EPOCHS_MAX &&
+	       (!c->footprints || is_power_of_two(c->footprints)) &&
+	       (c->kind == TRANSFER_EPOCH || c->kind == TRANSFER_CHAIN) &&
+	       c->period >= 1;
+}
+
+static size_t round_up(size_t bytes)
+{
+	return (bytes + TRANSFER_ALIGN - 1) / TRANSFER_ALIGN * TRANSFER_ALIGN;
+}
+
+size_t transfer_size(const struct transfer_config *c)
+{
+	if (!config_valid(c))
+		return 0;
+	return round_up(sizeof(struct transfer) +
+			c->slots * sizeof(struct slot)) +
+	       round_up((size_t)c->slots * TRANSFER_EVENTS *
+			sizeof(struct transfer_event)) +
+	       footprint_words(c) * sizeof(uint64_t);
+}
+
+struct transfer *transfer_init(void *mem, const struct transfer_config *c,
+			       const struct transfer_watch *watch,
+			       const struct transfer_sink *sink)
+{
+	struct transfer *e = mem;
+	unsigned char *next = mem;
+	struct transfer_event *events;
+
+	if (!config_valid(c))
+		return NULL;
+	e->config = *c;
+	if (!e->config.skip)
+		e->config.skip = TRANSFER_SKIP;
+	if (!e->config.epochs)
+		e->config.epochs = TRANSFER_EPOCHS;
+	if (!e->config.bursts)
+		e->config.bursts = TRANSFER_BURSTS;
+	e->watch = watch;
+	e->sink = sink;
+	e->words = (c->threads + 63) / 64;
+	next += round_up(sizeof(struct transfer) +
+			 c->slots * sizeof(struct slot));
+	events = (void *)next;
+	for (uint32_t i = 0; i < c->slots; i++)
+		e->slot[i].event = events + (size_t)i * TRANSFER_EVENTS;
+	next += round_up((size_t)c->slots * TRANSFER_EVENTS *
+			 sizeof(struct transfer_event));
+	if (footprint_words(c)) {
+		e->footprints.word = (void *)next;
+		e->footprints.mask = footprint_words(c) - 1;
+	}
+	return e;
+}
+
+void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
+			  uint64_t seed)
+{
+	memset(t, 0, sizeof(*t));
+	t->id = id;
+	t->ctx = ctx;
+	rng_seed(&t->rng, seed, id);
+}
+
+static uint32_t generation(const struct slot *s)
+{
+	return atomic_load_explicit(&s->generation, memory_order_relaxed);
+}
+
+static enum slot_state state(const struct slot *s)
+{
+	return atomic_load_explicit(&s->state, memory_order_relaxed);
+}
+
+/* What was armed before has no meaning from here on. */
+static void change(struct slot *s, enum slot_state new)
+{
+	atomic_store_explicit(&s->generation, generation(s) + 1,
+			      memory_order_relaxed);
+	atomic_store_explicit(&s->state, new, memory_order_relaxed);
+}
+
+/* From when on what happens to the line is looked at. */
+static uint64_t settled(const struct transfer *e, const struct slot *s,
+			uint64_t ready)
+{
+	uint64_t t = s->sampled_at + e->config.settle;
+
+	return e->config.kind == TRANSFER_CHAIN && ready < t ? t : ready;
+}
+
+/*
+ * Bring the registers in line with what the slot is to watch. Called with the
+ * lock, returns without.
+ */
+static void program(struct transfer *e, struct transfer_thread *t,
+		    struct slot *s, uint64_t now)
+{
+	uint64_t ready = now;
+
+	if (s->programming) {
+		spin_unlock(&s->lock);
+		return;
+	}
+	s->programming = true;
+	for (int round = 0;; round++) {
+		struct transfer_watched w = s->watched;
+		bool arm = state(s) == SLOT_ARMING;
+		uint32_t meant = generation(s);
+		uint64_t since = arm ? s->sampled_at : now;
+		int err = 0;
+
+		w.generation = meant;
+		spin_unlock(&s->lock);
+		if (arm)
+			err = e->watch->arm(t->ctx, &w, since, &ready);
+		else
+			e->watch->disarm(t->ctx, w.slot);
+		/* Nobody else could undo s->programming: this one waits. */
+		spin_lock(&s->lock);
+		if (generation(s) != meant && round < ROUNDS_MAX)
+			continue;
+		if (generation(s) == meant && !err)
+			break;
+		transfer_count(&e->stats.arm_failed);
+		change(s, SLOT_FREE);
+		break;
+	}
+	if (state(s) == SLOT_ARMING) {
+		s->ready = settled(e, s, ready);
+		atomic_store_explicit(&s->state, SLOT_LIVE,
+				      memory_order_relaxed);
+	}
+	s->programming = false;
+	spin_unlock(&s->lock);
+}
+
+/* The bytes of @a on @line, as chunks of it. */
+static uint32_t chunks_of(const struct transfer_config *c, uint64_t line,
+			  const struct access *a)
+{
+	uint64_t first = a->addr > line ? a->addr - line : 0;
+	uint64_t last = access_last(a) - line;
+
+	last = last < c->line_bytes ? last : c->line_bytes - 1;
+	first /= c->chunk_bytes;
+	last /= c->chunk_bytes;
+	return ((2u << last) - 1) & ~((1u << first) - 1);
+}
+
+/* Of the lines that an access touches, one; *@lines is how many they are. */
+static uint64_t draw_line(const struct transfer *e, struct transfer_thread *t,
+			  const struct access *a, double *lines)
+{
+	uint64_t bytes = e->config.line_bytes;
+	uint64_t first = a->addr & -bytes;
+	uint64_t n = ((access_last(a) & -bytes) - first) / bytes + 1;
+
+	*lines = n;
+	return n == 1 ? first : first + rng_below(&t->rng, n) * bytes;
+}
+
+static void select_ranges(const struct transfer *e, struct transfer_thread *t,
+			  struct slot *s, uint64_t line, const struct access *a)
+{
+	const struct transfer_config *c = &e->config;
+	struct transfer_watched *w = &s->watched;
+	uint32_t left;
+
+	s->selection = (struct selection){ 1, 1, 1, false };
+	if (e->footprints.word)
+		s->selection = footprints_select(
+			&e->footprints, &t->rng, line / c->line_bytes, t->id,
+			chunks_of(c, line, a), c->line_bytes / c->chunk_bytes,
+			c->ranges);
+	w->line = line;
+	w->n = 0;
+	for (left = s->selection.chunks; left; left &= left - 1) {
+		w->range[w->n].addr =
+			line + __builtin_ctz(left) * c->chunk_bytes;
+		w->range[w->n++].len = c->chunk_bytes;
+	}
+}
+
+/* A free slot, else a random one; locked. NULL if it is busy. */
+static struct slot *pick(struct transfer *e, struct transfer_thread *t)
+{
+	struct slot *s;
+
+	for (uint32_t i = 0; i < e->config.slots; i++) {
+		s = &e->slot[i];
+		if (state(s) != SLOT_FREE || !spin_try_lock(&s->lock, 1))
+			continue;
+		if (state(s) == SLOT_FREE)
+			return s;
+		spin_unlock(&s->lock);
+	}
+	s = &e->slot[rng_below(&t->rng, e->config.slots)];
+	return spin_try_lock(&s->lock, e->config.spins) ? s : NULL;
+}
+
+/*
+ * How many candidates a slot keeps a line for that tells nothing: more than a
+ * line was seen to need. The first slot's patience grows, to find out.
+ */
+static double patience(const struct transfer *e, const struct slot *s)
+{
+	double longest = 2 * (double)atomic_load_explicit(&e->longest_idle,
+							  memory_order_relaxed);
+	double p = longest > TRANSFER_PATIENCE ? longest : TRANSFER_PATIENCE;
+
+	if (s == e->slot && e->config.slots > 1 && s->offered / 16.0 > p)
+		p = s->offered / 16.0;
+	return p;
+}
+
+/*
+ * Whether the slot's next candidate displaces what it holds. Whatever the
+ * probability p is, if it does not depend on the candidate: with weights 1 / p
+ * for the one and 1 / (1 - p) times as much as before for the other, each
+ * candidate stands for itself in the mean. The usual one makes both equal.
+ */
+static bool displaces(const struct transfer *e, struct transfer_thread *t,
+		      struct slot *s)
+{
+	double p = 1 / (s->stands_for + 1), most = patience(e, s);
+
+	s->offered++;
+	if (state(s) == SLOT_FREE) {
+		s->stands_for = 1;
+		return true;
+	}
+	if (s->idle++ > most && p < 1 / most)
+		p = 1 / most;
+	if ((double)(rng_next(&t->rng) >> 11) * 0x1p-53 < p) {
+		s->stands_for = 1 / p;
+		return true;
+	}
+	s->stands_for /= 1 - p;
+	return false;
+}
+
+static void accept(struct transfer *e, struct transfer_thread *t,
+		   struct slot *s, uint64_t line, double lines,
+		   const struct access *a, uint64_t now, uint32_t core)
+{
+	transfer_count(&e->stats.accepted);
+	s->sampled = *a;
+	s->sampler = t->id;
+	s->lines = lines;
+	s->sampled_at = now;
+	s->watched.slot = s - e->slot;
+	select_ranges(e, t, s, line, a);
+	slot_begin(e, s, now, core);
+}
+
+void transfer_sample(struct transfer *e, struct transfer_thread *t,
+		     const struct access *a, uint64_t now, uint32_t core)
+{
+	struct slot *s;
+	uint64_t line;
+	double lines;
+
+	transfer_count(&e->stats.samples);
+	line = draw_line(e, t, a, &lines);
+	if (e->footprints.word)
+		footprints_learn(&e->footprints, line / e->config.line_bytes,
+				 t->id, chunks_of(&e->config, line, a),
+				 access_stores(a));
+	if (!access_stores(a) || t->id >= e->config.threads)
+		return;
+	transfer_count(&e->stats.candidates);
+	s = pick(e, t);
+	if (!s) {
+		transfer_count(&e->stats.busy);
+		return;
+	}
+	if (!displaces(e, t, s)) {
+		spin_unlock(&s->lock);
+		return;
+	}
+	if (state(s) != SLOT_FREE) {
+		transfer_count(&e->stats.displaced);
+		/* An epoch's transfers were credited as they came. */
+		if (e->config.kind == TRANSFER_EPOCH)
+			slot_hand_over(e, t, s);
+	}
+	accept(e, t, s, line, lines, a, now, core);
+	change(s, SLOT_ARMING);
+	program(e, t, s, now);
+}
+
+/* An access to several ranges is one access: the first of them stands for it */
+static bool is_first_range(const struct slot *s, uint32_t range,
+			   const struct access *a)
+{
+	for (uint32_t i = 0; i < range && i < s->watched.n; i++) {
+		const struct watch_range *r = &s->watched.range[i];
+
+		if (a->addr < r->addr + r->len && r->addr <= access_last(a))
+			return false;
+	}
+	return range < s->watched.n;
+}
+
+enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
+				 uint32_t slot, uint32_t armed, uint32_t range,
+				 const struct access *a, uint64_t now,
+				 uint32_t core)
+{
+	enum transfer_need needed = TRANSFER_NEED_ALL;
+	struct slot *s = slot < e->config.slots ? &e->slot[slot] : NULL;
+
+	if (!s || generation(s) != armed) {
+		transfer_count(&e->stats.stale);
+		return TRANSFER_NEED_NOTHING;
+	}
+	if (!a->flags || t->id >= e->config.threads) {
+		transfer_count(&e->stats.inexact);
+		return needed;
+	}
+	if (!spin_try_lock(&s->lock, e->config.spins)) {
+		transfer_count(&e->stats.busy);
+		return needed;
+	}
+	if (generation(s) != armed) {
+		transfer_count(&e->stats.stale);
+		needed = TRANSFER_NEED_NOTHING;
+	} else if (state(s) != SLOT_LIVE || now < s->ready) {
+		transfer_count(&e->stats.early);
+	} else if (!is_first_range(s, range, a)) {
+		transfer_count(&e->stats.idle_traps);
+	} else if (slot_follow(e, t, s, a, now, core)) {
+		transfer_count(&e->stats.finished);
+		slot_hand_over(e, t, s);
+		change(s, SLOT_FREE);
+		program(e, t, s, now);
+		return TRANSFER_NEED_NOTHING;
+	} else {
+		needed = slot_need(e, s, t->id);
+	}
+	spin_unlock(&s->lock);
+	return needed;
+}
+
+void transfer_finish(struct transfer *e, struct transfer_thread *t)
+{
+	for (uint32_t i = 0; i < e->config.slots; i++) {
+		struct slot *s = &e->slot[i];
+
+		spin_lock(&s->lock);
+		if (state(s) == SLOT_FREE) {
+			spin_unlock(&s->lock);
+			continue;
+		}
+		slot_end_epoch(s);
+		slot_hand_over(e, t, s);
+		change(s, SLOT_FREE);
+		program(e, t, s, 0);
+	}
+}
+
+struct transfer_stats transfer_stats(const struct transfer *e)
+{
+#define GET(name)                                                              \
+	.name = atomic_load_explicit(&e->stats.name, memory_order_relaxed)
+	return (struct transfer_stats){
+		GET(samples),    GET(candidates), GET(accepted),
+		GET(displaced),  GET(finished),   GET(traps),
+		GET(idle_traps), GET(early),      GET(stale),
+		GET(inexact),    GET(busy),       GET(arm_failed),
+		GET(overflow),
+	};
+#undef GET
+}

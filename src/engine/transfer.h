@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer - how many cache lines move between threads, from samples
+ *
+ * Estimates the number of transfers (exact/directory.h defines them) from
+ * samples of stores and from watches on the lines they went to. Two estimators;
+ * docs/estimators.md derives both and says what they are worth:
+ *
+ * - TRANSFER_EPOCH (E) watches a line from the sampled store X to the next
+ *   store and credits each other thread's first touch in between. Unbiased if
+ *   the watch is in place before the next access to the line.
+ * - TRANSFER_CHAIN (CR) waits for the first store after the watch is in place,
+ *   skips a random number of stores and follows 64 epochs from there, or bursts
+ *   of them where stores come in bursts, crediting the mean of an epoch: for
+ *   watches that take time to place.
+ *
+ * The watch must cover all threads. It covers the whole line with one range, or
+ * up to TRANSFER_RANGES_MAX chunks of it, chosen from where samples of the line
+ * were seen; then the result is corrected by a model.
+ *
+ * What the caller does:
+ *
+ *   transfer_init                  once
+ *   transfer_thread_init           each thread
+ *   transfer_sample                each sample, load or store; may call
+ *                                  watch->arm or watch->disarm
+ *   transfer_trap                  each access to a watched range by a thread
+ *   transfer_finish                at the end, when no thread samples any more
+ *
+ * and struct transfer_sink receives each finished chain of epochs, which
+ * transfer_tally.h adds up.
+ *
+ * Both transfer_sample and transfer_trap may be called by any number of threads
+ * at once. Calls about different slots (watched lines) are independent; of two
+ * about the same slot one waits for the other's lock, which is held for some
+ * hundreds of instructions, never while watch is called. What wins a slot while
+ * another thread programs its registers is left to that thread.
+ *
+ * Both may be called in a signal handler if no handler interrupts another one
+ * of these calls on its own thread (the caller keeps a guard). A lock is tried
+ * config->spins times, then the event is dropped and counted in stats.busy; 0
+ * waits without bound, for sources that run outside of signal handlers.
+ */
+#ifndef COMDET_ENGINE_TRANSFER_H
+#define COMDET_ENGINE_TRANSFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/access.h"
+#include "comm.h"
+#include "src/base/rng.h"
+
+enum {
+	TRANSFER_THREADS_MAX = 1024,
+	TRANSFER_SLOTS_MAX = 8,
+	TRANSFER_RANGES_MAX = 4,
+	TRANSFER_SKIP = 64,   /* K, before a chain that follows no pause */
+	TRANSFER_EPOCHS = 64, /* J, of such a chain */
+	TRANSFER_EPOCHS_MAX = 4096, /* of any chain */
+	TRANSFER_BURSTS = 4,        /* of one that follows a pause */
+	TRANSFER_PATIENCE = 32,     /* candidates, with a line that is quiet */
+	TRANSFER_SPINS = 1000
+};
+
+enum transfer_kind {
+	TRANSFER_EPOCH,
+	TRANSFER_CHAIN
+};
+
+struct transfer_config {
+	enum transfer_kind kind;
+	uint32_t threads;     /* ids 0 to threads - 1 */
+	uint32_t slots;       /* lines watched at once */
+	uint32_t line_bytes;  /* power of two, 8 to 64 */
+	uint32_t chunk_bytes; /* of one range; line_bytes: the whole line */
+	uint32_t ranges;      /* of one line, 1 if it is the whole line */
+	uint32_t skip;        /* K; 0: TRANSFER_SKIP */
+	uint32_t epochs;      /* J; 0: TRANSFER_EPOCHS */
+	uint32_t bursts;      /* 0: TRANSFER_BURSTS */
+	uint64_t settle;      /* a chain: time that arming counts as having
+				 taken at least */
+	uint32_t footprints;  /* words of memory for where lines are used, a
+				 power of two; 0: 1 << 16 if ranges are chunks */
+	uint32_t spins;       /* see above */
+	double period; /* one sample in so many, in the mean; of each thread */
+};
+
+/* What a slot watches, in all threads, for loads and stores. */
+struct transfer_watched {
+	uint32_t slot;       /* 0 to slots - 1 */
+	uint32_t generation; /* to be handed to transfer_trap */
+	uint64_t line;
+	uint32_t n; /* ranges */
+	struct watch_range range[TRANSFER_RANGES_MAX];
+};
+
+struct transfer_watch {
+	/*
+	 * Watch @w->range in all threads, instead of what this slot watched
+	 * before. Sets *@ready to the time from which on every access to them
+	 * by any thread traps: the clock read when all is armed, or a later
+	 * time. The clock is that of transfer_sample's @now; here @now is when
+	 * the sample was taken. Calls for one slot never overlap.
+	 *
+	 * Returns 0 or -errno: then the sample is lost, and counted.
+	 */
+	int (*arm)(void *ctx, const struct transfer_watched *w, uint64_t now,
+		   uint64_t *ready);
+	/* The slot watches nothing any more. It may go on trapping. */
+	void (*disarm)(void *ctx, uint32_t slot);
+};
+
+/* One transfer that was seen. */
+struct transfer_event {
+	struct access store; /* the last one before */
+	struct access touch; /* the first of the receiver */
+	uint32_t from, to;   /* threads */
+	uint32_t from_core, to_core;
+	double weight;       /* transfers that it stands for */
+	double weight_false; /* of them false sharing; may be below 0 in one
+				event: what was judged false too early */
+};
+
+/* All that came of one sample. Only during the call. */
+struct transfer_chain {
+	uint64_t line;
+	struct access sampled;
+	uint32_t sampler; /* thread */
+	uint32_t epochs;  /* followed */
+	uint32_t traps;
+	bool model_corrected; /* chunks that are, or may be, in use were left
+				 unwatched */
+	uint32_t n;
+	const struct transfer_event *event;
+};
+
+struct transfer_sink {
+	/*
+	 * A sample is done with; @c->n is not 0. Called with the slot's lock
+	 * held, on the thread that finished it: calls for different slots may
+	 * overlap. @ctx is that thread's.
+	 */
+	void (*chain)(void *ctx, const struct transfer_chain *c);
+};
+
+/* Relaxed atomics; read them at any time. */
+struct transfer_stats {
+	uint64_t samples;    /* all */
+	uint64_t candidates; /* of stores */
+	uint64_t accepted;   /* of them, by the reservoir */
+	uint64_t displaced;  /* accepted, displaced before their end */
+	uint64_t finished;   /* accepted, followed to their end */
+	uint64_t traps;      /* that told something */
+	uint64_t idle_traps; /* that told nothing: seen before in this epoch */
+	uint64_t early;      /* traps before ready */
+	uint64_t stale;      /* traps of an earlier generation */
+	uint64_t inexact;    /* traps of an access that was not known */
+	uint64_t busy;       /* samples and traps that found the lock taken */
+	uint64_t arm_failed;
+	uint64_t overflow; /* chains that ended for want of room */
+};
+
+/* What the calling thread has yet to watch of this slot. */
+enum transfer_need {
+	TRANSFER_NEED_NOTHING, /* the slot watches something else by now */
+	TRANSFER_NEED_STORES,
+	TRANSFER_NEED_STORES_AND_ORIGIN, /* and loads of X's bytes */
+	TRANSFER_NEED_ALL
+};
+
+struct transfer;
+
+/* One per thread, only ever touched by it. */
+struct transfer_thread {
+	void *ctx; /* handed to watch and sink */
+	uint32_t id;
+	struct rng rng;
+};
+
+/* Bytes of memory needed, 0 if the configuration is invalid. */
+size_t transfer_size(const struct transfer_config *config);
+
+/*
+ * Make an estimator in @mem: transfer_size() bytes, all zero, aligned to 64.
+ * @config is copied, @watch and @sink are kept.
+ *
+ * Context: set-up. Returns @mem, NULL if the configuration is invalid.
+ */
+struct transfer *transfer_init(void *mem, const struct transfer_config *config,
+			       const struct transfer_watch *watch,
+			       const struct transfer_sink *sink);
+
+void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
+			  uint64_t seed);
+
+/*
+ * A sample of thread @t: access @a at time @now on core @core. Every access
+ * must have the same chance to be sampled, 1 / period; samples of loads teach
+ * where lines are used and are counted. If the access traps as well, that comes
+ * first: what it is sampled for begins after it.
+ *
+ * Time is in any unit, and is the same for all threads; clocks that disagree
+ * blur what happened within the difference.
+ *
+ * Context: handler of the thread. Does not allocate.
+ */
+void transfer_sample(struct transfer *e, struct transfer_thread *t,
+		     const struct access *a, uint64_t now, uint32_t core);
+
+/*
+ * Thread @t made access @a to range number @range of @slot, armed as
+ * @generation. If an access touches several ranges, call for one of them or
+ * for each: only the first counts. An access whose flags are 0 is unknown and
+ * is dropped.
+ *
+ * What is returned is for watches that can be narrowed for single threads; it
+ * holds until the slot is armed anew, and may be ignored: traps that tell
+ * nothing are counted as idle.
+ *
+ * Context: handler of the thread. Does not allocate.
+ */
+enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
+				 uint32_t slot, uint32_t generation,
+				 uint32_t range, const struct access *a,
+				 uint64_t now, uint32_t core);
+
+/*
+ * Finish what is being followed; what it has brought so far is credited, and
+ * the epochs that are cut off are taken for whole. Context: any, when no other
+ * thread is in a call.
+ */
+void transfer_finish(struct transfer *e, struct transfer_thread *t);
+
+struct transfer_stats transfer_stats(const struct transfer *e);
+
+#endif

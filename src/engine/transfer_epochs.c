@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer_epochs - what the accesses to a watched line tell
+ *
+ * An epoch begins with a store and ends with the next one. Each other thread's
+ * first touch in it is a transfer, false sharing until the thread touches
+ * bytes of the store.
+ */
+#include <string.h>
+
+#include "transfer_internal.h"
+
+static bool has(const uint64_t *set, uint32_t i)
+{
+	return set[i / 64] >> i % 64 & 1;
+}
+
+static void insert(uint64_t *set, uint32_t i)
+{
+	set[i / 64] |= 1ull << i % 64;
+}
+
+static void erase(uint64_t *set, uint32_t i)
+{
+	set[i / 64] &= ~(1ull << i % 64);
+}
+
+/*
+ * Of this many transfers one was looked at, at this moment: one store in
+ * period was sampled, one candidate in stands_for was kept.
+ */
+static double weight(const struct transfer *e, const struct slot *s)
+{
+	return e->config.period * s->lines * s->stands_for *
+	       s->selection.factor;
+}
+
+/* Clocks of two cores may disagree. */
+static uint64_t elapsed(uint64_t since, uint64_t now)
+{
+	return now > since ? now - since : 0;
+}
+
+static uint64_t arming(const struct slot *s)
+{
+	return elapsed(s->sampled_at, s->ready);
+}
+
+static void begin_epoch(const struct transfer *e, struct slot *s,
+			const struct access *store, uint32_t from,
+			uint32_t core, uint64_t now)
+{
+	s->open = true;
+	s->store = *store;
+	s->from = from;
+	s->from_core = core;
+	s->began = now;
+	s->n_epoch = s->n;
+	memset(s->touched, 0, e->words * sizeof(s->touched[0]));
+	memset(s->pending, 0, e->words * sizeof(s->pending[0]));
+	insert(s->touched, from);
+}
+
+/* E begins with the sampled store, CR with the first one after arming. */
+void slot_begin(const struct transfer *e, struct slot *s, uint64_t now,
+		uint32_t core)
+{
+	s->epochs = s->traps = s->n = s->n_epoch = s->idle = 0;
+	s->open = s->stored = false;
+	if (e->config.kind == TRANSFER_EPOCH)
+		begin_epoch(e, s, &s->sampled, s->sampler, core, now);
+}
+
+/* A chain has a weight only now that its number of epochs is known. */
+static void weigh_chain(const struct transfer *e, struct slot *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct transfer_event *v = &s->event[i];
+		double w = weight(e, s) / s->epochs;
+
+		/* Until now weight_false was the verdict, 0 or 1. */
+		v->weight = v->weight_false ? w * s->selection.factor_false : w;
+		v->weight_false *= v->weight;
+	}
+}
+
+void slot_hand_over(const struct transfer *e, const struct transfer_thread *t,
+		    struct slot *s)
+{
+	struct transfer_chain c;
+
+	if (e->config.kind == TRANSFER_CHAIN)
+		weigh_chain(e, s);
+	if (!s->n)
+		return;
+	c = (struct transfer_chain){
+		.line = s->watched.line,
+		.sampled = s->sampled,
+		.sampler = s->sampler,
+		.epochs = s->epochs,
+		.traps = s->traps,
+		.model_corrected = s->selection.corrected,
+		.n = s->n,
+		.event = s->event,
+	};
+	e->sink->chain(t->ctx, &c);
+}
+
+static struct transfer_event *event_of(struct slot *s, uint32_t to)
+{
+	for (uint32_t i = s->n_epoch; i < s->n; i++)
+		if (s->event[i].to == to)
+			return &s->event[i];
+	return NULL;
+}
+
+/* @thread is no more taken for one that touched nothing of the store's. */
+static void take_back(const struct transfer *e, struct slot *s, uint32_t thread)
+{
+	struct transfer_event *v = event_of(s, thread);
+	double w = weight(e, s), h = s->selection.factor_false;
+
+	erase(s->pending, thread);
+	if (!v)
+		return;
+	if (e->config.kind == TRANSFER_CHAIN) {
+		v->weight_false = 0;
+		return;
+	}
+	/*
+	 * With the weight of now, not of then: what was displaced in between
+	 * would have kept its mark, and this makes up for that in the mean.
+	 */
+	v->weight += w - w * h;
+	v->weight_false -= w * h;
+}
+
+/* There is room for one more event. Returns false if the touch told nothing. */
+static bool touch(const struct transfer *e, struct slot *s, uint32_t thread,
+		  const struct access *a, uint32_t core)
+{
+	/* Two accesses to one line that overlap anywhere overlap there. */
+	bool is_false = !access_overlaps(a, &s->store);
+	double w = weight(e, s);
+
+	if (has(s->touched, thread)) {
+		if (is_false || !has(s->pending, thread))
+			return false;
+		take_back(e, s, thread);
+		return true;
+	}
+	insert(s->touched, thread);
+	if (is_false) {
+		insert(s->pending, thread);
+		w *= s->selection.factor_false;
+	}
+	s->event[s->n] = (struct transfer_event){
+		.store = s->store,
+		.touch = *a,
+		.from = s->from,
+		.to = thread,
+		.from_core = s->from_core,
+		.to_core = core,
+		.weight = w,
+		.weight_false = is_false ? w : 0,
+	};
+	if (e->config.kind == TRANSFER_CHAIN)
+		s->event[s->n].weight_false = is_false;
+	s->n++;
+	return true;
+}
+
+void slot_end_epoch(struct slot *s)
+{
+	if (s->open)
+		s->epochs++;
+	s->open = false;
+}
+
+/*
+ * @s has just followed an epoch to its end. The origin of a chain that began
+ * after a pause stands for what was stored in as much time as arming took, as
+ * far as that was one burst. So the chain holds whole bursts: several, because
+ * the mean of the ratios of short chains is not the ratio of the means. But of
+ * one that is longer than arming took and longer than other chains reach it
+ * holds no more than that time: the rest has origins of its own.
+ */
+static bool is_done(const struct transfer *e, struct slot *s, uint64_t now)
+{
+	uint64_t length = elapsed(s->began, now), d = arming(s);
+
+	if (e->config.kind == TRANSFER_EPOCH ||
+	    s->epochs >= TRANSFER_EPOCHS_MAX)
+		return true;
+	if (!s->after_pause)
+		return s->epochs >= e->config.epochs;
+	if (length > d)
+		return ++s->bursts >= e->config.bursts;
+	s->busy += length;
+	return !s->bursts && s->busy > d &&
+	       s->epochs >= e->config.skip + e->config.epochs;
+}
+
+/*
+ * The first store after arming. After a pause it is the origin: it stands for
+ * the end of the burst before. Else the origin is a random number of stores
+ * later: a store that follows a gap is found first more often than one that
+ * follows at once, so the first store is not a fair draw of the places in a
+ * burst, but one some bursts later is.
+ */
+static void choose_origin(const struct transfer *e, struct transfer_thread *t,
+			  struct slot *s, uint64_t now)
+{
+	s->stored = true;
+	s->after_pause = elapsed(s->ready, now) > arming(s);
+	s->busy = s->bursts = 0;
+	s->skip = s->after_pause ? 0 : rng_below(&t->rng, e->config.skip);
+}
+
+/* Returns false if the access told nothing. */
+static bool follow(const struct transfer *e, struct transfer_thread *t,
+		   struct slot *s, const struct access *a, uint64_t now,
+		   uint32_t core, bool *done)
+{
+	if (!s->open) {
+		if (!access_stores(a))
+			return false;
+		if (!s->stored)
+			choose_origin(e, t, s, now);
+		if (s->skip)
+			s->skip--;
+		else
+			begin_epoch(e, s, a, t->id, core, now);
+		return true;
+	}
+	if (!access_stores(a))
+		return touch(e, s, t->id, a, core);
+	touch(e, s, t->id, a, core);
+	slot_end_epoch(s);
+	*done = is_done(e, s, now);
+	if (!*done)
+		begin_epoch(e, s, a, t->id, core, now);
+	return true;
+}
+
+/* Slots change the longest without each other's leave: one is lost at most. */
+static void end_idle(struct transfer *e, struct slot *s)
+{
+	if (s->idle >
+	    atomic_load_explicit(&e->longest_idle, memory_order_relaxed))
+		atomic_store_explicit(&e->longest_idle, s->idle,
+				      memory_order_relaxed);
+	s->idle = 0;
+}
+
+bool slot_follow(struct transfer *e, struct transfer_thread *t, struct slot *s,
+		 const struct access *a, uint64_t now, uint32_t core)
+{
+	bool done = false, told;
+
+	if (s->n == TRANSFER_EVENTS) {
+		transfer_count(&e->stats.overflow);
+		slot_end_epoch(s);
+		return true;
+	}
+	told = follow(e, t, s, a, now, core, &done);
+	s->traps += told;
+	if (told)
+		end_idle(e, s);
+	transfer_count(told ? &e->stats.traps : &e->stats.idle_traps);
+	return done;
+}
+
+enum transfer_need slot_need(const struct transfer *e, const struct slot *s,
+			     uint32_t thread)
+{
+	if (e->config.kind == TRANSFER_CHAIN || !has(s->touched, thread))
+		return TRANSFER_NEED_ALL;
+	return has(s->pending, thread) ? TRANSFER_NEED_STORES_AND_ORIGIN
+				       : TRANSFER_NEED_STORES;
+}

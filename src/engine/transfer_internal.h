@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer_internal - what the files of the transfer estimator share
+ *
+ * transfer.c has the slots and what goes in and out of them,
+ * transfer_epochs.c what is made of the accesses to a watched line,
+ * transfer_footprint.c the choice of what to watch of it.
+ */
+#ifndef COMDET_ENGINE_TRANSFER_INTERNAL_H
+#define COMDET_ENGINE_TRANSFER_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "transfer.h"
+
+enum {
+	TRANSFER_ALIGN = 64,
+	TRANSFER_EVENTS = 4096,
+	TRANSFER_WORDS_MAX = TRANSFER_THREADS_MAX / 64,
+	TRANSFER_CHUNKS_MAX = 8
+};
+
+/*
+ * Where samples went, for the choice of what to watch: a table of words, each
+ * with the tag of its key. A key that finds another's word takes it over; what
+ * is lost is learned again. Threads change words by compare-exchange, once: who
+ * loses drops a sample.
+ */
+struct footprints {
+	_Atomic uint64_t *word;
+	uint32_t mask; /* number of words - 1 */
+};
+
+/* What to watch of a line, and what that is worth. */
+struct selection {
+	uint32_t chunks;     /* watched, a bit each */
+	double factor;       /* of every weight */
+	double factor_false; /* and of those of false sharing */
+	bool corrected;      /* chunks in use may be unwatched: by a model */
+};
+
+enum slot_state {
+	SLOT_FREE,
+	SLOT_ARMING,
+	SLOT_LIVE
+};
+
+/* An accepted sample and what is being followed for it. */
+struct slot {
+	_Alignas(TRANSFER_ALIGN) _Atomic uint32_t lock;
+	_Atomic uint32_t generation; /* changed under the lock */
+	_Atomic uint32_t state;      /* enum slot_state, likewise */
+	bool programming;
+	double stands_for; /* candidates, of which this one was kept */
+	uint64_t offered;  /* candidates, ever */
+	uint64_t idle;     /* of them, since a trap last told something */
+
+	/* The sample. */
+	struct transfer_watched watched;
+	struct access sampled;
+	uint32_t sampler;
+	double lines; /* that the access touched; one of them was drawn */
+	struct selection selection;
+	uint64_t sampled_at, ready;
+
+	/* The epoch now followed: from @store to the next store. */
+	bool open;
+	bool stored;      /* a store was seen since all was armed */
+	bool after_pause; /* nothing was, for longer than arming took */
+	uint32_t skip;    /* stores still to be passed over */
+	uint64_t busy;    /* time that the chain spans, without pauses */
+	uint32_t bursts;  /* that it has seen the end of */
+	struct access store;
+	uint32_t from, from_core;
+	uint64_t began;
+	uint64_t touched[TRANSFER_WORDS_MAX];
+	uint64_t pending[TRANSFER_WORDS_MAX]; /* judged false so far */
+
+	uint32_t epochs, traps;
+	uint32_t n, n_epoch; /* events; those before this epoch */
+	struct transfer_event *event;
+};
+
+struct transfer {
+	struct transfer_config config;
+	const struct transfer_watch *watch;
+	const struct transfer_sink *sink;
+	struct footprints footprints;
+	uint32_t words;                /* of a set of threads */
+	_Atomic uint64_t longest_idle; /* that a trap ended, of any slot */
+	struct {
+		_Atomic uint64_t samples, candidates, accepted, displaced,
+			finished, traps, idle_traps, early, stale, inexact,
+			busy, arm_failed, overflow;
+	} stats;
+	struct slot slot[];
+};
+
+static inline void transfer_count(_Atomic uint64_t *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/*
+ * @s has accepted the sample that it holds. All of these are called with the
+ * slot's lock.
+ */
+void slot_begin(const struct transfer *e, struct slot *s, uint64_t now,
+		uint32_t core);
+
+/*
+ * Thread @t made access @a to what @s watches. Returns true if the sample is
+ * done with.
+ */
+bool slot_follow(struct transfer *e, struct transfer_thread *t, struct slot *s,
+		 const struct access *a, uint64_t now, uint32_t core);
+
+/* The epoch that @s follows, if any, is over or cannot be followed further. */
+void slot_end_epoch(struct slot *s);
+
+/* Hand over what the sample has brought, epochs that have ended. */
+void slot_hand_over(const struct transfer *e, const struct transfer_thread *t,
+		    struct slot *s);
+
+/* What @thread has yet to watch of this epoch. */
+enum transfer_need slot_need(const struct transfer *e, const struct slot *s,
+			     uint32_t thread);
+
+/* A sample of @thread is on @chunks of the line with number @line. */
+void footprints_learn(const struct footprints *f, uint64_t line,
+		      uint32_t thread, uint32_t chunks, bool is_store);
+
+/*
+ * Choose @ranges of the @n chunks of a line for a store of @thread to
+ * @stored. docs/estimators.md has the formulas.
+ */
+struct selection footprints_select(const struct footprints *f, struct rng *rng,
+				   uint64_t line, uint32_t thread,
+				   uint32_t stored, uint32_t n,
+				   uint32_t ranges);
+
+#endif

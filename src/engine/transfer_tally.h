@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer_tally - estimates by pair of threads, with their variance
+ *
+ * Adds up chains (transfer.h). Each sample contributes its credit z to a cell
+ * once; the estimate is the sum of z, and its variance
+ *
+ *	V = sum z^2 - (1 - c^2) (sum z)^2 / n
+ *
+ * with n all samples that the counter delivered, of loads too if it counts
+ * them, and c^2 = variance of its interval / period^2.
+ *
+ * A tally belongs to one thread, or to who holds a lock; tallies of several
+ * threads are added with transfer_tally_merge. Nothing here needs libm.
+ */
+#ifndef COMDET_ENGINE_TRANSFER_TALLY_H
+#define COMDET_ENGINE_TRANSFER_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/interval.h"
+#include "transfer.h"
+
+enum transfer_share {
+	TRANSFER_ALL,
+	TRANSFER_TRUE,
+	TRANSFER_FALSE,
+	TRANSFER_SHARES
+};
+
+struct transfer_moment {
+	double sum, square; /* of z */
+};
+
+/* Of threads a and b, a < b, or of all together. */
+struct transfer_cell {
+	struct transfer_moment share[TRANSFER_SHARES];
+	double a_to_b;    /* of the sum of all; the rest is b to a */
+	uint64_t seen;    /* transfers, unweighted */
+	uint64_t samples; /* that contributed */
+};
+
+/* Add @from, of other samples, to @to. Context: any. */
+void transfer_cell_add(struct transfer_cell *to,
+		       const struct transfer_cell *from);
+
+struct transfer_tally;
+
+/* Bytes for @threads threads, 0 if they are too many. */
+size_t transfer_tally_size(uint32_t threads);
+
+/* Make an empty tally in @mem, all zero, aligned to 64. Context: set-up. */
+struct transfer_tally *transfer_tally_init(void *mem, uint32_t threads);
+
+/* Context: any; for one tally at a time. */
+void transfer_tally_add(struct transfer_tally *t,
+			const struct transfer_chain *c);
+
+/* Add @from, of as many threads, to @t. */
+void transfer_tally_merge(struct transfer_tally *t,
+			  const struct transfer_tally *from);
+
+/* The cell of threads @a and @b, in any order, not equal. Context: any. */
+const struct transfer_cell *transfer_tally_cell(const struct transfer_tally *t,
+						uint32_t a, uint32_t b);
+
+/* All cells as one; a_to_b has no meaning. */
+const struct transfer_cell *transfer_tally_total(
+	const struct transfer_tally *t);
+
+/* What a moment is judged by. */
+struct transfer_sampling {
+	double samples;    /* n above */
+	double jitter;     /* c^2 above: 1/12 if uniform over one period */
+	double systematic; /* relative, added in quadrature; 0: sampling only */
+};
+
+/* V above, at least 0. */
+double transfer_variance(const struct transfer_moment *m,
+			 const struct transfer_sampling *s);
+
+/*
+ * 95 % interval: the means that the estimate is 1.96 standard deviations from,
+ * where the variance is proportional to the mean (the score interval; it is
+ * sum +- 1.96 sqrt(V) where many samples contribute). Of nothing seen, 0 to 0.
+ */
+struct interval transfer_interval(const struct transfer_moment *m,
+				  const struct transfer_sampling *s);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cache_sets - caches with sets, simulated over every access
+ *
+ * The caches that a thread's data goes through, the nearest first. All but the
+ * last are the thread's own; the last may be shared by all threads of a domain.
+ * A line is looked for in each cache where the one before misses, and put into
+ * all that missed; each set throws out the line that was used least recently. A
+ * store that misses fetches the line as a load does. A line that another thread
+ * has stored to in the meantime misses in the thread's own caches.
+ *
+ * What a thread misses is counted for all of it, and by instruction in a table
+ * of CACHE_SETS_SITES; what an instruction beyond that misses has no site.
+ *
+ * Any number of threads may be in cache_sets_access at once, each with a
+ * struct of its own. A shared cache is looked into under a lock, held for one
+ * set.
+ */
+#ifndef COMDET_EXACT_CACHE_SETS_H
+#define COMDET_EXACT_CACHE_SETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	CACHE_SETS_LEVELS = 4,
+	CACHE_SETS_DEPTH_MAX = 9, /* L9 */
+	CACHE_SETS_WAYS_MAX = 128,
+	CACHE_SETS_LINES_MAX = 1 << 24, /* of one cache: 1 GiB */
+	CACHE_SETS_DOMAINS_MAX = 64,
+	CACHE_SETS_SITES = 1 << 14, /* a thread */
+	CACHE_SETS_LINE = 64,       /* bytes */
+};
+
+struct cache_shape {
+	uint32_t depth; /* 1 for an L1 */
+	uint32_t sets, ways;
+	bool shared; /* by the threads of a domain; the last one only */
+};
+
+struct cache_sets_config {
+	uint32_t levels;
+	struct cache_shape level[CACHE_SETS_LEVELS];
+	uint32_t domains; /* at least 1 */
+};
+
+/* Indexed by whether the access stores. */
+struct cache_site {
+	uint64_t ip;         /* 0: free */
+	uint64_t generation; /* the caller's */
+	uint64_t miss[CACHE_SETS_LEVELS][2];
+};
+
+/* One per thread, only ever touched by it. */
+struct cache_sets_thread {
+	uint32_t domain;
+	uint64_t accesses[2]; /* to lines: of two lines counts twice */
+	uint64_t miss[CACHE_SETS_LEVELS][2];
+	uint32_t sites;
+	struct cache_site *site; /* CACHE_SETS_SITES, in no order */
+	uint64_t *own[CACHE_SETS_LEVELS];
+};
+
+struct cache_sets;
+
+/*
+ * The caches in @text: "L1d 49152 12; L2 1048576 16; L3 33554432 16 shared",
+ * name, bytes and ways of each, with lines of 64 bytes. The number of sets may
+ * be any. Returns 0, or -EINVAL if they are no such list, or beyond the limits
+ * above. Domains are left to the caller.
+ */
+int cache_sets_parse(struct cache_sets_config *config, const char *text);
+
+/* Bytes of memory needed, 0 if the configuration is invalid. */
+size_t cache_sets_size(const struct cache_sets_config *config);
+size_t cache_sets_thread_size(const struct cache_sets_config *config);
+
+/*
+ * In @mem: as many bytes as those say, all zero, aligned to 64. Of a mapping
+ * with MAP_NORESERVE only what is touched becomes resident. Context: set-up.
+ */
+struct cache_sets *cache_sets_init(void *mem,
+				   const struct cache_sets_config *config);
+struct cache_sets_thread *cache_sets_thread_init(void *mem,
+						 const struct cache_sets *x,
+						 uint32_t domain);
+
+/*
+ * The instruction @ip of thread @t accesses line number @line, below 2^58;
+ * @taken: another thread has stored to the line since @t last accessed it.
+ * Returns the instruction's site if it is new, else NULL.
+ *
+ * Context: the thread itself; not in a handler that may interrupt a call.
+ */
+struct cache_site *cache_sets_access(struct cache_sets *x,
+				     struct cache_sets_thread *t, uint64_t line,
+				     uint64_t ip, bool stores, bool taken);
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * directory - every transfer of cache lines in a stream of accesses
+ *
+ * The directory is a hash table of regions of lines. A region's states and
+ * records are at the place that its key has in the table, so there is nothing
+ * to allocate: memory becomes resident where it is touched.
+ *
+ * What directory_quick.h cannot do takes the line's lock, which is its state,
+ * and goes through its record. What the state said is written into the record
+ * first ("settle"), so that from there on there is one way to say it.
+ *
+ *   accesses of this file		accesses of directory_quick.h, settle
+ *     state to LOCKED, acquire	(B)
+ *     the record, relaxed
+ *     new state, release	(A)	state, relaxed read-modify-write
+ *
+ * (B) pairs with (A), also where directory_quick.h has changed the state
+ * between them: a read-modify-write continues what a release began. The first
+ * access to a line by a thread that no other has touched goes from state to
+ * state with release (A) too, so that who meets the thread's number knows its
+ * home.
+ */
+#include <stdbool.h>
+
+#include "directory_quick.h"
+#include "src/base/rawcall.h"
+
+enum {
+	PROBES_MAX = 1024,
+	SPINS_BEFORE_YIELD = 100
+};
+
+static uint64_t get(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* To a counter that nobody else writes now. */
+static void add(_Atomic uint64_t *word, uint64_t n)
+{
+	atomic_store_explicit(word, get(word) + n, memory_order_relaxed);
+}
+
+static bool has(const uint64_t *bits, uint32_t i)
+{
+	return bits[i / 64] >> i % 64 & 1;
+}
+
+static void insert(uint64_t *bits, uint32_t i)
+{
+	bits[i / 64] |= 1ull << i % 64;
+}
+
+static void erase(uint64_t *bits, uint32_t i)
+{
+	bits[i / 64] &= ~(1ull << i % 64);
+}
+
+/* Make @bits the set of @i alone, or empty if @i is beyond it. */
+static void assign(uint64_t *bits, uint32_t n, uint32_t i)
+{
+	for (uint32_t w = 0; w < n; w++)
+		bits[w] = w == i / 64 ? 1ull << i % 64 : 0;
+}
+
+static uint64_t *touched(const struct exact *x, struct exact_record *r)
+{
+	return r->bits;
+}
+
+/* Threads whose last transfer has been false so far. */
+static uint64_t *pending(const struct exact *x, struct exact_record *r)
+{
+	return r->bits + x->thread_words;
+}
+
+/* Caches of level 0 that have the line. */
+static uint64_t *holders(const struct exact *x, struct exact_record *r)
+{
+	return r->bits + 2 * x->thread_words;
+}
+
+/* The states of a region, NULL if the table is full. */
+static _Atomic uint64_t *look_up(struct exact *x, uint64_t region)
+{
+	uint32_t mask = x->regions - 1;
+	uint32_t i = (region * 0x9E3779B97F4A7C15ull >> 32) & mask;
+
+	for (uint32_t n = 0; n < PROBES_MAX && n <= mask; n++) {
+		uint64_t key = get(&x->key[i]);
+
+		/* The states are zero since before there were threads. */
+		if (key == 0 &&
+		    atomic_compare_exchange_strong_explicit(
+			    &x->key[i], &key, region + 1, memory_order_relaxed,
+			    memory_order_relaxed))
+			key = region + 1;
+		if (key == region + 1)
+			return x->state + (size_t)i * EXACT_REGION_LINES;
+		i = (i + 1) & mask;
+	}
+	return NULL;
+}
+
+/* A handler's exact_quick sees a region that is found, or none. */
+static _Atomic uint64_t *find(struct exact *x, struct exact_thread *t,
+			      uint64_t addr)
+{
+	uint64_t region = addr >> x->region_shift;
+	uint32_t i = exact_seen(region);
+
+	if (t->seen[i].region != region) {
+		_Atomic uint64_t *state = look_up(x, region);
+
+		if (!state)
+			return NULL;
+		t->seen[i].region = UINT64_MAX;
+		atomic_signal_fence(memory_order_seq_cst);
+		t->seen[i].state = state;
+		atomic_signal_fence(memory_order_seq_cst);
+		t->seen[i].region = region;
+	}
+	return t->seen[i].state + (addr >> x->line_shift) % EXACT_REGION_LINES;
+}
+
+/* Returns the state that was. (B) pairs with (A). */
+static uint64_t lock(_Atomic uint64_t *at)
+{
+	for (uint32_t n = 1;; n++) {
+		uint64_t state = get(at);
+
+		if (state != EXACT_LOCKED &&
+		    atomic_compare_exchange_weak_explicit(
+			    at, &state, EXACT_LOCKED, memory_order_acquire,
+			    memory_order_relaxed))
+			return state;
+		if (n % SPINS_BEFORE_YIELD == 0)
+			rawcall1(SYS_sched_yield, 0);
+		else
+			__builtin_ia32_pause();
+	}
+}
+
+/* (A) pairs with (B). */
+static void unlock(_Atomic uint64_t *at, uint64_t state)
+{
+	atomic_store_explicit(at, state, memory_order_release);
+}
+
+static uint32_t distance(const struct exact *x, uint32_t a, uint32_t b)
+{
+	uint32_t core_a = x->core_of[a], core_b = x->core_of[b], level;
+
+	for (level = 0; level < x->levels; level++)
+		if (x->domain[level][core_a] == x->domain[level][core_b])
+			break;
+	return level;
+}
+
+struct others {
+	uint32_t n, nearest, farthest;
+};
+
+/* The caches but @cache that have the line. */
+static struct others find_others(const struct exact *x, struct exact_record *r,
+				 uint32_t cache)
+{
+	struct others o = { 0, EXACT_LEVELS_MAX, 0 };
+
+	for (uint32_t w = 0; w < x->cache_words; w++) {
+		uint64_t word = holders(x, r)[w];
+
+		for (; word; word &= word - 1) {
+			uint32_t other = w * 64 + __builtin_ctzll(word), d;
+
+			if (other == cache)
+				continue;
+			d = distance(x, cache, other);
+			o.n++;
+			o.nearest = d < o.nearest ? d : o.nearest;
+			o.farthest = d > o.farthest ? d : o.farthest;
+		}
+	}
+	return o;
+}
+
+static void mesi_load(const struct exact *x, struct exact_thread *t,
+		      struct exact_record *r, uint32_t cache)
+{
+	struct others o;
+
+	if (has(holders(x, r), cache))
+		return;
+	o = find_others(x, r, cache);
+	if (!o.n)
+		t->counts.cold_loads++;
+	else
+		t->counts.miss[r->modified ? EXACT_LOAD_MODIFIED
+					   : EXACT_LOAD_CLEAN][o.nearest]++;
+	insert(holders(x, r), cache);
+	r->modified = 0;
+}
+
+static void mesi_store(const struct exact *x, struct exact_thread *t,
+		       struct exact_record *r, uint32_t cache)
+{
+	struct others o;
+
+	if (r->modified == cache + 1)
+		return;
+	o = find_others(x, r, cache);
+	if (has(holders(x, r), cache)) {
+		if (o.n)
+			t->counts.miss[EXACT_UPGRADE][o.farthest]++;
+	} else if (o.n) {
+		t->counts.miss[r->modified ? EXACT_OWN_MODIFIED
+					   : EXACT_OWN_CLEAN][o.nearest]++;
+	} else {
+		t->counts.cold_stores++;
+	}
+	if (o.n) {
+		t->counts.invalidated += o.n;
+		add(&r->ownership, 1);
+	}
+}
+
+/* What the access is as a touch, before it is a store. */
+static void touch(struct exact *x, struct exact_thread *t,
+		  struct exact_record *r, uint64_t bytes)
+{
+	bool overlaps = r->stored & bytes;
+	struct exact_tally *cell;
+
+	if (!r->writer || r->writer == t->id + 1)
+		return;
+	cell = &x->cell[(size_t)t->id * x->threads + r->writer - 1];
+	if (!has(touched(x, r), t->id)) {
+		add(&cell->transfers, 1);
+		add(&r->transfers, 1);
+		atomic_store_explicit(&r->bytes,
+				      get(&r->bytes) | r->stored | bytes,
+				      memory_order_relaxed);
+		if (!overlaps) {
+			add(&cell->false_sharing, 1);
+			add(&r->false_sharing, 1);
+			insert(pending(x, r), t->id);
+		}
+	} else if (overlaps && has(pending(x, r), t->id)) {
+		add(&cell->false_sharing, -1);
+		add(&r->false_sharing, -1);
+		erase(pending(x, r), t->id);
+	}
+}
+
+/* @bytes of the line were stored by thread @id, which alone has it now. */
+static void begin_epoch(const struct exact *x, struct exact_record *r,
+			uint32_t id, uint64_t bytes, uint32_t cache)
+{
+	assign(touched(x, r), x->thread_words, id);
+	assign(pending(x, r), x->thread_words, UINT32_MAX);
+	assign(holders(x, r), x->cache_words, cache);
+	r->writer = id + 1;
+	r->modified = cache + 1;
+	r->stored = bytes;
+}
+
+static uint32_t home_of(const struct exact *x, uint32_t id)
+{
+	return atomic_load_explicit(&x->home[id], memory_order_relaxed) - 1;
+}
+
+static uint32_t owner_of(uint64_t state)
+{
+	return (state & EXACT_OWNER_MASK) >> EXACT_OWNER_SHIFT;
+}
+
+static uint64_t bytes_at(uint32_t start, uint32_t len)
+{
+	return (len == 64 ? ~0ull : (1ull << len) - 1) << start;
+}
+
+static uint64_t bytes_of(uint64_t state)
+{
+	return bytes_at(state >> EXACT_START_SHIFT & 63,
+			(state >> EXACT_LENGTH_SHIFT & 63) + 1);
+}
+
+/* Write down in the record what only @state says. */
+static void settle(const struct exact *x, struct exact_record *r,
+		   uint64_t state)
+{
+	uint64_t stores = exact_stores_of(state);
+	uint32_t owner = owner_of(state);
+
+	if ((state & EXACT_KIND_MASK) != EXACT_OWNED)
+		return;
+	if (!stores) {
+		insert(touched(x, r), owner);
+		insert(holders(x, r), home_of(x, owner));
+		return;
+	}
+	begin_epoch(x, r, owner, bytes_of(state), home_of(x, owner));
+	/* (C) pairs with (D) in exact_lines. */
+	atomic_store_explicit(&r->stores, get(&r->stores) + stores,
+			      memory_order_release);
+}
+
+static uint64_t sharer(uint32_t id)
+{
+	return id < EXACT_SHARERS ? 1ull << (EXACT_KIND_BITS + id) : 0;
+}
+
+/* Would a further load by @id, at home, change nothing? */
+static bool is_settled(const struct exact *x, struct exact_record *r,
+		       uint32_t id)
+{
+	return has(touched(x, r), id) && !has(pending(x, r), id) &&
+	       has(holders(x, r), home_of(x, id));
+}
+
+static uint64_t after_load(const struct exact *x, struct exact_record *r,
+			   uint64_t before, uint32_t id)
+{
+	uint64_t state = EXACT_SHARED;
+
+	if ((before & EXACT_KIND_MASK) == EXACT_SHARED)
+		state = before;
+	if ((before & EXACT_KIND_MASK) == EXACT_OWNED)
+		state |= sharer(owner_of(before));
+	if (is_settled(x, r, id))
+		state |= sharer(id);
+	return state;
+}
+
+static uint32_t cache_of(const struct exact *x, const struct exact_thread *t,
+			 uint32_t core)
+{
+	return x->placed ? x->domain[0][core % x->cores] : t->id;
+}
+
+/*
+ * Is the thread on its home? The first core that it, or one of its number
+ * before, makes an access on becomes that.
+ */
+static bool at_home(struct exact *x, struct exact_thread *t, uint32_t core,
+		    uint32_t cache)
+{
+	uint32_t home = home_of(x, t->id);
+
+	if (home == UINT32_MAX) {
+		home = cache;
+		atomic_store_explicit(&x->home[t->id], cache + 1,
+				      memory_order_relaxed);
+	}
+	if (home == cache)
+		t->home = core;
+	return home == cache;
+}
+
+/* The first access of all to a line. */
+static bool take_untouched(struct exact_thread *t, _Atomic uint64_t *at,
+			   uint32_t start, uint32_t len, bool is_store)
+{
+	uint64_t none = EXACT_UNTOUCHED, state = t->owned;
+
+	if (is_store)
+		state = exact_store_state(state, start, len);
+	/* (A), for the thread's home. */
+	if (!atomic_compare_exchange_strong_explicit(at, &none, state,
+						     memory_order_release,
+						     memory_order_relaxed))
+		return false;
+	if (is_store)
+		t->counts.cold_stores++;
+	else
+		t->counts.cold_loads++;
+	return true;
+}
+
+static void access_locked(struct exact *x, struct exact_thread *t,
+			  _Atomic uint64_t *at, uint32_t start, uint32_t len,
+			  bool is_store, uint32_t cache, bool home)
+{
+	struct exact_record *r = exact_record(x, at);
+	uint64_t bytes = bytes_at(start, len), state = lock(at);
+
+	settle(x, r, state);
+	touch(x, t, r, bytes);
+	if (!is_store) {
+		insert(touched(x, r), t->id);
+		mesi_load(x, t, r, cache);
+		state = after_load(x, r, state, t->id);
+	} else {
+		mesi_store(x, t, r, cache);
+		if (home) {
+			state = exact_store_state(t->owned, start, len);
+		} else {
+			begin_epoch(x, r, t->id, bytes, cache);
+			add(&r->stores, 1);
+			state = EXACT_SHARED;
+		}
+	}
+	unlock(at, state);
+}
+
+static void access_line(struct exact *x, struct exact_thread *t, uint64_t addr,
+			uint32_t len, bool is_store, uint32_t core)
+{
+	uint32_t start = addr & (x->line_bytes - 1), cache;
+	_Atomic uint64_t *at;
+	bool home;
+
+	if (exact_quick(x, t, addr, len, is_store, core))
+		return;
+	at = find(x, t, addr);
+	if (!at) {
+		t->counts.full++;
+		return;
+	}
+	if (is_store)
+		t->counts.stores++;
+	else
+		t->counts.loads++;
+	cache = cache_of(x, t, core);
+	home = at_home(x, t, core, cache);
+	if (home && get(at) == EXACT_UNTOUCHED &&
+	    take_untouched(t, at, start, len, is_store))
+		return;
+	access_locked(x, t, at, start, len, is_store, cache, home);
+}
+
+void exact_access(struct exact *x, struct exact_thread *t,
+		  const struct access *a, uint32_t core)
+{
+	bool is_store = access_stores(a);
+	uint64_t addr = a->addr, left = a->len ? a->len : 1;
+
+	if (t->inside) {
+		t->counts.dropped++;
+		return;
+	}
+	t->inside = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (left > -addr && addr)
+		left = -addr;
+	while (left) {
+		uint64_t room = x->line_bytes - (addr & (x->line_bytes - 1));
+		uint64_t len = left < room ? left : room;
+
+		access_line(x, t, addr, len, is_store, core);
+		addr += len;
+		left -= len;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	t->inside = 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lru_stack - LRU stack distances of a stream of lines
+ *
+ * The stack distance of an access is the number of distinct lines accessed
+ * since the last access to its line: A B B A is 1. A fully associative cache
+ * of C lines that replaces the least recently used misses where it is C or
+ * more.
+ *
+ * Exact as long as there are at most as many lines as there is room for. Then
+ * it goes on with every second line, chosen by a hash of the line, then every
+ * fourth, and so on: distances among the lines that are left, times what was
+ * left out, estimate those among all (Waldspurger et al., Efficient MRC
+ * construction with SHARDS, FAST 2015, with a fixed number of lines).
+ *
+ * An access costs one look into a hash table and a few cache lines of counts.
+ *
+ * One stack belongs to one thread, or to who holds a lock. No call allocates.
+ */
+#ifndef COMDET_EXACT_LRU_STACK_H
+#define COMDET_EXACT_LRU_STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	REUSE_STACK_LINES_MIN = 1 << 12,
+	REUSE_STACK_LINES_MAX = 1 << 26,
+};
+
+#define REUSE_STACK_COLD UINT64_MAX
+
+/* What is kept of a line. The caller's fields are 0 at its first access. */
+struct reuse_stack_line {
+	uint64_t key; /* the line's number + 1; 0: no line */
+	/* the caller's */
+	uint64_t time : 48;
+	uint64_t core : 15;
+	uint64_t stored : 1;
+	uint64_t bytes;
+	uint32_t version;
+	/* the stack's */
+	uint32_t position;
+};
+
+struct reuse_stack;
+
+/* Bytes of memory for @lines lines, a power of two; 0 if out of range. */
+size_t reuse_stack_size(uint32_t lines);
+
+/*
+ * An empty stack in @mem: reuse_stack_size() bytes, all zero, aligned to 64.
+ * Of a mapping with MAP_NORESERVE only what the stream touches becomes
+ * resident, some 100 bytes a line. Context: set-up.
+ */
+struct reuse_stack *reuse_stack_init(void *mem, uint32_t lines);
+
+/*
+ * An access to line number @line, below 2^58. Returns what is kept of it, until
+ * the next call, and in *@distance the stack distance or REUSE_STACK_COLD; or
+ * NULL for a line that is left out.
+ */
+struct reuse_stack_line *reuse_stack_access(struct reuse_stack *s,
+					    uint64_t line, uint64_t *distance);
+
+/*
+ * Accesses that one which is not left out stands for at this moment, a power
+ * of two; distances are times this already.
+ */
+uint64_t reuse_stack_weight(const struct reuse_stack *s);
+
+/* Lines that are kept. */
+uint32_t reuse_stack_lines(const struct reuse_stack *s);
+
+/* Call @fn for each line that is kept, the least recently used first. */
+void reuse_stack_each(struct reuse_stack *s,
+		      void (*fn)(void *ctx, struct reuse_stack_line *line),
+		      void *ctx);
+
+#endif

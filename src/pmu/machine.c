@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine - the processor, and what the kernel lists of its PMUs
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan.h"
+#include "src/base/text.h"
+
+enum {
+	LEAF_IBS = 0x1b, /* of the extended ones */
+	HYPERVISOR = 31, /* bit of leaf 1's ECX */
+};
+
+static const uint32_t extended = 0x80000000;
+
+static long read_sysfs(const struct perf_kernel *kernel, const char *pmu,
+		       const char *name, char *text, size_t size)
+{
+	char path[128];
+	struct text t;
+
+	text_begin(&t, path, sizeof(path));
+	text_put(&t, "/sys/bus/event_source/devices/");
+	text_put(&t, pmu);
+	text_put(&t, "/");
+	text_put(&t, name);
+	return kernel->read_file(kernel->ctx, path, text, size);
+}
+
+bool pmu_sysfs_has(const struct perf_kernel *kernel, const char *pmu,
+		   const char *name)
+{
+	char text[64];
+
+	return read_sysfs(kernel, pmu, name, text, sizeof(text)) >= 0;
+}
+
+long pmu_sysfs_number(const struct perf_kernel *kernel, const char *pmu,
+		      const char *name)
+{
+	char text[64];
+	long n = read_sysfs(kernel, pmu, name, text, sizeof(text)), value = 0;
+
+	if (n < 0)
+		return n;
+	if (text[0] < '0' || text[0] > '9')
+		return -ENOENT;
+	for (const char *p = text; *p >= '0' && *p <= '9' && value < 1 << 24;
+	     p++)
+		value = 10 * value + *p - '0';
+	return value;
+}
+
+static enum pmu_vendor vendor_of(const uint32_t regs[4])
+{
+	char name[13];
+
+	memcpy(name, &regs[1], 4);
+	memcpy(name + 4, &regs[3], 4);
+	memcpy(name + 8, &regs[2], 4);
+	name[12] = '\0';
+	if (!strcmp(name, "GenuineIntel"))
+		return PMU_VENDOR_INTEL;
+	if (!strcmp(name, "AuthenticAMD") || !strcmp(name, "HygonGenuine"))
+		return PMU_VENDOR_AMD;
+	return PMU_VENDOR_OTHER;
+}
+
+void pmu_machine_look(struct pmu_machine *m, const struct perf_kernel *kernel)
+{
+	uint32_t regs[4], family;
+
+	memset(m, 0, sizeof(*m));
+	kernel->cpuid(kernel->ctx, 0, regs);
+	m->vendor = vendor_of(regs);
+	kernel->cpuid(kernel->ctx, 1, regs);
+	family = regs[0] >> 8 & 0xf;
+	m->family = family == 0xf ? family + (regs[0] >> 20 & 0xff) : family;
+	m->model = regs[0] >> 4 & 0xf;
+	if (family == 6 || family == 0xf)
+		m->model |= (regs[0] >> 16 & 0xf) << 4;
+	m->virtual_machine = regs[2] >> HYPERVISOR & 1;
+	kernel->cpuid(kernel->ctx, extended, regs);
+	if (regs[0] >= (extended | LEAF_IBS)) {
+		kernel->cpuid(kernel->ctx, extended | LEAF_IBS, regs);
+		m->ibs_caps = regs[0];
+	}
+	m->known = pmu_model_find(m->vendor, m->family, m->model);
+}

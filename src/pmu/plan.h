@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan - which events to open on this machine, and what stands against it
+ *
+ * pmu_plan_make looks at the processor and at what the kernel says of its
+ * PMUs, opens the events on the calling thread to see whether it can, samples
+ * a loop of its own to see whether anything is delivered, and closes them. The
+ * plan that comes out is what every thread opens (thread.h).
+ *
+ * Where it cannot be had, struct pmu_refusal holds the cause, and
+ * pmu_refusal_words says it for people, with what to do.
+ *
+ * Groups. Loads and stores are one group where the counters allow it, so that
+ * one call switches both. Sandy Bridge has one counter for the two: there they
+ * take turns, and counts are scaled by the time each was on.
+ *
+ * Context: set-up, all of it.
+ */
+#ifndef COMDET_PMU_PLAN_H
+#define COMDET_PMU_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel.h"
+#include "sample.h"
+#include "events.h"
+
+enum {
+	PMU_EVENTS_MAX = 10, /* three groups of three, one that counts */
+	PMU_PERIOD_DEFAULT = 500000, /* loads and stores; ops for IBS */
+	PMU_PERIOD_MIN = 1000,
+	PMU_PERIOD_MAX = 1000 * 1000 * 1000,
+	PMU_NAME_BYTES = 64,
+};
+
+enum pmu_source {
+	PMU_PEBS,
+	PMU_IBS
+};
+
+enum pmu_role {
+	PMU_LOADS,  /* samples loads */
+	PMU_STORES, /* samples stores */
+	PMU_OPS,    /* samples all ops */
+	PMU_AUX,    /* leads a group and does nothing else */
+	PMU_COUNTS, /* counts retired ops */
+};
+
+struct pmu_event {
+	struct perf_event_attr attr; /* without sigtrap and sig_data */
+	enum pmu_role role;
+	enum perf_kind kind;
+	uint32_t leader; /* index of its group's leader, perhaps its own */
+	bool partial;    /* counts some of the accesses only */
+	char name[PMU_NAME_BYTES];
+};
+
+/* Constant once made, shared by all threads. */
+struct pmu_plan {
+	enum pmu_source source;
+	uint32_t events;
+	struct pmu_event event[PMU_EVENTS_MAX];
+	struct ibs_cpu cpu;
+	/* In events (pebs) or ops (ibs); each interval is drawn around it. */
+	uint64_t period;
+	uint64_t period_min, period_max; /* of an interval */
+	uint32_t period_step;            /* intervals are multiples of it */
+	bool kernel_too;  /* samples of the kernel come and are dropped */
+	bool takes_turns; /* loads and stores share a counter */
+	char model[28], core[28];
+};
+
+struct pmu_wish {
+	uint64_t period; /* 0: PMU_PERIOD_DEFAULT */
+	uint32_t ldlat;  /* loads of so many cycles at least; 0: all */
+	bool sigtrap;    /* will samples be delivered so? */
+};
+
+enum pmu_cause {
+	PMU_FINE,
+	PMU_OTHER_VENDOR,  /* the source is for another vendor's processors */
+	PMU_UNKNOWN_MODEL, /* detail: family << 16 | model */
+	PMU_UNFIT,         /* no addresses; see the core's why_not */
+	PMU_NO_PMU,        /* the kernel lists no such PMU */
+	PMU_NOT_PRECISE,   /* no precise samples here */
+	PMU_CYCLES_ONLY,   /* IBS that cannot count ops */
+	PMU_REFUSED,       /* perf_event_open: error */
+	PMU_NO_RING,       /* mmap of the ring: error */
+	PMU_SILENT,        /* nothing was sampled */
+	PMU_STARVED,       /* the event never was on a counter */
+};
+
+struct pmu_refusal {
+	enum pmu_source source;
+	enum pmu_cause cause;
+	int error; /* errno, positive */
+	uint32_t detail;
+	int paranoid; /* kernel.perf_event_paranoid, -100: unknown */
+	bool seccomp; /* a filter is in force */
+	bool virtual_machine;
+	bool needs_kernel; /* IBS without a filter: paranoid 1 or less */
+	bool watchdog;     /* the NMI watchdog has a counter */
+	char event[PMU_NAME_BYTES];
+	char why_not[80];
+};
+
+/*
+ * Make the plan for @source. Returns 0, or -ENOTSUP with the cause in *@no.
+ */
+int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
+		  enum pmu_source source, const struct pmu_wish *wish,
+		  struct pmu_refusal *no);
+
+/* What else stands around a refusal: permissions and who has a counter. */
+void pmu_refusal_begin(struct pmu_refusal *no,
+		       const struct perf_kernel *kernel);
+
+/* One line each, ended with NUL, cut where there is no room. */
+void pmu_refusal_words(const struct pmu_refusal *no, char *reason, size_t size,
+		       char *advice, size_t advice_size);
+
+/* "loads by X, stores by Y, every 500000, precise 3": what the plan does. */
+void pmu_plan_words(const struct pmu_plan *plan, char *text, size_t size);
+
+/* What can be known of the machine without opening anything. */
+struct pmu_machine {
+	enum pmu_vendor vendor;
+	uint32_t family, model;
+	bool virtual_machine;
+	uint32_t ibs_caps;             /* CPUID 8000001B EAX, 0: no IBS */
+	const struct pmu_model *known; /* NULL: not in the tables */
+};
+
+void pmu_machine_look(struct pmu_machine *m, const struct perf_kernel *kernel);
+
+/*
+ * The number in the file @name of the directory of PMU @pmu in sysfs; -ENOENT
+ * if there is none.
+ */
+long pmu_sysfs_number(const struct perf_kernel *kernel, const char *pmu,
+		      const char *name);
+
+/* Is there such a file? */
+bool pmu_sysfs_has(const struct perf_kernel *kernel, const char *pmu,
+		   const char *name);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring - the buffer in which the kernel leaves the records of an event
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "ring.h"
+
+void perf_ring_init(struct perf_ring *r, void *at, uint32_t pages)
+{
+	r->page = at;
+	r->bytes = (uint64_t)pages * PERF_RING_PAGE;
+}
+
+static void copy_out(const struct perf_ring *r, uint64_t from, void *to,
+		     size_t n)
+{
+	const char *data = (const char *)r->page + PERF_RING_PAGE;
+	uint64_t at = from & (r->bytes - 1);
+	size_t first = n < r->bytes - at ? n : r->bytes - at;
+
+	memcpy(to, data + at, first);
+	memcpy((char *)to + first, data, n - first);
+}
+
+static void release(struct perf_ring *r, uint64_t tail)
+{
+	/* (C) pairs with the kernel's (D). */
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+int perf_ring_next(struct perf_ring *r, struct perf_record *record)
+{
+	uint64_t head, tail, size;
+
+	if (!r->page)
+		return 0;
+	tail = r->page->data_tail;
+	/* (B) pairs with the kernel's (A). */
+	head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	if (head == tail)
+		return 0;
+	if (head - tail > r->bytes || head - tail < sizeof(record->header)) {
+		release(r, head);
+		return -EPROTO;
+	}
+	copy_out(r, tail, &record->header, sizeof(record->header));
+	size = record->header.size;
+	if (size < sizeof(record->header) || size % 8 || size > head - tail) {
+		release(r, head);
+		return -EPROTO;
+	}
+	if (size > sizeof(*record)) {
+		release(r, tail + size);
+		return -EMSGSIZE;
+	}
+	copy_out(r, tail, record, size);
+	release(r, tail + size);
+	return 1;
+}

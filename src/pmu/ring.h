@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring - the buffer in which the kernel leaves the records of an event
+ *
+ *	first page                data, a power of two of pages
+ *	| ... head ... tail ... | record | record | ... | record (wrapped)
+ *
+ *	kernel                            we
+ *	writes a record                   (B) reads head, acquire
+ *	(A) writes head, a release        copies the record
+ *	(D) reads tail before it          (C) writes tail, release
+ *	    overwrites old bytes
+ *
+ * (A) pairs with (B): what is before head has been written. (C) pairs with
+ * (D): what is before tail has been copied. The kernel's half is in its
+ * kernel/events/ring_buffer.c.
+ *
+ * One reader, the thread that the events belong to. The kernel is believed in
+ * nothing that could make us read elsewhere. Context: any, handler included.
+ */
+#ifndef COMDET_PMU_RING_H
+#define COMDET_PMU_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+enum {
+	PERF_RING_PAGE = 4096,
+	PERF_RECORD_BYTES_MAX = 1024, /* of those that we ask for */
+};
+
+struct perf_ring {
+	struct perf_event_mmap_page *page; /* NULL: none */
+	uint64_t bytes;                    /* of the data, a power of two */
+};
+
+/* One record, copied out, so that it is in one piece. */
+struct perf_record {
+	union {
+		struct perf_event_header header;
+		uint64_t align[PERF_RECORD_BYTES_MAX / 8];
+	};
+};
+
+/* What is mapped at @at, @pages pages of data after the first page. */
+void perf_ring_init(struct perf_ring *r, void *at, uint32_t pages);
+
+/*
+ * Take the next record. Returns 1, 0 if there is none, -EMSGSIZE for a record
+ * that is longer than any we ask for (its header is in @record, it has been
+ * taken), or -EPROTO if the buffer makes no sense any more: then everything
+ * that was in it has been given up.
+ */
+int perf_ring_next(struct perf_ring *r, struct perf_record *record);
+
+#endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread - the hardware events of one thread, from opening to its samples
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "thread.h"
+
+enum {
+	RING_PAGES = 2,
+	RING_PAGES_LEAST = 1, /* where locked memory is short */
+	RECORDS_MAX = 1024,   /* of one drain */
+};
+
+/* What the kernel returns for the read_format that the plan asks for. */
+struct reading {
+	uint64_t value, enabled, running;
+};
+
+static bool samples(const struct pmu_event *e)
+{
+	return e->role == PMU_LOADS || e->role == PMU_STORES ||
+	       e->role == PMU_OPS;
+}
+
+static bool leads(const struct pmu_plan *plan, uint32_t i)
+{
+	return plan->event[i].leader == i;
+}
+
+/* Evenly from 3/4 to 5/4 of the period; the mean is the period itself. */
+static uint64_t draw_interval(const struct pmu_plan *plan, struct rng *rng)
+{
+	uint64_t steps = plan->period / 4 / plan->period_step;
+
+	return plan->period - steps * plan->period_step +
+	       rng_below(rng, 2 * steps + 1) * plan->period_step;
+}
+
+static long ask(const struct pmu_thread *t, int fd, unsigned long request,
+		uint64_t arg)
+{
+	return t->kernel->ioctl(t->kernel->ctx, fd, request, arg);
+}
+
+static long control(const struct pmu_thread *t, int fd, int command,
+		    uint64_t arg)
+{
+	return t->kernel->fcntl(t->kernel->ctx, fd, command, arg);
+}
+
+/* Low numbers are the application's. */
+static long move_high(const struct pmu_thread *t, int fd, int base)
+{
+	long high;
+
+	if (!base)
+		return fd;
+	high = control(t, fd, F_DUPFD_CLOEXEC, base);
+	t->kernel->close(t->kernel->ctx, fd);
+	return high == -EINVAL ? -EMFILE : high;
+}
+
+static long by_signal(const struct pmu_thread *t, int fd,
+		      const struct pmu_delivery *how)
+{
+	struct f_owner_ex owner = { F_OWNER_TID, how->tid };
+	long r = control(t, fd, F_SETSIG, how->signal);
+
+	if (!r)
+		r = control(t, fd, F_SETOWN_EX, (uintptr_t)&owner);
+	if (!r)
+		r = control(t, fd, F_SETFL, O_ASYNC);
+	return r;
+}
+
+static int open_event(struct pmu_thread *t, uint32_t i,
+		      const struct pmu_delivery *how)
+{
+	const struct pmu_event *e = &t->plan->event[i];
+	struct perf_event_attr a = e->attr;
+	int group = leads(t->plan, i) ? -1 : t->event[e->leader].fd;
+	long fd, r;
+
+	a.disabled = leads(t->plan, i);
+	if (samples(e))
+		a.sample_period = draw_interval(t->plan, t->rng);
+	if (samples(e) && how->sigtrap) {
+		a.sigtrap = 1;
+		a.remove_on_exec = 1; /* demanded by sigtrap */
+		a.sig_data = how->sig_data | i;
+	}
+	fd = t->kernel->open(t->kernel->ctx, &a, group);
+	if (fd < 0)
+		return fd;
+	fd = move_high(t, fd, how->fd_base);
+	if (fd < 0)
+		return fd;
+	t->event[i].fd = fd;
+	r = ask(t, fd, PERF_EVENT_IOC_ID, (uintptr_t)&t->event[i].id);
+	if (!r && samples(e) && how->signal)
+		r = by_signal(t, fd, how);
+	return r;
+}
+
+static long map_ring(struct pmu_thread *t, int fd)
+{
+	uint32_t pages = RING_PAGES;
+	long at;
+
+	for (;;) {
+		t->map_bytes = (size_t)(pages + 1) * PERF_RING_PAGE;
+		at = t->kernel->map(t->kernel->ctx, fd, t->map_bytes);
+		if ((at >= 0 || at <= -4096) || pages == RING_PAGES_LEAST)
+			break;
+		pages = RING_PAGES_LEAST;
+	}
+	if (at < 0 && at > -4096)
+		return at;
+	perf_ring_init(&t->ring, (void *)at, pages);
+	return 0;
+}
+
+/* The first event that samples has the ring, the others write to it. */
+static long open_ring(struct pmu_thread *t, struct pmu_failure *at)
+{
+	int first = -1;
+	long r = 0;
+
+	for (uint32_t i = 0; i < t->plan->events && !r; i++) {
+		if (!samples(&t->plan->event[i]))
+			continue;
+		at->event = i;
+		if (first < 0) {
+			first = t->event[i].fd;
+			r = map_ring(t, first);
+		} else {
+			r = ask(t, t->event[i].fd, PERF_EVENT_IOC_SET_OUTPUT,
+				first);
+		}
+	}
+	return r;
+}
+
+int pmu_thread_open(struct pmu_thread *t, const struct perf_kernel *kernel,
+		    const struct pmu_plan *plan, const struct pmu_delivery *how,
+		    struct rng *rng, struct pmu_failure *at)
+{
+	struct pmu_failure failure = { 0 };
+	int r = 0;
+
+	memset(t, 0, sizeof(*t));
+	t->kernel = kernel;
+	t->rng = rng;
+	for (uint32_t i = 0; i < PMU_EVENTS_MAX; i++)
+		t->event[i].fd = -1;
+	/* Last: another thread may want to switch off what is there. */
+	__atomic_store_n(&t->plan, plan, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < plan->events && !r; i++) {
+		failure.event = i;
+		r = open_event(t, i, how);
+		/* To count ops as well is welcome, not needed. */
+		if (r && plan->event[i].role == PMU_COUNTS)
+			r = 0;
+	}
+	if (!r) {
+		r = open_ring(t, &failure);
+		failure.ring = r;
+	}
+	if (r) {
+		pmu_thread_close(t);
+		if (at)
+			*at = failure;
+	}
+	return r;
+}
+
+void pmu_thread_close(struct pmu_thread *t)
+{
+	if (!t->plan)
+		return;
+	if (t->ring.page)
+		t->kernel->unmap(t->kernel->ctx, t->ring.page, t->map_bytes);
+	t->ring.page = NULL;
+	for (uint32_t i = t->plan->events; i-- > 0;) {
+		uint64_t id = 0;
+		int fd = t->event[i].fd;
+
+		t->event[i].fd = -1;
+		if (fd >= 0 && !ask(t, fd, PERF_EVENT_IOC_ID, (uintptr_t)&id) &&
+		    id == t->event[i].id)
+			t->kernel->close(t->kernel->ctx, fd);
+	}
+	t->plan = NULL;
+}
+
+static void switch_all(struct pmu_thread *t, unsigned long request)
+{
+	for (uint32_t i = 0; i < t->plan->events; i++)
+		if (leads(t->plan, i) && t->event[i].fd >= 0)
+			ask(t, t->event[i].fd, request, 0);
+}
+
+void pmu_thread_pause(struct pmu_thread *t)
+{
+	if (t->plan)
+		switch_all(t, PERF_EVENT_IOC_DISABLE);
+}
+
+void pmu_thread_switch_on(struct pmu_thread *t)
+{
+	if (t->plan)
+		switch_all(t, PERF_EVENT_IOC_ENABLE);
+}
+
+void pmu_thread_resume(struct pmu_thread *t)
+{
+	if (!t->plan)
+		return;
+	for (uint32_t i = 0; t->fired && i < t->plan->events; i++) {
+		uint64_t interval;
+
+		if (!(t->fired & 1u << i))
+			continue;
+		interval = draw_interval(t->plan, t->rng);
+		ask(t, t->event[i].fd, PERF_EVENT_IOC_PERIOD,
+		    (uintptr_t)&interval);
+	}
+	t->fired = 0;
+	switch_all(t, PERF_EVENT_IOC_ENABLE);
+}
+
+bool pmu_thread_has(const struct pmu_thread *t, int fd)
+{
+	for (uint32_t i = 0; t->plan && i < t->plan->events; i++)
+		if (fd >= 0 && t->event[i].fd == fd)
+			return true;
+	return false;
+}
+
+/* The event of a record; -1 if it does not say or is none of ours. */
+static int event_of(const struct pmu_thread *t, const struct perf_record *r)
+{
+	const struct perf_event_attr *any = &t->plan->event[0].attr;
+	uint64_t id;
+
+	for (uint32_t i = 0; i < t->plan->events; i++)
+		if (samples(&t->plan->event[i]))
+			any = &t->plan->event[i].attr;
+	if (perf_sample_event(any, r, r->header.size, &id))
+		return -1;
+	for (uint32_t i = 0; i < t->plan->events; i++)
+		if (samples(&t->plan->event[i]) && t->event[i].fd >= 0 &&
+		    t->event[i].id == id)
+			return i;
+	return -1;
+}
+
+/* Where it was if not in the program's own code. */
+static bool is_outside(const struct perf_sample *s, enum loss_cause *where)
+{
+	uint16_t mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	*where = mode == PERF_RECORD_MISC_KERNEL ||
+				 mode == PERF_RECORD_MISC_HYPERVISOR
+			 ? LOSS_IN_KERNEL
+			 : LOSS_IN_GUEST;
+	return mode != PERF_RECORD_MISC_USER;
+}
+
+/* Addresses of the program are in the lower half. */
+static bool is_program_address(uint64_t addr)
+{
+	return addr && !(addr >> 63);
+}
+
+static void take_sample(struct pmu_thread *t, const struct perf_record *r,
+			const struct pmu_sink *sink, void *ctx)
+{
+	int i = event_of(t, r), fault;
+	enum loss_cause where;
+	struct pmu_sample s;
+
+	if (i < 0 || perf_sample_decode(&t->plan->event[i].attr, r,
+					r->header.size, &s.fields)) {
+		sink->lost(ctx, LOSS_MALFORMED, 1);
+		return;
+	}
+	t->fired |= 1u << i;
+	s.role = t->plan->event[i].role;
+	if (is_outside(&s.fields, &where)) {
+		sink->lost(ctx, where, 1);
+		return;
+	}
+	t->user_samples++;
+	fault = perf_sample_memory(&s.fields, t->plan->event[i].kind,
+				   &t->plan->cpu, &s.memory);
+	if (fault) { /* most ops are no access */
+		sink->lost(ctx,
+			   fault == -ENODATA ? LOSS_NOT_MEMORY : LOSS_MALFORMED,
+			   1);
+		return;
+	}
+	t->memory_samples++;
+	if (!(s.fields.misc & PERF_RECORD_MISC_EXACT_IP))
+		sink->lost(ctx, LOSS_INEXACT_IP, 1);
+	else if (!is_program_address(s.memory.addr))
+		sink->lost(ctx, LOSS_NO_ADDRESS, 1);
+	else
+		sink->sample(ctx, &s);
+}
+
+/* The @n-th word after the header, 0 if the record is too short for it. */
+static uint64_t word(const struct perf_record *r, uint32_t n)
+{
+	return r->header.size >= (n + 2) * 8 ? r->align[n + 1] : 0;
+}
+
+static void take_record(struct pmu_thread *t, const struct perf_record *r,
+			const struct pmu_sink *sink, void *ctx)
+{
+	switch (r->header.type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(t, r, sink, ctx);
+		break;
+	case PERF_RECORD_LOST: /* id, how many */
+		sink->lost(ctx, LOSS_RING_FULL, word(r, 1));
+		break;
+	case PERF_RECORD_LOST_SAMPLES: /* how many, before the ring */
+		sink->lost(ctx, LOSS_RING_FULL, word(r, 0));
+		break;
+	case PERF_RECORD_THROTTLE:
+		sink->lost(ctx, LOSS_THROTTLED, 1);
+		break;
+	case PERF_RECORD_UNTHROTTLE:
+		break;
+	default:
+		sink->lost(ctx, LOSS_MALFORMED, 1);
+		break;
+	}
+}
+
+void pmu_thread_drain(struct pmu_thread *t, const struct pmu_sink *sink,
+		      void *ctx)
+{
+	struct perf_record r;
+
+	for (int i = 0; t->plan && i < RECORDS_MAX; i++) {
+		int got = perf_ring_next(&t->ring, &r);
+
+		if (!got)
+			break;
+		if (got < 0)
+			sink->lost(ctx, LOSS_MALFORMED, 1);
+		else
+			take_record(t, &r, sink, ctx);
+	}
+}
+
+/*
+ * Of a processor with two kinds of cores an event counts on its kind alone and
+ * is enabled all the time, so the sum of the kinds is what is scaled.
+ */
+struct total {
+	uint64_t value, enabled, running;
+	bool any;
+};
+
+static uint64_t scale(const struct total *n, struct pmu_counts *c)
+{
+	if (!n->any || !n->enabled)
+		return 0;
+	if (!n->running) {
+		c->never = true;
+		return 0;
+	}
+	if (n->running >= n->enabled)
+		return n->value;
+	c->scaled = true;
+	return (uint64_t)((unsigned __int128)n->value * n->enabled /
+			  n->running);
+}
+
+static void read_totals(const struct pmu_thread *t,
+			struct total total[PMU_COUNTS + 1])
+{
+	memset(total, 0, (PMU_COUNTS + 1) * sizeof(*total));
+	for (uint32_t i = 0; t->plan && i < t->plan->events; i++) {
+		const struct pmu_event *e = &t->plan->event[i];
+		struct total *n = &total[e->role];
+		struct reading r = { 0, 0, 0 };
+
+		if (t->event[i].fd < 0 || e->partial ||
+		    t->kernel->read(t->kernel->ctx, t->event[i].fd, &r,
+				    sizeof(r)) != sizeof(r))
+			continue;
+		n->value += r.value;
+		n->running += r.running;
+		if (n->enabled < r.enabled)
+			n->enabled = r.enabled;
+		n->any = true;
+	}
+}
+
+void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c)
+{
+	struct total total[PMU_COUNTS + 1];
+
+	memset(c, 0, sizeof(*c));
+	read_totals(t, total);
+	c->loads = scale(&total[PMU_LOADS], c);
+	c->stores = scale(&total[PMU_STORES], c);
+	c->ops = scale(&total[PMU_COUNTS], c);
+}
+
+/* What was counted since, as if the event had been on all the time. */
+static double advance(struct pmu_progress *p, const struct total *n)
+{
+	double value = (double)(n->value - p->value);
+	double enabled = (double)(n->enabled - p->enabled);
+	double running = (double)(n->running - p->running);
+
+	*p = (struct pmu_progress){ n->value, n->enabled, n->running };
+	if (running >= enabled)
+		return value;
+	if (running > 0)
+		return value * enabled / running;
+	/* It was off: as often as all the time before. */
+	return n->running ? enabled * (double)n->value / (double)n->running : 0;
+}
+
+bool pmu_thread_accesses(struct pmu_thread *t, uint64_t *accesses)
+{
+	struct total n[PMU_COUNTS + 1];
+	struct pmu_progress *p = t->progress;
+
+	read_totals(t, n);
+	if (n[PMU_COUNTS].any)
+		/* A half, until something is known. */
+		t->accesses += advance(&p[PMU_COUNTS], &n[PMU_COUNTS]) *
+			       ((double)t->memory_samples + 1) /
+			       ((double)t->user_samples + 2);
+	else if (n[PMU_LOADS].any && n[PMU_STORES].any)
+		t->accesses += advance(&p[PMU_LOADS], &n[PMU_LOADS]) +
+			       advance(&p[PMU_STORES], &n[PMU_STORES]);
+	else
+		return false;
+	*accesses = (uint64_t)t->accesses;
+	return true;
+}
+
+bool pmu_plan_counts(const struct pmu_plan *plan)
+{
+	bool counted[PMU_COUNTS + 1] = { false };
+
+	for (uint32_t i = 0; i < plan->events; i++)
+		if (!plan->event[i].partial)
+			counted[plan->event[i].role] = true;
+	return counted[PMU_COUNTS] ||
+	       (counted[PMU_LOADS] && counted[PMU_STORES]);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cdp - the on-disk format of one profiled process (docs/format.md)
+ *
+ * A file is a sequence of 4 KiB pages. Page 0 is the header; it carries the
+ * section table: which record types exist and how large a record of each is.
+ * Every other page belongs to one section and holds records of one writer
+ * thread. A page's commit counter says how many of its records are complete;
+ * a reader takes no more than those. Counters inside a committed record go on
+ * changing; each is one aligned 8-byte word, so any moment is a valid one.
+ *
+ * Little endian, x86-64. The reader trusts nothing (cdp_read.h).
+ */
+#ifndef COMDET_STORE_CDP_H
+#define COMDET_STORE_CDP_H
+
+#include <stdint.h>
+
+#include "src/engine/comm.h"
+#include "loss.h"
+
+#define CDP_MAGIC "COMDETcd"
+
+enum {
+	CDP_VERSION = 1,
+	CDP_PAGE_BYTES = 4096,
+	CDP_PAGE_HEADER_BYTES = 64,
+	CDP_PATH_BYTES = 256,
+	CDP_LOSS_MAX = 32,
+	CDP_CORES_MAX = 8192,    /* core numbers are below; Linux has no more */
+	CDP_PATHS_MAX = 1 << 20, /* nodes of call paths */
+};
+#define CDP_BYTES_MAX (UINT64_C(1) << 32) /* no file is larger */
+_Static_assert((int)LOSS_COUNT <= CDP_LOSS_MAX, "loss counters fit the format");
+
+enum cdp_section {
+	CDP_FREE, /* a page reserved and not yet written: skipped */
+	CDP_THREADS,
+	CDP_PAIRS,
+	CDP_MAPS,
+	CDP_CORES,
+	CDP_TRANSFERS,
+	CDP_MEMORY,
+	CDP_REUSE,
+	CDP_PATHS,
+	CDP_SECTIONS
+};
+
+enum cdp_state {
+	CDP_RUNNING = 1, /* also what a killed process leaves behind */
+	CDP_ENDED,       /* through exit, _exit or the last thread */
+	CDP_EXECED,      /* another program took over; see its own file */
+	CDP_STOPPED,     /* we switched ourselves off: note says why */
+};
+
+enum {
+	CDP_MODE_COMM = 1,
+	CDP_MODE_REUSE = 2,
+	CDP_MODE_SHARED = 4,
+	CDP_MODE_GLOBAL = 8,
+	CDP_MODE_PROFILE = 16,
+};
+
+struct cdp_section_entry {
+	char name[16];
+	uint32_t type;
+	uint32_t record_bytes;
+	uint64_t reserved;
+};
+
+/* Page 0. Strings end in NUL. Times ns. */
+struct cdp_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes;
+	uint32_t page_bytes;
+	uint32_t sections; /* entries used in the table */
+	struct cdp_section_entry section[8];
+
+	uint64_t pages; /* pages handed out, this one included; atomic */
+	uint64_t bytes; /* the file was at least so long; atomic */
+	uint32_t state; /* enum cdp_state; atomic */
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint32_t line_bytes;
+	uint64_t process_start; /* /proc/PID/stat field 22, to know if alive */
+	uint64_t start_real;    /* CLOCK_REALTIME */
+	uint64_t start_mono;    /* CLOCK_MONOTONIC */
+	uint64_t last_mono;     /* of the last commit or the end; atomic */
+	uint64_t cpu_ns;        /* of the process at the end; atomic */
+
+	char run_id[40];
+	char boot_id[40];
+	char host[64];
+	char kernel[128];
+	char cpu[64];
+
+	char source[16]; /* clock, pebs, ... */
+	char source_reason[256];
+	char delivery[16]; /* sigtrap, rtsig */
+	char algorithm[16];
+	char period_unit[16]; /* ns, accesses, events, ops */
+	uint64_t period;
+	uint32_t modes;             /* CDP_MODE_* */
+	uint32_t registers;         /* debug registers in use */
+	char registers_reason[192]; /* why fewer than four, else empty */
+	uint32_t board_slots;
+	uint32_t cores;                /* of the machine */
+	uint64_t expiry, watch_expiry; /* ticks of period_unit */
+
+	uint64_t loss[CDP_LOSS_MAX]; /* of threads merged or unknown; atomic */
+	uint64_t not_followed; /* programs started and not profiled; atomic */
+	char exe[CDP_PATH_BYTES];
+	char command[768]; /* arguments, joined by blanks, cut with "..." */
+	char note[192];
+};
+_Static_assert(sizeof(struct cdp_header) <= CDP_PAGE_BYTES, "one page");
+
+/* At the start of every other page. */
+struct cdp_page {
+	uint32_t section;   /* enum cdp_section; atomic, written last */
+	uint32_t committed; /* records complete; atomic */
+	uint64_t reserved[7];
+};
+_Static_assert(sizeof(struct cdp_page) == CDP_PAGE_HEADER_BYTES, "header");
+
+enum {
+	CDP_THREAD_LIVE = 1,
+	CDP_THREAD_ENDED = 2,
+	CDP_THREAD_MERGED = 3, /* count threads that left no detection */
+	CDP_THREAD_FREE = 4,   /* waits for its next use: skipped */
+};
+
+/* 512 bytes: 7 a page. Counters are atomic words with one writer. */
+struct cdp_thread {
+	uint32_t id; /* what pairs refer to */
+	uint32_t tid;
+	uint32_t state; /* CDP_THREAD_*; atomic */
+	uint32_t count; /* threads in this row, 1 unless merged */
+	char name[16];
+	uint64_t start_routine; /* address, 0 for the main thread */
+	uint64_t start_mono, end_mono;
+	uint64_t cpu_ns; /* at the last sample or the end */
+	uint64_t interrupts;
+	uint64_t samples[SAMPLE_KINDS];
+	uint64_t loads, stores; /* uniform samples by kind; rmw in both */
+	uint64_t traps;         /* data watchpoints */
+	uint64_t exec_traps;    /* execution breakpoints */
+	uint64_t arms;
+	uint64_t detections;
+	uint64_t loss[CDP_LOSS_MAX];
+	uint64_t handler_ns; /* wall time in our handler, preemption included */
+	/* Of every access, by sources that see them all; else 0. */
+	uint64_t counted_loads, counted_stores;
+	uint64_t counted_load_bytes, counted_store_bytes;
+	/* Not 0: the two are scaled up from what was counted. */
+	uint64_t counted_scaled;
+	/* Reuse times in ns: below it they are not told apart; else 0. */
+	uint64_t reuse_resolution;
+	uint64_t spare[8];
+};
+_Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
+
+/*
+ * Detections that agree in everything but their time. 128 bytes: 31 a page.
+ * The detector's thread writes it. A record with both lengths 0 is a rest: it
+ * counts what found no record of its own, and knows threads, sharing and by
+ * alone; its addresses, line and flags are 0.
+ */
+struct cdp_pair {
+	uint32_t publisher_thread, detector_thread;
+	uint64_t publisher_addr, detector_addr;
+	uint64_t publisher_ip, detector_ip;
+	uint32_t publisher_len, detector_len;
+	uint16_t publisher_flags, detector_flags; /* ACCESS_* */
+	uint16_t sharing;                         /* enum sharing */
+	uint16_t by;                              /* enum detected_by */
+	uint64_t line;
+	uint64_t count;      /* detections, at least 1; atomic */
+	uint64_t periods_q8; /* volume, 1/256 periods; atomic */
+	uint64_t first_mono, last_mono;
+	uint64_t map_generation; /* of CDP_MAPS when first seen */
+	uint64_t spare[3];
+};
+_Static_assert(sizeof(struct cdp_pair) == 128, "cdp_pair");
+
+/* Detections by the cores the two threads were on. 64 bytes. */
+struct cdp_core {
+	uint32_t publisher_core, detector_core;
+	uint64_t count[SHARING_KINDS]; /* atomic */
+	uint64_t traps;                /* of them; atomic */
+	uint64_t periods_q8;           /* atomic */
+	uint64_t spare[3];
+};
+_Static_assert(sizeof(struct cdp_core) == 64, "cdp_core");
+
+/*
+ * A mapping of the address space, as in /proc/PID/maps. 384 bytes. A later
+ * generation hides the earlier ones where they overlap.
+ */
+struct cdp_map {
+	uint64_t start, end, file_offset;
+	uint64_t generation; /* counts up with every reading of the maps */
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	uint32_t prot; /* PROT_READ | PROT_WRITE | PROT_EXEC */
+	uint32_t spare0;
+	char path[CDP_PATH_BYTES]; /* "" or "[heap]", "[stack]" as the kernel */
+	uint8_t build_id[20];
+	uint8_t build_id_bytes;
+	uint8_t spare[51];
+};
+_Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
+
+/*
+ * What exact/directory.h counted and what engine/transfer.h estimated (as
+ * doubles), written at the end of the process. Threads are row ids. A later
+ * record of the same kind, a and b takes the place of an earlier one.
+ */
+enum cdp_transfer_kind {
+	CDP_EXACT_CELL = 1, /* a to b: transfers, false of them */
+	CDP_EXACT_LINE,     /* address, transfers, false, stores, ownership,
+			       bytes that the transfers were about, a bit each;
+			       address 0: all lines that have no record */
+	CDP_EXACT_THREAD,   /* a: loads, stores, cold loads, cold stores,
+			       invalidated, lost */
+	CDP_EXACT_MISS,     /* a; b is enum exact_miss * 8 + distance: count */
+	CDP_ESTIMATE_CELL,  /* a < b, or both UINT32_MAX for all together:
+			       struct transfer_moment of all, true, false */
+	CDP_ESTIMATE_MORE,  /* the same: a to b, transfers seen, samples */
+	CDP_ESTIMATE_SAMPLING, /* samples, jitter (engine/transfer_tally.h);
+				  stores among them, of these followed to the
+				  end, traps, lost */
+	CDP_TRANSFER_KINDS
+};
+
+struct cdp_transfer {
+	uint32_t kind;
+	uint32_t a, b;
+	uint32_t spare;
+	uint64_t value[6];
+};
+_Static_assert(sizeof(struct cdp_transfer) == 64, "cdp_transfer");
+
+/*
+ * What sources with hardware events know of the memory system, written at the
+ * end. 128 bytes: 31 a page.
+ */
+enum cdp_memory_kind {
+	CDP_MEMORY_EVENT = 1, /* an event that was sampled */
+	CDP_MEMORY_SITE,      /* accesses by an instruction */
+	CDP_MEMORY_LINE,      /* accesses to a cache line */
+	CDP_MEMORY_KINDS
+};
+
+enum {
+	CDP_EVENT_NAME_BYTES = 48,
+};
+
+struct cdp_memory_event {
+	char name[CDP_EVENT_NAME_BYTES];
+	uint64_t samples;  /* that are accesses of this process */
+	uint64_t left_out; /* its others */
+	uint64_t periods;  /* sum over samples: events that they stand for */
+	int64_t interval;  /* as asked for; below 0: -Hz, a frequency */
+	uint64_t enabled;  /* ns that it was to count, 0: not known */
+	uint64_t running;  /* ns that it had a counter */
+	uint64_t lost, throttled;
+	uint64_t config;
+};
+
+/*
+ * Samples that agree in address, access and source. Those that have no record
+ * of their own are in one with address 0.
+ */
+struct cdp_memory_tally {
+	uint64_t address; /* of the instruction, or of the line */
+	uint64_t map_generation;
+	uint32_t source; /* enum data_source */
+	uint32_t spare0;
+	uint64_t samples;
+	uint64_t periods;                  /* sum over samples */
+	double periods_squared;            /* the same of squares */
+	uint64_t hitm, locked, tlb_miss;   /* samples */
+	uint64_t latencies;                /* samples with a latency */
+	uint64_t latency_sum, latency_max; /* core cycles */
+	uint64_t example; /* the data address of the first sample */
+	uint64_t spare[2];
+};
+
+struct cdp_memory {
+	uint32_t kind;
+	uint32_t access; /* ACCESS_LOAD, ACCESS_STORE; of an event 0: both */
+	union {
+		struct cdp_memory_event event;
+		struct cdp_memory_tally tally;
+	};
+};
+_Static_assert(sizeof(struct cdp_memory) == 128, "cdp_memory");
+
+enum cdp_reuse_kind {
+	CDP_REUSE_BIN = 1, /* of a histogram of reuse times, from samples */
+	CDP_REUSE_PAIR,    /* from samples, by instructions */
+	CDP_REUSE_EXACT,   /* of a histogram of reuse times, every access */
+	CDP_REUSE_STACK,   /* of a histogram of stack distances, every access */
+	CDP_REUSE_PATHS,   /* from samples, by call paths */
+	CDP_REUSE_CACHE,   /* misses of a simulated cache, every access */
+	CDP_REUSE_KINDS
+};
+
+/*
+ * What became of uses (engine/reuse.h). Each thread that finds out has records
+ * of its own; a reader adds up those that agree in all before weight. 96 bytes:
+ * 42 a page.
+ *
+ * Of a simulated cache (exact/cache_sets.h) scope is private or, if it is
+ * shared, global; granularity is line, outcome 0, pairing REUSE_RAR of loads
+ * and REUSE_RAW of stores; bin is the cache's depth, use_ip an instruction or 0
+ * for all that have no record of their own; end_ip is cdp_cache_shape(). weight
+ * are the misses; count are the thread's accesses to lines, in the record
+ * without an instruction.
+ */
+struct cdp_reuse {
+	uint8_t kind;
+	uint8_t scope, granularity, outcome; /* enums of engine/reuse.h */
+	uint8_t pairing;                     /* enum reuse_pairing */
+	uint8_t spatial;                     /* the two share no byte */
+	uint16_t domain;                     /* shared cache of the use */
+	uint32_t thread; /* of the use; UINT32_MAX: all of the domain */
+	/* reuse_bin_of the time or distance; of pairs log2 of the time. */
+	uint32_t bin;
+	/*
+	 * Of pairs; 0 twice: all others. Of bins use_ip is the phase
+	 * (engine/reuse_tally.h), 0: not known. By call paths nodes of struct
+	 * cdp_path.
+	 */
+	uint64_t use_ip, end_ip;
+	/* A struct reuse_mass; of pairs the offsets are whole times. Atomic. */
+	double weight, squares, offset, offset_squares;
+	uint64_t count;          /* uses, unweighted; atomic */
+	uint64_t map_generation; /* of CDP_MAPS when first seen */
+	uint64_t spare[2];
+};
+_Static_assert(sizeof(struct cdp_reuse) == 96, "cdp_reuse");
+
+static inline uint64_t cdp_cache_shape(uint32_t sets, uint32_t ways)
+{
+	return (uint64_t)ways << 32 | sets;
+}
+
+static inline uint32_t cdp_cache_sets(uint64_t shape)
+{
+	return (uint32_t)shape;
+}
+
+static inline uint32_t cdp_cache_ways(uint64_t shape)
+{
+	return (uint32_t)(shape >> 32);
+}
+
+enum {
+	CDP_PATH_RECURS = 1, /* what is called here has called itself again */
+};
+
+/*
+ * A call path: an instruction, and the path that led to its function. 32
+ * bytes: 126 a page.
+ */
+struct cdp_path {
+	uint32_t node;           /* its number, from 1 on */
+	uint32_t parent;         /* below node; 0: what led here is not known */
+	uint64_t ip;             /* the access itself, or in the call */
+	uint64_t map_generation; /* of CDP_MAPS when first seen */
+	uint32_t flags;          /* CDP_PATH_* */
+	uint32_t spare;
+};
+_Static_assert(sizeof(struct cdp_path) == 32, "cdp_path");
+
+static inline uint32_t cdp_record_bytes(enum cdp_section s)
+{
+	switch (s) {
+	case CDP_THREADS:
+		return sizeof(struct cdp_thread);
+	case CDP_PAIRS:
+		return sizeof(struct cdp_pair);
+	case CDP_MAPS:
+		return sizeof(struct cdp_map);
+	case CDP_CORES:
+		return sizeof(struct cdp_core);
+	case CDP_TRANSFERS:
+		return sizeof(struct cdp_transfer);
+	case CDP_MEMORY:
+		return sizeof(struct cdp_memory);
+	case CDP_REUSE:
+		return sizeof(struct cdp_reuse);
+	case CDP_PATHS:
+		return sizeof(struct cdp_path);
+	default:
+		return 0;
+	}
+}
+
+static inline uint32_t cdp_records_a_page(enum cdp_section s)
+{
+	uint32_t bytes = cdp_record_bytes(s);
+
+	return bytes ? (CDP_PAGE_BYTES - CDP_PAGE_HEADER_BYTES) / bytes : 0;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outdir_internal - what outdir.c and outdir_old.c know of each other
+ */
+#ifndef COMDET_STORE_OUTDIR_INTERNAL_H
+#define COMDET_STORE_OUTDIR_INTERNAL_H
+
+#include <fcntl.h>
+
+#include "src/base/rawcall.h"
+
+enum {
+	OUTDIR_TEMP_BYTES = 32
+};
+
+static inline long outdir_open_dir(int dirfd, const char *name, int more)
+{
+	return rawcall4(SYS_openat, dirfd, name,
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC | more, 0);
+}
+
+static inline void outdir_close(int fd)
+{
+	rawcall1(SYS_close, fd);
+}
+
+/* Rename within @dirfd; -EEXIST rather than replace anything. */
+long outdir_rename_new(int dirfd, const char *from, const char *to);
+
+/* A random ".comdet-XXXXXXXXXXXXXXXX" into OUTDIR_TEMP_BYTES bytes. */
+void outdir_temp_name(char *name);
+
+/* Returns 0 if @dir carries our marker, else -EBADMSG or -errno. */
+int outdir_read_marker(int dir, char *run_id);
+
+/*
+ * Move the earlier run @name to @old, replacing an earlier run there.
+ * Returns 0; -ENOENT or -EAGAIN if the name has changed hands meanwhile; any
+ * other -errno if one of the two is to be left alone.
+ */
+long outdir_move_aside(int parent, const char *name, const char *old);
+
+#endif

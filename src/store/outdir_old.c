@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outdir_old - move or remove the directory of an earlier run
+ *
+ * Nothing is done to a directory by its name alone. It is opened without
+ * following a link, examined through the descriptor, and locked exclusively;
+ * only who holds that lock may move it, so the name stands for the examined
+ * directory from then on as far as other runs of ours go. What somebody else
+ * swaps in between is found out after the move, by device and inode, and
+ * moved back.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "outdir_internal.h"
+#include "outdir.h"
+#include "src/base/rawcall.h"
+
+enum {
+	TRIES = 16, /* of emptying a directory */
+};
+
+struct kernel_dirent {
+	uint64_t ino;
+	int64_t off;
+	unsigned short reclen;
+	unsigned char type;
+	char name[];
+};
+
+static bool same_file(int fd, int dirfd, const char *name)
+{
+	struct stat a, b;
+
+	return rawcall2(SYS_fstat, fd, &a) == 0 &&
+	       rawcall4(SYS_newfstatat, dirfd, name, &b, AT_SYMLINK_NOFOLLOW) ==
+		       0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* What is to be done with each entry; non-zero ends the walk. */
+typedef long (*entry_fn)(int dir, const char *name);
+
+static long each_entry(int dir, entry_fn each)
+{
+	_Alignas(struct kernel_dirent) char buf[4096];
+	long n;
+
+	n = rawcall3(SYS_lseek, dir, 0, SEEK_SET);
+	if (n < 0)
+		return n;
+	while ((n = rawcall3(SYS_getdents64, dir, buf, sizeof(buf))) > 0) {
+		for (long at = 0; at < n;) {
+			struct kernel_dirent *e = (void *)(buf + at);
+			long err;
+
+			at += e->reclen;
+			if (!strcmp(e->name, ".") || !strcmp(e->name, ".."))
+				continue;
+			err = each(dir, e->name);
+			if (err)
+				return err;
+		}
+	}
+	return n;
+}
+
+static bool is_marker(const char *name)
+{
+	return !strcmp(name, OUTDIR_MARKER);
+}
+
+static bool is_cdp(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 4 && !strcmp(name + len - 4, ".cdp");
+}
+
+static bool is_busy(int fd)
+{
+	/* Where flock is not supported nothing is known to be busy. */
+	return rawcall2(SYS_flock, fd, LOCK_EX | LOCK_NB) == -EWOULDBLOCK;
+}
+
+static long refuse_busy(int dir, const char *name)
+{
+	long fd, err = 0;
+
+	if (!is_cdp(name))
+		return 0;
+	fd = rawcall4(SYS_openat, dir, name,
+		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	if (is_busy(fd))
+		err = -EBUSY;
+	outdir_close(fd);
+	return err;
+}
+
+static long refuse_foreign(int dir, const char *name)
+{
+	struct stat st;
+	long err;
+
+	if (!is_cdp(name) && !is_marker(name))
+		return -EEXIST;
+	err = rawcall4(SYS_newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW);
+	if (err)
+		return err;
+	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
+}
+
+static long remove_cdp(int dir, const char *name)
+{
+	return is_cdp(name) ? rawcall3(SYS_unlinkat, dir, name, 0) : 0;
+}
+
+/*
+ * Open @name if it is an earlier run's directory that nobody uses, and lock
+ * it exclusively. Else -errno.
+ */
+static long claim(int parent, const char *name)
+{
+	long fd = outdir_open_dir(parent, name, O_NOFOLLOW), err;
+
+	if (fd < 0)
+		return fd;
+	err = outdir_read_marker(fd, NULL);
+	if (!err && is_busy(fd))
+		err = -EBUSY;
+	if (!err)
+		err = each_entry(fd, refuse_busy);
+	/* Another run may have moved it before we had the lock. */
+	if (!err && !same_file(fd, parent, name))
+		err = -EAGAIN;
+	if (!err)
+		return fd;
+	outdir_close(fd);
+	return err;
+}
+
+/* Move what @fd stands for; undone if it was something else. */
+static long move(int parent, const char *from, const char *to, int fd)
+{
+	struct stat st;
+	long err = outdir_rename_new(parent, from, to);
+
+	/*
+	 * Where the kernel cannot refuse to replace, it would still replace
+	 * nothing but an empty directory.
+	 */
+	if (err == -EINVAL || err == -ENOSYS) {
+		err = rawcall4(SYS_newfstatat, parent, to, &st,
+			       AT_SYMLINK_NOFOLLOW);
+		if (!err)
+			return -EEXIST;
+		if (err == -ENOENT)
+			err = rawcall4(SYS_renameat, parent, from, parent, to);
+	}
+	if (!err && !same_file(fd, parent, to)) {
+		outdir_rename_new(parent, to, from);
+		err = -EAGAIN;
+	}
+	return err;
+}
+
+/*
+ * Remove the earlier run @name. It gets a temporary name first, so that what
+ * a crash leaves is no half-emptied run.
+ */
+static long remove_run(int parent, const char *name)
+{
+	char temp[OUTDIR_TEMP_BYTES];
+	long fd = claim(parent, name), err;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	err = each_entry(fd, refuse_foreign);
+	if (err)
+		goto close_dir;
+	outdir_temp_name(temp);
+	err = move(parent, name, temp, fd);
+	if (err)
+		goto close_dir;
+	/* Entries that move within the directory may be missed at first. */
+	for (int i = 0; i < TRIES; i++) {
+		err = each_entry(fd, remove_cdp);
+		if (err)
+			break;
+		rawcall3(SYS_unlinkat, fd, OUTDIR_MARKER, 0);
+		err = rawcall3(SYS_unlinkat, parent, temp, AT_REMOVEDIR);
+		if (err != -ENOTEMPTY)
+			break;
+	}
+	if (err == -ENOTEMPTY) /* somebody put something in */
+		outdir_rename_new(parent, temp, name);
+close_dir:
+	outdir_close(fd);
+	return err;
+}
+
+long outdir_move_aside(int parent, const char *name, const char *old)
+{
+	long fd = claim(parent, name), err;
+
+	if (fd < 0)
+		return fd;
+	err = remove_run(parent, old);
+	if (!err)
+		err = move(parent, name, old, fd);
+	outdir_close(fd);
+	return err;
+}

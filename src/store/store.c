@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store - the writing side of a .cdp file
+ *
+ * The file is mapped once, as far as it may ever grow; only what lies below
+ * its end may be touched. A page is handed out in four steps:
+ *
+ *   1  pages += 1		the number is now this thread's alone
+ *   2  its bytes are backed by disk blocks, the file ends behind them
+ *   3  header.bytes >= its end	(A)
+ *   4  page.section = S	(B)
+ *
+ * A record is then filled in with plain stores and page.committed is stored
+ * with release order (C). SIGKILL stops a thread between two instructions and
+ * drops nothing that a store left behind, since the pages are the kernel's. So
+ * after it a reader finds a prefix of every thread's stores:
+ *
+ *   before 2  a page beyond the end of the file, which the reader's bound
+ *	       (pages, cut to the length of the file) hides
+ *   before 4  a page of zeros: section CDP_FREE, skipped
+ *   before C  a page with the records committed so far; what follows is cut
+ *   after C   the record, whole
+ *
+ * (A) comes after the file has grown: a file shorter than header.bytes was
+ * truncated by somebody else. A reader that runs at the same time takes
+ * section, then committed, then the records, and x86-64 keeps the order of
+ * loads; (B) and (C) are release stores so that the compiler keeps that of
+ * the stores.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "store.h"
+#include "src/base/rawcall.h"
+#include "src/base/rng.h"
+
+enum {
+	FD_LIMIT =
+		1024, /* a higher number makes every fork copy a large table */
+	FD_BELOW_LIMIT = 64,
+	MAP_BYTES_MIN = 1024 * 1024, /* below, halving the mapping ends */
+	RETRIES = 8,                 /* of a system call met by a signal */
+};
+
+static uint64_t soft_limit(int resource)
+{
+	struct rlimit lim;
+
+	if (rawcall4(SYS_prlimit64, 0, resource, 0, &lim) &&
+	    rawcall2(SYS_getrlimit, resource, &lim))
+		return 0;
+	return lim.rlim_cur;
+}
+
+static uint64_t load(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static void raise_to(uint64_t *p, uint64_t value)
+{
+	uint64_t old = load(p);
+
+	while (old < value &&
+	       !__atomic_compare_exchange_n(p, &old, value, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+/*
+ * Does the number still stand for our file? Between this and the use of the
+ * descriptor another thread may close it and open a file of its own: nothing
+ * in the kernel offers to test and use it at once. The window is one system
+ * call, and it takes a program that closes descriptors it never opened.
+ */
+static bool fd_is_ours(const struct store *s)
+{
+	struct stat st;
+
+	return s->fd >= 0 && rawcall2(SYS_fstat, s->fd, &st) == 0 &&
+	       st.st_dev == s->dev && st.st_ino == s->ino;
+}
+
+static long allocate(int fd, uint64_t from, uint64_t to)
+{
+	long err;
+	int n = 0;
+
+	do
+		err = rawcall4(SYS_fallocate, fd, 0, from, to - from);
+	while (err == -EINTR && ++n < RETRIES);
+	return err;
+}
+
+/* The file system has no fallocate; a sandbox may refuse it too. */
+static bool no_allocate(long err)
+{
+	return err == -EOPNOTSUPP || err == -ENOSYS || err == -EPERM;
+}
+
+static long write_zeros(int fd, uint64_t from, uint64_t to)
+{
+	static const char zeros[CDP_PAGE_BYTES];
+	int n = 0;
+
+	while (from < to) {
+		uint64_t len = to - from;
+		long done;
+
+		if (len > sizeof(zeros))
+			len = sizeof(zeros);
+		done = rawcall4(SYS_pwrite64, fd, zeros, len, from);
+		if (done == -EINTR && ++n < RETRIES)
+			continue;
+		if (done <= 0)
+			return done ? done : -ENOSPC;
+		from += done;
+	}
+	return 0;
+}
+
+/*
+ * Back page number @n, which is the caller's, by disk blocks.
+ *
+ * Threads that grow the file together reserve overlapping ranges, which
+ * fallocate forgives: it leaves alone what is there. Writing zeros does not,
+ * so where there is no fallocate each thread writes its own page only.
+ */
+static long back_page(struct store *s, uint64_t n)
+{
+	uint64_t have = __atomic_load_n(&s->allocated, __ATOMIC_ACQUIRE);
+	uint64_t from = n * CDP_PAGE_BYTES, end = from + CDP_PAGE_BYTES;
+	uint64_t limit, to;
+	long err;
+
+	if (end <= have)
+		return 0;
+	if (end > s->max_bytes)
+		return -EFBIG;
+	if (!fd_is_ours(s))
+		return -EBADF;
+	limit = soft_limit(RLIMIT_FSIZE);
+	if (end > limit)
+		return -EFBIG;
+	if (limit > s->max_bytes)
+		limit = s->max_bytes;
+	to = have + (have < STORE_GROW_BYTES ? have : STORE_GROW_BYTES);
+	if (to < end)
+		to = end;
+	if (to > limit)
+		to = limit / CDP_PAGE_BYTES * CDP_PAGE_BYTES;
+
+	err = allocate(s->fd, have, to);
+	if (err && to > end && !no_allocate(err)) {
+		to = end;
+		err = allocate(s->fd, have, to);
+	}
+	if (!err) {
+		raise_to(&s->allocated, to);
+		raise_to(&s->header->bytes, to);
+	} else if (no_allocate(err)) {
+		err = write_zeros(s->fd, from, end);
+		if (!err)
+			raise_to(&s->header->bytes, end);
+	}
+	return err;
+}
+
+struct cdp_page *store_page(struct store *s, enum cdp_section section)
+{
+	uint64_t *pages = &s->header->pages, n, after;
+	struct cdp_page *page;
+
+	if (section <= CDP_FREE || section >= CDP_SECTIONS)
+		return NULL;
+	/* A full store is left as it is. */
+	if (load(pages) >= s->max_bytes / CDP_PAGE_BYTES)
+		return NULL;
+	n = __atomic_fetch_add(pages, 1, __ATOMIC_RELAXED);
+	if (n == 0 || n >= s->max_bytes / CDP_PAGE_BYTES || back_page(s, n)) {
+		/*
+		 * Give the page back, unless another thread took the next one:
+		 * then it stays a page of zeros or lies beyond the file.
+		 */
+		after = n + 1;
+		__atomic_compare_exchange_n(pages, &after, n, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	page = (struct cdp_page *)(s->map + n * CDP_PAGE_BYTES);
+	__atomic_store_n(&page->section, section, __ATOMIC_RELEASE); /* (B) */
+	return page;
+}
+
+void *store_record(struct store *s, struct store_writer *w)
+{
+	uint32_t bytes = cdp_record_bytes(w->section);
+
+	if (!w->page || w->used >= cdp_records_a_page(w->section)) {
+		struct cdp_page *page = store_page(s, w->section);
+
+		if (!page)
+			return NULL;
+		w->page = page;
+		w->used = 0;
+	}
+	return (char *)w->page + CDP_PAGE_HEADER_BYTES + w->used++ * bytes;
+}
+
+void store_commit(struct store_writer *w)
+{
+	__atomic_store_n(&w->page->committed, w->used,
+			 __ATOMIC_RELEASE); /* (C) */
+}
+
+void store_transfer(struct store *s, struct store_writer *w,
+		    enum cdp_transfer_kind kind, uint32_t a, uint32_t b,
+		    const void *value, size_t bytes)
+{
+	struct cdp_transfer *t = store_record(s, w);
+
+	if (!t) {
+		__atomic_fetch_add(&s->header->loss[LOSS_STORE_FULL], 1,
+				   __ATOMIC_RELAXED);
+		return;
+	}
+	t->kind = kind;
+	t->a = a;
+	t->b = b;
+	memcpy(t->value, value, bytes);
+	store_commit(w);
+}
+
+/*
+ * Move @fd where applications seldom close or count: near the soft limit,
+ * never among the standard streams. Keeps it where it is if all fails.
+ */
+static int move_high(int fd)
+{
+	uint64_t limit = soft_limit(RLIMIT_NOFILE);
+	int from, high;
+
+	if (limit > FD_LIMIT)
+		limit = FD_LIMIT;
+	from = limit > 2 * FD_BELOW_LIMIT ? limit - FD_BELOW_LIMIT : limit / 2;
+	for (; from >= 3; from /= 2) {
+		high = rawcall3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from);
+		if (high >= 0) {
+			rawcall1(SYS_close, fd);
+			return high;
+		}
+	}
+	return fd;
+}
+
+static void fill_header(struct cdp_header *h, uint64_t bytes)
+{
+	static const char *const name[CDP_SECTIONS] = {
+		[CDP_THREADS] = "threads",     [CDP_PAIRS] = "pairs",
+		[CDP_MAPS] = "maps",           [CDP_CORES] = "cores",
+		[CDP_TRANSFERS] = "transfers", [CDP_MEMORY] = "memory",
+		[CDP_REUSE] = "reuse",         [CDP_PATHS] = "paths",
+	};
+	uint64_t magic;
+
+	h->version = CDP_VERSION;
+	h->header_bytes = sizeof(*h);
+	h->page_bytes = CDP_PAGE_BYTES;
+	h->sections = CDP_SECTIONS - 1;
+	for (uint32_t i = 1; i < CDP_SECTIONS; i++) {
+		struct cdp_section_entry *e = &h->section[i - 1];
+
+		memcpy(e->name, name[i], strlen(name[i]));
+		e->type = i;
+		e->record_bytes = cdp_record_bytes(i);
+	}
+	h->pages = 1;
+	h->bytes = bytes;
+	h->state = CDP_RUNNING;
+	/* Last: a file without it was never begun, and says nothing. */
+	memcpy(&magic, CDP_MAGIC, sizeof(magic));
+	__atomic_store_n((uint64_t *)(void *)h->magic, magic, __ATOMIC_RELEASE);
+}
+
+/* Back the first bytes of the file; *@have receives how many. */
+static long back_first(int fd, uint64_t max_bytes, uint64_t *have)
+{
+	uint64_t limit = soft_limit(RLIMIT_FSIZE);
+	uint64_t to = STORE_FIRST_BYTES;
+	long err;
+
+	if (limit > max_bytes)
+		limit = max_bytes;
+	if (limit < CDP_PAGE_BYTES)
+		return -EFBIG;
+	if (to > limit)
+		to = limit / CDP_PAGE_BYTES * CDP_PAGE_BYTES;
+	err = allocate(fd, 0, to);
+	if (err) {
+		to = CDP_PAGE_BYTES;
+		err = no_allocate(err) ? write_zeros(fd, 0, to)
+				       : allocate(fd, 0, to);
+	}
+	*have = to;
+	return err;
+}
+
+/* What the kernel drew for this program: no system call, no descriptor. */
+static uint64_t secret_of_process(void)
+{
+	const char *drawn = (const char *)getauxval(AT_RANDOM);
+	uint64_t x = 0;
+
+	if (drawn)
+		memcpy(&x, drawn, sizeof(x));
+	return rng_splitmix(&x);
+}
+
+int store_create(struct store *s, int dirfd, const char *name,
+		 uint64_t max_bytes)
+{
+	uint64_t have = 0;
+	struct stat st;
+	long fd, map, err;
+
+	memset(s, 0, sizeof(*s));
+	s->fd = -1;
+	max_bytes -= max_bytes % CDP_PAGE_BYTES;
+	if (max_bytes < 2 * CDP_PAGE_BYTES || max_bytes > CDP_BYTES_MAX ||
+	    strchr(name, '/'))
+		return -EINVAL;
+
+	fd = rawcall4(SYS_openat, dirfd, name,
+		      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fd;
+	fd = move_high(fd);
+	/* The umask may have taken bits that a reader of ours needs. */
+	err = rawcall2(SYS_fchmod, fd, 0600);
+	if (!err)
+		err = rawcall2(SYS_fstat, fd, &st);
+	if (err)
+		goto unlink_file;
+	rawcall2(SYS_flock, fd, LOCK_SH | LOCK_NB); /* a courtesy: see outdir */
+	err = back_first(fd, max_bytes, &have);
+	if (err)
+		goto unlink_file;
+	for (;;) {
+		map = rawcall6(SYS_mmap, 0, max_bytes, PROT_READ | PROT_WRITE,
+			       MAP_SHARED, fd, 0);
+		if (map != -ENOMEM || max_bytes / 2 < MAP_BYTES_MIN)
+			break;
+		max_bytes = max_bytes / 2 / CDP_PAGE_BYTES * CDP_PAGE_BYTES;
+	}
+	err = map;
+	if (map < 0 && map > -CDP_PAGE_BYTES)
+		goto unlink_file;
+
+	s->map = (char *)map;
+	s->header = (struct cdp_header *)map;
+	s->max_bytes = max_bytes;
+	s->allocated = have;
+	s->fd = fd;
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	s->secret = secret_of_process();
+	fill_header(s->header, have);
+	return 0;
+
+unlink_file:
+	rawcall3(SYS_unlinkat, dirfd, name, 0);
+	rawcall1(SYS_close, fd);
+	return err;
+}
+
+void store_release(struct store *s)
+{
+	if (s->map)
+		rawcall2(SYS_munmap, s->map, s->max_bytes);
+	if (fd_is_ours(s))
+		rawcall1(SYS_close, s->fd);
+	memset(s, 0, sizeof(*s));
+	s->fd = -1;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choose - from a clock interrupt to one access
+ *
+ * Interrupts do not land evenly: they favour what follows a slow instruction.
+ * A choice is unbiased all the same if it is uniform over a path that ends
+ * where it began, for every iteration of a loop then has the same chance
+ * wherever the interrupt fell. So windows are closed where possible:
+ *
+ *  - interp_run ends a window at the starting instruction;
+ *  - a path that is blocked at an instruction it has passed before is closed
+ *    from there on, and the accesses before its first visit are left out;
+ *  - a path that is blocked elsewhere is continued by a breakpoint if there
+ *    is nothing else to choose from or the thread has saved up the credit for
+ *    it, so that blocked loops are seen whole now and then.
+ *
+ * Only what is left over is chosen from a path that is cut.
+ *
+ * A length is relied on after CONFIRMATIONS equal measurements. Where the
+ * path depends on data the length varies, and there an index drawn beforehand
+ * would favour what is near the starting instruction.
+ */
+#include <stdatomic.h>
+
+#include "backdecode.h"
+#include "choose.h"
+#include "src/base/signal_safe.h"
+
+enum {
+	LENGTHS = 4096,
+	CONFIRMATIONS = 3,
+	CONFIRMED_MAX = 255,
+	MEASURE_ANEW = 8,      /* one in so many */
+	BREAKPOINT_CREDIT = 2, /* samples that earn one breakpoint */
+	CREDIT_MAX = 4 * BREAKPOINT_CREDIT,
+};
+
+/*
+ * Length of the complete window from an instruction: [63:16] its address,
+ * [15:8] accesses, [7:0] how often in a row. Any thread reads and writes an
+ * entry at any time. A word is whole, and one that is overwritten by another
+ * address or another thread costs a measurement.
+ */
+static _Atomic uint64_t lengths[LENGTHS];
+
+static _Atomic uint64_t *length_entry(uint64_t ip)
+{
+	return &lengths[(ip * 0x9E3779B97F4A7C15ull >> 40) % LENGTHS];
+}
+
+static uint32_t length_recall(uint64_t ip)
+{
+	uint64_t word =
+		atomic_load_explicit(length_entry(ip), memory_order_relaxed);
+
+	if (word >> 16 != (ip & 0xffffffffffff) || (word & 255) < CONFIRMATIONS)
+		return 0;
+	return word >> 8 & 255;
+}
+
+static void length_learn(uint64_t ip, uint32_t length)
+{
+	_Atomic uint64_t *entry = length_entry(ip);
+	uint64_t word = atomic_load_explicit(entry, memory_order_relaxed);
+	uint64_t fresh = ip << 16 | (length & 255) << 8;
+
+	if ((word ^ fresh) >> 8 == 0)
+		fresh |= (word & 255) < CONFIRMED_MAX ? (word & 255) + 1
+						      : CONFIRMED_MAX;
+	atomic_store_explicit(entry, fresh, memory_order_relaxed);
+}
+
+static void take(const struct choose *c, uint32_t i, struct choice *out)
+{
+	out->what = CHOSEN;
+	out->access = *interp_access(c->interp, i);
+	/* A stand-in for a stalled access is not counted as a uniform one. */
+	out->kind = c->wanted_stalled ? SAMPLE_STALLED : SAMPLE_UNIFORM;
+}
+
+/* Any access from number @first on, with equal chances. */
+static void take_any(struct choose *c, uint32_t first, enum loss_cause cause,
+		     struct choice *out)
+{
+	uint32_t n = interp_count(c->interp);
+
+	if (first >= n)
+		first = 0;
+	if (n) {
+		take(c, first + (uint32_t)rng_below(c->rng, n - first), out);
+		return;
+	}
+	out->what = CHOSEN_NOTHING;
+	out->cause = cause;
+}
+
+static bool take_breakpoint(struct choose *c, bool empty, struct choice *out)
+{
+	uint64_t ip = interp_ip(c->interp);
+
+	if (!c->breakpoints || c->breakpoints_used >= CHOOSE_BREAKPOINTS_MAX ||
+	    (!empty && (c->wanted_stalled || c->credit < BREAKPOINT_CREDIT)))
+		return false;
+	if (ip == c->start && !c->breakpoints_used)
+		return false; /* the thread is there, and it did not help */
+	c->credit -=
+		c->credit < BREAKPOINT_CREDIT ? c->credit : BREAKPOINT_CREDIT;
+	c->breakpoints_used++;
+	c->waiting = true;
+	out->what = CHOSEN_BREAKPOINT;
+	out->breakpoint_ip = ip;
+	return true;
+}
+
+static void complete(struct choose *c, enum interp_end end, struct choice *out)
+{
+	uint32_t n = interp_count(c->interp);
+
+	if (!c->breakpoints_used && !c->stop_at && !c->wanted_stalled && n)
+		length_learn(c->start, n);
+	if (c->wanted_stalled && end == INTERP_CLOSED && n)
+		take(c, n - 1, out); /* what leads to the interrupted one */
+	else
+		take_any(c, 0, LOSS_NO_ACCESS, out);
+}
+
+static void blocked(struct choose *c, enum loss_cause cause, struct choice *out)
+{
+	uint32_t n = interp_count(c->interp), first = 0;
+	bool visited = interp_first_visit(c->interp, &first);
+
+	if (visited && first < n)
+		take_any(c, first, cause, out);
+	else if (!take_breakpoint(c, !n, out))
+		take_any(c, 0, cause, out);
+}
+
+static void go_on(struct choose *c, struct choice *out)
+{
+	enum interp_end end = interp_run(c->interp, c->stop_at);
+
+	switch (end) {
+	case INTERP_REACHED:
+		take(c, c->stop_at - 1, out);
+		break;
+	case INTERP_CLOSED:
+	case INTERP_FULL:
+		complete(c, end, out);
+		break;
+	case INTERP_SYSCALL:
+		take_any(c, 0, LOSS_NO_ACCESS, out);
+		break;
+	case INTERP_UNDECODED:
+		take_any(c, 0, LOSS_UNDECODED, out);
+		break;
+	case INTERP_UNREADABLE:
+		take_any(c, 0, LOSS_UNREADABLE, out);
+		break;
+	case INTERP_UNKNOWN_ADDRESS:
+		blocked(c, LOSS_UNKNOWN_ADDRESS, out);
+		break;
+	case INTERP_UNKNOWN_PATH:
+		blocked(c, LOSS_UNKNOWN_PATH, out);
+		break;
+	}
+}
+
+void choose_start(struct choose *c, const struct cpu_state *cpu,
+		  const struct memory *mem, struct choice *out)
+{
+	uint32_t length;
+
+	*out = (struct choice){ 0 };
+	c->waiting = false;
+	c->breakpoints_used = 0;
+	c->start = cpu->rip;
+	c->stop_at = 0;
+	if (c->credit < CREDIT_MAX)
+		c->credit++;
+	c->wanted_stalled = rng_below(c->rng, 100) < c->stalled_percent;
+	if (c->wanted_stalled) {
+		if (!backdecode_stalled(cpu, mem, &out->access)) {
+			out->what = CHOSEN;
+			out->kind = SAMPLE_STALLED;
+			return;
+		}
+		out->stalled_unknown = true;
+	} else {
+		length = length_recall(cpu->rip);
+		if (length && rng_below(c->rng, MEASURE_ANEW))
+			c->stop_at = 1 + (uint32_t)rng_below(c->rng, length);
+	}
+	interp_begin(c->interp, cpu, mem);
+	if (c->wanted_stalled)
+		interp_shorten(c->interp);
+	go_on(c, out);
+}
+
+void choose_resume(struct choose *c, const struct cpu_state *cpu,
+		   const struct memory *mem, struct choice *out)
+{
+	*out = (struct choice){ .stalled_unknown = c->wanted_stalled };
+	c->waiting = false;
+	interp_resume(c->interp, cpu, mem);
+	go_on(c, out);
+}
+
+void choose_abandon(struct choose *c, struct choice *out)
+{
+	*out = (struct choice){ .stalled_unknown = c->wanted_stalled };
+	c->waiting = false;
+	take_any(c, 0, LOSS_BREAKPOINT_MISSED, out);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_report_answer - what the first paragraph says, and does not claim
+ */
+#include "analysis/base/util.h"
+#include "tests/fake/fake_profile.h"
+#include "tests/run_verb.h"
+#include "tests/run_suite.h"
+
+static struct fake fake;
+
+#define LINE UINT64_C(0x7f0000001000)
+
+static void silent_thread(const char *name)
+{
+	struct cdp_thread *t = fake_thread(&fake, name);
+
+	t->samples[SAMPLE_UNIFORM] = t->samples[SAMPLE_STALLED] = 0;
+	t->interrupts = t->loads = t->stores = 0;
+	t->cpu_ns = 3000000;
+}
+
+static char *text_of(const char *option, const char *value)
+{
+	struct verb v =
+		option ? VERB(cmd_report, "report", option, value, fake.dir)
+		       : VERB(cmd_report, "report", fake.dir);
+
+	ck_assert_msg(v.status == 0, "status %d: %s", v.status, v.err);
+	free(v.err);
+	return v.out;
+}
+
+static const struct {
+	int detections;
+	bool weak;
+} amounts[] = { { 1, true }, { 29, true }, { 30, false }, { 400, false } };
+
+START_TEST(below_30_detections_the_answer_is_called_weak)
+{
+	char words[64], *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, amounts[_i].detections);
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	snprintf(words, sizeof(words), "%d detection%s%s)",
+		 amounts[_i].detections, amounts[_i].detections == 1 ? "" : "s",
+		 amounts[_i].weak ? ": few, a weak answer" : "");
+	ASSERT_SAYS(text, words);
+	ck_assert(verb_says(text, "Run longer") == amounts[_i].weak);
+	free(text);
+}
+END_TEST
+
+/* One false sharing: Wilson's interval is 20.7 to 100 %. */
+START_TEST(one_detection_has_a_wide_interval)
+{
+	char *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 1);
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	ASSERT_SAYS(text, "(95 % interval 21 to 100 %, 1 detection:");
+	free(text);
+}
+END_TEST
+
+START_TEST(a_program_that_sleeps_is_not_told_to_run_longer)
+{
+	char *text;
+
+	fake_begin(&fake)->cpu_ns = 3000000;
+	silent_thread("main");
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	ASSERT_SAYS(text, "used 3 ms of CPU time in 2.0 s, and a sample is "
+			  "taken every 2 ms");
+	ck_assert(!verb_says(text, "run at least"));
+	free(text);
+}
+END_TEST
+
+START_TEST(a_launcher_is_told_of_the_programs_that_it_started)
+{
+	struct cdp_header *h;
+	char *text;
+
+	h = fake_begin(&fake);
+	h->cpu_ns = 3000000;
+	h->not_followed = 2;
+	silent_thread("sh");
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	ASSERT_SAYS(text, "the programs that it started were not profiled; "
+			  "record --children includes them");
+	ASSERT_SAYS(text, "left out 2 programs");
+	free(text);
+}
+END_TEST
+
+START_TEST(threads_that_were_not_sampled_are_not_declared_innocent)
+{
+	char *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "busy");
+	silent_thread("idle");
+	silent_thread("idle");
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	ASSERT_SAYS(text, "No sharing between threads was seen: of 3 threads "
+			  "only one was sampled");
+	free(text);
+}
+END_TEST
+
+START_TEST(a_thread_without_detections_is_no_sign_for_the_others)
+{
+	char *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	silent_thread("c");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 40);
+	fake_end(&fake);
+	text = text_of("--thread", "2");
+	ASSERT_SAYS(text, "No sharing that thread 2 took part in was found (0 "
+			  "samples of its own).");
+	ck_assert(!verb_says(text, "sure answer"));
+	free(text);
+}
+END_TEST
+
+static const struct {
+	int same, apart;
+	bool told;
+} turns[] = { { 0, 100, false }, { 50, 50, false }, { 76, 24, true } };
+
+START_TEST(threads_that_took_turns_on_one_processor_are_told_apart)
+{
+	char words[64], *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	if (turns[_i].same)
+		fake_core(&fake, 1, 1, 0, turns[_i].same);
+	fake_core(&fake, 0, 1, 0, turns[_i].apart);
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	snprintf(words, sizeof(words),
+		 "In %d %% of the detections both threads ran on the same",
+		 turns[_i].same);
+	ck_assert(verb_says(text, words) == turns[_i].told);
+	ck_assert(verb_says(text, "a = b: both threads ran there") ==
+		  !!turns[_i].same);
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("report_answer");
+	TCase *t = tcase_create("answer");
+
+	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, below_30_detections_the_answer_is_called_weak, 0,
+			    sizeof(amounts) / sizeof(amounts[0]));
+	tcase_add_test(t, one_detection_has_a_wide_interval);
+	tcase_add_test(t, a_program_that_sleeps_is_not_told_to_run_longer);
+	tcase_add_test(t, a_launcher_is_told_of_the_programs_that_it_started);
+	tcase_add_test(t,
+		       threads_that_were_not_sampled_are_not_declared_innocent);
+	tcase_add_test(t,
+		       a_thread_without_detections_is_no_sign_for_the_others);
+	tcase_add_loop_test(
+		t, threads_that_took_turns_on_one_processor_are_told_apart, 0,
+		sizeof(turns) / sizeof(turns[0]));
+	suite_add_tcase(suite, t);
+	return run_suite(suite);
+}

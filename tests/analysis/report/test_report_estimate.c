@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_report_estimate - reports of runs whose transfers were estimated
+ */
+#include <jansson.h>
+#include <math.h>
+
+#include "tests/fake/fake_profile.h"
+#include "tests/run_verb.h"
+#include "src/engine/transfer_tally.h"
+#include "tests/run_suite.h"
+
+enum {
+	NO_CELL = UINT32_MAX,
+	PERIOD = 1000
+};
+
+#define LINE UINT64_C(0x7f0000001000)
+
+static struct fake fake;
+static struct store_writer transfers;
+
+static void put(uint32_t kind, uint32_t a, uint32_t b, const double *value,
+		int n)
+{
+	struct cdp_transfer *t = store_record(&fake.store, &transfers);
+
+	ck_assert_ptr_nonnull(t);
+	t->kind = kind;
+	t->a = a;
+	t->b = b;
+	memcpy(t->value, value, n * sizeof(*value));
+	store_commit(&transfers);
+}
+
+/* @n samples of one transfer each brought the cell, @of_false false ones. */
+static void put_cell(uint32_t a, uint32_t b, double n, double of_false)
+{
+	double square = (double)PERIOD * PERIOD;
+	double share[] = { n * PERIOD,
+			   n * square,
+			   (n - of_false) * PERIOD,
+			   (n - of_false) * square,
+			   of_false * PERIOD,
+			   of_false * square };
+	double more[] = { n * PERIOD / 4, n, n };
+
+	put(CDP_ESTIMATE_CELL, a, b, share, 6);
+	put(CDP_ESTIMATE_MORE, a, b, more, 3);
+}
+
+static void put_sampling(double samples)
+{
+	double value[] = { samples, 1 / 12.0 };
+
+	put(CDP_ESTIMATE_SAMPLING, 0, 0, value, 2);
+}
+
+static void begin(const char *algorithm)
+{
+	struct cdp_header *h = fake_begin(&fake);
+
+	transfers = (struct store_writer){ .section = CDP_TRANSFERS };
+	strcpy(h->algorithm, algorithm);
+	strcpy(h->source, "emu");
+	strcpy(h->period_unit, "accesses");
+	h->period = PERIOD;
+	for (int i = 0; i < 3; i++)
+		fake_thread(&fake, "worker");
+}
+
+static char *report(const char *option, const char *value)
+{
+	struct verb v = option && value ? VERB(cmd_report, "report", option,
+					       value, fake.dir)
+			: option ? VERB(cmd_report, "report", option, fake.dir)
+				 : VERB(cmd_report, "report", fake.dir);
+
+	ck_assert_msg(v.status == 0, "status %d: %s", v.status, v.err);
+	free(v.err);
+	return v.out;
+}
+
+/* 400 and 100 of 10,000 samples, of which 100 are false. */
+static void two_cells(const char *algorithm)
+{
+	begin(algorithm);
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	fake_pair(&fake, 1, 2, LINE + 64, LINE + 64, 400);
+	put_sampling(10000);
+	put_cell(0, 1, 100, 100);
+	put_cell(1, 2, 400, 0);
+	put_cell(NO_CELL, NO_CELL, 500, 100);
+	fake_end(&fake);
+}
+
+static const char *const estimators[] = { "epoch", "chain" };
+
+START_TEST(the_answer_is_transfers_and_no_map)
+{
+	char *text, words[120];
+	struct transfer_sampling s = { 10000, 1 / 12.0, _i ? 0.02 : 0 };
+	struct transfer_moment all = { 500 * PERIOD, 500.0 * PERIOD * PERIOD };
+	struct interval v = transfer_interval(&all, &s);
+
+	two_cells(estimators[_i]);
+	text = report(NULL, NULL);
+	ASSERT_SAYS(text, "Cache lines were moved between threads 500,000 "
+			  "times (estimated;");
+	snprintf(words, sizeof(words), "%.0f,%03.0f to %.0f,%03.0f)",
+		 floor(v.low / 1000), fmod(round(v.low), 1000),
+		 floor(v.high / 1000), fmod(round(v.high), 1000));
+	ASSERT_SAYS(text, words);
+	/* Wilson's interval of 100 among 500 is 16.7 to 23.7 %. */
+	ASSERT_SAYS(text, "20 % of that by false sharing (17 to 24 %)");
+	ck_assert(!verb_says(text, "map"));
+	ck_assert(!verb_says(text, "weak"));
+	/* Nothing was: none is not the same. */
+	ck_assert(!verb_says(text, "counted one by one"));
+	free(text);
+	text = report("--json", NULL);
+	ck_assert(!verb_says(text, "\"exact\":"));
+	free(text);
+}
+END_TEST
+
+/* A source that stops the program, one that does not; with registers or not. */
+START_TEST(what_traps_change_is_said)
+{
+	static const struct {
+		const char *source;
+		uint32_t registers;
+		bool says;
+	} cases[] = {
+		{ "instr", 4, true },
+		{ "pebs", 1, true },
+		{ "instr", 0, false },
+		{ "emu", 4, false },
+	};
+	char *text;
+
+	begin("chain");
+	strcpy(fake.store.header->source, cases[_i].source);
+	fake.store.header->registers = cases[_i].registers;
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(10000);
+	put_cell(0, 1, 100, 100);
+	put_cell(NO_CELL, NO_CELL, 100, 100);
+	fake_end(&fake);
+	text = report(NULL, NULL);
+	ck_assert_int_eq(verb_says(text, "several times too high"),
+			 cases[_i].says);
+	ck_assert_int_eq(verb_says(text, "not of what traps change"),
+			 cases[_i].says);
+	free(text);
+}
+END_TEST
+
+START_TEST(pairs_and_matrix_are_transfers)
+{
+	char *text;
+
+	two_cells("epoch");
+	text = report(NULL, NULL);
+	ASSERT_SAYS(text, "Communication matrix (transfers by thread id)");
+	ASSERT_SAYS(text, "1 100k . 400k");
+	ASSERT_SAYS(text, "1 2 400,000");
+	ASSERT_SAYS(text, "0 1 100,000");
+	ck_assert(!verb_says(text, "Pairs of threads"));
+	free(text);
+}
+END_TEST
+
+START_TEST(few_samples_make_a_weak_answer)
+{
+	char *text;
+
+	begin("epoch");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(10000);
+	put_cell(0, 1, 29, 29);
+	put_cell(NO_CELL, NO_CELL, 29, 29);
+	fake_end(&fake);
+	text = report(NULL, NULL);
+	ASSERT_SAYS(text, "few samples, a weak answer");
+	ASSERT_SAYS(text, "? fewer than 30 samples");
+	free(text);
+}
+END_TEST
+
+START_TEST(one_thread_is_what_it_took_part_in)
+{
+	char *text;
+
+	two_cells("epoch");
+	text = report("--thread", "0");
+	ASSERT_SAYS(text, "It took part in 100,000 transfers");
+	ASSERT_SAYS(text, "100 % of them false sharing");
+	ck_assert(!verb_says(text, "1 2 400,000"));
+	free(text);
+}
+END_TEST
+
+static double estimate(json_t *communication, const char *name)
+{
+	return json_number_value(at(at(communication, name), "estimate"));
+}
+
+/* A script whose interpreter was emulated too: it moved nothing. */
+START_TEST(estimates_of_several_processes_are_added_up)
+{
+	json_t *j, *c;
+	char *text;
+
+	begin("epoch");
+	put_sampling(500);
+	transfers = (struct store_writer){ .section = CDP_TRANSFERS };
+	strcpy(fake_next(&fake, 4243)->algorithm, "epoch");
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	put_sampling(1000);
+	put_cell(0, 1, 60, 30);
+	put_cell(NO_CELL, NO_CELL, 60, 30);
+	fake_end(&fake);
+	text = report("--json", NULL);
+	j = json_loads(text, 0, NULL);
+	ck_assert_ptr_nonnull(j);
+	c = at(j, "communication");
+	ck_assert_str_eq(json_string_value(at(c, "quantity")), "transfers");
+	ck_assert_double_eq(estimate(c, "total"), 60 * PERIOD);
+	ck_assert_double_eq(estimate(c, "false_sharing"), 30 * PERIOD);
+	ck_assert_double_eq_tol(estimate(c, "false_share"), 0.5, 1e-9);
+	ck_assert_double_eq(json_number_value(at(c, "samples")), 1500);
+	ck_assert_uint_eq(json_array_size(at(c, "cells")), 1);
+	json_decref(j);
+	free(text);
+}
+END_TEST
+
+START_TEST(the_latest_record_of_a_cell_counts)
+{
+	json_t *j, *c;
+	char *text;
+
+	begin("epoch");
+	put_sampling(500);
+	put_cell(0, 1, 10, 0);
+	put_cell(NO_CELL, NO_CELL, 10, 0);
+	put_sampling(1000);
+	put_cell(0, 1, 40, 10);
+	put_cell(NO_CELL, NO_CELL, 40, 10);
+	fake_end(&fake);
+	text = report("--json", NULL);
+	j = json_loads(text, 0, NULL);
+	c = at(j, "communication");
+	ck_assert_double_eq(estimate(c, "total"), 40 * PERIOD);
+	ck_assert_uint_eq(json_array_size(at(c, "cells")), 1);
+	ck_assert_double_eq(
+		json_number_value(at(json_array_get(at(c, "cells"), 0), "all")),
+		40 * PERIOD);
+	json_decref(j);
+	free(text);
+}
+END_TEST
+
+START_TEST(absurd_numbers_and_threads_are_survived)
+{
+	static const double bad[] = { NAN,    INFINITY, -INFINITY,
+				      -1e300, 1e300,    -5 };
+	char *text;
+
+	begin("epoch");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(bad[_i]);
+	for (uint32_t b = 1; b < 5; b++) {
+		double value[] = { bad[_i], bad[(_i + 1) % 6], bad[_i],
+				   bad[_i], bad[_i],           bad[_i] };
+
+		put(CDP_ESTIMATE_CELL, b - 1, b, value, 6);
+		put(CDP_ESTIMATE_MORE, b - 1, b, value, 3);
+		put(CDP_ESTIMATE_CELL, NO_CELL - 1, b, value, 6);
+		put(CDP_ESTIMATE_CELL, NO_CELL, NO_CELL, value, 6);
+	}
+	fake_end(&fake);
+	free(report(NULL, NULL));
+	free(report("--thread", "1"));
+	text = report("--json", NULL);
+	ck_assert(!verb_says(text, "nan"));
+	ck_assert(!verb_says(text, "inf,"));
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("report_estimate");
+	TCase *tc = tcase_create("report_estimate");
+
+	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
+	tcase_add_loop_test(tc, the_answer_is_transfers_and_no_map, 0, 2);
+	tcase_add_loop_test(tc, what_traps_change_is_said, 0, 4);
+	tcase_add_test(tc, pairs_and_matrix_are_transfers);
+	tcase_add_test(tc, few_samples_make_a_weak_answer);
+	tcase_add_test(tc, one_thread_is_what_it_took_part_in);
+	tcase_add_test(tc, estimates_of_several_processes_are_added_up);
+	tcase_add_test(tc, the_latest_record_of_a_cell_counts);
+	tcase_add_loop_test(tc, absurd_numbers_and_threads_are_survived, 0, 6);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}

@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# bench - what profiling costs: run time and peak memory with and without
+#
+#	tests/bench.sh [PROGRAM...]      (make bench BENCH="..." PAIRS=N)
+#
+# Alternating pairs of runs (help_ratio.c) of CPU-bound programs with two
+# threads, each run some SECONDS long (default 11), PAIRS of them (default
+# 20). "With" is the preload with its defaults, nothing else. Before, the
+# amount of work is measured that takes that long; then it is fixed.
+#
+# The numbers of every run go to build/bench.csv, the summary to stdout. Only
+# a quiet machine gives useful figures. No figure fails the bench: it prints.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+PAIRS=${PAIRS:-20}
+SECONDS_EACH=${SECONDS_EACH:-11}
+csv=${CSV:-$B/bench.csv}
+
+all='nbody stencil join pigz xz'
+more='matmul chase lines'
+
+die()
+{
+	echo "bench: $*" >&2
+	exit 1
+}
+
+# command NAME AMOUNT - set $cmd to what runs that much work
+command_of()
+{
+	case $1 in
+	nbody | matmul | join | stencil | chase | lines)
+		cmd=("$B/microbench/kernel" --kernel "$1" --threads 2 --rounds "$2")
+		;;
+	pigz)
+		"$B/tests/programs/help_text" "$2" >"$dir/text"
+		cmd=(pigz -11 -p 2 -c "$dir/text")
+		;;
+	xz)
+		"$B/tests/programs/help_text" "$2" >"$dir/text"
+		cmd=(xz -T 2 --block-size=4MiB -c "$dir/text")
+		;;
+	*)
+		die "no program $1; there are: $all $more"
+		;;
+	esac
+}
+
+# milliseconds COMMAND... - how long it runs
+milliseconds()
+{
+	local start
+
+	start=$(date +%s%N)
+	"$@" >/dev/null || die "$1 fails without the preload"
+	echo $((($(date +%s%N) - start) / 1000000))
+}
+
+# calibrate NAME - set $amount to what takes SECONDS_EACH
+calibrate()
+{
+	local ms
+
+	case $1 in
+	pigz | xz) amount=4 ;;
+	*) amount=50 ;;
+	esac
+	for _ in 1 2 3 4 5 6; do
+		command_of "$1" "$amount"
+		ms=$(milliseconds "${cmd[@]}")
+		[ "$ms" -lt 1500 ] || break
+		amount=$((amount * 4))
+	done
+	amount=$((amount * SECONDS_EACH * 1000 / ms + 1))
+	command_of "$1" "$amount"
+}
+
+# samples DIR - how many samples the last run took, to see that it was profiled
+samples()
+{
+	"$B/reusetrack" report --json "$1" | python3 -c '
+import json, sys
+threads = json.load(sys.stdin)["threads"]
+print(sum(t["samples"]["uniform"] + t["samples"]["stalled"] for t in threads))'
+}
+
+[ -e "$B/libcomdet.so" ] || die "$B/libcomdet.so is not built"
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+echo program,pair,how,first,wall_s,user_s,system_s,maxrss_kib >"$csv"
+for name in ${*:-$all}; do
+	calibrate "$name"
+	echo "$name: $PAIRS pairs of" "${cmd[@]}" >&2
+	RATIO_WITH="LD_PRELOAD=$B/libcomdet.so COMDET_OUT=$dir/out" \
+		"$B/tests/programs/help_ratio" "$PAIRS" "$name" "${cmd[@]}" >>"$csv" ||
+		die "$name failed"
+	taken=$(samples "$dir/out") && [ "$taken" -gt 0 ] ||
+		die "$name was not profiled: nothing was measured"
+	echo "$name: $taken samples in the last run" >&2
+	rm -rf "$dir"/out*
+done
+
+grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: //'
+echo "Linux $(uname -r | cut -d- -f1), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1-3 /proc/loadavg)"
+echo "commit $(git -C "$TOP" describe --always --dirty 2>/dev/null || echo unknown)"
+python3 "$TOP/tests/bench/bench_summary.py" "$csv"

@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_clock_reuse - reuse times by the clock, against a program that takes
+# its own
+#
+# help_reuse_time sweeps over words and says how long a sweep takes, by its own
+# CPU clock. Whatever else runs on the machine, both see the same sweeps.
+
+. "$(dirname "$0")/e2e.sh"
+HELP=$B/tests/programs/help_reuse_time
+
+debug_registers || skip 'no debug registers here'
+uname -r | awk -F. '{ exit !($1 > 5 || ($1 == 5 && $2 >= 19)) }' ||
+	skip 'kernels before 5.19 have no signals that come in time'
+
+# judge WHAT TIMES FILE - the median within the program's own quartiles
+#
+# Those are widened by a tenth, by what the profile says it cannot tell apart,
+# and by four standard errors of the share of uses on either side.
+judge()
+{
+	python3 - "$@" <<-'EOF2' || fail "$1: see above"
+	import json, sys
+	what, times, file = sys.argv[1:]
+	low, middle, high = map(float, times.split())
+	r = json.load(open(file))
+	s, = [x for x in r['reuse'] if 'thread' not in x]
+	bad = []
+	if not s['estimated'] or (s['unit'], s['granularity'], s['scope']) != ('ns', 'address', 'private'):
+	    bad.append('not ns of addresses within threads')
+	for name in 'miss_ratio_curve', 'stack_distance', 'caches':
+	    if name in s:
+	        bad.append(f'{name} from nanoseconds')
+	slack = 2 * s['resolution']
+	if not 0 < slack < 100000:
+	    bad.append(f'{slack / 2} ns are the resolution')
+	n = s['samples']
+	if n < 100:
+	    bad.append(f'{n} uses')
+	# Of the reuses of words: the sweep's own site.
+	pairs = [p for p in s['pairs'] if p['use'] == p['reuse']]
+	total = s['weight']
+	error = 4 * (sum(b['weight'] for b in s['bins']) / n / total * .25) ** .5
+	below = sum(b['weight'] for b in s['bins']
+	            if b['high'] <= low * .9 - slack) / total
+	above = sum(b['weight'] for b in s['bins']
+	            if b['low'] >= high * 1.1 + slack) / total
+	if below > .25 + error:
+	    bad.append(f'{below:.2f} of the uses are shorter')
+	if above > .25 + error:
+	    bad.append(f'{above:.2f} of the uses are longer')
+	if not pairs or pairs[0]['kind'] != 'RAR' or pairs[0]['weight'] < total / 2:
+	    bad.append(f'the most frequent pair is {pairs[:1]}')
+	acc = 0
+	for b in s['bins']:
+	    acc += b['weight']
+	    if acc >= total / 2:
+	        break
+	print(f'{what}: {n} uses, half by {b["mean"]:.0f} ns,'
+	      f' in truth {low:.0f} {middle:.0f} {high:.0f}, +- {slack / 2:.0f}')
+	for line in bad:
+	    print(' ', line)
+	sys.exit(bool(bad))
+	EOF2
+}
+
+times_are_those_that_the_program_takes()
+{
+	local words times
+
+	for words in 60000 600000; do
+		times=$(COMDET_MODE=reuse COMDET_SOURCE=clock COMDET_FREQ=1000 \
+			preload "$WORK/out" "$HELP" $words 800 2>"$WORK/err") ||
+			fail "$words words: $(cat "$WORK/err")"
+		[ ! -s "$WORK/err" ] || fail "it said $(cat "$WORK/err")"
+		json "$WORK/out" "$WORK/json"
+		judge "$words words" "$times" "$WORK/json"
+	done
+}
+
+# Each sweep waits for 3 ms: far longer than it runs.
+time_asleep_is_none()
+{
+	local times
+
+	times=$("$TOOL" record -o "$WORK/asleep" -s clock -m reuse -F 5000 -- \
+		"$HELP" 200000 300 3000 2>"$WORK/err") ||
+		fail "record: $(cat "$WORK/err")"
+	json "$WORK/asleep" "$WORK/json"
+	[ "${times##* }" -lt 1500000 ] || skip 'too busy a machine'
+	judge 'asleep' "$times" "$WORK/json"
+}
+
+the_report_says_that_it_is_estimated()
+{
+	local text
+
+	text=$("$TOOL" report "$WORK/asleep" --color=never) || fail 'report'
+	[[ $text == *estimated* ]] || fail "not called estimated: $text"
+	[[ $text != *'miss ratio'* ]] || fail "miss ratios of time: $text"
+	"$TOOL" report "$WORK/asleep" --svg "$WORK/svg" >/dev/null 2>"$WORK/err"
+	[ $? = 1 ] && grep -q 'no miss ratio curves' "$WORK/err" ||
+		fail "a curve was drawn: $(cat "$WORK/err")"
+	"$TOOL" predict --adjacent-line-prefetch "$WORK/asleep" \
+		>"$WORK/said" 2>"$WORK/err"
+	[ $? = 1 ] && [ "$(wc -l <"$WORK/err")" = 1 ] ||
+		fail "predict: $(cat "$WORK/said" "$WORK/err")"
+}
+
+# refused WORDS VARIABLE... - one line says why, and the program runs
+refused()
+{
+	local words=$1 times
+
+	shift
+	rm -rf "$WORK/no"
+	times=$(env "$@" COMDET_OUT="$WORK/no" LD_PRELOAD="$LIB" "$HELP" 100 5 \
+		2>"$WORK/err") || fail "$*: the program failed"
+	[ "$(wc -w <<<"$times")" = 3 ] || fail "$*: it printed $times"
+	[ "$(wc -l <"$WORK/err")" = 1 ] && grep -q "$words" "$WORK/err" ||
+		fail "$*: said $(cat "$WORK/err"), not $words"
+}
+
+what_cannot_be_is_said_in_one_line()
+{
+	refused 'need the source instr' COMDET_MODE=shared COMDET_SOURCE=clock
+	refused 'need the source instr' COMDET_MODE=global
+	refused 'need the source instr' COMDET_MODE=comm,reuse
+	refused 'needs debug registers' COMDET_MODE=reuse COMDET_REGISTERS=0 \
+		COMDET_SOURCE=clock
+	refused 'synchronous signals' COMDET_MODE=reuse COMDET_SOURCE=clock \
+		COMDET_DELIVERY=rtsig
+}
+
+# Where the array of help_deep_stack was our own handler's frames come to lie.
+a_handler_that_meets_a_watch_goes_on()
+{
+	local plain profiled
+
+	plain=$("$B/tests/programs/help_deep_stack" 1000)
+	profiled=$(COMDET_MODE=reuse COMDET_SOURCE=clock COMDET_FREQ=5000 \
+		COMDET_OUT=$WORK/out timeout -k 5 60 \
+		env LD_PRELOAD="$LIB" "$B/tests/programs/help_deep_stack" 1000) ||
+		fail "help_deep_stack: status $?"
+	[ "$plain" = "$profiled" ] || fail "$profiled, not $plain"
+}
+
+# More threads than there are sets of registers: uses are lost, and counted.
+many_threads_take_turns_with_the_registers()
+{
+	COMDET_MODE=reuse COMDET_SOURCE=clock \
+		preload "$WORK/out" "$B/tests/programs/help_threads" live 80 \
+		>"$WORK/said" 2>"$WORK/err" || fail '80 live threads'
+	[ ! -s "$WORK/err" ] || fail "80 threads: $(cat "$WORK/err")"
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" 'sum(t["count"] for t in r["threads"]) == 81' \
+		'every thread in the report'
+	# What is still watched at the end, and what is lost, are the rest.
+	holds "$WORK/json" 'sum(x["weight"] for x in r["reuse"]
+		if "thread" not in x) <= sum(t["samples"]["uniform"]
+		for t in r["threads"])' 'weights'
+	COMDET_MODE=reuse COMDET_SOURCE=clock \
+		preload "$WORK/out" "$B/tests/programs/help_threads" short 300 \
+		>"$WORK/said" 2>"$WORK/err" || fail '300 short threads'
+	[ ! -s "$WORK/err" ] || fail "short threads: $(cat "$WORK/err")"
+}
+
+# errno, and the thread's control block where its address is found.
+what_the_handler_uses_too_does_not_stop_the_program()
+{
+	local process=$B/tests/programs/instr/process.plain
+
+	"$process" error_numbers 200000000 >"$WORK/plain" || fail 'alone'
+	COMDET_MODE=reuse COMDET_SOURCE=clock COMDET_FREQ=1000 \
+		preload "$WORK/out" "$process" error_numbers 200000000 \
+		>"$WORK/said" 2>"$WORK/err" || fail "status $?"
+	cmp "$WORK/plain" "$WORK/said" || fail 'other output'
+	[ ! -s "$WORK/err" ] || fail "it said $(cat "$WORK/err")"
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" 'r["loss"]["blocked"] > 0' 'none was met'
+}
+
+for check in times_are_those_that_the_program_takes time_asleep_is_none \
+	the_report_says_that_it_is_estimated \
+	what_cannot_be_is_said_in_one_line \
+	a_handler_that_meets_a_watch_goes_on \
+	many_threads_take_turns_with_the_registers \
+	what_the_handler_uses_too_does_not_stop_the_program; do
+	SECONDS=0
+	$check
+	echo "$check $SECONDS s"
+done

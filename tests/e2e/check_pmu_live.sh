@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_pmu_live - PEBS or IBS on a processor that has them
+#
+# Where doctor says that one of the two works, a program with false sharing is
+# recorded with it. Its lines must be found and called false, its counts be of
+# the size that its loops make, and the losses small.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+
+choice=$("$B/reusetrack" doctor --json | python3 -c '
+import json, sys
+sources = {s["name"]: s for s in json.load(sys.stdin)["sources"]}
+for name in "pebs", "ibs":
+    if sources[name]["usable"]:
+        print(name)
+        break
+else:
+    print("none; pebs: %s; ibs: %s" % (sources["pebs"]["reason"],
+                                       sources["ibs"]["reason"]))')
+case $choice in
+pebs | ibs) ;;
+*)
+	echo "no hardware source works here: ${choice#none; }"
+	exit 77
+	;;
+esac
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+"$B/reusetrack" record -s "$choice" -p 100000 -o "$tmp/out" -- \
+	"$B/microbench/false_sharing" 2>"$tmp/said" >/dev/null || {
+	cat "$tmp/said"
+	exit 1
+}
+"$B/reusetrack" report "$tmp/out" --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+source = sys.argv[1]
+samples = sum(t.get("samples", {}).get("uniform", 0) for t in r["threads"])
+counted = sum(t.get("accesses", 0) for t in r["threads"])
+c = r["communication"]
+share = c["false_sharing"]["estimate"] / max(1, c["total"]["estimate"])
+print(f"{source}: {samples} samples, {counted} accesses, "
+      f"{c['"'"'total'"'"']['"'"'estimate'"'"']} detections, {share:.0%} false")
+bad = [what for what, right in (
+    ("the source is another", r["run"]["source"] == source),
+    ("few samples", samples >= 100),
+    ("accesses and samples do not agree",
+     0.5 < samples * r["run"]["period"] / max(1, counted) < 2),
+    ("little false sharing", share > 0.9)) if not right]
+print("\n".join(bad))
+sys.exit(bool(bad))' "$choice"

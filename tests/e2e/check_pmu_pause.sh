@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_pmu_pause - no use is counted across a pause of a hardware source
+#
+# Before an exec, and when --duration is over, the events of a thread are
+# switched off while its registers go on to trap. tests/help_pmu_pause.c has
+# words watched at that moment, on a machine with a PMU that is not there; each
+# of their reuse times is 5000, and any other is one across the pause. Those
+# uses must be lost and counted.
+#
+#	check_pmu_pause.sh [CLAIM]
+
+. "$(dirname "$0")/e2e.sh"
+
+FAKE=$B/tests/libcomdet-fake.so
+WORDS=5000
+WHOLE='([e for e in r.get("reuse", []) if "thread" not in e] +
+	[{"bins": [], "samples": 0}])[0]'
+
+debug_registers || skip "no debug registers here"
+cat >"$WORK/during.c" <<'EOF'
+#include <errno.h>
+#include <unistd.h>
+
+void (*call_during_exec)(void);
+
+int execve(const char *path, char *const *argv, char *const *env)
+{
+	call_during_exec();
+	errno = ENOENT;
+	return -1;
+}
+EOF
+${CC:-gcc} -fPIC -shared -o "$WORK/during.so" "$WORK/during.c" ||
+	fail "the library that makes exec fail cannot be built"
+
+# swept DURATION ARGUMENT... - sweeps with a pause, and without a wrong use
+swept()
+{
+	local duration=$1
+
+	shift
+	rm -rf "$WORK/out"
+	timeout 100 env FAKE_MODEL=skylake COMDET_MODE=reuse COMDET_PERIOD=1000 \
+		COMDET_OUT="$WORK/out" COMDET_DURATION="$duration" \
+		LD_PRELOAD="$FAKE:$WORK/during.so" \
+		"$B/tests/programs/help_pmu_pause" "$@" >"$WORK/took" ||
+		fail "$*: status $?"
+	json "$WORK/out" "$WORK/json"
+	wrong=$(ask "$WORK/json" "[b for b in ${WHOLE}['bins']
+		if b['mean'] != $WORDS]")
+	[ "$wrong" = '[]' ] || fail "$*: of other lengths: $wrong"
+}
+
+# has_both TEXT - of the last sweeps, are there uses, and lost ones?
+has_both()
+{
+	local counts
+
+	counts=$(ask "$WORK/json" "(${WHOLE}['samples'],
+		r['loss'].get('no_register', 0))")
+	echo "  $1: reuses and lost $counts, $(cat "$WORK/took") s"
+	case $counts in
+	'(0,'* | *' 0)') return 1 ;;
+	esac
+}
+
+no_use_is_counted_across_an_exec()
+{
+	swept 0 exec
+	has_both exec || fail 'exec: nothing to lose'
+}
+
+# About one register is armed at a time, so the end may meet none; and on a
+# slow machine the time is over before there is any. Once more then, later with
+# more time; a wrong use fails at once.
+no_use_is_counted_across_the_end()
+{
+	local seconds
+
+	for seconds in 2 2 2 2 2 2 5 10 30; do
+		swept "$seconds" wait "$seconds.2"
+		has_both wait && return
+	done
+	fail 'no end of the time met a use'
+}
+
+run_claims "${1-}" no_use_is_counted_across_an_exec \
+	no_use_is_counted_across_the_end

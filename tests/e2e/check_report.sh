@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_report - report and doctor as commands: pipes, disks, debug files
+#
+# A C++ program with its debug information in a separate file is recorded and
+# its sharing found by function and line; then the file is replaced. Output
+# that cannot be written is an error. Pages and help texts exist and agree.
+
+. "$(dirname "$0")/e2e.sh"
+cd "$WORK" || exit 1
+
+cat >share.cc <<'CODE'
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace bench {
+struct alignas(64) Pair { std::atomic<long> left, right; };
+Pair the_pair;
+
+struct Worker {
+	void run(std::atomic<long> &mine)
+	{
+		using clock = std::chrono::steady_clock;
+		auto end = clock::now() + std::chrono::milliseconds(MS);
+
+		do {
+			for (long i = 0; i < 1000000; i++)
+				mine.store(i, std::memory_order_relaxed);
+		} while (clock::now() < end);
+	}
+};
+}
+
+int main()
+{
+	bench::Worker w;
+	std::thread a([&] { w.run(bench::the_pair.left); });
+	std::thread b([&] { w.run(bench::the_pair.right); });
+	a.join();
+	b.join();
+}
+CODE
+line=$(grep -n 'mine.store' share.cc | cut -d: -f1)
+
+build()
+{
+	g++ -std=c++17 -O2 -g -pthread -Wl,--build-id \
+		"-DMS=$1" -o share share.cc || fail "cannot build share.cc"
+}
+
+# Threads share while both run, which on busy processors may be seldom.
+for ms in 3000 6000 12000; do
+	build $ms
+	objcopy --only-keep-debug share share.debug
+	objcopy --strip-debug --add-gnu-debuglink=share.debug share
+	"$TOOL" record -- ./share 2>err ||
+		fail "record: status $?: $(cat err)"
+	json out r.json
+	[ "$(ask r.json 'est("total") > 20')" = True ] && break
+done
+holds r.json 'est("total") > 20' "a C++ program that shares"
+holds r.json 'est("false_sharing") > 0.95 * c["total"]["estimate"]' \
+	"a C++ program that shares falsely"
+holds r.json "all(s['location'].endswith('share.cc:$line') for s in c['sites'])" \
+	"lines of the program, not of the library inlined there"
+holds r.json 'any("atomic" in s.get("inlined", {}).get("location", "")
+	for s in c["sites"])' "what was inlined there"
+holds r.json 'any("::" in s.get("function", "") and "_Z" not in
+	s["function"] for s in c["sites"])' "demangled functions"
+holds r.json 'c["lines"][0]["object"].startswith("bench::the_pair")' \
+	"a variable of a C++ namespace"
+"$TOOL" report out >text 2>err || fail "report: status $?"
+[ ! -s err ] || fail "report says on stderr: $(cat err)"
+head -1 text | grep -Eq '^(9[5-9]|100|>99\.9) ?(\.[0-9])? ?% of the cache' ||
+	head -1 text | grep -Eq '^[0-9.>]+ % of the cache' ||
+	fail "the first line is not the answer: $(head -1 text)"
+
+# The module's own debug file is gone: the symbol table still gives names.
+mv share.debug away
+json out r.json
+holds r.json 'any("::" in s.get("function", "") for s in c["sites"])' \
+	"functions from the symbol table alone"
+holds r.json 'not any("location" in s for s in c["sites"]
+	if s["module"].endswith("/share"))' "no lines without debug file"
+
+# Another build under the same name is not believed.
+cp share original
+build 3001
+json out r.json
+holds r.json 'not any("function" in s for s in c["sites"]
+	if s["module"].endswith("/share"))' "another build is not believed"
+holds r.json 'any("has changed" in p for p in r["problems"])' \
+	"another build is told"
+"$TOOL" report out | tr -s ' \n' ' ' | grep -q "has changed since it was" ||
+	fail "the text does not tell of another build"
+cp original share
+mv away share.debug
+
+# Pipes, disks, files.
+"$TOOL" report out 2>err | head -1 >/dev/null
+[ ! -s err ] || fail "a closed pipe: stderr says $(cat err)"
+python3 - "$TOOL" <<'PYTHON' || exit 1
+import os, subprocess, sys
+r, w = os.pipe()
+os.close(r)
+p = subprocess.run([sys.argv[1], "report", "out"], stdout=w,
+                   stderr=subprocess.PIPE, preexec_fn=lambda: __import__(
+                       "signal").signal(13, __import__("signal").SIG_IGN))
+if p.returncode != 1 or len(p.stderr.splitlines()) > 1:
+    sys.exit(f"FAIL: a closed pipe, SIGPIPE ignored: {p}")
+PYTHON
+for verb in "report out" "report --json out" doctor --help; do
+	# shellcheck disable=SC2086
+	"$TOOL" $verb >/dev/full 2>err
+	[ $? = 1 ] || fail "$verb >/dev/full: not status 1"
+	[ "$(wc -l <err)" = 1 ] || fail "$verb >/dev/full: $(cat err)"
+done
+"$TOOL" report -o file out || fail "report -o file: status $?"
+cmp -s file text || fail "report -o file differs from standard output"
+"$TOOL" report -o /dev/full out 2>err && fail "report -o /dev/full: status 0"
+"$TOOL" report -o /no/such/file out 2>err && fail "report -o: status 0"
+
+# Text for people fits 80 columns, without colours in a file.
+[ "$(awk 'length($0) > 80' text | wc -l)" = 0 ] || fail "over 80 columns"
+! grep -q $'\033' text || fail "colours in a file"
+
+# doctor: the exit status follows what can be used.
+"$TOOL" doctor --json >d.json
+status=$?
+usable=$(python3 -c 'import json
+print(any(s["usable"] for s in json.load(open("d.json"))["sources"]))')
+[ "$usable,$status" = True,0 ] || [ "$usable,$status" = False,1 ] ||
+	fail "doctor: usable is $usable and the status $status"
+[ "$("$TOOL" doctor | awk 'length($0) > 80' | wc -l)" = 0 ] ||
+	fail "doctor: over 80 columns"
+# Where nothing of ours lies beside the tool, its hooks are not there either.
+mkdir alone && cp "$TOOL" "$B/libcomdet.so" alone
+PATH=$WORK/none "$B/tests/programs/help_deny" perf_event_open,timer_create EPERM \
+	alone/reusetrack doctor >doctor
+[ $? = 1 ] || fail "doctor with nothing usable: status is not 1"
+tr -s ' \n' ' ' <doctor | grep -q 'not permitted, by a seccomp filter' ||
+	fail "doctor does not name the seccomp filter"
+mkdir bin && printf '#!/bin/sh\n' >bin/qemu-x86_64 && chmod +x bin/qemu-x86_64
+for path in none bin; do
+	PATH=$WORK/$path "$TOOL" doctor --json >d-$path.json
+done
+holds d-none.json '[s["advice"] for s in r["sources"] if s["name"] == "emu"] == ["install the package qemu-user"]' \
+	"doctor without QEMU"
+holds d-bin.json '[s["usable"] for s in r["sources"] if s["name"] == "emu"] == [True]' \
+	"doctor with QEMU and the plugin"
+
+# Each verb has help and a manual page, and they name the same options.
+for verb in record report doctor accuracy predict; do
+	"$TOOL" $verb --help >help || fail "$verb --help: status $?"
+	"$TOOL" help $verb | cmp -s - help || fail "help $verb differs"
+	[ "$(awk 'length($0) > 80' help | wc -l)" = 0 ] ||
+		fail "$verb --help: over 80 columns"
+	page=$TOP/docs/man/reusetrack-$verb.1
+	[ -z "$(man --warnings -l -Tutf8 -Z "$page" 2>&1 >/dev/null)" ] ||
+		fail "$page does not format"
+	for option in $(grep -oE -- '--[a-z]+(-[a-z]+)?' help | sort -u); do
+		grep -qF -- "Fl -${option#--}" "$page" ||
+			fail "$page does not have $option"
+	done
+done
+for variable in $(grep -ohE '"COMDET_[A-Z_]+"' "$TOP"/preload/*.c |
+	tr -d '"' | sort -u); do
+	grep -q "$variable" "$TOP/docs/man/libcomdet.7" ||
+		fail "libcomdet.7 does not have $variable"
+done
+"$TOOL" no-such-verb 2>err && fail "an unknown verb: status 0"
+[ "$(wc -l <err)" = 1 ] || fail "an unknown verb: $(cat err)"
+"$TOOL" help no-such-verb >out.txt 2>err && fail "help of no verb: status 0"
+[ "$(wc -l <err)" = 1 ] || fail "help of no verb: $(cat err)"
+[ ! -s out.txt ] || fail "help of no verb prints something else"
+echo "report and doctor behave as commands"

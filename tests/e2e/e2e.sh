@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# e2e - what the end-to-end scripts share; source it first
+#
+# $B is the build directory, $TOP the project, $WORK a directory of the
+# script's own that is removed at its end. fail TEXT ends the script.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+B=${B:-$TOP/build}
+LIB=$B/libcomdet.so
+TOOL=$B/reusetrack
+WORK=$(mktemp -d) || exit 1
+trap 'rm -rf "$WORK"' EXIT
+unset "${!COMDET_@}"
+
+fail()
+{
+	echo "FAIL: $*"
+	exit 1
+}
+
+skip()
+{
+	echo "$*"
+	exit 77
+}
+
+# preload OUT COMMAND... - run it under the library, its status is returned
+preload()
+{
+	local out=$1
+
+	shift
+	rm -rf "$out"
+	COMDET_OUT=$out LD_PRELOAD=$LIB "$@"
+}
+
+# json OUT FILE - the report as JSON into FILE
+json()
+{
+	"$TOOL" report "$1" --json >"$2" ||
+		fail "reusetrack report $1 --json ended with status $?"
+}
+
+# ask FILE EXPRESSION - Python over the report r; prints the value
+ask()
+{
+	python3 - "$1" "$2" <<-'EOF' || fail "cannot evaluate: $2"
+	import json, sys
+	r = json.load(open(sys.argv[1]))
+	c = r.get("communication", {})
+	def est(name):
+	    return c.get(name, {}).get("estimate", 0)
+	def cell(a, b):
+	    return sum(x["all"] for x in c.get("cells", [])
+	               if {x["a"], x["b"]} == {a, b})
+	print(eval(sys.argv[2]))
+	EOF
+}
+
+# holds FILE EXPRESSION TEXT - fail unless the expression is true
+holds()
+{
+	[ "$(ask "$1" "$2")" = True ] ||
+		fail "$3: not $2; $(ask "$1" 'c.get("total"), est("true_sharing"), est("false_sharing")')"
+}
+
+# debug_registers - do they work here, by doctor's own probe?
+debug_registers()
+{
+	"$TOOL" doctor --json 2>/dev/null | python3 -c '
+import json, sys
+sys.exit(0 if json.load(sys.stdin)["debug_registers"]["usable"] else 1)'
+}
+
+# run_claims NAME CLAIM... - call these functions, or that of this name alone,
+# and say how long each took
+run_claims()
+{
+	local name=$1 claim start ran=
+
+	shift
+	for claim; do
+		[ -z "$name" ] || [ "$name" = "$claim" ] || continue
+		start=$SECONDS
+		$claim
+		echo "$claim $((SECONDS - start)) s"
+		ran=yes
+	done
+	[ "$ran" ] || fail "there is no claim $name"
+}

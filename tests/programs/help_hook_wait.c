@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * help_hook_wait - SIGTRAP blocked, pending and waited for, one case an
+ * argument
+ *
+ * As help_hook_signal: what a case prints must not depend on the preload.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/programs/hooks/cases.h"
+#include "tests/programs/hooks/signals.h"
+
+static _Atomic bool stop;
+
+static void show(const char *when)
+{
+	printf("%s: handled %d pending %d blocked %d\n", when, handled,
+	       pending(SIGTRAP), blocked());
+}
+
+static void blocked_kill(void)
+{
+	set(SIGTRAP, on_trap, 0);
+	mask(SIG_BLOCK, SIGTRAP);
+	burn(5);
+	show("blocked");
+	kill(getpid(), SIGTRAP);
+	burn(5);
+	show("sent");
+	kill(getpid(), SIGTRAP);
+	burn(5);
+	mask(SIG_BLOCK, SIGTRAP);
+	mask(SIG_BLOCK, SIGUSR1);
+	burn(5);
+	show("sent twice");
+	mask(SIG_UNBLOCK, SIGTRAP);
+	show("unblocked");
+	printf("code %d own %d uid %d\n", last.si_code, last.si_pid == getpid(),
+	       last.si_uid == getuid());
+	burn(5);
+	show("later");
+}
+
+static void blocked_raise(void)
+{
+	union sigval v = { .sival_int = 4711 };
+
+	set(SIGTRAP, on_trap, 0);
+	for (int i = 0; i < 200; i++) {
+		mask(SIG_BLOCK, SIGTRAP);
+		raise(SIGTRAP);
+		if (!pending(SIGTRAP) || handled != i)
+			show("lost");
+		mask(SIG_SETMASK, 0);
+	}
+	show("unblocked");
+	printf("code %d\n", last.si_code);
+	mask(SIG_SETMASK, SIGTRAP);
+	sigqueue(getpid(), SIGTRAP, v);
+	mask(SIG_SETMASK, 0);
+	show("queued");
+	printf("code %d value %d\n", last.si_code, last.si_value.sival_int);
+	mask(SIG_SETMASK, SIGTRAP);
+	raise(SIGTRAP);
+	signal(SIGTRAP, SIG_IGN);
+	set(SIGTRAP, on_trap, 0);
+	show("discarded by SIG_IGN");
+	mask(SIG_SETMASK, 0);
+	show("unblocked");
+}
+
+static void blocked_default(void)
+{
+	mask(SIG_BLOCK, SIGTRAP);
+	kill(getpid(), SIGTRAP);
+	burn(5);
+	printf("alive\n");
+	fflush(stdout);
+	mask(SIG_UNBLOCK, SIGTRAP);
+	printf("not reached\n");
+}
+
+static void fillset(void)
+{
+	sigset_t all, old, back;
+	uint64_t a, b;
+
+	sigfillset(&all);
+	sigemptyset(&old);
+	printf("%d\n", sigprocmask(SIG_SETMASK, &all, &old));
+	memcpy(&a, &old, sizeof(a));
+	burn(5);
+	printf("%d\n", sigprocmask(SIG_SETMASK, &old, &back));
+	memcpy(&b, &back, sizeof(b));
+	printf("%llx %llx\n", (unsigned long long)a, (unsigned long long)b);
+	back = all;
+	printf("%d ", pthread_sigmask(SIG_BLOCK, &all, &back));
+	printf("%d ", pthread_sigmask(SIG_BLOCK, &all, &back));
+	memcpy(&a, &back, sizeof(a));
+	printf("%llx blocked %d\n", (unsigned long long)a, blocked());
+	printf("%d %d\n", sigprocmask(99, &old, NULL), errno);
+	printf("%d blocked %d\n", pthread_sigmask(99, &old, NULL), blocked());
+}
+
+static void *wait_for_it(void *arg)
+{
+	sigset_t s = only(SIGTRAP);
+	int sig = 0, r = sigwait(&s, &sig);
+
+	printf("sigwait %d %d\n", r, sig);
+	return NULL;
+}
+
+static void *wait_for_info(void *arg)
+{
+	sigset_t s = only(SIGTRAP);
+	siginfo_t info;
+
+	printf("sigwaitinfo %d", sigwaitinfo(&s, &info));
+	printf(" code %d own %d\n", info.si_code, info.si_pid == getpid());
+	return NULL;
+}
+
+static void *burn_until_stop(void *arg)
+{
+	while (!stop)
+		burn(1);
+	return NULL;
+}
+
+static void sigwait_thread(void)
+{
+	pthread_t t, noise;
+
+	mask(SIG_BLOCK, SIGTRAP);
+	pthread_create(&noise, NULL, burn_until_stop, NULL);
+	for (int i = 0; i < 20; i++) {
+		pthread_create(&t, NULL, i % 2 ? wait_for_it : wait_for_info,
+			       NULL);
+		if (i % 3)
+			burn(1);
+		if (i % 5)
+			kill(getpid(), SIGTRAP);
+		else
+			pthread_kill(t, SIGTRAP);
+		pthread_join(t, NULL);
+	}
+	stop = true;
+	pthread_join(noise, NULL);
+	show("all received");
+}
+
+static void sigwait_timeout(void)
+{
+	struct timespec t = { 0, 60 * 1000 * 1000 }, none = { 0, 0 };
+	sigset_t s = only(SIGTRAP);
+	siginfo_t info;
+	int64_t begin;
+	int r;
+
+	mask(SIG_BLOCK, SIGTRAP);
+	for (int i = 0; i < 50; i++) {
+		burn(1);
+		r = sigtimedwait(&s, &info, &none);
+		if (r != -1 || errno != EAGAIN)
+			printf("got %d code %d\n", r, info.si_code);
+	}
+	begin = now_on(CLOCK_MONOTONIC);
+	r = sigtimedwait(&s, NULL, &t);
+	printf("%d errno %d in time %d\n", r, errno,
+	       now_on(CLOCK_MONOTONIC) - begin >= 60 * 1000000);
+	kill(getpid(), SIGTRAP);
+	printf("%d", sigtimedwait(&s, &info, &none));
+	printf(" code %d own %d\n", info.si_code, info.si_pid == getpid());
+	show("after");
+}
+
+static void *kill_later(void *arg)
+{
+	struct timespec t = { 0, 20 * 1000 * 1000 };
+
+	nanosleep(&t, NULL);
+	kill(getpid(), (int)(intptr_t)arg);
+	return NULL;
+}
+
+static pthread_t later(int sig)
+{
+	pthread_t t;
+
+	/* Leaves the signal to the main thread. */
+	mask(SIG_BLOCK, sig);
+	pthread_create(&t, NULL, kill_later, (void *)(intptr_t)sig);
+	return t;
+}
+
+/* Each way to wait with a mask; returns what the call did. */
+static int wait_by(int way, const sigset_t *m)
+{
+	struct timespec t = { 3, 0 };
+	struct epoll_event e;
+	int r, fd;
+
+	switch (way) {
+	case 0:
+		return sigsuspend(m);
+	case 1:
+		return ppoll(NULL, 0, &t, m);
+	case 2:
+		return pselect(0, NULL, NULL, NULL, &t, m);
+	default:
+		fd = epoll_create1(0);
+		r = way == 3 ? epoll_pwait(fd, &e, 1, 3000, m)
+			     : epoll_pwait2(fd, &e, 1, &t, m);
+		close(fd);
+		return r;
+	}
+}
+
+static void wait_with_mask(void)
+{
+	sigset_t none = only(0), trap = only(SIGTRAP);
+	pthread_t t;
+
+	set(SIGTRAP, on_trap, 0);
+	set(SIGUSR1, on_trap, 0);
+	for (int way = 0; way < 5; way++) {
+		/* Pending already: the call returns at once. */
+		mask(SIG_BLOCK, SIGTRAP);
+		kill(getpid(), SIGTRAP);
+		burn(2);
+		printf("way %d: %d errno %d\n", way, wait_by(way, &none),
+		       errno);
+		show("pending");
+		t = later(SIGTRAP);
+		printf("way %d: %d errno %d\n", way, wait_by(way, &none),
+		       errno);
+		show("arrived");
+		pthread_join(t, NULL);
+		/* Another signal, SIGTRAP blocked throughout. */
+		raise(SIGTRAP);
+		t = later(SIGUSR1);
+		printf("way %d: %d errno %d\n", way, wait_by(way, &trap),
+		       errno);
+		show("another");
+		pthread_join(t, NULL);
+		mask(SIG_SETMASK, 0);
+		show("unblocked");
+	}
+}
+
+/* A program that rests in ppoll and works between must see no EINTR. */
+static void no_interruption(void)
+{
+	struct timespec t = { 0, 300 * 1000 };
+	sigset_t none = only(0);
+	int bad = 0;
+
+	set(SIGTRAP, on_trap, 0);
+	mask(SIG_BLOCK, SIGTRAP);
+	for (int i = 0; i < 1000; i++) {
+		if (ppoll(NULL, 0, &t, i % 2 ? &none : NULL))
+			bad++;
+		if (i % 10 == 0)
+			burn(1);
+		if (nanosleep(&t, NULL))
+			bad++;
+	}
+	printf("interruptions %d handled %d\n", bad, handled);
+}
+
+static _Atomic int reader_id;
+
+/* Until the thread sleeps in its system call. */
+static void wait_until_asleep(void)
+{
+	struct timespec t = { 0, 20 * 1000 * 1000 };
+	char path[64], state = 0;
+
+	do {
+		FILE *f;
+
+		nanosleep(&t, NULL);
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat",
+			 reader_id);
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		if (f)
+			fclose(f);
+	} while (state != 'S');
+}
+
+static void *read_pipe(void *arg)
+{
+	char c;
+	int r;
+
+	reader_id = gettid();
+	r = read(*(int *)arg, &c, 1);
+	printf("read %d errno %d\n", r, r < 0 ? errno : 0);
+	return NULL;
+}
+
+/* SA_RESTART is the application's, although our handler has it. */
+static void restart(void)
+{
+	struct timespec t = { 0, 20 * 1000 * 1000 };
+	pthread_t reader;
+	int fd[2];
+
+	for (int i = 0; i < 2; i++) {
+		if (pipe(fd))
+			exit(1);
+		set(SIGTRAP, on_trap, i ? SA_RESTART : 0);
+		reader_id = 0;
+		pthread_create(&reader, NULL, read_pipe, &fd[0]);
+		wait_until_asleep();
+		pthread_kill(reader, SIGTRAP);
+		while (handled <= i)
+			nanosleep(&t, NULL);
+		if (write(fd[1], "x", 1) != 1)
+			exit(1);
+		pthread_join(reader, NULL);
+	}
+	printf("handled %d\n", handled);
+}
+
+/* Sent to the process: a thread that does not block it takes it. */
+static void finds_the_thread(void)
+{
+	pthread_t t;
+	int wrong = 0;
+
+	set(SIGTRAP, on_trap, 0);
+	pthread_create(&t, NULL, burn_until_stop, NULL);
+	mask(SIG_BLOCK, SIGTRAP);
+	for (int i = 0; i < 50; i++) {
+		kill(getpid(), SIGTRAP);
+		while (handled == i)
+			burn(1);
+		wrong += !pthread_equal(handled_by, t) ||
+			 last.si_code != SI_USER || last.si_pid != getpid();
+		mask(SIG_BLOCK, SIGTRAP);
+	}
+	stop = true;
+	pthread_join(t, NULL);
+	printf("handled %d wrong %d\n", handled, wrong);
+}
+
+static void *kill_self(void *arg)
+{
+	kill(getpid(), SIGTRAP);
+	burn(5);
+	printf("pending in the thread %d\n", pending(SIGTRAP));
+	return NULL;
+}
+
+/* All have it blocked; the first to unblock it gets it, with its sender. */
+static void waits_for_whoever(void)
+{
+	pthread_t t, noise[2];
+
+	set(SIGTRAP, on_trap, 0);
+	mask(SIG_BLOCK, SIGTRAP);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&noise[i], NULL, burn_until_stop, NULL);
+	pthread_create(&t, NULL, kill_self, NULL);
+	pthread_join(t, NULL);
+	burn(5);
+	show("blocked everywhere");
+	mask(SIG_UNBLOCK, SIGTRAP);
+	show("unblocked");
+	printf("code %d own %d\n", last.si_code, last.si_pid == getpid());
+	stop = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(noise[i], NULL);
+}
+
+static void through_signalfd(void)
+{
+	sigset_t s = only(SIGTRAP);
+	struct signalfd_siginfo info;
+	struct pollfd p;
+	int fd;
+
+	mask(SIG_BLOCK, SIGTRAP);
+	fd = signalfd(-1, &s, SFD_NONBLOCK | SFD_CLOEXEC);
+	p = (struct pollfd){ .fd = fd, .events = POLLIN };
+	burn(5);
+	printf("read %zd", read(fd, &info, sizeof(info)));
+	printf(" errno %d poll %d\n", errno, poll(&p, 1, 0));
+	for (int i = 0; i < 20; i++) {
+		kill(getpid(), SIGTRAP);
+		burn(2);
+		printf("poll %d", poll(&p, 1, 1000));
+		printf(" read %zd", read(fd, &info, sizeof(info)));
+		printf(" signal %u code %d own %d\n", info.ssi_signo,
+		       info.ssi_code, info.ssi_pid == (uint32_t)getpid());
+		burn(2);
+		printf("empty %zd\n", read(fd, &info, sizeof(info)));
+	}
+}
+
+static void *report(void *arg)
+{
+	burn(2);
+	show(arg);
+	return NULL;
+}
+
+static void inherited(void)
+{
+	pthread_attr_t a;
+	pthread_t t;
+	sigset_t s;
+
+	pthread_create(&t, NULL, report, "not blocked");
+	pthread_join(t, NULL);
+	mask(SIG_BLOCK, SIGTRAP);
+	pthread_create(&t, NULL, report, "blocked by the creator");
+	pthread_join(t, NULL);
+	pthread_attr_init(&a);
+	s = only(SIGUSR1);
+	pthread_attr_setsigmask_np(&a, &s);
+	pthread_create(&t, &a, report, "unblocked by attributes");
+	pthread_join(t, NULL);
+	mask(SIG_SETMASK, 0);
+	s = only(SIGTRAP);
+	pthread_attr_setsigmask_np(&a, &s);
+	pthread_create(&t, &a, report, "blocked by attributes");
+	pthread_join(t, NULL);
+	show("creator");
+}
+
+static const struct hook_case cases[] = {
+	{ "blocked_kill", blocked_kill },
+	{ "blocked_raise", blocked_raise },
+	{ "blocked_default", blocked_default },
+	{ "fillset", fillset },
+	{ "sigwait_thread", sigwait_thread },
+	{ "sigwait_timeout", sigwait_timeout },
+	{ "wait_with_mask", wait_with_mask },
+	{ "no_interruption", no_interruption },
+	{ "restart", restart },
+	{ "finds_the_thread", finds_the_thread },
+	{ "waits_for_whoever", waits_for_whoever },
+	{ "through_signalfd", through_signalfd },
+	{ "inherited", inherited },
+};
+
+int main(int argc, char **argv)
+{
+	return run_case(cases, sizeof(cases) / sizeof(cases[0]), argv[1]);
+}
