@@ -216,12 +216,11 @@ tests: $(TESTS) $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) \
 # ---- packages ------------------------------------------------------------
 # $(call install,PACKAGES): those of them that are missing
 define install
-	@missing=; for p in $(1); do \
-		dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
-			grep -q 'ok installed' || missing="$$missing $$p"; \
-	done; \
+	@have=$$(dpkg-query -W -f '$${Status} $${Package}\n' $(1) 2>/dev/null | \
+		sed -n 's/.* ok installed //p'); \
+	missing=$$(printf '%s\n' $(1) | grep -vxF -- "$$have" | sort -u); \
 	[ -n "$$missing" ] || exit 0; \
-	echo "installing:$$missing" >&2; \
+	echo "installing:" $$missing >&2; \
 	sudo=; [ $$(id -u) = 0 ] || sudo=sudo; \
 	export DEBIAN_FRONTEND=noninteractive; \
 	$$sudo apt-get -qq update && \
@@ -265,43 +264,37 @@ endif
 TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store \
 	%/test_exact %/test_exact_quick %/test_path_table %/test_reuse_race \
 	%/test_reuse_exact %/test_transfer_race,$(UNIT:.c=))
-RUN := B=$(abspath build) tests/run --limit 900
-RUN_UNIT := suite=unit $(UNIT:%.c=build/%)
-RUN_ASAN := suite=asan $(UNIT:%.c=build/san-address/%)
-RUN_TSAN := suite=tsan $(TSAN_TESTS:%=build/san-thread/%)
-RUN_SCRIPTS := suite=scripts $(SCRIPTS)
+SUITE_unit := $(UNIT:%.c=build/%)
+SUITE_asan := $(UNIT:%.c=build/san-address/%)
+SUITE_tsan := $(TSAN_TESTS:%=build/san-thread/%)
+SUITE_scripts := $(SCRIPTS)
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# A target check* runs the tests of its SUITES, or those that ONLY= names.
+RUN = B=$(abspath build) tests/run --limit 900 $(if $(ONLY),--only '$(ONLY)') \
+	$(foreach s,$(SUITES),suite=$(s) $(SUITE_$(s)))
+CHOSEN = $(if $(ONLY),$(shell $(RUN) --list),$(foreach s,$(SUITES),$(SUITE_$(s))))
+
+# Unit tests need what `make` builds; all others need the test programs too.
 BUILD_UNIT = $(MAKE) $(JOBS) all tests
-BUILD_ASAN = $(MAKE) $(JOBS) SAN=address,undefined tests \
-	build/san-address/reusetrack
-BUILD_TSAN = $(MAKE) $(JOBS) SAN=thread $(TSAN_TESTS:%=build/san-thread/%)
+BUILD_CHOSEN = $(MAKE) $(JOBS) all $(if $(filter-out build/tests/%,$(CHOSEN)), \
+	tests,$(CHOSEN))
+BUILD_ASAN = $(MAKE) $(JOBS) SAN=address,undefined build/san-address/reusetrack \
+	$(filter build/san-address/%,$(CHOSEN))
+BUILD_TSAN = $(MAKE) $(JOBS) SAN=thread $(filter build/san-thread/%,$(CHOSEN))
 
-.PHONY: check check-unit check-asan check-tsan check-scripts
-check: deps
-	$(BUILD_UNIT)
-	$(BUILD_ASAN)
-	$(BUILD_TSAN)
-	@$(RUN) $(RUN_UNIT) $(RUN_ASAN) $(RUN_TSAN) $(RUN_SCRIPTS)
-
-check-unit: deps
-	$(BUILD_UNIT)
-	@$(RUN) $(RUN_UNIT)
-
-check-asan: deps
-	$(BUILD_UNIT)
-	$(BUILD_ASAN)
-	@$(RUN) $(RUN_ASAN)
-
-check-tsan: deps
-	$(BUILD_UNIT)
-	$(BUILD_TSAN)
-	@$(RUN) $(RUN_TSAN)
-
-check-scripts: deps
-	$(BUILD_UNIT)
-	$(BUILD_ASAN)
-	@$(RUN) $(RUN_SCRIPTS)
+CHECKS := check check-unit check-asan check-tsan check-scripts
+.PHONY: $(CHECKS)
+check: SUITES = unit asan tsan scripts
+check-unit: SUITES = unit
+check-asan: SUITES = asan
+check-tsan: SUITES = tsan
+check-scripts: SUITES = scripts
+$(CHECKS): deps
+	$(BUILD_CHOSEN)
+	$(if $(filter build/san-address/% %.sh,$(CHOSEN)),$(BUILD_ASAN))
+	$(if $(filter build/san-thread/%,$(CHOSEN)),$(BUILD_TSAN))
+	@$(RUN)
 
 # Real programs with and without the preload; PROGRAMS= chooses some.
 .PHONY: check-programs

@@ -315,7 +315,8 @@ PYTHON
 # valid FILE [--changed]
 valid()
 {
-	python3 valid.py "$1" "$TOP/src/loss.h" "$TOP/docs/report-json.md" \
+	python3 valid.py "$1" "$(find "$TOP/src" -name loss.h)" \
+		"$TOP/docs/report-json.md" \
 		"${@:2}" || exit 1
 }
 

@@ -165,8 +165,9 @@ for verb in record report doctor accuracy predict; do
 			fail "$page does not have $option"
 	done
 done
-for variable in $(grep -ohE '"COMDET_[A-Z_]+"' "$TOP"/preload/*.c |
-	tr -d '"' | sort -u); do
+variables=$(grep -rohE '"COMDET_[A-Z_]+"' "$TOP/preload" | tr -d '"' | sort -u)
+[ "$(wc -w <<<"$variables")" -gt 20 ] || fail "only these settings: $variables"
+for variable in $variables; do
 	grep -q "$variable" "$TOP/docs/man/libcomdet.7" ||
 		fail "libcomdet.7 does not have $variable"
 done
