@@ -160,7 +160,7 @@ static void interleave(struct search *x)
 		if (!of_lines(x, row, REUSE_SHARED) || !(m.weight > 0))
 			continue;
 		h = &get_under(x, row->process, r->domain)->histogram;
-		if (r->outcome == REUSE_REUSED || r->outcome == REUSE_OWN)
+		if (r->outcome == REUSE_REUSED || r->outcome == REUSE_SAME_CORE)
 			to = &h->reuse[r->bin];
 		else if (r->outcome == REUSE_INVALIDATED)
 			to = &h->invalidated[r->bin];

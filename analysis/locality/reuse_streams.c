@@ -160,7 +160,7 @@ static void take(struct reuse_streams *s, const struct reuse_row *row)
 		     r->domain);
 	if (r->outcome == REUSE_COLD)
 		c->cold += m.weight;
-	if (r->outcome == REUSE_OWN)
+	if (r->outcome == REUSE_SAME_CORE)
 		c->own += m.weight;
 	if (!reuse_record_add(&c->histogram, r, c->basis, &m))
 		return;

@@ -278,9 +278,9 @@ static inline bool emu_measures(uint32_t modes)
 	return emu.config.modes & modes;
 }
 
-static inline struct reuse_place emu_place(const struct vcpu *v)
+static inline struct cpu_place emu_place(const struct vcpu *v)
 {
-	return (struct reuse_place){ v->record->id, v->core, v->domain };
+	return (struct cpu_place){ v->record->id, v->core, v->domain };
 }
 
 /* scheduler.c */

@@ -70,7 +70,7 @@ static void disarm(void *ctx, uint32_t slot)
  * Of a thread that runs in parallel the count may be some accesses old: it is
  * read while that thread goes on.
  */
-static uint64_t count_of(void *ctx, const struct reuse_place *use)
+static uint64_t count_of(void *ctx, const struct cpu_place *use)
 {
 	struct emu_reuse *r = ctx;
 	struct vcpu *v;
@@ -172,7 +172,7 @@ int emu_reuse_init(void)
 }
 
 static void start(struct emu_reuse *r, uint32_t i, struct reuse_tally *tally,
-		  const struct reuse_place *place)
+		  const struct cpu_place *place)
 {
 	r->tally = tally;
 	r->engine = i;
@@ -181,7 +181,7 @@ static void start(struct emu_reuse *r, uint32_t i, struct reuse_tally *tally,
 
 void emu_reuse_start(struct vcpu *v)
 {
-	struct reuse_place place = emu_place(v);
+	struct cpu_place place = emu_place(v);
 
 	v->reuse_tally.writer.section = CDP_REUSE;
 	v->reuse_tally.period = emu.config.period;
@@ -231,7 +231,7 @@ void emu_reuse_trap(struct vcpu *v, const struct access *a)
 
 void emu_reuse_finish(void)
 {
-	struct reuse_place nowhere = { 0, 0, 0 };
+	struct cpu_place nowhere = { 0, 0, 0 };
 	struct emu_reuse r;
 
 	for (uint32_t i = 0; i < engines; i++) {

@@ -60,7 +60,7 @@ int emu_reuse_exact_init(void)
 
 void emu_reuse_exact_start(struct vcpu *v)
 {
-	struct reuse_place place = emu_place(v);
+	struct cpu_place place = emu_place(v);
 	void *mem = map_zeros(reuse_exact_thread_size(&config));
 
 	v->reuse_exact = NULL;
@@ -148,8 +148,8 @@ static void put_scope(enum reuse_scope scope, uint32_t thread, uint32_t domain,
 
 	put_times(r, c->reused);
 	if (scope == REUSE_SHARED) {
-		r.outcome = REUSE_OWN;
-		put_times(r, c->own);
+		r.outcome = REUSE_SAME_CORE;
+		put_times(r, c->same_core);
 	}
 	put_invalidated(r, REUSE_RAR, c->invalidated[0]);
 	put_invalidated(r, REUSE_RAW, c->invalidated[1]);
@@ -227,8 +227,8 @@ void emu_reuse_exact_finish(void)
 			put_scope(REUSE_GLOBAL, UINT32_MAX, d, c);
 		if (!(emu.config.modes & CDP_MODE_SHARED))
 			continue;
-		subtract(&c->reused[0][0][0], &c->own[0][0][0],
-			 sizeof(c->own) / sizeof(c->own[0][0][0]));
+		subtract(&c->reused[0][0][0], &c->same_core[0][0][0],
+			 sizeof(c->same_core) / sizeof(c->same_core[0][0][0]));
 		put_scope(REUSE_SHARED, UINT32_MAX, d, c);
 	}
 	pthread_mutex_unlock(&lock);

@@ -29,11 +29,11 @@ int instr_place_read(char *const *env, char *error, size_t size)
 	return 0;
 }
 
-struct reuse_place instr_place(uint32_t thread)
+struct cpu_place instr_place(uint32_t thread)
 {
 	uint32_t core = cores ? thread % cores : 0;
 
-	return (struct reuse_place){
+	return (struct cpu_place){
 		.thread = thread,
 		.core = core,
 		.domain = domain_of ? domain_of[core] : 0,

@@ -123,7 +123,7 @@ static uint64_t count_for(const struct thread *t, const struct engine *e)
 }
 
 /* Of a thread, or a cache, as this one sees it. */
-static uint64_t count_of(void *ctx, const struct reuse_place *use)
+static uint64_t count_of(void *ctx, const struct cpu_place *use)
 {
 	const struct instr_reuse *r = ctx;
 	uint64_t count;
@@ -183,7 +183,7 @@ static int arm_registers(void *ctx, const struct reuse_watched *w)
 	struct instr_reuse *r = ctx;
 	struct instr_awaited *awaited = &r->owner->instr.awaited;
 	struct watch_range range =
-		reuse_own_part(w->addr, w->len, &r->thread.rng);
+		reuse_thread_regs_part(w->addr, w->len, &r->thread.rng);
 	struct reuse_watched part = *w;
 
 	part.addr = range.addr;
@@ -342,7 +342,7 @@ static bool decides(const struct engine *g, const struct watched *s,
 		    const struct thread *t, const struct access *a,
 		    struct access *piece, uint32_t *generation)
 {
-	struct reuse_place use;
+	struct cpu_place use;
 	uint64_t range, addr, end;
 
 	/* (K) pairs with (J). */
@@ -511,7 +511,7 @@ static void add_loss(enum loss_cause cause, uint64_t uses)
 
 void instr_reuse_finish(void)
 {
-	struct reuse_place nowhere = { 0, 0, 0 };
+	struct cpu_place nowhere = { 0, 0, 0 };
 	struct reuse_stats stats;
 
 	for (uint32_t i = 0; i < engines; i++) {

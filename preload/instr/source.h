@@ -126,7 +126,7 @@ struct instr_state {
 	uint64_t counted; /* accesses that the hooks handed over */
 	struct instr_reuse reuse[INSTR_REUSE_ENGINES];
 	struct reuse_tally reuse_tally;
-	struct reuse_place place;
+	struct cpu_place place;
 	struct instr_path *path; /* NULL: none was asked for yet */
 	/* For who reads its counts: count.c. */
 	struct thread *next;
@@ -362,7 +362,7 @@ uint64_t instr_count_domain(uint32_t domain);
 /* place.c: returns -EINVAL with @error set. Context: set-up. */
 int instr_place_read(char *const *env, char *error, size_t size);
 /* Of a thread by the number of its row. Any context. */
-struct reuse_place instr_place(uint32_t thread);
+struct cpu_place instr_place(uint32_t thread);
 
 /*
  * reuse.c: with config.reuse only. @registers to watch with, 0: in

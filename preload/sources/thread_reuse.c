@@ -24,7 +24,7 @@ enum {
 
 /* Of a thread, in a mapping of its own; the engine follows. */
 struct thread_reuse {
-	struct reuse_own own;
+	struct reuse_thread_regs own;
 	struct reuse_tally tally;
 	uint64_t signals; /* handled since the thread began */
 	/* While the handler is measured: what it counted; how often. */
@@ -54,7 +54,7 @@ static uint32_t registers(void)
 
 static size_t mapping_bytes(void)
 {
-	return head_bytes() + reuse_own_size(registers());
+	return head_bytes() + reuse_thread_regs_size(registers());
 }
 
 static void on_decided(void *ctx, const struct reuse_event *v)
@@ -79,7 +79,8 @@ static void on_lost(void *ctx, uint64_t weight)
 
 void thread_reuse_begin(struct thread *t)
 {
-	static const struct reuse_own_sink sink = { on_decided, on_lost };
+	static const struct reuse_thread_regs_sink sink = { on_decided,
+							    on_lost };
 	struct thread_reuse *r;
 	long at;
 
@@ -94,9 +95,9 @@ void thread_reuse_begin(struct thread *t)
 	}
 	r = (struct thread_reuse *)at;
 	r->tally.writer.section = CDP_REUSE;
-	reuse_own_init(&r->own, (char *)r + head_bytes(), registers(),
-		       t->record->id, &watch_ops, &sink, t,
-		       runtime.seed ^ (uint64_t)t->tid << 20);
+	reuse_thread_regs_init(&r->own, (char *)r + head_bytes(), registers(),
+			       t->record->id, &watch_ops, &sink, t,
+			       runtime.seed ^ (uint64_t)t->tid << 20);
 	t->reuse = r;
 	store_set(&t->record->reuse_resolution, resolution);
 }
@@ -129,7 +130,7 @@ void thread_reuse_end(struct thread *t)
 	if (!r)
 		return;
 	if (count_now(t, &now))
-		reuse_own_end(&r->own, now);
+		reuse_thread_regs_end(&r->own, now);
 	reuse_tally_release(&r->tally);
 	t->reuse = NULL;
 	sys_call2(SYS_munmap, r, mapping_bytes());
@@ -151,7 +152,7 @@ static bool look_after_registers(struct thread *t)
 	watch_ops.disarm(t);
 	t->registers_lost = false;
 	t->reuse->pauses = pauses;
-	reuse_own_broken(&t->reuse->own);
+	reuse_thread_regs_broken(&t->reuse->own);
 	return !paused;
 }
 
@@ -168,9 +169,9 @@ static void sample(struct thread *t, const struct access *a, bool ahead)
 		return;
 	}
 	if (ahead)
-		reuse_own_sample_ahead(&t->reuse->own, a, now);
+		reuse_thread_regs_sample_ahead(&t->reuse->own, a, now);
 	else
-		reuse_own_sample(&t->reuse->own, a, now);
+		reuse_thread_regs_sample(&t->reuse->own, a, now);
 }
 
 void thread_reuse_sample(struct thread *t, const struct access *a)
@@ -199,7 +200,7 @@ static void take_trial(struct thread *t)
 
 void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 {
-	struct reuse_own *own = &t->reuse->own;
+	struct reuse_thread_regs *own = &t->reuse->own;
 	const struct watch_range *range;
 	struct access a;
 	uint64_t now;
@@ -216,11 +217,11 @@ void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 		lose(t, LOSS_NO_EVENT);
 	} else {
 		look_after_registers(t);
-		range = reuse_own_range(own, reg);
+		range = reuse_thread_regs_range(own, reg);
 		known = range && sample_trapped(t, cpu, range, &a);
 		if (range && !known)
 			lose(t, LOSS_TRAP_INEXACT);
-		reuse_own_trap(own, reg, known ? &a : NULL, now);
+		reuse_thread_regs_trap(own, reg, known ? &a : NULL, now);
 	}
 	if (runtime.hardware)
 		pmu_source_let_go(t);
@@ -237,7 +238,7 @@ void thread_reuse_late(struct thread *t, int reg)
 	if (runtime.hardware)
 		pmu_source_hold(t);
 	look_after_registers(t);
-	reuse_own_spoil(&r->own, reg);
+	reuse_thread_regs_spoil(&r->own, reg);
 	if (runtime.hardware)
 		pmu_source_let_go(t);
 }

@@ -22,6 +22,13 @@ struct access {
 	uint32_t flags; /* ACCESS_* */
 };
 
+/* The thread that makes an access, and where it runs. */
+struct cpu_place {
+	uint32_t thread;
+	uint32_t core;
+	uint32_t domain; /* the cores under one shared cache */
+};
+
 /* How a sampled access was chosen; the two are never mixed in counts. */
 enum sample_kind {
 	SAMPLE_UNIFORM, /* every upcoming access equally likely */

@@ -113,7 +113,7 @@ struct reuse *reuse_init(void *mem, const struct reuse_config *c,
 	return e;
 }
 
-void reuse_thread_init(struct reuse_thread *t, const struct reuse_place *place,
+void reuse_thread_init(struct reuse_thread *t, const struct cpu_place *place,
 		       void *ctx, uint64_t seed)
 {
 	memset(t, 0, sizeof(*t));

@@ -88,9 +88,9 @@ enum reuse_outcome {
 	REUSE_NOTHING, /* not decided; never reported */
 	REUSE_REUSED,
 	REUSE_INVALIDATED,
-	REUSE_OWN,      /* shared: the same core came first */
-	REUSE_DANGLING, /* nobody came before the end */
-	REUSE_COLD,     /* looking back: no use before; of exact counts only */
+	REUSE_SAME_CORE, /* shared: the same core came first */
+	REUSE_DANGLING,  /* nobody came before the end */
+	REUSE_COLD,      /* looking back: no use before; of exact counts only */
 	REUSE_OUTCOMES
 };
 
@@ -104,11 +104,6 @@ enum reuse_pairing {
 };
 
 #define REUSE_TIME_UNKNOWN UINT64_MAX
-
-/* Where an access was made. */
-struct reuse_place {
-	uint32_t thread, core, domain;
-};
 
 struct reuse_config {
 	enum reuse_scope scope;
@@ -131,7 +126,7 @@ struct reuse_watched {
 	uint64_t addr;
 	uint32_t len; /* within one line if lines are watched, else any */
 	enum reuse_scope scope;
-	struct reuse_place place; /* of the use */
+	struct cpu_place place; /* of the use */
 };
 
 struct reuse_watch {
@@ -151,7 +146,7 @@ struct reuse_watch {
 	 * REUSE_TIME_UNKNOWN, or no function, if there is no telling. Called
 	 * with the slot's lock.
 	 */
-	uint64_t (*count)(void *ctx, const struct reuse_place *use);
+	uint64_t (*count)(void *ctx, const struct cpu_place *use);
 };
 
 /* One use and its end. */
@@ -159,7 +154,7 @@ struct reuse_event {
 	enum reuse_outcome outcome;
 	struct access use;
 	struct access end; /* the access that decided; flags 0 if dangling */
-	struct reuse_place use_place, end_place;
+	struct cpu_place use_place, end_place;
 	/*
 	 * Accesses from use to end, of the thread (private) or the domain: A B
 	 * B A is 3. Where the end is not of these, as if it came as their next
@@ -202,7 +197,7 @@ struct reuse;
 /* One per thread, only ever touched by it. */
 struct reuse_thread {
 	void *ctx; /* handed to watch and sink */
-	struct reuse_place place;
+	struct cpu_place place;
 	struct rng rng;
 	/* Of the access handed over: a node of store/path_table.h, 0: not
 	 * known. */
@@ -211,8 +206,8 @@ struct reuse_thread {
 
 /* The table above: what an access at @end is to a use at @use. */
 static inline enum reuse_outcome reuse_verdict(enum reuse_scope scope,
-					       const struct reuse_place *use,
-					       const struct reuse_place *end,
+					       const struct cpu_place *use,
+					       const struct cpu_place *end,
 					       bool end_stores)
 {
 	bool same = scope == REUSE_PRIVATE ? use->thread == end->thread
@@ -221,7 +216,7 @@ static inline enum reuse_outcome reuse_verdict(enum reuse_scope scope,
 	if (!same)
 		return end_stores ? REUSE_INVALIDATED : REUSE_NOTHING;
 	if (scope == REUSE_SHARED && use->core == end->core)
-		return REUSE_OWN;
+		return REUSE_SAME_CORE;
 	return REUSE_REUSED;
 }
 
@@ -239,7 +234,7 @@ struct reuse *reuse_init(void *mem, const struct reuse_config *config,
 			 const struct reuse_sink *sink);
 
 /* The caller may change t->place as the thread moves, and sets t->path. */
-void reuse_thread_init(struct reuse_thread *t, const struct reuse_place *place,
+void reuse_thread_init(struct reuse_thread *t, const struct cpu_place *place,
 		       void *ctx, uint64_t seed);
 
 /*

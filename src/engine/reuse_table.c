@@ -23,7 +23,7 @@ struct entry {
 	uint32_t next, previous;
 	uint32_t slot, generation;
 	uint16_t engine, scope;
-	struct reuse_place place;
+	struct cpu_place place;
 };
 
 struct reuse_table {
@@ -162,7 +162,7 @@ static bool known(const struct reuse_hit *hit, uint32_t n,
 }
 
 static bool decides(const struct entry *e, const struct access *a,
-		    const struct reuse_place *place)
+		    const struct cpu_place *place)
 {
 	return a->addr <= last_byte(e->addr, e->len) &&
 	       e->addr <= access_last(a) &&
@@ -171,7 +171,7 @@ static bool decides(const struct entry *e, const struct access *a,
 }
 
 uint32_t reuse_table_find(struct reuse_table *t, const struct access *a,
-			  const struct reuse_place *place,
+			  const struct cpu_place *place,
 			  struct reuse_hit hit[REUSE_TABLE_HITS])
 {
 	uint64_t line = a->addr & -(uint64_t)LINE;

@@ -56,7 +56,7 @@ void reuse_table_remove(struct reuse_table *t, uint32_t engine, uint32_t slot);
  * Context: handler.
  */
 uint32_t reuse_table_find(struct reuse_table *t, const struct access *a,
-			  const struct reuse_place *place,
+			  const struct cpu_place *place,
 			  struct reuse_hit hit[REUSE_TABLE_HITS]);
 
 /* The bytes that may_watch looks at, at the beginning of the table. */

@@ -28,14 +28,15 @@ static struct reuse_config config(uint32_t registers)
 	};
 }
 
-size_t reuse_own_size(uint32_t registers)
+size_t reuse_thread_regs_size(uint32_t registers)
 {
 	struct reuse_config c = config(registers);
 
 	return registers <= COMM_REGISTERS_MAX ? reuse_size(&c) : 0;
 }
 
-struct watch_range reuse_own_part(uint64_t addr, uint32_t len, struct rng *rng)
+struct watch_range reuse_thread_regs_part(uint64_t addr, uint32_t len,
+					  struct rng *rng)
 {
 	uint64_t size = WIDEST, first, parts;
 
@@ -51,191 +52,196 @@ struct watch_range reuse_own_part(uint64_t addr, uint32_t len, struct rng *rng)
 }
 
 /* Bring the registers in line with the slots. */
-static int program(struct reuse_own *o)
+static int program(struct reuse_thread_regs *r)
 {
 	struct watch_range list[COMM_REGISTERS_MAX];
 	uint32_t n = 0;
 	int armed;
 
 	for (uint32_t i = 0; i < COMM_REGISTERS_MAX; i++) {
-		if (!o->range[i].len)
+		if (!r->range[i].len)
 			continue;
-		o->slot[n] = i;
-		list[n++] = o->range[i];
+		r->slot[n] = i;
+		list[n++] = r->range[i];
 	}
-	o->armed = 0;
+	r->armed = 0;
 	if (!n) {
-		o->watch->disarm(o->ctx);
+		r->watch->disarm(r->ctx);
 		return 0;
 	}
-	armed = o->watch->arm(o->ctx, list, (int)n);
+	armed = r->watch->arm(r->ctx, list, (int)n);
 	if (armed > 0)
-		o->armed = (uint32_t)armed;
-	o->broken = o->armed < n;
-	return o->broken ? -EBUSY : 0;
+		r->armed = (uint32_t)armed;
+	r->broken = r->armed < n;
+	return r->broken ? -EBUSY : 0;
 }
 
 static int arm(void *ctx, const struct reuse_watched *w)
 {
-	struct reuse_own *o = ctx;
+	struct reuse_thread_regs *r = ctx;
 
-	o->range[w->slot] = reuse_own_part(w->addr, w->len, &o->thread.rng);
-	o->generation[w->slot] = w->generation;
-	o->maker[w->slot] = o->chosen;
-	o->others[w->slot] = REUSE_OWN_OTHERS;
-	if (!program(o))
+	r->range[w->slot] =
+		reuse_thread_regs_part(w->addr, w->len, &r->thread.rng);
+	r->generation[w->slot] = w->generation;
+	r->maker[w->slot] = r->chosen;
+	r->others[w->slot] = REUSE_THREAD_REGS_OTHERS;
+	if (!program(r))
 		return 0;
-	o->range[w->slot].len = 0;
+	r->range[w->slot].len = 0;
 	return -EBUSY;
 }
 
 static void disarm(void *ctx, uint32_t slot)
 {
-	struct reuse_own *o = ctx;
+	struct reuse_thread_regs *r = ctx;
 
-	o->range[slot].len = 0;
-	if (!o->dropping)
-		program(o);
+	r->range[slot].len = 0;
+	if (!r->dropping)
+		program(r);
 }
 
-static uint64_t now(void *ctx, const struct reuse_place *use)
+static uint64_t now(void *ctx, const struct cpu_place *use)
 {
-	struct reuse_own *o = ctx;
+	struct reuse_thread_regs *r = ctx;
 
-	return o->dropping ? REUSE_TIME_UNKNOWN : o->now;
+	return r->dropping ? REUSE_TIME_UNKNOWN : r->now;
 }
 
 static void decided(void *ctx, const struct reuse_event *v)
 {
-	struct reuse_own *o = ctx;
+	struct reuse_thread_regs *r = ctx;
 
-	if (o->dropping)
-		o->sink->lost(o->ctx, v->weight);
+	if (r->dropping)
+		r->sink->lost(r->ctx, v->weight);
 	else
-		o->sink->decided(o->ctx, v);
+		r->sink->decided(r->ctx, v);
 }
 
-void reuse_own_init(struct reuse_own *o, void *mem, uint32_t registers,
-		    uint32_t id, const struct comm_watch *watch,
-		    const struct reuse_own_sink *sink, void *ctx, uint64_t seed)
+void reuse_thread_regs_init(struct reuse_thread_regs *r, void *mem,
+			    uint32_t registers, uint32_t id,
+			    const struct comm_watch *watch,
+			    const struct reuse_thread_regs_sink *sink,
+			    void *ctx, uint64_t seed)
 {
 	static const struct reuse_watch ours = { arm, disarm, now };
 	static const struct reuse_sink to = { decided };
-	const struct reuse_place place = { .thread = id };
+	const struct cpu_place place = { .thread = id };
 	const struct reuse_config c = config(registers);
 
-	memset(o, 0, sizeof(*o));
-	o->watch = watch;
-	o->sink = sink;
-	o->ctx = ctx;
-	o->engine = reuse_init(mem, &c, &ours, &to);
-	reuse_thread_init(&o->thread, &place, o, seed);
+	memset(r, 0, sizeof(*r));
+	r->watch = watch;
+	r->sink = sink;
+	r->ctx = ctx;
+	r->engine = reuse_init(mem, &c, &ours, &to);
+	reuse_thread_init(&r->thread, &place, r, seed);
 }
 
 /* What was watched and is no longer: when it was used again nobody knows. */
-static void drop_broken(struct reuse_own *o)
+static void drop_broken(struct reuse_thread_regs *r)
 {
-	if (!o->broken)
+	if (!r->broken)
 		return;
-	o->dropping = true;
-	reuse_thread_end(o->engine, &o->thread);
-	o->dropping = false;
-	o->broken = false;
-	o->armed = 0;
+	r->dropping = true;
+	reuse_thread_end(r->engine, &r->thread);
+	r->dropping = false;
+	r->broken = false;
+	r->armed = 0;
 }
 
 /* What the engine gave up by itself. */
-static void tell_failed(struct reuse_own *o)
+static void tell_failed(struct reuse_thread_regs *r)
 {
-	uint64_t failed = reuse_stats(o->engine).failed;
+	uint64_t failed = reuse_stats(r->engine).failed;
 
-	if (failed > o->failed)
-		o->sink->lost(o->ctx, failed - o->failed);
-	o->failed = failed;
+	if (failed > r->failed)
+		r->sink->lost(r->ctx, failed - r->failed);
+	r->failed = failed;
 }
 
-void reuse_own_sample(struct reuse_own *o, const struct access *a,
-		      uint64_t count)
+void reuse_thread_regs_sample(struct reuse_thread_regs *r,
+			      const struct access *a, uint64_t count)
 {
-	drop_broken(o);
-	o->now = count;
-	reuse_sample(o->engine, &o->thread, a, count);
-	tell_failed(o);
+	drop_broken(r);
+	r->now = count;
+	reuse_sample(r->engine, &r->thread, a, count);
+	tell_failed(r);
 }
 
-void reuse_own_sample_ahead(struct reuse_own *o, const struct access *a,
-			    uint64_t count)
+void reuse_thread_regs_sample_ahead(struct reuse_thread_regs *r,
+				    const struct access *a, uint64_t count)
 {
-	o->chosen = a->ip;
-	reuse_own_sample(o, a, count);
-	o->chosen = 0;
+	r->chosen = a->ip;
+	reuse_thread_regs_sample(r, a, count);
+	r->chosen = 0;
 }
 
 /* Does the thread still have to make the use? */
-static bool precedes(struct reuse_own *o, uint32_t slot, const struct access *a)
+static bool precedes(struct reuse_thread_regs *r, uint32_t slot,
+		     const struct access *a)
 {
-	if (o->maker[slot] && a && a->ip != o->maker[slot] && o->others[slot]) {
-		o->others[slot]--;
+	if (r->maker[slot] && a && a->ip != r->maker[slot] && r->others[slot]) {
+		r->others[slot]--;
 		return true;
 	}
-	o->maker[slot] = 0;
+	r->maker[slot] = 0;
 	return false;
 }
 
-void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
-		    uint64_t count)
+void reuse_thread_regs_trap(struct reuse_thread_regs *r, int reg,
+			    const struct access *a, uint64_t count)
 {
 	struct access unknown = { .flags = ACCESS_LOAD };
 	uint32_t slot;
 
-	drop_broken(o);
-	if ((uint32_t)reg >= o->armed)
+	drop_broken(r);
+	if ((uint32_t)reg >= r->armed)
 		return;
-	slot = o->slot[reg];
-	if (precedes(o, slot, a))
+	slot = r->slot[reg];
+	if (precedes(r, slot, a))
 		return;
-	o->now = count;
-	unknown.addr = o->range[slot].addr;
-	unknown.len = o->range[slot].len;
-	reuse_trap(o->engine, &o->thread, slot, o->generation[slot],
+	r->now = count;
+	unknown.addr = r->range[slot].addr;
+	unknown.len = r->range[slot].len;
+	reuse_trap(r->engine, &r->thread, slot, r->generation[slot],
 		   a ? a : &unknown, count);
-	tell_failed(o);
+	tell_failed(r);
 }
 
-void reuse_own_spoil(struct reuse_own *o, int reg)
+void reuse_thread_regs_spoil(struct reuse_thread_regs *r, int reg)
 {
 	struct access any = { .flags = ACCESS_LOAD };
 	uint32_t slot;
 
-	drop_broken(o);
-	if ((uint32_t)reg >= o->armed)
+	drop_broken(r);
+	if ((uint32_t)reg >= r->armed)
 		return;
-	slot = o->slot[reg];
-	any.addr = o->range[slot].addr;
-	any.len = o->range[slot].len;
-	o->dropping = true;
+	slot = r->slot[reg];
+	any.addr = r->range[slot].addr;
+	any.len = r->range[slot].len;
+	r->dropping = true;
 	/* One that has not begun yet begins, and ends by the second. */
 	for (int i = 0; i < 2; i++)
-		reuse_trap(o->engine, &o->thread, slot, o->generation[slot],
-			   &any, o->now);
-	o->dropping = false;
-	program(o);
-	tell_failed(o);
+		reuse_trap(r->engine, &r->thread, slot, r->generation[slot],
+			   &any, r->now);
+	r->dropping = false;
+	program(r);
+	tell_failed(r);
 }
 
-const struct watch_range *reuse_own_range(const struct reuse_own *o, int reg)
+const struct watch_range *reuse_thread_regs_range(
+	const struct reuse_thread_regs *r, int reg)
 {
-	return (uint32_t)reg < o->armed ? &o->range[o->slot[reg]] : NULL;
+	return (uint32_t)reg < r->armed ? &r->range[r->slot[reg]] : NULL;
 }
 
-void reuse_own_broken(struct reuse_own *o)
+void reuse_thread_regs_broken(struct reuse_thread_regs *r)
 {
-	o->broken = o->armed > 0;
+	r->broken = r->armed > 0;
 }
 
-void reuse_own_end(struct reuse_own *o, uint64_t count)
+void reuse_thread_regs_end(struct reuse_thread_regs *r, uint64_t count)
 {
-	drop_broken(o);
-	o->now = count;
-	reuse_thread_end(o->engine, &o->thread);
+	drop_broken(r);
+	r->now = count;
+	reuse_thread_end(r->engine, &r->thread);
 }

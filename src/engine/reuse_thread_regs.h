@@ -23,13 +23,14 @@
 #include "reuse.h"
 
 enum {
-	REUSE_OWN_OTHERS = 16
+	REUSE_THREAD_REGS_OTHERS = 16
 };
 
 /* The largest aligned part of @len bytes at @addr; of several one by chance. */
-struct watch_range reuse_own_part(uint64_t addr, uint32_t len, struct rng *rng);
+struct watch_range reuse_thread_regs_part(uint64_t addr, uint32_t len,
+					  struct rng *rng);
 
-struct reuse_own_sink {
+struct reuse_thread_regs_sink {
 	void (*decided)(void *ctx, const struct reuse_event *v);
 	/*
 	 * Uses, by weight: no register could be armed, or another thread has
@@ -38,11 +39,11 @@ struct reuse_own_sink {
 	void (*lost)(void *ctx, uint64_t weight);
 };
 
-struct reuse_own {
+struct reuse_thread_regs {
 	struct reuse *engine;
 	struct reuse_thread thread;
 	const struct comm_watch *watch;
-	const struct reuse_own_sink *sink;
+	const struct reuse_thread_regs_sink *sink;
 	void *ctx; /* of both */
 	uint64_t now;
 	uint64_t failed; /* uses that the sink was told of so */
@@ -60,54 +61,57 @@ struct reuse_own {
 };
 
 /* Bytes of memory that it needs for @registers, 1 to 4. Context: any. */
-size_t reuse_own_size(uint32_t registers);
+size_t reuse_thread_regs_size(uint32_t registers);
 
 /*
- * For thread @id, in @mem: reuse_own_size() bytes, all zero, aligned to 64.
+ * For thread @id, in @mem: reuse_thread_regs_size() bytes, all zero, aligned
+ * to 64.
  * @ctx is handed to @watch and @sink.
  */
-void reuse_own_init(struct reuse_own *o, void *mem, uint32_t registers,
-		    uint32_t id, const struct comm_watch *watch,
-		    const struct reuse_own_sink *sink, void *ctx,
-		    uint64_t seed);
+void reuse_thread_regs_init(struct reuse_thread_regs *r, void *mem,
+			    uint32_t registers, uint32_t id,
+			    const struct comm_watch *watch,
+			    const struct reuse_thread_regs_sink *sink,
+			    void *ctx, uint64_t seed);
 
 /* A sample of @a, when the thread had made @count accesses. */
-void reuse_own_sample(struct reuse_own *o, const struct access *a,
-		      uint64_t count);
+void reuse_thread_regs_sample(struct reuse_thread_regs *r,
+			      const struct access *a, uint64_t count);
 
 /*
  * A sample of @a, which the thread is about to make: the use is the next access
  * that its instruction makes to the place. Others that come before are not, or
  * what precedes the most likely moments of sampling would be taken for what was
- * chosen; after REUSE_OWN_OTHERS of them the thread seems to have gone another
- * way, and any is.
+ * chosen; after REUSE_THREAD_REGS_OTHERS of them the thread seems to have gone
+ * another way, and any is.
  */
-void reuse_own_sample_ahead(struct reuse_own *o, const struct access *a,
-			    uint64_t count);
+void reuse_thread_regs_sample_ahead(struct reuse_thread_regs *r,
+				    const struct access *a, uint64_t count);
 
 /*
  * Register @reg trapped when the thread had made @count accesses. @a is the
  * access; NULL: it is not known, and taken for a load of what is watched.
  */
-void reuse_own_trap(struct reuse_own *o, int reg, const struct access *a,
-		    uint64_t count);
+void reuse_thread_regs_trap(struct reuse_thread_regs *r, int reg,
+			    const struct access *a, uint64_t count);
 
 /*
  * Register @reg trapped, and the access was not the program's, or nobody knows
  * when it was: the use is lost.
  */
-void reuse_own_spoil(struct reuse_own *o, int reg);
+void reuse_thread_regs_spoil(struct reuse_thread_regs *r, int reg);
 
 /* What register @reg watches; NULL: nothing. */
-const struct watch_range *reuse_own_range(const struct reuse_own *o, int reg);
+const struct watch_range *reuse_thread_regs_range(
+	const struct reuse_thread_regs *r, int reg);
 
 /* The registers were taken away. */
-void reuse_own_broken(struct reuse_own *o);
+void reuse_thread_regs_broken(struct reuse_thread_regs *r);
 
 /*
  * The thread will access nothing more: what is watched dangles. Context: the
  * thread, or any when the thread is in no call.
  */
-void reuse_own_end(struct reuse_own *o, uint64_t count);
+void reuse_thread_regs_end(struct reuse_thread_regs *r, uint64_t count);
 
 #endif

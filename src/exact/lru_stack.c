@@ -52,24 +52,24 @@ enum {
 	ROW = 16,
 	PAIR = 2,
 	ROOM = 8, /* positions a line */
-	PLACES_MIN = 2 * REUSE_STACK_LINES_MIN,
+	PLACES_MIN = 2 * LRU_STACK_LINES_MIN,
 	POSITIONS_MIN = 8 * BLOCK,
 	HASH_BITS = 32,
 };
 
-struct reuse_stack {
+struct lru_stack {
 	uint32_t lines_max, lines;
-	uint32_t rows;                   /* of the table, a power of two */
-	uint32_t positions;              /* in use at present, whole blocks */
-	uint32_t next;                   /* the position of the next access */
-	uint32_t left_out;               /* log2 of the weight */
-	struct reuse_stack_line *table;  /* behind all smaller ones */
-	struct reuse_stack_line *recent; /* the last one accessed, or NULL */
+	uint32_t rows;                 /* of the table, a power of two */
+	uint32_t positions;            /* in use at present, whole blocks */
+	uint32_t next;                 /* the position of the next access */
+	uint32_t left_out;             /* log2 of the weight */
+	struct lru_stack_line *table;  /* behind all smaller ones */
+	struct lru_stack_line *recent; /* the last one accessed, or NULL */
 	uint64_t *bits;
 	uint8_t *words; /* occupied positions */
 	uint16_t *blocks;
 	uint32_t *groups, *ranges;
-	uint32_t *order; /* of reuse_stack_each: places by position */
+	uint32_t *order; /* of lru_stack_each: places by position */
 };
 
 struct layout {
@@ -98,8 +98,8 @@ static struct layout layout(uint32_t lines)
 	size_t places = 4 * (size_t)lines - PLACES_MIN; /* of all tables */
 	struct layout l;
 
-	l.table = round_up(sizeof(struct reuse_stack));
-	l.bits = l.table + places * sizeof(struct reuse_stack_line);
+	l.table = round_up(sizeof(struct lru_stack));
+	l.bits = l.table + places * sizeof(struct lru_stack_line);
 	l.words = l.bits + counts(positions, 8, sizeof(uint8_t));
 	l.blocks = l.words + counts(positions, WORD, sizeof(uint8_t));
 	l.groups = l.blocks + counts(positions, BLOCK, sizeof(uint16_t));
@@ -109,16 +109,16 @@ static struct layout layout(uint32_t lines)
 	return l;
 }
 
-size_t reuse_stack_size(uint32_t lines)
+size_t lru_stack_size(uint32_t lines)
 {
-	if (lines < REUSE_STACK_LINES_MIN || lines > REUSE_STACK_LINES_MAX ||
+	if (lines < LRU_STACK_LINES_MIN || lines > LRU_STACK_LINES_MAX ||
 	    (lines & (lines - 1)))
 		return 0;
 	return layout(lines).end;
 }
 
 /* Nobody has given anything up. */
-static void fill_counts(struct reuse_stack *s)
+static void fill_counts(struct lru_stack *s)
 {
 	for (uint32_t i = 0; i * WORD < s->positions; i++)
 		s->words[i] = WORD;
@@ -130,13 +130,13 @@ static void fill_counts(struct reuse_stack *s)
 		s->ranges[i] = RANGE;
 }
 
-struct reuse_stack *reuse_stack_init(void *mem, uint32_t lines)
+struct lru_stack *lru_stack_init(void *mem, uint32_t lines)
 {
-	struct reuse_stack *s = mem;
+	struct lru_stack *s = mem;
 	unsigned char *base = mem;
 	struct layout l;
 
-	if (!reuse_stack_size(lines))
+	if (!lru_stack_size(lines))
 		return NULL;
 	l = layout(lines);
 	s->lines_max = lines;
@@ -167,7 +167,7 @@ static uint64_t mix(uint64_t x)
 }
 
 /* By its own bits of a hash of the line alone. */
-static bool is_left_out(const struct reuse_stack *s, uint64_t line)
+static bool is_left_out(const struct lru_stack *s, uint64_t line)
 {
 	return s->left_out && mix(line + 1) >> (WORD - s->left_out) != 0;
 }
@@ -180,7 +180,7 @@ struct place {
  * Lines a power of two apart would all have the same place in their rows:
  * the row's hash permutes the places.
  */
-static struct place home(const struct reuse_stack *s, uint64_t line)
+static struct place home(const struct lru_stack *s, uint64_t line)
 {
 	unsigned __int128 product = (line / ROW) * (unsigned __int128)FACTOR;
 	uint64_t h = (uint64_t)product ^ (uint64_t)(product >> 64);
@@ -196,20 +196,20 @@ static struct place home(const struct reuse_stack *s, uint64_t line)
  * first, the one where @key is, or the first empty one, or the second. No
  * branch depends on which.
  */
-static inline struct reuse_stack_line *choose(struct reuse_stack_line *l,
-					      uint64_t key)
+static inline struct lru_stack_line *choose(struct lru_stack_line *l,
+					    uint64_t key)
 {
 	return l + ((l[0].key != key) & (l[0].key != 0));
 }
 
 /* The line's place, or the empty one that it would take. */
-static NOINLINE struct reuse_stack_line *find(const struct reuse_stack *s,
-					      uint64_t line)
+static NOINLINE struct lru_stack_line *find(const struct lru_stack *s,
+					    uint64_t line)
 {
 	struct place p = home(s, line);
 
 	for (;; p.row = (p.row + 1) & (s->rows - 1)) {
-		struct reuse_stack_line *l =
+		struct lru_stack_line *l =
 			choose(&s->table[p.row * ROW + p.at], line + 1);
 
 		if (l->key == line + 1 || !l->key)
@@ -218,23 +218,23 @@ static NOINLINE struct reuse_stack_line *find(const struct reuse_stack *s,
 }
 
 /* The same, where it is most often. */
-static inline struct reuse_stack_line *find_near(const struct reuse_stack *s,
-						 uint64_t line)
+static inline struct lru_stack_line *find_near(const struct lru_stack *s,
+					       uint64_t line)
 {
 	struct place p = home(s, line);
-	struct reuse_stack_line *l =
+	struct lru_stack_line *l =
 		choose(&s->table[p.row * ROW + p.at], line + 1);
 
 	return l->key == line + 1 ? l : find(s, line);
 }
 
-static uint32_t places(const struct reuse_stack *s)
+static uint32_t places(const struct lru_stack *s)
 {
 	return s->rows * ROW;
 }
 
 /* Would a line in row @from with row @home be found without row @to? */
-static bool is_found_without(const struct reuse_stack *s, uint32_t home,
+static bool is_found_without(const struct lru_stack *s, uint32_t home,
 			     uint32_t to, uint32_t from)
 {
 	uint32_t mask = s->rows - 1;
@@ -244,7 +244,7 @@ static bool is_found_without(const struct reuse_stack *s, uint32_t home,
 }
 
 /* Empty @hole, and move up what probing would not find any more. */
-static void delete (struct reuse_stack *s, struct reuse_stack_line *hole)
+static void delete (struct lru_stack *s, struct lru_stack_line *hole)
 {
 	uint32_t mask = s->rows - 1, place = hole - s->table;
 	uint32_t at = place % ROW / PAIR * PAIR;
@@ -252,7 +252,7 @@ static void delete (struct reuse_stack *s, struct reuse_stack_line *hole)
 	bool passed; /* could a line have gone past the row? */
 
 	do {
-		struct reuse_stack_line *l;
+		struct lru_stack_line *l;
 
 		from = (from + 1) & mask;
 		l = &s->table[from * ROW + at];
@@ -272,7 +272,7 @@ static void delete (struct reuse_stack *s, struct reuse_stack_line *hole)
 		*hole = hole[1];
 		hole++;
 	}
-	*hole = (struct reuse_stack_line){ 0 };
+	*hole = (struct lru_stack_line){ 0 };
 }
 
 /* Advice about the whole pages of [@start, @end); it may be ignored. */
@@ -285,15 +285,15 @@ static void advise(void *start, void *end, int advice)
 		rawcall3(SYS_madvise, low, high - low, advice);
 }
 
-static void grow(struct reuse_stack *s)
+static void grow(struct lru_stack *s)
 {
-	struct reuse_stack_line *old = s->table, *end = old + places(s);
+	struct lru_stack_line *old = s->table, *end = old + places(s);
 
 	s->table = end;
 	s->rows *= 2;
 	if (places(s) * sizeof(*old) >= HUGE_BYTES)
 		advise(end, end + places(s), MADV_HUGEPAGE);
-	for (struct reuse_stack_line *l = old; l < end; l++)
+	for (struct lru_stack_line *l = old; l < end; l++)
 		if (l->key)
 			*find(s, l->key - 1) = *l;
 	advise(old, end, MADV_DONTNEED);
@@ -324,7 +324,7 @@ static ALWAYS_INLINE void first(__m128i to[VECTORS], const void *line,
 }
 
 /* The ranges below @range, in four sums. There are few. */
-static ALWAYS_INLINE __m128i ranges_below(const struct reuse_stack *s,
+static ALWAYS_INLINE __m128i ranges_below(const struct lru_stack *s,
 					  uint32_t range)
 {
 	const __m128i end = _mm_set1_epi32(range), four = _mm_set1_epi32(4);
@@ -339,7 +339,7 @@ static ALWAYS_INLINE __m128i ranges_below(const struct reuse_stack *s,
 }
 
 /* Occupied positions below @p. */
-static ALWAYS_INLINE uint32_t below(const struct reuse_stack *s, uint32_t p)
+static ALWAYS_INLINE uint32_t below(const struct lru_stack *s, uint32_t p)
 {
 	uint32_t word = p / WORD, block = p / BLOCK, group = p / GROUP;
 	uint32_t range = p / RANGE;
@@ -365,7 +365,7 @@ static ALWAYS_INLINE uint32_t below(const struct reuse_stack *s, uint32_t p)
 	       ones(s->bits[word] & ~(~UINT64_C(0) << p % WORD));
 }
 
-static inline void give_up(struct reuse_stack *s, uint32_t p)
+static inline void give_up(struct lru_stack *s, uint32_t p)
 {
 	s->bits[p / WORD] &= ~(UINT64_C(1) << p % WORD);
 	s->words[p / WORD]--;
@@ -374,7 +374,7 @@ static inline void give_up(struct reuse_stack *s, uint32_t p)
 	s->ranges[p / RANGE]--;
 }
 
-static uint32_t take_position(struct reuse_stack *s)
+static uint32_t take_position(struct lru_stack *s)
 {
 	uint32_t p = s->next++;
 
@@ -383,12 +383,12 @@ static uint32_t take_position(struct reuse_stack *s)
 }
 
 /* Make room: move all lines to the lowest positions, in their order. */
-static NOINLINE void compact(struct reuse_stack *s)
+static NOINLINE void compact(struct lru_stack *s)
 {
 	uint32_t most = positions_max(s->lines_max);
-	struct reuse_stack_line *end = s->table + places(s);
+	struct lru_stack_line *end = s->table + places(s);
 
-	for (struct reuse_stack_line *l = s->table; l < end; l++)
+	for (struct lru_stack_line *l = s->table; l < end; l++)
 		if (l->key)
 			l->position = below(s, l->position);
 	for (uint32_t w = 0; w < s->positions / WORD; w++)
@@ -402,11 +402,11 @@ static NOINLINE void compact(struct reuse_stack *s)
 }
 
 /* Leave out every second line of those that are left. */
-static void thin_out(struct reuse_stack *s)
+static void thin_out(struct lru_stack *s)
 {
 	s->left_out++;
 	for (uint32_t i = 0; i < places(s); i++) {
-		struct reuse_stack_line *l = &s->table[i];
+		struct lru_stack_line *l = &s->table[i];
 
 		/* Another line may move to the place. */
 		while (l->key && is_left_out(s, l->key - 1)) {
@@ -418,10 +418,10 @@ static void thin_out(struct reuse_stack *s)
 }
 
 /* A place for @line, which is new and not left out. NULL: it now is. */
-static NOINLINE struct reuse_stack_line *insert(struct reuse_stack *s,
-						uint64_t line)
+static NOINLINE struct lru_stack_line *insert(struct lru_stack *s,
+					      uint64_t line)
 {
-	struct reuse_stack_line *l;
+	struct lru_stack_line *l;
 
 	if (s->lines == s->lines_max) {
 		do
@@ -438,10 +438,10 @@ static NOINLINE struct reuse_stack_line *insert(struct reuse_stack *s,
 	return l;
 }
 
-struct reuse_stack_line *reuse_stack_access(struct reuse_stack *s,
-					    uint64_t line, uint64_t *distance)
+struct lru_stack_line *lru_stack_access(struct lru_stack *s, uint64_t line,
+					uint64_t *distance)
 {
-	struct reuse_stack_line *l = s->recent;
+	struct lru_stack_line *l = s->recent;
 
 	if (l && l->key == line + 1) {
 		*distance = 0;
@@ -457,7 +457,7 @@ struct reuse_stack_line *reuse_stack_access(struct reuse_stack *s,
 			    << s->left_out;
 		give_up(s, l->position);
 	} else {
-		*distance = REUSE_STACK_COLD;
+		*distance = LRU_STACK_COLD;
 		l = insert(s, line);
 		if (!l) {
 			s->recent = NULL;
@@ -469,19 +469,19 @@ struct reuse_stack_line *reuse_stack_access(struct reuse_stack *s,
 	return l;
 }
 
-uint64_t reuse_stack_weight(const struct reuse_stack *s)
+uint64_t lru_stack_weight(const struct lru_stack *s)
 {
 	return UINT64_C(1) << s->left_out;
 }
 
-uint32_t reuse_stack_lines(const struct reuse_stack *s)
+uint32_t lru_stack_lines(const struct lru_stack *s)
 {
 	return s->lines;
 }
 
-void reuse_stack_each(struct reuse_stack *s,
-		      void (*fn)(void *ctx, struct reuse_stack_line *line),
-		      void *ctx)
+void lru_stack_each(struct lru_stack *s,
+		    void (*fn)(void *ctx, struct lru_stack_line *line),
+		    void *ctx)
 {
 	compact(s);
 	for (uint32_t i = 0; i < places(s); i++)

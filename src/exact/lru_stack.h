@@ -24,14 +24,14 @@
 #include <stdint.h>
 
 enum {
-	REUSE_STACK_LINES_MIN = 1 << 12,
-	REUSE_STACK_LINES_MAX = 1 << 26,
+	LRU_STACK_LINES_MIN = 1 << 12,
+	LRU_STACK_LINES_MAX = 1 << 26,
 };
 
-#define REUSE_STACK_COLD UINT64_MAX
+#define LRU_STACK_COLD UINT64_MAX
 
 /* What is kept of a line. The caller's fields are 0 at its first access. */
-struct reuse_stack_line {
+struct lru_stack_line {
 	uint64_t key; /* the line's number + 1; 0: no line */
 	/* the caller's */
 	uint64_t time : 48;
@@ -43,38 +43,38 @@ struct reuse_stack_line {
 	uint32_t position;
 };
 
-struct reuse_stack;
+struct lru_stack;
 
 /* Bytes of memory for @lines lines, a power of two; 0 if out of range. */
-size_t reuse_stack_size(uint32_t lines);
+size_t lru_stack_size(uint32_t lines);
 
 /*
- * An empty stack in @mem: reuse_stack_size() bytes, all zero, aligned to 64.
+ * An empty stack in @mem: lru_stack_size() bytes, all zero, aligned to 64.
  * Of a mapping with MAP_NORESERVE only what the stream touches becomes
  * resident, some 100 bytes a line. Context: set-up.
  */
-struct reuse_stack *reuse_stack_init(void *mem, uint32_t lines);
+struct lru_stack *lru_stack_init(void *mem, uint32_t lines);
 
 /*
  * An access to line number @line, below 2^58. Returns what is kept of it, until
- * the next call, and in *@distance the stack distance or REUSE_STACK_COLD; or
+ * the next call, and in *@distance the stack distance or LRU_STACK_COLD; or
  * NULL for a line that is left out.
  */
-struct reuse_stack_line *reuse_stack_access(struct reuse_stack *s,
-					    uint64_t line, uint64_t *distance);
+struct lru_stack_line *lru_stack_access(struct lru_stack *s, uint64_t line,
+					uint64_t *distance);
 
 /*
  * Accesses that one which is not left out stands for at this moment, a power
  * of two; distances are times this already.
  */
-uint64_t reuse_stack_weight(const struct reuse_stack *s);
+uint64_t lru_stack_weight(const struct lru_stack *s);
 
 /* Lines that are kept. */
-uint32_t reuse_stack_lines(const struct reuse_stack *s);
+uint32_t lru_stack_lines(const struct lru_stack *s);
 
 /* Call @fn for each line that is kept, the least recently used first. */
-void reuse_stack_each(struct reuse_stack *s,
-		      void (*fn)(void *ctx, struct reuse_stack_line *line),
-		      void *ctx);
+void lru_stack_each(struct lru_stack *s,
+		    void (*fn)(void *ctx, struct lru_stack_line *line),
+		    void *ctx);
 
 #endif

@@ -27,7 +27,7 @@ enum {
 
 struct domain {
 	_Alignas(ALIGN) _Atomic uint32_t lock;
-	struct reuse_stack *stack;
+	struct lru_stack *stack;
 	struct reuse_exact_counts *counts;
 };
 
@@ -46,7 +46,7 @@ static size_t round_up(size_t bytes)
 static size_t stream_bytes(const struct reuse_exact_config *c)
 {
 	return round_up(sizeof(struct reuse_exact_counts)) +
-	       round_up(reuse_stack_size(c->lines));
+	       round_up(lru_stack_size(c->lines));
 }
 
 static size_t versions_bytes(const struct reuse_exact_config *c)
@@ -58,7 +58,7 @@ static bool config_valid(const struct reuse_exact_config *c)
 {
 	return c->regions && !(c->regions & (c->regions - 1)) &&
 	       c->domains <= REUSE_EXACT_DOMAINS_MAX &&
-	       reuse_stack_size(c->lines);
+	       lru_stack_size(c->lines);
 }
 
 size_t reuse_exact_size(const struct reuse_exact_config *c)
@@ -78,11 +78,11 @@ size_t reuse_exact_thread_size(const struct reuse_exact_config *c)
 }
 
 /* The stack follows the counts. */
-static struct reuse_stack *init_stack(const struct reuse_exact_config *c,
-				      unsigned char *counts)
+static struct lru_stack *init_stack(const struct reuse_exact_config *c,
+				    unsigned char *counts)
 {
 	counts += round_up(sizeof(struct reuse_exact_counts));
-	return reuse_stack_init(counts, c->lines);
+	return lru_stack_init(counts, c->lines);
 }
 
 struct reuse_exact *reuse_exact_init(void *mem,
@@ -108,7 +108,7 @@ struct reuse_exact *reuse_exact_init(void *mem,
 }
 
 struct reuse_exact_thread *reuse_exact_thread_init(
-	void *mem, const struct reuse_exact *x, const struct reuse_place *place)
+	void *mem, const struct reuse_exact *x, const struct cpu_place *place)
 {
 	struct reuse_exact_thread *t = mem;
 	unsigned char *next = mem;
@@ -189,18 +189,17 @@ static enum reuse_pairing pairing(bool use_stores, bool end_stores)
 }
 
 /* Has a stranger stored to the line, as far as the stream knows? */
-static bool follow(struct reuse_exact_counts *c, struct reuse_stack *stack,
+static bool follow(struct reuse_exact_counts *c, struct lru_stack *stack,
 		   const struct step *s)
 {
 	uint64_t distance;
-	struct reuse_stack_line *l =
-		reuse_stack_access(stack, s->line, &distance);
-	double weight = (double)reuse_stack_weight(stack);
+	struct lru_stack_line *l = lru_stack_access(stack, s->line, &distance);
+	double weight = (double)lru_stack_weight(stack);
 	bool taken = false;
 
 	if (!l)
 		return false;
-	if (distance == REUSE_STACK_COLD) {
+	if (distance == LRU_STACK_COLD) {
 		add(c->cold, s->time, weight);
 	} else if (l->version != s->before) {
 		c->invalidated[l->stored] += weight;
@@ -213,7 +212,7 @@ static bool follow(struct reuse_exact_counts *c, struct reuse_stack *stack,
 
 		add(c->reused[p][spatial], time, weight);
 		if (s->of_domain && l->core == s->core)
-			add(c->own[p][spatial], time, weight);
+			add(c->same_core[p][spatial], time, weight);
 		add(c->distance, distance, weight);
 	}
 	l->time = s->time;
@@ -306,7 +305,7 @@ struct ending {
 	double weight;
 };
 
-static void end_line(void *ctx, struct reuse_stack_line *l)
+static void end_line(void *ctx, struct lru_stack_line *l)
 {
 	struct ending *e = ctx;
 	uint64_t line = l->key - 1;
@@ -321,12 +320,12 @@ static void end_line(void *ctx, struct reuse_stack_line *l)
 }
 
 static void end_stream(struct reuse_exact *x, struct reuse_exact_counts *c,
-		       struct reuse_stack *stack)
+		       struct lru_stack *stack)
 {
-	struct ending e = { x, c, (double)reuse_stack_weight(stack) };
+	struct ending e = { x, c, (double)lru_stack_weight(stack) };
 
-	c->weight = reuse_stack_weight(stack);
-	reuse_stack_each(stack, end_line, &e);
+	c->weight = lru_stack_weight(stack);
+	lru_stack_each(stack, end_line, &e);
 }
 
 void reuse_exact_thread_end(struct reuse_exact *x, struct reuse_exact_thread *t)

@@ -52,7 +52,7 @@ struct reuse_exact_counts {
 	/* By time; of what was invalidated that is not known. */
 	struct reuse_mass reused[REUSE_PAIRINGS][2][REUSE_BINS]; /* spatial */
 	/* Of a domain's reused: by the core of the use. */
-	struct reuse_mass own[REUSE_PAIRINGS][2][REUSE_BINS];
+	struct reuse_mass same_core[REUSE_PAIRINGS][2][REUSE_BINS];
 	double invalidated[2];                     /* of loads, of stores */
 	struct reuse_mass dangling[2][REUSE_BINS]; /* by time to the end, as if
 						      it were an access; of
@@ -66,12 +66,12 @@ struct reuse_exact_counts {
 };
 
 struct reuse_exact;
-struct reuse_stack;
+struct lru_stack;
 
 /* One per thread, only ever touched by it. */
 struct reuse_exact_thread {
-	struct reuse_place place;
-	struct reuse_stack *stack;
+	struct cpu_place place;
+	struct lru_stack *stack;
 	struct reuse_exact_counts *counts;
 	struct {
 		uint64_t region; /* its number + 1; 0: none */
@@ -90,8 +90,7 @@ size_t reuse_exact_thread_size(const struct reuse_exact_config *config);
 struct reuse_exact *reuse_exact_init(void *mem,
 				     const struct reuse_exact_config *config);
 struct reuse_exact_thread *reuse_exact_thread_init(
-	void *mem, const struct reuse_exact *x,
-	const struct reuse_place *place);
+	void *mem, const struct reuse_exact *x, const struct cpu_place *place);
 
 /*
  * Thread @t makes access @a, of at most 64 bytes. Returns for its first line 1,

@@ -65,18 +65,18 @@ static void *map(size_t bytes)
 static double run(const uint64_t *line, size_t n, uint64_t *sum,
 		  uint32_t *lines)
 {
-	size_t bytes = reuse_stack_size(STACK_LINES);
+	size_t bytes = lru_stack_size(STACK_LINES);
 	void *mem = map(bytes);
-	struct reuse_stack *s = reuse_stack_init(mem, STACK_LINES);
+	struct lru_stack *s = lru_stack_init(mem, STACK_LINES);
 	double start = now(), taken;
 	uint64_t distance;
 
 	for (size_t i = 0; i < n; i++) {
-		reuse_stack_access(s, line[i], &distance);
-		*sum += distance == REUSE_STACK_COLD ? 0 : distance;
+		lru_stack_access(s, line[i], &distance);
+		*sum += distance == LRU_STACK_COLD ? 0 : distance;
 	}
 	taken = now() - start;
-	*lines = reuse_stack_lines(s);
+	*lines = lru_stack_lines(s);
 	munmap(mem, bytes);
 	return taken;
 }

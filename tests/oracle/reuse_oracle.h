@@ -25,7 +25,7 @@ enum {
 
 struct trace_access {
 	struct access a;
-	struct reuse_place place;
+	struct cpu_place place;
 	uint64_t own, of_domain; /* accesses made, this one included */
 };
 
@@ -79,7 +79,7 @@ static inline void trace_note(struct trace *t, uint32_t line, uint32_t at)
 	t->of_line[line][t->in_line[line]++] = at;
 }
 
-static inline void trace_add(struct trace *t, const struct reuse_place *place,
+static inline void trace_add(struct trace *t, const struct cpu_place *place,
 			     uint64_t addr, uint32_t len, bool store)
 {
 	struct trace_access *x = &t->access[t->n];
@@ -131,7 +131,7 @@ static inline enum reuse_outcome table_6(enum reuse_scope scope,
 		return w ? REUSE_INVALIDATED : REUSE_NOTHING;
 	case REUSE_SHARED:
 		if (same_domain)
-			return same_core ? REUSE_OWN : REUSE_REUSED;
+			return same_core ? REUSE_SAME_CORE : REUSE_REUSED;
 		return w ? REUSE_INVALIDATED : REUSE_NOTHING;
 	default:
 		if (same_domain)

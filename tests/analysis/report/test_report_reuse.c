@@ -121,7 +121,7 @@ START_TEST(addresses_and_shared_reuses_have_no_miss_ratio)
 	fake_thread(&fake, "main");
 	uses(REUSE_PRIVATE, REUSE_ADDRESS, 0, REUSE_REUSED, 1000, 0, 30);
 	uses(REUSE_SHARED, REUSE_LINE, 0, REUSE_REUSED, 1000, 0, 30);
-	uses(REUSE_SHARED, REUSE_LINE, 0, REUSE_OWN, 50, 0, 20);
+	uses(REUSE_SHARED, REUSE_LINE, 0, REUSE_SAME_CORE, 50, 0, 20);
 	report = end();
 	s = stream(report, "private", "address", -1);
 	ck_assert_ptr_null(json_object_get(s, "miss_ratio_curve"));

@@ -450,7 +450,8 @@ START_TEST(no_line_is_wider_than_a_terminal)
 				     480);
 				uses(scope[i], g, t, REUSE_DANGLING, SOON, 4,
 				     1);
-				uses(scope[i], g, t, REUSE_OWN, SOON, 5, 50);
+				uses(scope[i], g, t, REUSE_SAME_CORE, SOON, 5,
+				     50);
 			}
 	put(CDP_REUSE_EXACT, REUSE_REUSED, SWEEP, 5e9);
 	put(CDP_REUSE_EXACT, REUSE_INVALIDATED, SWEEP, 5e9);

@@ -22,7 +22,7 @@ enum {
 };
 
 /* Threads 0 and 1 share a core, 2 their domain; 3 is elsewhere. */
-static const struct reuse_place places[THREADS] = {
+static const struct cpu_place places[THREADS] = {
 	{ 0, 0, 0 }, { 1, 0, 0 }, { 2, 1, 0 }, { 3, 2, 1 }
 };
 
@@ -72,7 +72,7 @@ static inline void hand_disarm(void *ctx, uint32_t slot)
 	h->live[slot] = false;
 }
 
-static inline uint64_t hand_count(void *ctx, const struct reuse_place *use)
+static inline uint64_t hand_count(void *ctx, const struct cpu_place *use)
 {
 	return ((struct hand *)ctx)->count;
 }

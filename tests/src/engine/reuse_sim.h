@@ -56,7 +56,7 @@ static inline void sim_disarm(void *ctx, uint32_t slot)
 	reuse_table_remove(s->table, 0, slot);
 }
 
-static inline uint64_t sim_count(void *ctx, const struct reuse_place *use)
+static inline uint64_t sim_count(void *ctx, const struct cpu_place *use)
 {
 	struct sim *s = ctx;
 
@@ -102,7 +102,7 @@ static inline struct sim *sim_new(const struct reuse_config *config,
 	s->reuse = reuse_init(sim_map(s->reuse_bytes), config, &sim_watch,
 			      &sim_sink);
 	for (uint32_t i = 0; i < TRACE_THREADS; i++) {
-		struct reuse_place place = { i, 0, 0 };
+		struct cpu_place place = { i, 0, 0 };
 
 		reuse_thread_init(&s->thread[i], &place, s, seed);
 	}
@@ -117,7 +117,7 @@ static inline void sim_free(struct sim *s)
 	free(s);
 }
 
-static inline uint64_t sim_now(const struct sim *s, const struct reuse_place *p)
+static inline uint64_t sim_now(const struct sim *s, const struct cpu_place *p)
 {
 	return s->config.scope == REUSE_PRIVATE ? s->own[p->thread]
 						: s->of_domain[p->domain];

@@ -14,12 +14,12 @@ struct trace_shape {
 	uint32_t stores;  /* in a hundred */
 };
 
-static inline struct reuse_place trace_place(const struct trace_shape *shape,
-					     uint32_t thread)
+static inline struct cpu_place trace_place(const struct trace_shape *shape,
+					   uint32_t thread)
 {
 	uint32_t core = thread % shape->cores;
 
-	return (struct reuse_place){
+	return (struct cpu_place){
 		.thread = thread,
 		.core = core,
 		.domain = core * shape->domains / shape->cores,
@@ -40,7 +40,7 @@ static inline struct trace *trace_mixed(const struct trace_shape *shape,
 
 	rng_seed(&rng, seed, 0);
 	while (t->n < n) {
-		struct reuse_place place;
+		struct cpu_place place;
 		uint64_t own, addr;
 		uint32_t len = 1u << rng_below(&rng, 5);
 		bool store = rng_below(&rng, 100) < shape->stores;

@@ -28,7 +28,7 @@ enum {
 
 #define BASE 0x7f0000000000ull
 
-static struct reuse_own own;
+static struct reuse_thread_regs own;
 static void *mem;
 static struct watch_range range[REGISTERS];
 static int armed;
@@ -79,8 +79,8 @@ static void lost(void *ctx, uint64_t weight)
 static void setup(void)
 {
 	static const struct comm_watch watch = { arm, disarm };
-	static const struct reuse_own_sink sink = { decided, lost };
-	size_t bytes = reuse_own_size(REGISTERS);
+	static const struct reuse_thread_regs_sink sink = { decided, lost };
+	size_t bytes = reuse_thread_regs_size(REGISTERS);
 
 	ck_assert_int_eq(posix_memalign(&mem, 64, bytes), 0);
 	memset(mem, 0, bytes);
@@ -89,7 +89,8 @@ static void setup(void)
 	memset(&dangling, 0, sizeof(dangling));
 	samples = lost_weight = 0;
 	armed = 0;
-	reuse_own_init(&own, mem, REGISTERS, 0, &watch, &sink, NULL, 11);
+	reuse_thread_regs_init(&own, mem, REGISTERS, 0, &watch, &sink, NULL,
+			       11);
 }
 
 static void teardown(void)
@@ -113,7 +114,7 @@ static void trap(const struct access *a, uint64_t now)
 	for (int i = 0; i < armed; i++)
 		if (a->addr < range[i].addr + range[i].len &&
 		    range[i].addr < a->addr + a->len) {
-			reuse_own_trap(&own, i, a, now);
+			reuse_thread_regs_trap(&own, i, a, now);
 			return;
 		}
 }
@@ -133,14 +134,15 @@ static void run(bool ahead)
 
 			samples++;
 			if (ahead)
-				reuse_own_sample_ahead(&own, &chosen,
-						       i * STEP_NS);
+				reuse_thread_regs_sample_ahead(&own, &chosen,
+							       i * STEP_NS);
 			else
-				reuse_own_sample(&own, &chosen, i * STEP_NS);
+				reuse_thread_regs_sample(&own, &chosen,
+							 i * STEP_NS);
 		}
 		trap(&a, i * STEP_NS);
 	}
-	reuse_own_end(&own, (uint64_t)STEPS * STEP_NS);
+	reuse_thread_regs_end(&own, (uint64_t)STEPS * STEP_NS);
 }
 
 START_TEST(half_of_the_uses_are_reused_at_once_wherever_interrupts_come)
@@ -183,9 +185,9 @@ START_TEST(a_thread_that_goes_another_way_is_followed_all_the_same)
 	uint64_t now = 1000;
 
 	other.ip = OTHER_IP;
-	reuse_own_sample_ahead(&own, &chosen, now);
+	reuse_thread_regs_sample_ahead(&own, &chosen, now);
 	ck_assert_int_eq(armed, 1);
-	for (int i = 0; i < REUSE_OWN_OTHERS; i++)
+	for (int i = 0; i < REUSE_THREAD_REGS_OTHERS; i++)
 		trap(&other, now += 5);
 	trap(&other, now += 5); /* this is the use */
 	ck_assert_uint_eq(soon.n + late.n, 0);
@@ -200,10 +202,10 @@ START_TEST(an_access_that_is_not_known_may_be_the_use)
 {
 	struct access chosen = access_at(0);
 
-	reuse_own_sample_ahead(&own, &chosen, 10);
-	reuse_own_trap(&own, 0, NULL, 20);
+	reuse_thread_regs_sample_ahead(&own, &chosen, 10);
+	reuse_thread_regs_trap(&own, 0, NULL, 20);
 	chosen.ip = OTHER_IP;
-	reuse_own_trap(&own, 0, &chosen, 29);
+	reuse_thread_regs_trap(&own, 0, &chosen, 29);
 	ck_assert_uint_eq(soon.n, 1);
 	ck_assert_uint_eq(soon.last, 9);
 }
@@ -215,12 +217,12 @@ START_TEST(a_place_waits_for_the_instruction_that_was_sampled_last)
 	struct access store = access_at(1), load = access_at(0);
 
 	for (int i = 0; i < REGISTERS; i++) {
-		reuse_own_sample_ahead(&own, &store, 10);
+		reuse_thread_regs_sample_ahead(&own, &store, 10);
 		trap(&store, 20);
 		trap(&store, 25);
 	}
 	ck_assert_uint_eq(soon.n, REGISTERS);
-	reuse_own_sample(&own, &store, 30);
+	reuse_thread_regs_sample(&own, &store, 30);
 	trap(&load, 40);
 	trap(&load, 44);
 	ck_assert_uint_eq(soon.n, REGISTERS + 1);
@@ -234,27 +236,27 @@ START_TEST(a_spoiled_trap_loses_its_use_and_no_other)
 	struct access kept = access_at(0), held = access_at(2),
 		      begun = access_at(4);
 
-	reuse_own_sample(&own, &kept, 10);
-	reuse_own_sample(&own, &held, 10);
-	reuse_own_sample(&own, &begun, 10);
+	reuse_thread_regs_sample(&own, &kept, 10);
+	reuse_thread_regs_sample(&own, &held, 10);
+	reuse_thread_regs_sample(&own, &begun, 10);
 	trap(&kept, 20);
 	trap(&begun, 21);
 	ck_assert_int_eq(armed, 3);
 	for (int i = 0; i < armed; i++)
 		if (range[i].addr == held.addr) {
-			reuse_own_spoil(&own, i);
+			reuse_thread_regs_spoil(&own, i);
 			break;
 		}
 	ck_assert_uint_eq(lost_weight, 1);
 	ck_assert_int_eq(armed, 2);
 	for (int i = 0; i < armed; i++)
 		if (range[i].addr == begun.addr) {
-			reuse_own_spoil(&own, i);
+			reuse_thread_regs_spoil(&own, i);
 			break;
 		}
 	ck_assert_uint_eq(lost_weight, 2);
 	ck_assert_int_eq(armed, 1);
-	reuse_own_spoil(&own, 1);
+	reuse_thread_regs_spoil(&own, 1);
 	ck_assert_uint_eq(lost_weight, 2);
 	trap(&kept, 33);
 	ck_assert_uint_eq(soon.n, 1);

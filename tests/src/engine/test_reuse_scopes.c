@@ -32,20 +32,20 @@ static const struct cell table_6_2[] = {
 
 /* "No reuse" is the core's own on the same core, else nothing. */
 static const struct cell table_6_3[] = {
-	{ false, false, 0, REUSE_OWN },
-	{ false, false, 1, REUSE_OWN },
+	{ false, false, 0, REUSE_SAME_CORE },
+	{ false, false, 1, REUSE_SAME_CORE },
 	{ false, false, 2, REUSE_REUSED },
 	{ false, false, 3, REUSE_NOTHING },
-	{ false, true, 0, REUSE_OWN },
-	{ false, true, 1, REUSE_OWN },
+	{ false, true, 0, REUSE_SAME_CORE },
+	{ false, true, 1, REUSE_SAME_CORE },
 	{ false, true, 2, REUSE_REUSED },
 	{ false, true, 3, REUSE_INVALIDATED },
-	{ true, true, 0, REUSE_OWN },
-	{ true, true, 1, REUSE_OWN },
+	{ true, true, 0, REUSE_SAME_CORE },
+	{ true, true, 1, REUSE_SAME_CORE },
 	{ true, true, 2, REUSE_REUSED },
 	{ true, true, 3, REUSE_INVALIDATED },
-	{ true, false, 0, REUSE_OWN },
-	{ true, false, 1, REUSE_OWN },
+	{ true, false, 0, REUSE_SAME_CORE },
+	{ true, false, 1, REUSE_SAME_CORE },
 	{ true, false, 2, REUSE_REUSED },
 	{ true, false, 3, REUSE_NOTHING },
 };

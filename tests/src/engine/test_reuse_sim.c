@@ -118,7 +118,7 @@ static int bin_of(enum reuse_outcome outcome, uint64_t time)
 	switch (outcome) {
 	case REUSE_INVALIDATED:
 		return BIN_INVALIDATED;
-	case REUSE_OWN:
+	case REUSE_SAME_CORE:
 		return BIN_OWN;
 	case REUSE_DANGLING:
 		return BIN_DANGLING;

@@ -130,7 +130,7 @@ static void expect_back(const struct trace *t, uint32_t at, uint64_t line,
 		c->reused[p][spatial][bin].offset +=
 			(double)(time - reuse_bin_low(bin));
 		if (domain && x->place.core == y->place.core)
-			c->own[p][spatial][bin].weight++;
+			c->same_core[p][spatial][bin].weight++;
 		time = distinct(t, i, at, domain, line);
 		bin = reuse_bin_of(time);
 		c->distance[bin].weight++;
@@ -240,7 +240,7 @@ static void same_counts(const struct reuse_exact_counts *have,
 	}
 	same_bins(have->cold, want->cold, REUSE_BINS);
 	same_bins(&have->reused[0][0][0], &want->reused[0][0][0], n);
-	same_weights(&have->own[0][0][0], &want->own[0][0][0], n);
+	same_weights(&have->same_core[0][0][0], &want->same_core[0][0][0], n);
 	same_bins(have->distance, want->distance, REUSE_BINS);
 }
 
@@ -258,7 +258,7 @@ START_TEST(streams_of_threads_and_domains_are_those_of_reading_back)
 	struct reuse_exact_counts *want;
 
 	for (uint32_t i = 0; i < shape->threads; i++) {
-		struct reuse_place place = trace_place(shape, i);
+		struct cpu_place place = trace_place(shape, i);
 
 		thread[i] = reuse_exact_thread_init(
 			map(reuse_exact_thread_size(&config)), x, &place);
@@ -310,7 +310,7 @@ START_TEST(one_thread_can_shorten_and_lengthen_the_reuses_of_another)
 	const struct reuse_exact_counts *domain;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		struct reuse_place place = { i, i, 0 };
+		struct cpu_place place = { i, i, 0 };
 
 		thread[i] = reuse_exact_thread_init(
 			map(reuse_exact_thread_size(&one)), x, &place);
@@ -372,7 +372,7 @@ START_TEST(threads_that_race_lose_no_access)
 	double sum;
 
 	for (uint32_t i = 0; i < RACERS; i++) {
-		struct reuse_place place = { i, i, i / 2 };
+		struct cpu_place place = { i, i, i / 2 };
 
 		racer[i].x = x;
 		racer[i].t = reuse_exact_thread_init(

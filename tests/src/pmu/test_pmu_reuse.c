@@ -55,7 +55,7 @@ static bool deaf; /* signals do not come */
 static struct worker {
 	struct pmu_thread pmu;
 	struct rng rng;
-	struct reuse_own reuse;
+	struct reuse_thread_regs reuse;
 	struct watch_range range[REGISTERS];
 	int armed;
 	bool denied; /* no registers */
@@ -125,7 +125,7 @@ static void take(void *ctx, const struct pmu_sample *s)
 	uint64_t now;
 
 	ck_assert(pmu_thread_accesses(&w->pmu, &now));
-	reuse_own_sample(&w->reuse, &a, now);
+	reuse_thread_regs_sample(&w->reuse, &a, now);
 }
 
 static void lose(void *ctx, enum loss_cause cause, uint64_t n)
@@ -153,7 +153,7 @@ static void on_trap(struct worker *w, int reg, const struct access *a)
 
 	pmu_thread_pause(&w->pmu);
 	ck_assert(pmu_thread_accesses(&w->pmu, &now));
-	reuse_own_trap(&w->reuse, reg, a, now);
+	reuse_thread_regs_trap(&w->reuse, reg, a, now);
 	pmu_thread_resume(&w->pmu);
 }
 
@@ -195,7 +195,7 @@ static void note(struct worker *w, const struct access *a)
 
 static void boot(enum fake_model model, enum fault fault)
 {
-	static const struct reuse_own_sink sink = { decided, lost };
+	static const struct reuse_thread_regs_sink sink = { decided, lost };
 	const struct pmu_wish wish = { .period = PERIOD, .sigtrap = true };
 	const struct pmu_delivery how = { .sigtrap = true };
 	struct pmu_refusal no;
@@ -222,13 +222,13 @@ static void boot(enum fake_model model, enum fault fault)
 	rng_seed(&pattern, 5, model);
 	for (int i = 0; i < THREADS; i++) {
 		struct worker *w = &worker[i];
-		size_t bytes = reuse_own_size(REGISTERS);
+		size_t bytes = reuse_thread_regs_size(REGISTERS);
 
 		memset(w, 0, sizeof(*w));
 		ck_assert_int_eq(posix_memalign(&w->mem, 64, bytes), 0);
 		memset(w->mem, 0, bytes);
-		reuse_own_init(&w->reuse, w->mem, REGISTERS, i, &watch, &sink,
-			       w, 3);
+		reuse_thread_regs_init(&w->reuse, w->mem, REGISTERS, i, &watch,
+				       &sink, w, 3);
 		rng_seed(&w->rng, 7, i);
 		fake_kernel_run_thread(k, i, false);
 		ck_assert_int_eq(pmu_thread_open(&w->pmu, &k->calls, &plan,
@@ -382,7 +382,7 @@ static void check_machine(enum fake_model model, enum fault fault)
 
 		pmu_thread_pause(&worker[i].pmu);
 		ck_assert(pmu_thread_accesses(&worker[i].pmu, &now));
-		reuse_own_end(&worker[i].reuse, now);
+		reuse_thread_regs_end(&worker[i].reuse, now);
 	}
 	for (int i = 0; i < THREADS; i++) {
 		ck_assert_double_lt(worker[i].dangling,

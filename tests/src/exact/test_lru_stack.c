@@ -40,7 +40,7 @@ static uint64_t list_access(struct list *l, uint64_t line)
 
 	while (i < l->n && l->line[i] != line)
 		i++;
-	distance = i < l->n ? i : REUSE_STACK_COLD;
+	distance = i < l->n ? i : LRU_STACK_COLD;
 	l->n += i == l->n;
 	memmove(l->line + 1, l->line, i * sizeof(l->line[0]));
 	l->line[0] = line;
@@ -75,27 +75,26 @@ enum {
 
 START_TEST(distances_are_those_of_a_list)
 {
-	struct reuse_stack *s =
-		reuse_stack_init(map(reuse_stack_size(2 * LINES)), 2 * LINES);
+	struct lru_stack *s =
+		lru_stack_init(map(lru_stack_size(2 * LINES)), 2 * LINES);
 	static struct list list;
 	struct rng rng;
 
 	rng_seed(&rng, _i, 0);
 	for (uint64_t i = 0; i < 70000; i++) {
 		uint64_t line = next_line(_i, &rng, i), distance = 0;
-		struct reuse_stack_line *l =
-			reuse_stack_access(s, line, &distance);
+		struct lru_stack_line *l = lru_stack_access(s, line, &distance);
 
 		if (distance != list_access(&list, line))
 			ck_abort_msg("access %lu: %lu", i, distance);
 		/* What the caller keeps of a line stays with it. */
 		if (!l || l->key != line + 1 ||
-		    l->bytes != (distance == REUSE_STACK_COLD ? 0 : ~line))
+		    l->bytes != (distance == LRU_STACK_COLD ? 0 : ~line))
 			ck_abort_msg("access %lu: another line's", i);
 		l->bytes = ~line;
 	}
-	ck_assert_uint_eq(reuse_stack_lines(s), list.n);
-	ck_assert_uint_eq(reuse_stack_weight(s), 1);
+	ck_assert_uint_eq(lru_stack_lines(s), list.n);
+	ck_assert_uint_eq(lru_stack_weight(s), 1);
 }
 END_TEST
 
@@ -103,16 +102,16 @@ END_TEST
 START_TEST(a_cycle_over_n_lines_has_distance_n_less_1)
 {
 	const uint32_t n = 1 << 16;
-	struct reuse_stack *s = reuse_stack_init(map(reuse_stack_size(n)), n);
+	struct lru_stack *s = lru_stack_init(map(lru_stack_size(n)), n);
 	uint64_t distance;
 
 	for (uint32_t i = 0; i < 8 * n; i++) {
-		if (!reuse_stack_access(s, i % n, &distance) ||
-		    distance != (i < n ? REUSE_STACK_COLD : n - 1))
+		if (!lru_stack_access(s, i % n, &distance) ||
+		    distance != (i < n ? LRU_STACK_COLD : n - 1))
 			ck_abort_msg("access %u: %lu", i, distance);
 	}
-	ck_assert_uint_eq(reuse_stack_lines(s), n);
-	ck_assert_uint_eq(reuse_stack_weight(s), 1);
+	ck_assert_uint_eq(lru_stack_lines(s), n);
+	ck_assert_uint_eq(lru_stack_weight(s), 1);
 }
 END_TEST
 
@@ -123,15 +122,15 @@ END_TEST
 START_TEST(there_and_back_line_k_has_distance_k_or_n_less_1_less_k)
 {
 	const uint32_t n = 1 << 21, turns = 10;
-	struct reuse_stack *s = reuse_stack_init(map(reuse_stack_size(n)), n);
+	struct lru_stack *s = lru_stack_init(map(lru_stack_size(n)), n);
 	uint64_t distance;
 
 	for (uint32_t i = 0; i < turns * n; i++) {
 		bool up = i / n % 2 == 0;
 		uint64_t k = up ? i % n : n - 1 - i % n;
-		uint64_t known = i < n ? REUSE_STACK_COLD : up ? k : n - 1 - k;
+		uint64_t known = i < n ? LRU_STACK_COLD : up ? k : n - 1 - k;
 
-		if (!reuse_stack_access(s, k, &distance) || distance != known)
+		if (!lru_stack_access(s, k, &distance) || distance != known)
 			ck_abort_msg("access %u: %lu", i, distance);
 	}
 }
@@ -143,7 +142,7 @@ struct walk {
 	uint32_t n;
 };
 
-static void check_order(void *ctx, struct reuse_stack_line *line)
+static void check_order(void *ctx, struct lru_stack_line *line)
 {
 	struct walk *w = ctx;
 
@@ -153,8 +152,7 @@ static void check_order(void *ctx, struct reuse_stack_line *line)
 
 START_TEST(each_goes_from_the_least_recent_to_the_most_recent_line)
 {
-	struct reuse_stack *s =
-		reuse_stack_init(map(reuse_stack_size(LINES)), LINES);
+	struct lru_stack *s = lru_stack_init(map(lru_stack_size(LINES)), LINES);
 	static struct list list;
 	struct walk w = { .list = &list };
 	uint64_t distance;
@@ -164,17 +162,17 @@ START_TEST(each_goes_from_the_least_recent_to_the_most_recent_line)
 	for (int i = 0; i < 50000; i++) {
 		uint64_t line = rng_below(&rng, 2500);
 
-		reuse_stack_access(s, line, &distance);
+		lru_stack_access(s, line, &distance);
 		list_access(&list, line);
 	}
-	reuse_stack_each(s, check_order, &w);
+	lru_stack_each(s, check_order, &w);
 	ck_assert_uint_eq(w.n, list.n);
 }
 END_TEST
 
 static int bin(uint64_t distance)
 {
-	if (distance == REUSE_STACK_COLD)
+	if (distance == LRU_STACK_COLD)
 		return 20;
 	return distance ? 64 - __builtin_clzll(distance) : 0;
 }
@@ -187,10 +185,9 @@ static int bin(uint64_t distance)
 START_TEST(with_too_many_lines_a_sample_of_them_estimates_the_distances)
 {
 	const uint32_t all = 20 * LINES, n = 600000;
-	struct reuse_stack *s =
-		reuse_stack_init(map(reuse_stack_size(LINES)), LINES);
-	struct reuse_stack *exact =
-		reuse_stack_init(map(reuse_stack_size(1 << 17)), 1 << 17);
+	struct lru_stack *s = lru_stack_init(map(lru_stack_size(LINES)), LINES);
+	struct lru_stack *exact =
+		lru_stack_init(map(lru_stack_size(1 << 17)), 1 << 17);
 	double below[21] = { 0 }, truth[21] = { 0 }, total = 0, worst = 0;
 	struct rng rng;
 
@@ -200,18 +197,18 @@ START_TEST(with_too_many_lines_a_sample_of_them_estimates_the_distances)
 		uint64_t distance = 0, known = 0;
 		double weight;
 
-		reuse_stack_access(exact, line, &known);
+		lru_stack_access(exact, line, &known);
 		truth[bin(known)]++;
-		if (!reuse_stack_access(s, line, &distance))
+		if (!lru_stack_access(s, line, &distance))
 			continue;
-		weight = (double)reuse_stack_weight(s);
+		weight = (double)lru_stack_weight(s);
 		total += weight;
 		below[bin(distance)] += weight;
-		if (reuse_stack_lines(s) > LINES)
+		if (lru_stack_lines(s) > LINES)
 			ck_abort_msg("too many lines");
 	}
-	ck_assert_uint_eq(reuse_stack_weight(exact), 1);
-	ck_assert_uint_ge(reuse_stack_weight(s), 16);
+	ck_assert_uint_eq(lru_stack_weight(exact), 1);
+	ck_assert_uint_ge(lru_stack_weight(s), 16);
 	for (int b = 0; b < 20; b++) {
 		double error;
 
@@ -227,14 +224,14 @@ START_TEST(with_too_many_lines_a_sample_of_them_estimates_the_distances)
 END_TEST
 
 /* Marks by line. */
-static void mark(void *ctx, struct reuse_stack_line *line)
+static void mark(void *ctx, struct lru_stack_line *line)
 {
 	bool *kept = ctx;
 
 	kept[line->key - 1] = true;
 }
 
-static void check_kept_order(void *ctx, struct reuse_stack_line *line)
+static void check_kept_order(void *ctx, struct lru_stack_line *line)
 {
 	struct walk *w = ctx;
 
@@ -250,8 +247,7 @@ static void check_kept_order(void *ctx, struct reuse_stack_line *line)
  */
 START_TEST(lines_that_are_kept_have_their_exact_distances_among_themselves)
 {
-	struct reuse_stack *s =
-		reuse_stack_init(map(reuse_stack_size(LINES)), LINES);
+	struct lru_stack *s = lru_stack_init(map(lru_stack_size(LINES)), LINES);
 	static struct list list;
 	static bool kept[LIST];
 	struct walk w = { .list = &list, .kept = kept };
@@ -263,23 +259,22 @@ START_TEST(lines_that_are_kept_have_their_exact_distances_among_themselves)
 	for (int i = 0; i < 2 * LIST; i++) {
 		uint64_t line = (uint64_t)i * (_i ? 5 : 1) % LIST;
 
-		reuse_stack_access(s, line, &distance);
+		lru_stack_access(s, line, &distance);
 		list_access(&list, line);
 	}
-	reuse_stack_each(s, mark, kept);
-	ck_assert_uint_ge(reuse_stack_weight(s), 2);
+	lru_stack_each(s, mark, kept);
+	ck_assert_uint_ge(lru_stack_weight(s), 2);
 	w.n = list.n;
-	reuse_stack_each(s, check_kept_order, &w);
+	lru_stack_each(s, check_kept_order, &w);
 	for (int i = 0; i < 30000; i++) {
 		uint64_t line = rng_below(&rng, LIST), among = 0;
-		struct reuse_stack_line *l =
-			reuse_stack_access(s, line, &distance);
+		struct lru_stack_line *l = lru_stack_access(s, line, &distance);
 
 		if (!l != !kept[line])
 			ck_abort_msg("access %d: line %lu", i, line);
 		for (uint32_t j = 0; list.line[j] != line; j++)
 			among += kept[list.line[j]];
-		if (l && distance != among * reuse_stack_weight(s))
+		if (l && distance != among * lru_stack_weight(s))
 			ck_abort_msg("access %d: %lu, not %lu", i, distance,
 				     among);
 		list_access(&list, line);
@@ -289,19 +284,19 @@ END_TEST
 
 START_TEST(sizes_that_cannot_be_are_refused)
 {
-	ck_assert_uint_eq(reuse_stack_size(0), 0);
-	ck_assert_uint_eq(reuse_stack_size(LINES - 1), 0);
-	ck_assert_uint_eq(reuse_stack_size(REUSE_STACK_LINES_MIN / 2), 0);
-	ck_assert_uint_eq(reuse_stack_size(2u * REUSE_STACK_LINES_MAX), 0);
-	ck_assert_ptr_null(reuse_stack_init(NULL, 3));
-	ck_assert_uint_gt(reuse_stack_size(REUSE_STACK_LINES_MAX), 1u << 31);
+	ck_assert_uint_eq(lru_stack_size(0), 0);
+	ck_assert_uint_eq(lru_stack_size(LINES - 1), 0);
+	ck_assert_uint_eq(lru_stack_size(LRU_STACK_LINES_MIN / 2), 0);
+	ck_assert_uint_eq(lru_stack_size(2u * LRU_STACK_LINES_MAX), 0);
+	ck_assert_ptr_null(lru_stack_init(NULL, 3));
+	ck_assert_uint_gt(lru_stack_size(LRU_STACK_LINES_MAX), 1u << 31);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("reuse_stack");
-	TCase *tc = tcase_create("reuse_stack");
+	Suite *suite = suite_create("lru_stack");
+	TCase *tc = tcase_create("lru_stack");
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, distances_are_those_of_a_list, 0, PATTERNS);
