@@ -24,7 +24,6 @@ enum {
 	 * nobody anything.
 	 */
 	BOARD_SLOTS = BOARD_SLOTS_MAX,
-	EXPIRY_GAPS = 2, /* of a thread's samples: docs/algorithm.md */
 	SITES_MAX = 32768,
 	LINES_MAX = 32768, /* records each */
 };
@@ -92,9 +91,9 @@ static uint64_t mean_period(const struct import *im)
 void import_plan(const struct import *im, struct import_run *run)
 {
 	run->gap = median_gap(im);
-	run->expiry = run->gap > UINT64_MAX / EXPIRY_GAPS
+	run->expiry = run->gap > UINT64_MAX / COMM_EXPIRY_INTERVALS
 			      ? UINT64_MAX
-			      : EXPIRY_GAPS * run->gap;
+			      : COMM_EXPIRY_INTERVALS * run->gap;
 	run->mean_period = mean_period(im);
 	run->main_process = 0;
 	run->start = UINT64_MAX;

@@ -134,7 +134,8 @@ static void merge_ended(uint64_t now, bool all)
 		struct row *r = &ended[ended_first];
 		uint32_t id = r->record->id;
 
-		if (!all && now < r->ended_at + runtime.comm.expiry + SETTLE_NS)
+		if (!all &&
+		    now < r->ended_at + comm_expiry(&runtime.comm) + SETTLE_NS)
 			return;
 		ended_first = (ended_first + 1) % ENDED_MAX;
 		ended_count--;

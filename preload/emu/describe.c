@@ -99,6 +99,6 @@ void emu_describe_measurement(struct cdp_header *h)
 		snprintf(h->registers_reason, sizeof(h->registers_reason),
 			 "as asked for");
 	h->board_slots = board_slots(c->board);
-	h->expiry = c->expiry;
-	h->watch_expiry = c->watch_expiry;
+	h->expiry = comm_expiry(c);
+	h->watch_expiry = comm_watch_expiry(c);
 }

@@ -137,8 +137,7 @@ int emu_sampling_init(void)
 	c->registers = emu.config.registers;
 	c->watch = c->registers ? &registers : NULL;
 	c->sink = &sink;
-	c->expiry = 2 * emu.config.period;
-	c->watch_expiry = emu.config.period;
+	comm_set_expiry(c, emu.config.period);
 	c->arm_one_in = 1;
 	atomic_store(&emu.ticks, 0);
 	return c->board ? 0 : -EINVAL;

@@ -139,8 +139,7 @@ static void set_up_comm(void)
 	struct comm *c = &runtime.comm;
 	bool hardware = runtime.registers;
 
-	c->expiry = 2 * (uint64_t)instr_config.period;
-	c->watch_expiry = instr_config.period;
+	comm_set_expiry(c, instr_config.period);
 	c->watch = hardware ? &watch_ops : &instr_software_comm;
 	c->registers = hardware ? runtime.registers : 1;
 	if (!hardware)

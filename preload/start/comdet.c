@@ -174,8 +174,7 @@ static void set_period(void)
 	    !clock_getres(CLOCK_MONOTONIC_COARSE, &tick) &&
 	    (uint64_t)tick.tv_nsec > runtime.period_ns)
 		runtime.period_ns = tick.tv_nsec;
-	runtime.comm.expiry = 2 * runtime.period_ns;
-	runtime.comm.watch_expiry = runtime.period_ns;
+	comm_set_expiry(&runtime.comm, runtime.period_ns);
 	if (runtime.hardware)
 		pmu_source_expiry();
 }

@@ -115,8 +115,8 @@ void describe_measurement(struct cdp_header *h, const char *why)
 		snprintf(h->note, sizeof(h->note),
 			 "sampled from %.1f s after the start on",
 			 runtime.config.delay_ns / 1e9);
-	h->expiry = c->expiry;
-	h->watch_expiry = c->watch_expiry;
+	h->expiry = comm_expiry(c);
+	h->watch_expiry = comm_watch_expiry(c);
 }
 
 void describe_end(struct cdp_header *h, enum cdp_state state)

@@ -18,6 +18,23 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+void comm_set_expiry(struct comm *c, uint64_t interval)
+{
+	atomic_store_explicit(&c->expiry, COMM_EXPIRY_INTERVALS * interval,
+			      memory_order_relaxed);
+	atomic_store_explicit(&c->watch_expiry, interval, memory_order_relaxed);
+}
+
+uint64_t comm_expiry(const struct comm *c)
+{
+	return atomic_load_explicit(&c->expiry, memory_order_relaxed);
+}
+
+uint64_t comm_watch_expiry(const struct comm *c)
+{
+	return atomic_load_explicit(&c->watch_expiry, memory_order_relaxed);
+}
+
 /*
  * Recent is what was published expiry ticks ago or after the thread's sample
  * before this one, whichever is longer ago: a thread that runs seldom samples
@@ -27,7 +44,7 @@ static void set_window(const struct comm *c, struct comm_thread *t,
 		       uint64_t now)
 {
 	uint64_t gap = t->sampled ? distance(now, t->sampled_at) : 0;
-	uint64_t expiry = __atomic_load_n(&c->expiry, __ATOMIC_RELAXED);
+	uint64_t expiry = comm_expiry(c);
 
 	t->window = gap > expiry ? gap - 1 : expiry;
 	t->sampled = true;
@@ -168,9 +185,7 @@ static void try_arm(const struct comm *c, struct comm_thread *t, uint64_t now)
 
 	if (!c->watch || !c->registers)
 		return;
-	if (t->armed &&
-	    distance(now, t->armed_at) <=
-		    __atomic_load_n(&c->watch_expiry, __ATOMIC_RELAXED))
+	if (t->armed && distance(now, t->armed_at) <= comm_watch_expiry(c))
 		return;
 	if ((c->arm_one_in > 1 && rng_below(&t->rng, c->arm_one_in)) ||
 	    !choose_target(c, t, now, &target)) {

@@ -25,6 +25,7 @@
 #ifndef COMDET_ENGINE_COMM_H
 #define COMDET_ENGINE_COMM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,7 +35,8 @@
 #include "src/base/rng.h"
 
 enum {
-	COMM_REGISTERS_MAX = 4
+	COMM_REGISTERS_MAX = 4,
+	COMM_EXPIRY_INTERVALS = 2, /* comm_set_expiry has the rule */
 };
 
 /* One armed register: @len bytes at @addr, 1, 2, 4, 8 (or a line). */
@@ -85,19 +87,20 @@ struct comm_sink {
 };
 
 /*
- * Shared by all threads, constant after set-up, but for expiry and
- * watch_expiry where the length of a period is measured: relaxed atomics then.
+ * Shared by all threads and constant after set-up, except for expiry and
+ * watch_expiry: a source that measures how long its interval is changes them
+ * while the threads run.
  */
 struct comm {
 	struct board *board;
 	const struct comm_watch *watch; /* NULL: the board alone */
 	const struct comm_sink *sink;
-	uint64_t expiry;       /* ticks; see above; two periods do well */
-	uint64_t watch_expiry; /* ticks */
-	uint32_t line_bytes;   /* power of two */
-	uint32_t chunk_bytes;  /* what one register watches; a power of two */
-	uint32_t registers;    /* to use for a line, 0 to 4 */
-	uint32_t arm_one_in;   /* arm at one opportunity in so many, >= 1 */
+	_Atomic uint64_t expiry;       /* ticks; comm_set_expiry sets both */
+	_Atomic uint64_t watch_expiry; /* ticks */
+	uint32_t line_bytes;           /* power of two */
+	uint32_t chunk_bytes; /* what one register watches; a power of two */
+	uint32_t registers;   /* to use for a line, 0 to 4 */
+	uint32_t arm_one_in;  /* arm at one opportunity in so many, >= 1 */
 };
 
 /* One per thread, only ever touched by it. */
@@ -119,6 +122,23 @@ struct comm_thread {
 	struct watch_range ranges[COMM_REGISTERS_MAX];
 	struct board_entry target; /* what the armed line was published as */
 };
+
+/*
+ * The expiry rule, in one place: an entry of the board expires after
+ * COMM_EXPIRY_INTERVALS sampling intervals, an armed watchpoint after one
+ * (thesis, section 5.3.1; docs/algorithm.md measures other factors). @interval
+ * is how long a thread takes from one sample to the next, in ticks.
+ *
+ * Context: any, handler included; relaxed stores. A thread may see the new
+ * value of one and the old value of the other, which does no harm: each was a
+ * good one.
+ */
+void comm_set_expiry(struct comm *c, uint64_t interval);
+
+/* How long entries live now, in ticks; likewise armed watchpoints. Any context.
+ */
+uint64_t comm_expiry(const struct comm *c);
+uint64_t comm_watch_expiry(const struct comm *c);
 
 /*
  * @ctx is the caller's thread; @seed a run's seed. @id may be that of a thread

@@ -197,16 +197,9 @@ static void put_loss(void *ctx, enum loss_cause cause, uint64_t n)
 	store_add(&t->record->loss[cause], n);
 }
 
-/* An interval lasts @ns in the mean. */
-static void set_expiry(uint64_t ns)
-{
-	__atomic_store_n(&runtime.comm.expiry, 2 * ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&runtime.comm.watch_expiry, ns, __ATOMIC_RELAXED);
-}
-
 void pmu_source_expiry(void)
 {
-	set_expiry(GAP_FIRST_NS);
+	comm_set_expiry(&runtime.comm, GAP_FIRST_NS);
 }
 
 /* An interval lasted @ns; the mean of all threads follows. */
@@ -219,9 +212,10 @@ static void learn_gap(uint64_t ns)
 	/* Two threads at once: one of the two is forgotten. */
 	mean += ((int64_t)ns - mean) / GAP_WEIGHT;
 	atomic_store_explicit(&gap_ns, mean, memory_order_relaxed);
-	set_expiry(mean);
-	store_set(&runtime.store.header->expiry, 2 * mean);
-	store_set(&runtime.store.header->watch_expiry, mean);
+	comm_set_expiry(&runtime.comm, mean);
+	store_set(&runtime.store.header->expiry, comm_expiry(&runtime.comm));
+	store_set(&runtime.store.header->watch_expiry,
+		  comm_watch_expiry(&runtime.comm));
 }
 
 /* The thread's time pays for time in the handler. */
