@@ -18,6 +18,7 @@
 #include "analysis/base/util.h"
 #include "src/pmu/kernel.h"
 #include "src/pmu/plan.h"
+#include "src/pmu/machine.h"
 
 enum {
 	LEAF_PERFMON = 0xa,             /* Intel: architectural PMU */

@@ -13,6 +13,7 @@
 #include "analysis/import/perf_data.h"
 #include "pmu_probe.h"
 #include "analysis/base/util.h"
+#include "src/pmu/errors.h"
 #include "src/pmu/kernel.h"
 
 enum {
@@ -58,8 +59,8 @@ static void explain_refusal(const struct diagnosis *d, const char *event,
 	no.cause = PMU_REFUSED;
 	no.error = error;
 	snprintf(no.event, sizeof(no.event), "%s", event);
-	pmu_refusal_words(&no, f->reason, sizeof(f->reason), f->advice,
-			  sizeof(f->advice));
+	pmu_errors_explain(&no, f->reason, sizeof(f->reason), f->advice,
+			   sizeof(f->advice));
 }
 
 /* A debug register is no counter: the same errors mean something else. */

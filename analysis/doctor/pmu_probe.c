@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "pmu_probe.h"
+#include "src/pmu/errors.h"
 #include "src/pmu/kernel.h"
 
 const struct perf_kernel *pmu_probe_kernel = &perf_kernel_linux;
@@ -23,11 +24,11 @@ bool pmu_probe(enum pmu_source source, char *reason, size_t reason_size,
 		pmu_plan_make(&plan, pmu_probe_kernel, source, &wish, &no);
 	}
 	if (no.cause != PMU_FINE) {
-		pmu_refusal_words(&no, reason, reason_size, advice,
-				  advice_size);
+		pmu_errors_explain(&no, reason, reason_size, advice,
+				   advice_size);
 		return false;
 	}
-	pmu_plan_words(&plan, reason, reason_size);
+	pmu_plan_describe(&plan, reason, reason_size);
 	if (advice_size)
 		*advice = '\0';
 	return true;

@@ -23,6 +23,8 @@
 
 #include "index.h"
 #include "src/pmu/sample.h"
+#include "src/pmu/ibs.h"
+#include "src/pmu/memory.h"
 
 enum {
 	PERF_DATA_NAME_BYTES = 128,

@@ -3,7 +3,7 @@
  * reuse_phases - how the locality of streams changed while they ran
  *
  * Records say which phase of its stream a use was in
- * (src/engine/reuse_tally.h).
+ * (src/store/reuse_tally.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "reuse_streams.h"
 #include "analysis/base/util.h"
-#include "src/engine/reuse_tally.h"
+#include "src/store/reuse_tally.h"
 
 struct phase_row {
 	struct reuse_cell *whole;

@@ -17,6 +17,7 @@
 #include "analysis/symbols/symbols.h"
 #include "src/base/interval.h"
 #include "src/pmu/sample.h"
+#include "src/pmu/memory.h"
 
 /* A read-modify-write that says so counts as a store. */
 enum memory_access {

@@ -14,7 +14,7 @@
 
 enum {
 	MISS_BITS = 3, /* of cdp_transfer.b, the distance */
-	DISTANCES = EXACT_LEVELS_MAX + 1,
+	DISTANCES = TOPOLOGY_LEVELS_MAX + 1,
 	VARIABLES = 4,  /* named in the text */
 	OBJECT_AT = 44, /* column where their names begin */
 };

@@ -18,6 +18,8 @@
 
 #include "src/engine/comm.h"
 #include "src/store/store.h"
+#include "src/store/core_table.h"
+#include "src/store/pair_table.h"
 #include "src/x86/choose.h"
 #include "config.h"
 #include "preload/instr/source.h"

@@ -28,8 +28,10 @@
 #include "src/exact/directory_quick.h"
 #include "src/engine/reuse.h"
 #include "src/exact/reuse.h"
-#include "src/engine/reuse_tally.h"
+#include "src/store/reuse_tally.h"
 #include "src/store/store.h"
+#include "src/store/core_table.h"
+#include "src/store/pair_table.h"
 #include "src/base/topology.h"
 #include "src/engine/transfer.h"
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "emu.h"
-#include "src/exact/directory_store.h"
+#include "src/store/directory_store.h"
 
 enum {
 	LINE_BYTES = 64,

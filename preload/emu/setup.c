@@ -85,7 +85,7 @@ int emu_topology_read(char *error, size_t size)
 /* The caches above the private ones: the number of that of a core. */
 static uint32_t domain_of(uint32_t core)
 {
-	const struct exact_topology *shape = &emu.topology.shape;
+	const struct topology_shape *shape = &emu.topology.shape;
 
 	if (!emu.config.topology || shape->levels < 2)
 		return 0;

@@ -19,7 +19,7 @@
 #include <time.h>
 
 #include "emu.h"
-#include "src/engine/transfer_store.h"
+#include "src/store/transfer_store.h"
 
 enum {
 	LINE_BYTES = 64,

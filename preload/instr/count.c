@@ -33,8 +33,8 @@ enum {
 };
 
 static _Atomic uint32_t lock;
-static struct thread *threads;          /* that began, and did not end */
-static uint64_t ended[EXACT_CORES_MAX]; /* accesses of others, by domain */
+static struct thread *threads;             /* that began, and did not end */
+static uint64_t ended[TOPOLOGY_CORES_MAX]; /* accesses of others, by domain */
 
 void instr_count_init(void)
 {

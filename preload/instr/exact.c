@@ -13,7 +13,7 @@
 #include "preload/hooks/hooks.h"
 #include "source.h"
 #include "preload/core/runtime.h"
-#include "src/exact/directory_store.h"
+#include "src/store/directory_store.h"
 #include "preload/core/state.h"
 #include "preload/core/sys.h"
 #include "src/base/signal_safe.h"

@@ -8,7 +8,7 @@
 
 #include "source.h"
 #include "preload/core/runtime.h"
-#include "src/exact/directory_store.h"
+#include "src/store/directory_store.h"
 #include "preload/core/state.h"
 #include "preload/watch/watch.h"
 

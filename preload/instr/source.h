@@ -35,7 +35,7 @@
 #include "src/store/cdp.h"
 #include "src/engine/comm.h"
 #include "src/exact/directory.h"
-#include "src/engine/reuse_tally.h"
+#include "src/store/reuse_tally.h"
 #include "src/engine/transfer.h"
 
 struct thread;

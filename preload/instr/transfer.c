@@ -16,7 +16,7 @@
 
 #include "source.h"
 #include "preload/core/runtime.h"
-#include "src/engine/transfer_store.h"
+#include "src/store/transfer_store.h"
 #include "preload/core/state.h"
 #include "src/base/signal_safe.h"
 

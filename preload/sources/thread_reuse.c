@@ -14,7 +14,7 @@
 #include "thread_reuse.h"
 #include "preload/watch/watch.h"
 #include "src/engine/reuse_thread_regs.h"
-#include "src/engine/reuse_tally.h"
+#include "src/store/reuse_tally.h"
 #include "src/base/signal_safe.h"
 
 enum {

@@ -40,9 +40,9 @@ struct parser {
 	struct topology_error *error;
 	struct node node[TOPOLOGY_NODES_MAX];
 	uint32_t nodes;
-	struct name core_parent[EXACT_CORES_MAX];
-	uint32_t core_line[EXACT_CORES_MAX]; /* 0: not declared */
-	bool core_has_parent[EXACT_CORES_MAX];
+	struct name core_parent[TOPOLOGY_CORES_MAX];
+	uint32_t core_line[TOPOLOGY_CORES_MAX]; /* 0: not declared */
+	bool core_has_parent[TOPOLOGY_CORES_MAX];
 	uint32_t cores; /* the highest number declared, + 1 */
 };
 
@@ -140,14 +140,15 @@ static int take_parent(struct parser *p, struct name *name, bool *has)
 	return n ? fail(p, TOPOLOGY_SYNTAX, p->line, at, n) : 0;
 }
 
-/* Digits at @at, below EXACT_CORES_MAX; how many, 0 if it is no such number. */
+/* Digits at @at, below TOPOLOGY_CORES_MAX; how many, 0 if it is no such number.
+ */
 static size_t number(const char *at, size_t n, uint32_t *value)
 {
 	size_t i = 0;
 
 	for (*value = 0; i < n && at[i] >= '0' && at[i] <= '9'; i++) {
 		*value = *value * 10 + (at[i] - '0');
-		if (*value >= EXACT_CORES_MAX)
+		if (*value >= TOPOLOGY_CORES_MAX)
 			return 0;
 	}
 	return i;
@@ -273,7 +274,7 @@ static int climb(struct parser *p, struct topology *t, uint32_t core)
 					 &p->core_parent[core]);
 	}
 	for (; at != NONE; at = p->node[at].parent) {
-		if (levels == EXACT_LEVELS_MAX)
+		if (levels == TOPOLOGY_LEVELS_MAX)
 			return fail(p, TOPOLOGY_DEEP, p->core_line[core], "",
 				    0);
 		t->domain[levels++][core] = at;

@@ -23,17 +23,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/exact/directory.h"
-
 enum {
+	TOPOLOGY_CORES_MAX = 1024,
+	TOPOLOGY_LEVELS_MAX = 4,
 	TOPOLOGY_NODES_MAX = 1024, /* caches and sockets */
 	TOPOLOGY_NAME_BYTES = 32,
 	TOPOLOGY_WORD_BYTES = 64,
 };
 
+/*
+ * Which cores share which caches. domain[level][core] names the cache of that
+ * level that the core uses, by a number below cores. Level 0 is where a core's
+ * lines are coherent, its private caches; the levels above are coarser: a last
+ * level cache, a socket. The distance of two cores is the first level at which
+ * they share a domain, or levels if they share none.
+ */
+struct topology_shape {
+	uint32_t cores;
+	uint32_t levels; /* 1 to TOPOLOGY_LEVELS_MAX */
+	const uint32_t *domain[TOPOLOGY_LEVELS_MAX];
+};
+
 struct topology {
-	struct exact_topology shape; /* points into this struct */
-	uint32_t domain[EXACT_LEVELS_MAX][EXACT_CORES_MAX];
+	struct topology_shape shape; /* points into this struct */
+	uint32_t domain[TOPOLOGY_LEVELS_MAX][TOPOLOGY_CORES_MAX];
 };
 
 enum topology_fault {
@@ -47,7 +60,7 @@ enum topology_fault {
 	TOPOLOGY_NO_CORES,
 	TOPOLOGY_GAP,    /* a core below the highest is not declared */
 	TOPOLOGY_UNEVEN, /* cores at different depths */
-	TOPOLOGY_DEEP,   /* more levels than EXACT_LEVELS_MAX */
+	TOPOLOGY_DEEP,   /* more levels than TOPOLOGY_LEVELS_MAX */
 	TOPOLOGY_MANY,   /* more things than TOPOLOGY_NODES_MAX */
 };
 

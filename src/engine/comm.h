@@ -31,7 +31,7 @@
 
 #include "src/base/access.h"
 #include "board.h"
-#include "src/store/loss.h"
+#include "src/base/loss.h"
 #include "src/base/rng.h"
 
 enum {

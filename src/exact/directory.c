@@ -166,7 +166,7 @@ struct others {
 static struct others find_others(const struct exact *x, struct exact_record *r,
 				 uint32_t cache)
 {
-	struct others o = { 0, EXACT_LEVELS_MAX, 0 };
+	struct others o = { 0, TOPOLOGY_LEVELS_MAX, 0 };
 
 	for (uint32_t w = 0; w < x->cache_words; w++) {
 		uint64_t word = holders(x, r)[w];

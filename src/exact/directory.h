@@ -39,34 +39,20 @@
 #include <stdint.h>
 
 #include "src/base/access.h"
+#include "src/base/topology.h"
 
 enum {
 	EXACT_THREADS_MAX = 1024,
-	EXACT_CORES_MAX = 1024,
-	EXACT_LEVELS_MAX = 4,
 	EXACT_REGION_LINES = 256, /* lines of a region, the unit of growth */
 	EXACT_REGIONS_DEFAULT = 1 << 16,
 	EXACT_SEEN = 128 /* regions that a thread finds at once */
-};
-
-/*
- * Which cores share which caches. domain[level][core] names the cache of that
- * level that the core uses, by a number below cores. Level 0 is where a core's
- * lines are coherent, its private caches; the levels above are coarser: a last
- * level cache, a socket. The distance of two cores is the first level at which
- * they share a domain, or levels if they share none.
- */
-struct exact_topology {
-	uint32_t cores;
-	uint32_t levels; /* 1 to EXACT_LEVELS_MAX */
-	const uint32_t *domain[EXACT_LEVELS_MAX];
 };
 
 struct exact_config {
 	uint32_t threads;    /* ids 0 to threads - 1 */
 	uint32_t line_bytes; /* power of two, 8 to 64 */
 	uint32_t regions;    /* power of two; what can be touched at most */
-	const struct exact_topology
+	const struct topology_shape
 		*topology; /* NULL: a core for each thread */
 };
 
@@ -88,7 +74,7 @@ struct exact_counts {
 	 * By distance: of the nearest cache that has the line, for upgrades of
 	 * the farthest that loses it.
 	 */
-	uint64_t miss[EXACT_MISSES][EXACT_LEVELS_MAX + 1];
+	uint64_t miss[EXACT_MISSES][TOPOLOGY_LEVELS_MAX + 1];
 	uint64_t invalidated; /* copies in other caches, by its stores */
 	uint64_t dropped;     /* interrupted a call of the same thread */
 	uint64_t full;        /* no region was left */

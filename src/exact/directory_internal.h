@@ -79,7 +79,7 @@ struct exact {
 	uint32_t placed; /* threads are on the cores of a topology */
 	struct exact_tally
 		*cell; /* [to][from]: a row is written by one thread */
-	uint32_t *domain[EXACT_LEVELS_MAX];
+	uint32_t *domain[TOPOLOGY_LEVELS_MAX];
 	uint32_t *core_of;      /* a core of a cache of level 0 */
 	_Atomic uint32_t *home; /* of a thread: a cache + 1, 0: none yet */
 	_Atomic uint64_t *key;  /* region + 1, 0: free */

@@ -41,10 +41,10 @@ static uint32_t record_bytes(uint32_t threads, uint32_t cores)
 	       (2 * words(threads) + words(cores)) * sizeof(uint64_t);
 }
 
-static bool topology_valid(const struct exact_topology *t)
+static bool topology_valid(const struct topology_shape *t)
 {
-	if (t->cores < 1 || t->cores > EXACT_CORES_MAX || t->levels < 1 ||
-	    t->levels > EXACT_LEVELS_MAX)
+	if (t->cores < 1 || t->cores > TOPOLOGY_CORES_MAX || t->levels < 1 ||
+	    t->levels > TOPOLOGY_LEVELS_MAX)
 		return false;
 	for (uint32_t level = 0; level < t->levels; level++)
 		for (uint32_t core = 0; core < t->cores; core++)
@@ -89,7 +89,7 @@ size_t exact_size(const struct exact_config *c)
 	return l.size;
 }
 
-static void copy_topology(struct exact *x, const struct exact_topology *t)
+static void copy_topology(struct exact *x, const struct topology_shape *t)
 {
 	for (uint32_t core = x->cores; core-- > 0;) {
 		for (uint32_t level = 0; level < x->levels; level++)

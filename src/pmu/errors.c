@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "plan.h"
+#include "errors.h"
 #include "src/base/text.h"
 
 struct errno_words {
@@ -181,8 +181,8 @@ static void put_silent(const struct pmu_refusal *no, struct text *reason,
 				 : "report it with the kernel's version");
 }
 
-void pmu_refusal_words(const struct pmu_refusal *no, char *reason, size_t size,
-		       char *advice, size_t advice_size)
+void pmu_errors_explain(const struct pmu_refusal *no, char *reason, size_t size,
+			char *advice, size_t advice_size)
 {
 	struct text r, a;
 
@@ -240,31 +240,4 @@ void pmu_refusal_words(const struct pmu_refusal *no, char *reason, size_t size,
 		put_silent(no, &r, &a);
 		break;
 	}
-}
-
-void pmu_plan_words(const struct pmu_plan *plan, char *text, size_t size)
-{
-	bool first = true;
-	struct text t;
-
-	text_begin(&t, text, size);
-	text_put(&t, plan->model[0] ? plan->model : "unknown model");
-	text_put(&t, ": ");
-	for (uint32_t i = 0; i < plan->events; i++) {
-		const struct pmu_event *e = &plan->event[i];
-
-		if (e->role == PMU_AUX || e->role == PMU_COUNTS)
-			continue;
-		text_put(&t, first ? "" : ", ");
-		text_put(&t, e->name);
-		first = false;
-	}
-	text_put(&t, " about every ");
-	text_number(&t, plan->period);
-	if (plan->event[0].attr.precise_ip) {
-		text_put(&t, ", precise_ip ");
-		text_number(&t, plan->event[0].attr.precise_ip);
-	}
-	if (plan->takes_turns)
-		text_put(&t, ", taking turns on a counter");
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "plan.h"
+#include "machine.h"
 #include "src/base/text.h"
 
 enum {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "machine.h"
 #include "plan.h"
 #include "thread.h"
 #include "src/base/text.h"
@@ -463,4 +464,15 @@ int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		    ? plan_pebs(plan, kernel, &machine, wish, &rng, no)
 		    : plan_ibs(plan, kernel, &machine, wish, &rng, no);
 	return r ? -ENOTSUP : 0;
+}
+
+bool pmu_plan_counts(const struct pmu_plan *plan)
+{
+	bool counted[PMU_COUNTS + 1] = { false };
+
+	for (uint32_t i = 0; i < plan->events; i++)
+		if (!plan->event[i].partial)
+			counted[plan->event[i].role] = true;
+	return counted[PMU_COUNTS] ||
+	       (counted[PMU_LOADS] && counted[PMU_STORES]);
 }

@@ -8,7 +8,7 @@
  * plan that comes out is what every thread opens (thread.h).
  *
  * Where it cannot be had, struct pmu_refusal holds the cause, and
- * pmu_refusal_words says it for people, with what to do.
+ * pmu_errors_explain says it for people, with what to do.
  *
  * Groups. Loads and stores are one group where the counters allow it, so that
  * one call switches both. Sandy Bridge has one counter for the two: there they
@@ -23,9 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ibs.h"
 #include "kernel.h"
-#include "sample.h"
-#include "events.h"
+#include "machine.h"
+#include "memory.h"
 
 enum {
 	PMU_EVENTS_MAX = 10, /* three groups of three, one that counts */
@@ -117,33 +118,13 @@ int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
 void pmu_refusal_begin(struct pmu_refusal *no,
 		       const struct perf_kernel *kernel);
 
-/* One line each, ended with NUL, cut where there is no room. */
-void pmu_refusal_words(const struct pmu_refusal *no, char *reason, size_t size,
-		       char *advice, size_t advice_size);
-
 /* "loads by X, stores by Y, every 500000, precise 3": what the plan does. */
-void pmu_plan_words(const struct pmu_plan *plan, char *text, size_t size);
-
-/* What can be known of the machine without opening anything. */
-struct pmu_machine {
-	enum pmu_vendor vendor;
-	uint32_t family, model;
-	bool virtual_machine;
-	uint32_t ibs_caps;             /* CPUID 8000001B EAX, 0: no IBS */
-	const struct pmu_model *known; /* NULL: not in the tables */
-};
-
-void pmu_machine_look(struct pmu_machine *m, const struct perf_kernel *kernel);
+void pmu_plan_describe(const struct pmu_plan *plan, char *text, size_t size);
 
 /*
- * The number in the file @name of the directory of PMU @pmu in sysfs; -ENOENT
- * if there is none.
+ * True if the plan has events that count every access, as pmu_thread_accesses
+ * needs them.
  */
-long pmu_sysfs_number(const struct perf_kernel *kernel, const char *pmu,
-		      const char *name);
-
-/* Is there such a file? */
-bool pmu_sysfs_has(const struct perf_kernel *kernel, const char *pmu,
-		   const char *name);
+bool pmu_plan_counts(const struct pmu_plan *plan);
 
 #endif

@@ -450,14 +450,3 @@ bool pmu_thread_accesses(struct pmu_thread *t, uint64_t *accesses)
 	*accesses = (uint64_t)t->accesses;
 	return true;
 }
-
-bool pmu_plan_counts(const struct pmu_plan *plan)
-{
-	bool counted[PMU_COUNTS + 1] = { false };
-
-	for (uint32_t i = 0; i < plan->events; i++)
-		if (!plan->event[i].partial)
-			counted[plan->event[i].role] = true;
-	return counted[PMU_COUNTS] ||
-	       (counted[PMU_LOADS] && counted[PMU_STORES]);
-}

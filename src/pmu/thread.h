@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "src/store/loss.h"
+#include "src/base/loss.h"
 #include "ring.h"
 #include "plan.h"
 #include "src/base/rng.h"
@@ -111,9 +111,6 @@ struct pmu_counts {
 	bool never;             /* one was never on a counter */
 };
 void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c);
-
-/* Does @plan have events that count every access, for what follows? */
-bool pmu_plan_counts(const struct pmu_plan *plan);
 
 /*
  * How many accesses of memory the thread has made by now, for differences: what

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "src/engine/comm.h"
-#include "loss.h"
+#include "src/base/loss.h"
 
 #define CDP_MAGIC "COMDETcd"
 
@@ -331,7 +331,7 @@ struct cdp_reuse {
 	uint32_t bin;
 	/*
 	 * Of pairs; 0 twice: all others. Of bins use_ip is the phase
-	 * (engine/reuse_tally.h), 0: not known. By call paths nodes of struct
+	 * (store/reuse_tally.h), 0: not known. By call paths nodes of struct
 	 * cdp_path.
 	 */
 	uint64_t use_ip, end_ip;

@@ -23,6 +23,7 @@
 #include "src/engine/reuse.h"
 #include "src/engine/reuse_histogram.h"
 #include "src/pmu/sample.h"
+#include "src/pmu/memory.h"
 
 #define SQUARES_MAX 1e60   /* no sum of squares of periods comes near */
 #define COUNT_MAX   0x1p53 /* a double has all whole numbers below */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outdir_internal - what outdir.c and outdir_old.c know of each other
+ * outdir_internal - what the files of outdir share
+ *
+ * outdir.c uses outdir_old.c, and both use outdir_marker.c.
  */
 #ifndef COMDET_STORE_OUTDIR_INTERNAL_H
 #define COMDET_STORE_OUTDIR_INTERNAL_H
 
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "src/base/rawcall.h"
 
@@ -29,6 +33,12 @@ long outdir_rename_new(int dirfd, const char *from, const char *to);
 
 /* A random ".comdet-XXXXXXXXXXXXXXXX" into OUTDIR_TEMP_BYTES bytes. */
 void outdir_temp_name(char *name);
+
+/* True if @id of @len bytes can be a run's id. */
+bool outdir_run_id_valid(const char *id, size_t len);
+
+/* Write our marker with @run_id into @dir. Returns 0 or -errno. */
+int outdir_write_marker(int dir, const char *run_id);
 
 /* Returns 0 if @dir carries our marker, else -EBADMSG or -errno. */
 int outdir_read_marker(int dir, char *run_id);

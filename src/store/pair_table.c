@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pair_table, core_table - detections of one thread, counted in the file
+ * pair_table - detections of one thread, counted in the file
  *
  * A new record is filled in with its first detection and then committed, so
  * SIGKILL leaves it whole or not at all. Every later detection stores three
@@ -10,19 +10,17 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "store.h"
+#include "pair_table.h"
 
 /* What two detections must agree in is what the record begins with. */
 enum {
 	PAIR_KEY_WORDS = offsetof(struct cdp_pair, count) / sizeof(uint64_t),
-	CORE_KEY_WORDS = offsetof(struct cdp_core, count) / sizeof(uint64_t),
 };
 _Static_assert(offsetof(struct cdp_pair, count) ==
 		       2 * sizeof(uint32_t) + 4 * sizeof(uint64_t) +
 			       2 * sizeof(uint32_t) + 4 * sizeof(uint16_t) +
 			       sizeof(uint64_t),
 	       "the key has no padding");
-_Static_assert(CORE_KEY_WORDS == 1, "the key has no padding");
 
 /* The record that a first detection opens, as a rest. */
 static struct cdp_pair rest_of(const struct detection *d, uint64_t now,
@@ -113,41 +111,4 @@ void pair_table_release(struct pair_table *t)
 {
 	store_index_release(&t->index);
 	t->rests = 0;
-}
-
-int core_table_add(struct store *s, struct core_table *t,
-		   const struct detection *d)
-{
-	struct cdp_core key = {
-		.publisher_core = d->publisher_core,
-		.detector_core = d->detector_core,
-	};
-	struct cdp_core *core;
-	uint32_t hash;
-
-	core = store_index_find(s, &t->index, &key, CORE_KEY_WORDS, &hash);
-	if (core) {
-		store_add(&core->count[d->sharing], 1);
-		if (d->by == DETECTED_BY_TRAP)
-			store_add(&core->traps, 1);
-		store_add(&core->periods_q8, d->periods_q8);
-		return 0;
-	}
-	if (t->index.used >= CORE_TABLE_MAX || !store_index_room(&t->index))
-		return -ENOSPC;
-	core = store_record(s, &t->writer);
-	if (!core)
-		return -ENOSPC;
-	*core = key;
-	core->count[d->sharing] = 1;
-	core->traps = d->by == DETECTED_BY_TRAP;
-	core->periods_q8 = d->periods_q8;
-	store_commit(&t->writer);
-	store_index_insert(s, &t->index, core, hash);
-	return 0;
-}
-
-void core_table_release(struct core_table *t)
-{
-	store_index_release(&t->index);
 }

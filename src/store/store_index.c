@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "store.h"
+#include "store_index.h"
 #include "src/base/rawcall.h"
 
 enum {

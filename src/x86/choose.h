@@ -29,7 +29,7 @@
 
 #include "src/base/access.h"
 #include "src/x86/interp/interp.h"
-#include "src/store/loss.h"
+#include "src/base/loss.h"
 #include "src/base/rng.h"
 
 enum {

@@ -15,27 +15,29 @@ allow=$TOP/tests/e2e/nm_allow.txt
 mixed='src/engine/board.c
 	src/engine/comm.c
 	src/store/pair_table.c
+	src/store/core_table.c
 	src/store/store_index.c
 	src/store/store.c
 	src/pmu/kernel.c
 	src/pmu/ring.c
 	src/pmu/sample.c
 	src/pmu/memory.c
+	src/pmu/ibs.c
 	src/pmu/thread.c
 	src/engine/reuse.c
 	src/engine/reuse_histogram.c
 	src/engine/reuse_thread_regs.c
-	src/engine/reuse_tally.c
+	src/store/reuse_tally.c
 	src/store/path_table.c
 	src/engine/transfer.c
 	src/engine/transfer_epochs.c
 	src/engine/transfer_footprint.c
 	src/engine/transfer_tally.c
-	src/engine/transfer_store.c
+	src/store/transfer_store.c
 	src/exact/directory.c
 	src/exact/directory_lines.c
 	src/exact/directory_setup.c
-	src/exact/directory_store.c'
+	src/store/directory_store.c'
 
 undefined()
 {

@@ -8,7 +8,9 @@
 #include "pmu.h"
 #include "preload/core/state.h"
 #include "preload/sources/thread_reuse.h"
+#include "src/pmu/errors.h"
 #include "src/pmu/kernel.h"
+#include "src/pmu/machine.h"
 #include "src/pmu/thread.h"
 #include "src/base/text.h"
 
@@ -56,10 +58,10 @@ int pmu_source_plan(char *why, size_t size)
 		source = PMU_IBS;
 	if (pmu_plan_make(&plan, k, source, &wish, &no)) {
 		text_put(&t, source == PMU_PEBS ? "no pebs: " : "no ibs: ");
-		pmu_refusal_words(&no, t.at, t.room, advice, sizeof(advice));
+		pmu_errors_explain(&no, t.at, t.room, advice, sizeof(advice));
 		return -ENODEV;
 	}
-	pmu_plan_words(&plan, why, size);
+	pmu_plan_describe(&plan, why, size);
 	return 0;
 }
 

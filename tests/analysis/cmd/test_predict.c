@@ -7,7 +7,7 @@
 #include "analysis/locality/latency.h"
 #include "tests/fake/fake_profile.h"
 #include "tests/run_verb.h"
-#include "src/engine/reuse_tally.h"
+#include "src/store/reuse_tally.h"
 #include "tests/run_suite.h"
 
 enum {

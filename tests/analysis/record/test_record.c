@@ -10,6 +10,7 @@
 #include "analysis/record/record.h"
 #include "tests/run_verb.h"
 #include "src/pmu/plan.h"
+#include "src/pmu/machine.h"
 #include "tests/run_suite.h"
 
 static char path[128];

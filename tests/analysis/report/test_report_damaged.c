@@ -8,7 +8,7 @@
  */
 #include "tests/fake/fake_profile.h"
 #include "tests/run_verb.h"
-#include "src/engine/reuse_tally.h"
+#include "src/store/reuse_tally.h"
 #include "src/base/rng.h"
 #include "tests/run_suite.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/topology.h"
+#include "src/exact/directory.h"
 #include "tests/run_suite.h"
 
 static struct topology t;
@@ -56,7 +57,7 @@ END_TEST
 START_TEST(cores_alone_are_one_level)
 {
 	ck_assert_int_eq(parse("core 0-1023"), 0);
-	ck_assert_uint_eq(t.shape.cores, EXACT_CORES_MAX);
+	ck_assert_uint_eq(t.shape.cores, TOPOLOGY_CORES_MAX);
 	ck_assert_uint_eq(t.shape.levels, 1);
 }
 END_TEST

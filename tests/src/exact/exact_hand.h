@@ -33,7 +33,7 @@ static inline void *map(size_t bytes)
 }
 
 static inline struct exact_config config(uint32_t threads,
-					 const struct exact_topology *topology)
+					 const struct topology_shape *topology)
 {
 	return (struct exact_config){
 		.threads = threads,

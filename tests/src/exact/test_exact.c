@@ -231,10 +231,10 @@ END_TEST
 START_TEST(invalid_configurations_are_refused)
 {
 	static const uint32_t beyond[] = { 0, 8, 1, 1, 1, 1, 1, 1 };
-	const struct exact_topology bad[] = {
+	const struct topology_shape bad[] = {
 		{ 0, 1, { own_of_core } },
 		{ 8, 0, { own_of_core } },
-		{ 8, EXACT_LEVELS_MAX + 1, { own_of_core } },
+		{ 8, TOPOLOGY_LEVELS_MAX + 1, { own_of_core } },
 		{ 8, 1, { beyond } },
 	};
 	struct exact_config c = config(1, NULL), good = c;
@@ -324,7 +324,7 @@ START_TEST(threads_that_race_lose_nothing)
 	for (int i = 0; i < RACERS; i++) {
 		const struct exact_counts *n = &racer[i].t.counts;
 
-		for (int d = 0; d <= EXACT_LEVELS_MAX; d++)
+		for (int d = 0; d <= TOPOLOGY_LEVELS_MAX; d++)
 			served += n->miss[EXACT_LOAD_CLEAN][d] +
 				  n->miss[EXACT_LOAD_MODIFIED][d] +
 				  n->miss[EXACT_OWN_CLEAN][d] +

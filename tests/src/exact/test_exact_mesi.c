@@ -13,7 +13,7 @@ static const uint32_t pair_of_core[] = { 0, 0, 1, 1, 2, 2, 3, 3 };
 static const uint32_t socket_of_core[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
 static const uint32_t mixed_of_core[] = { 7, 5, 3, 1, 7, 5, 3, 1 };
 
-static const struct exact_topology topologies[] = {
+static const struct topology_shape topologies[] = {
 	{ 8, 1, { own_of_core } },
 	{ 8, 2, { own_of_core, socket_of_core } },
 	{ 8, 2, { pair_of_core, socket_of_core } },
@@ -29,7 +29,7 @@ enum mesi {
 };
 
 struct machine {
-	const struct exact_topology *topology;
+	const struct topology_shape *topology;
 	enum mesi state[8][LINES + 8]; /* [cache][line] */
 	struct exact_counts counts;
 	uint64_t ownership[LINES + 8];
@@ -62,7 +62,7 @@ static void machine_access(struct machine *m, const struct piece *p)
 
 	line = (p->line - BASE) / LINE;
 	mine = &m->state[me][line];
-	near = EXACT_LEVELS_MAX;
+	near = TOPOLOGY_LEVELS_MAX;
 	far = 0;
 	for (uint32_t c = 0; c < 8; c++) {
 		uint32_t d = apart(m, me, c);

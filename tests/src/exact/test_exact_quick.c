@@ -27,11 +27,11 @@ enum {
 
 static const uint32_t own_of_core[] = { 0, 1, 2, 3 };
 static const uint32_t pair_of_core[] = { 0, 0, 1, 1 };
-static const struct exact_topology four_cores = { 4, 1, { own_of_core } };
-static const struct exact_topology two_pairs = { 4, 1, { pair_of_core } };
+static const struct topology_shape four_cores = { 4, 1, { own_of_core } };
+static const struct topology_shape two_pairs = { 4, 1, { pair_of_core } };
 
 static struct exact *directory(uint32_t threads,
-			       const struct exact_topology *topology,
+			       const struct topology_shape *topology,
 			       struct exact_thread *thread)
 {
 	struct exact_config c = {

@@ -9,6 +9,8 @@
 
 #include "tests/fake/perf_gen.h"
 #include "src/pmu/sample.h"
+#include "src/pmu/ibs.h"
+#include "src/pmu/memory.h"
 #include "src/base/rng.h"
 #include "tests/run_suite.h"
 

@@ -10,6 +10,7 @@
 
 #include "tests/fake/fake_kernel.h"
 #include "src/pmu/plan.h"
+#include "src/pmu/errors.h"
 #include "tests/run_suite.h"
 
 static struct fake_kernel *k;
@@ -43,7 +44,7 @@ static int make_slow(enum fake_model model)
 
 static void words(void)
 {
-	pmu_refusal_words(&no, reason, sizeof(reason), advice, sizeof(advice));
+	pmu_errors_explain(&no, reason, sizeof(reason), advice, sizeof(advice));
 }
 
 #define says(text, part)                                                       \
@@ -390,7 +391,7 @@ START_TEST(words_are_cut_where_there_is_no_room)
 	char small[8], none[1];
 
 	ck_assert_int_eq(make(FAKE_UNKNOWN_INTEL, PMU_PEBS), -ENOTSUP);
-	pmu_refusal_words(&no, small, sizeof(small), none, sizeof(none));
+	pmu_errors_explain(&no, small, sizeof(small), none, sizeof(none));
 	ck_assert_str_eq(small, "the eve");
 	ck_assert_str_eq(none, "");
 }
@@ -399,7 +400,7 @@ END_TEST
 START_TEST(the_plan_is_said_in_words)
 {
 	ck_assert_int_eq(make(FAKE_SKYLAKE, PMU_PEBS), 0);
-	pmu_plan_words(&plan, reason, sizeof(reason));
+	pmu_plan_describe(&plan, reason, sizeof(reason));
 	ck_assert_str_eq(reason,
 			 "Skylake X, Cascade Lake: "
 			 "cpu/MEM_INST_RETIRED.ALL_LOADS/, "

@@ -11,6 +11,8 @@
 #include "tests/sandbox.h"
 #include "src/store/cdp_read.h"
 #include "src/store/store.h"
+#include "src/store/core_table.h"
+#include "src/store/pair_table.h"
 
 #define NAME "a.1.1.cdp"
 

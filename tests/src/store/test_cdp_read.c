@@ -8,6 +8,7 @@
 #include "cdp_file.h"
 #include "src/engine/reuse.h"
 #include "src/pmu/sample.h"
+#include "src/pmu/memory.h"
 #include "tests/run_suite.h"
 
 START_TEST(the_undamaged_file_has_what_was_written)

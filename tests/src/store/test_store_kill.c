@@ -24,6 +24,8 @@
 #include "src/store/cdp_read.h"
 #include "src/base/rng.h"
 #include "src/store/store.h"
+#include "src/store/core_table.h"
+#include "src/store/pair_table.h"
 #include "tests/run_suite.h"
 
 #define NAME "a.1.1.cdp"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_exact_store - who gets which number, and what the file has of a
+ * test_directory_store - who gets which number, and what the file has of a
  * directory
  *
  * What was stored is read back and held against the directory itself.
  */
 #include "tests/sandbox.h"
 #include "src/store/cdp_read.h"
-#include "src/exact/directory_store.h"
-#include "exact_hand.h"
+#include "src/store/directory_store.h"
+#include "tests/src/exact/exact_hand.h"
 #include "tests/run_suite.h"
 
 #define NAME "a.1.1.cdp"

@@ -13,11 +13,11 @@
  * stand for, and none is less than a 128th of the stream so far; they also get
  * longer when there are many records. Which one is in use_ip of the bins.
  */
-#ifndef COMDET_ENGINE_REUSE_TALLY_H
-#define COMDET_ENGINE_REUSE_TALLY_H
+#ifndef COMDET_STORE_REUSE_TALLY_H
+#define COMDET_STORE_REUSE_TALLY_H
 
-#include "reuse.h"
-#include "src/store/store.h"
+#include "src/engine/reuse.h"
+#include "store_index.h"
 
 enum {
 	REUSE_TALLY_PAIRS_MAX = 16384,

@@ -8,7 +8,7 @@
 
 #include "src/store/cdp_read.h"
 #include "src/engine/reuse_histogram.h"
-#include "src/engine/reuse_tally.h"
+#include "src/store/reuse_tally.h"
 #include "src/base/rng.h"
 #include "tests/sandbox.h"
 #include "tests/run_suite.h"

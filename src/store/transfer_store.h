@@ -2,12 +2,12 @@
 /*
  * transfer_store - what was estimated, into the file (CDP_TRANSFERS)
  */
-#ifndef COMDET_ENGINE_TRANSFER_STORE_H
-#define COMDET_ENGINE_TRANSFER_STORE_H
+#ifndef COMDET_STORE_TRANSFER_STORE_H
+#define COMDET_STORE_TRANSFER_STORE_H
 
-#include "comm.h"
-#include "src/store/store.h"
-#include "transfer_tally.h"
+#include "src/engine/comm.h"
+#include "store.h"
+#include "src/engine/transfer_tally.h"
 
 /*
  * What the map shows of a transfer of @line that was seen, by samples @period

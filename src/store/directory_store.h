@@ -10,11 +10,11 @@
  *
  * Calls about one struct exact_rows are one at a time. Nothing is allocated.
  */
-#ifndef COMDET_EXACT_DIRECTORY_STORE_H
-#define COMDET_EXACT_DIRECTORY_STORE_H
+#ifndef COMDET_STORE_DIRECTORY_STORE_H
+#define COMDET_STORE_DIRECTORY_STORE_H
 
-#include "directory.h"
-#include "src/store/store.h"
+#include "src/exact/directory.h"
+#include "store.h"
 
 enum {
 	EXACT_ROWS = 128, /* numbers */

@@ -58,7 +58,7 @@ void exact_store_thread(struct store *s, struct exact_rows *r, uint32_t id,
 	store_transfer(s, &r->writer, CDP_EXACT_THREAD, id, 0, value,
 		       sizeof(value));
 	for (uint32_t m = 0; m < EXACT_MISSES; m++)
-		for (uint32_t d = 0; d <= EXACT_LEVELS_MAX; d++)
+		for (uint32_t d = 0; d <= TOPOLOGY_LEVELS_MAX; d++)
 			if (c->miss[m][d])
 				store_transfer(s, &r->writer, CDP_EXACT_MISS,
 					       id, m * 8 + d, &c->miss[m][d],

@@ -6,8 +6,8 @@
  * Each counter reaches the report under its name here. The order is part of
  * the file format: append, never reorder.
  */
-#ifndef COMDET_STORE_LOSS_H
-#define COMDET_STORE_LOSS_H
+#ifndef COMDET_BASE_LOSS_H
+#define COMDET_BASE_LOSS_H
 
 #define LOSS_CAUSES(X)                                                         \
 	X(REENTRANT, "reentrant", "a signal met our own handler")              \

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "reuse_histogram.h"
+#include "src/engine/reuse_histogram.h"
 #include "reuse_tally.h"
 
 /* What records must agree in is what they begin with. */

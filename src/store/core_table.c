@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_table - detections of one thread by cores, counted in the file
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "core_table.h"
+
+/* What two detections must agree in is what the record begins with. */
+enum {
+	KEY_WORDS = offsetof(struct cdp_core, count) / sizeof(uint64_t),
+};
+_Static_assert(KEY_WORDS == 1, "the key has no padding");
+
+int core_table_add(struct store *s, struct core_table *t,
+		   const struct detection *d)
+{
+	struct cdp_core key = {
+		.publisher_core = d->publisher_core,
+		.detector_core = d->detector_core,
+	};
+	struct cdp_core *core;
+	uint32_t hash;
+
+	core = store_index_find(s, &t->index, &key, KEY_WORDS, &hash);
+	if (core) {
+		store_add(&core->count[d->sharing], 1);
+		if (d->by == DETECTED_BY_TRAP)
+			store_add(&core->traps, 1);
+		store_add(&core->periods_q8, d->periods_q8);
+		return 0;
+	}
+	if (t->index.used >= CORE_TABLE_MAX || !store_index_room(&t->index))
+		return -ENOSPC;
+	core = store_record(s, &t->writer);
+	if (!core)
+		return -ENOSPC;
+	*core = key;
+	core->count[d->sharing] = 1;
+	core->traps = d->by == DETECTED_BY_TRAP;
+	core->periods_q8 = d->periods_q8;
+	store_commit(&t->writer);
+	store_index_insert(s, &t->index, core, hash);
+	return 0;
+}
+
+void core_table_release(struct core_table *t)
+{
+	store_index_release(&t->index);
+}
