@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "profile.h"
-#include "analysis/symbols/symbols.h"
 #include "src/base/interval.h"
 #include "src/pmu/sample.h"
 #include "src/pmu/memory.h"

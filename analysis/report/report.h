@@ -11,7 +11,7 @@
 
 #include "analysis/profile/profile.h"
 #include "analysis/symbols/symbols.h"
-#include "analysis/profile/tally.h"
+#include "analysis/attribution/tally.h"
 
 struct report_reuse;
 

@@ -10,10 +10,6 @@
 #include "tally.h"
 #include "analysis/base/util.h"
 
-/* What the comparisons below look at; qsort has no context. */
-static const struct profile *sorting;
-static const struct site_tally *sorting_sites;
-
 static int order_u64(uint64_t x, uint64_t y)
 {
 	return (x > y) - (x < y);
@@ -132,22 +128,25 @@ static int compare_addresses(const void *a, const void *b)
 	return order_u64(x->generation, y->generation);
 }
 
-static int compare_places(const void *a, const void *b)
+/* Both compare indices of @sites. */
+static int compare_places(const void *a, const void *b, void *sites)
 {
-	const struct site_tally *x = &sorting_sites[*(const uint32_t *)a];
-	const struct site_tally *y = &sorting_sites[*(const uint32_t *)b];
+	const struct site_tally *site = sites;
+	const struct site_tally *x = &site[*(const uint32_t *)a];
+	const struct site_tally *y = &site[*(const uint32_t *)b];
 	int order = strcmp(x->place.module, y->place.module);
 
 	return order ? order : order_u64(x->place.offset, y->place.offset);
 }
 
-static int compare_weights(const void *a, const void *b)
+static int compare_weights(const void *a, const void *b, void *sites)
 {
-	const struct site_tally *x = &sorting_sites[*(const uint32_t *)a];
-	const struct site_tally *y = &sorting_sites[*(const uint32_t *)b];
+	const struct site_tally *site = sites;
+	const struct site_tally *x = &site[*(const uint32_t *)a];
+	const struct site_tally *y = &site[*(const uint32_t *)b];
 	int order = order_u64(tally_total(y->kind), tally_total(x->kind));
 
-	return order ? order : compare_places(a, b);
+	return order ? order : compare_places(a, b, sites);
 }
 
 static uint32_t *identity(size_t n)
@@ -166,10 +165,9 @@ static void unite_sites(struct tally *t, struct site_ref *ref, size_t refs)
 	uint32_t *place = xcalloc(t->sites, sizeof(*place));
 	size_t kept = 0;
 
-	sorting_sites = t->site;
-	qsort(index, t->sites, sizeof(*index), compare_places);
+	qsort_r(index, t->sites, sizeof(*index), compare_places, t->site);
 	for (size_t i = 0; i < t->sites; i++) {
-		if (!i || compare_places(&index[i - 1], &index[i]))
+		if (!i || compare_places(&index[i - 1], &index[i], t->site))
 			kept++;
 		place[index[i]] = kept - 1;
 	}
@@ -211,8 +209,7 @@ static void order_sites(struct tally *t, const uint32_t *pairs, size_t n)
 	uint32_t *place = xcalloc(t->sites, sizeof(*place));
 	struct site_tally *ordered = xcalloc(t->sites, sizeof(*ordered));
 
-	sorting_sites = t->site;
-	qsort(index, t->sites, sizeof(*index), compare_weights);
+	qsort_r(index, t->sites, sizeof(*index), compare_weights, t->site);
 	for (size_t i = 0; i < t->sites; i++) {
 		ordered[i] = t->site[index[i]];
 		place[index[i]] = i;
@@ -293,10 +290,12 @@ static void sum_sites(struct tally *t, struct symbols *s, const uint32_t *pairs,
 	order_sites(t, pairs, n);
 }
 
-static int compare_by_line(const void *a, const void *b)
+/* Compares indices of @pairs. */
+static int compare_by_line(const void *a, const void *b, void *pairs)
 {
-	const struct pair_row *x = &sorting->pair[*(const uint32_t *)a];
-	const struct pair_row *y = &sorting->pair[*(const uint32_t *)b];
+	const struct pair_row *pair = pairs;
+	const struct pair_row *x = &pair[*(const uint32_t *)a];
+	const struct pair_row *y = &pair[*(const uint32_t *)b];
 
 	if (x->process != y->process)
 		return order_u64(x->process, y->process);
@@ -323,9 +322,9 @@ static void sum_lines(struct tally *t, struct symbols *s, size_t n)
 	struct line_tally *l = NULL;
 	size_t room = 0;
 
-	sorting = p;
 	if (n)
-		qsort(t->by_line, n, sizeof(*t->by_line), compare_by_line);
+		qsort_r(t->by_line, n, sizeof(*t->by_line), compare_by_line,
+			p->pair);
 	for (size_t i = 0; i < n; i++) {
 		const struct pair_row *r = &p->pair[t->by_line[i]];
 

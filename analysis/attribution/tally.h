@@ -5,13 +5,13 @@
  * Every sum saturates. What a file did not keep apart (line 0, instruction 0)
  * is in the totals and the cells, and counted as unplaced.
  */
-#ifndef COMDET_ANALYSIS_PROFILE_TALLY_H
-#define COMDET_ANALYSIS_PROFILE_TALLY_H
+#ifndef COMDET_ANALYSIS_ATTRIBUTION_TALLY_H
+#define COMDET_ANALYSIS_ATTRIBUTION_TALLY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile.h"
+#include "analysis/profile/profile.h"
 #include "analysis/symbols/symbols.h"
 
 #define NO_SITE UINT32_MAX
