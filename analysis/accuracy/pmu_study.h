@@ -19,39 +19,39 @@
 #include "accuracy.h"
 #include "src/base/access.h"
 
-enum precise_column {
-	PRECISE_NATIVE,
-	PRECISE_QEMU, /* without a plugin */
-	PRECISE_CLOCK,
-	PRECISE_EMU,
-	PRECISE_INSTR,
-	PRECISE_PEBS,
-	PRECISE_IBS,
-	PRECISE_COLUMNS
+enum pmu_study_column {
+	PMU_STUDY_NATIVE,
+	PMU_STUDY_QEMU, /* without a plugin */
+	PMU_STUDY_CLOCK,
+	PMU_STUDY_EMU,
+	PMU_STUDY_INSTR,
+	PMU_STUDY_PEBS,
+	PMU_STUDY_IBS,
+	PMU_STUDY_COLUMNS
 };
-#define PRECISE_FIRST PRECISE_CLOCK /* of the sources */
+#define PMU_STUDY_FIRST PMU_STUDY_CLOCK /* of the sources */
 
 enum {
-	PRECISE_RUNS_MAX = 20,
-	PRECISE_SITES = 8,
-	PRECISE_WORDS = 64, /* threads */
-	PRECISE_FREQ_MAX = 20000,
+	PMU_STUDY_RUNS_MAX = 20,
+	PMU_STUDY_SITES = 8,
+	PMU_STUDY_WORDS = 64, /* threads */
+	PMU_STUDY_FREQ_MAX = 20000,
 };
 
 /* An instruction of the loop, and the samples that it got. */
-struct precise_site {
+struct pmu_study_site {
 	char name[16], event[16];
 	uint64_t low, high; /* code; 0: known by what it accesses */
-	uint64_t word[PRECISE_WORDS];
+	uint64_t word[PMU_STUDY_WORDS];
 	size_t words;
 	uint64_t bytes;
 	uint64_t count; /* true executions that are accesses */
 	uint64_t samples[SAMPLE_KINDS];
 };
 
-struct precise_run {
+struct pmu_study_run {
 	/* What to run. */
-	enum precise_column column;
+	enum pmu_study_column column;
 	const char *program, *options;
 	uint64_t iterations;
 	uint64_t period; /* accesses between samples; the clock has: */
@@ -60,7 +60,7 @@ struct precise_run {
 	uint64_t seed;
 	/* What came of it. */
 	char *failed; /* NULL: all that follows is there */
-	struct precise_site site[PRECISE_SITES];
+	struct pmu_study_site site[PMU_STUDY_SITES];
 	size_t sites;
 	uint64_t elsewhere[SAMPLE_KINDS]; /* samples outside of the loop */
 	uint64_t kernel; /* of all samples: instructions of the kernel's */
@@ -70,38 +70,38 @@ struct precise_run {
 };
 
 /* Whether a column's source opens here. */
-struct precise_source {
+struct pmu_study_source {
 	bool wanted, opens;
 	char reason[400], advice[400]; /* where it does not */
 };
 
-extern const char *const precise_names[PRECISE_COLUMNS];
+extern const char *const pmu_study_names[PMU_STUDY_COLUMNS];
 
-struct precise {
+struct pmu_study {
 	struct accuracy *all;
-	struct precise_source source[PRECISE_COLUMNS];
+	struct pmu_study_source source[PMU_STUDY_COLUMNS];
 	unsigned int runs; /* of each figure */
 	unsigned int made; /* so far */
 };
 
 /* pmu_study_source.c: try those that @list names, by commas; NULL: all. */
-void precise_look(struct precise *p, const char *list);
+void pmu_study_look(struct pmu_study *p, const char *list);
 
 /* pmu_study_run.c */
-void precise_execute(struct precise *p, struct precise_run *r);
+void pmu_study_execute(struct pmu_study *p, struct pmu_study_run *r);
 
 /* pmu_study_read.c: what the program said, and the log; sets failed or results
  */
-void precise_read_answer(struct precise_run *r, const char *path);
-void precise_read_log(struct precise_run *r, const char *path);
+void pmu_study_read_answer(struct pmu_study_run *r, const char *path);
+void pmu_study_read_log(struct pmu_study_run *r, const char *path);
 
 /*
  * Samples of all kinds at sites of the events in @events, words of a text,
  * NULL: any; executions of these.
  */
-bool precise_is_among(const struct precise_site *s, const char *events);
-double precise_samples(const struct precise_run *r, const char *events);
-double precise_accesses(const struct precise_run *r, const char *events);
+bool pmu_study_is_among(const struct pmu_study_site *s, const char *events);
+double pmu_study_samples(const struct pmu_study_run *r, const char *events);
+double pmu_study_accesses(const struct pmu_study_run *r, const char *events);
 
 /*
  * pmu_study_plan.c: let @r sample every @interval accesses, about @samples
@@ -109,45 +109,46 @@ double precise_accesses(const struct precise_run *r, const char *events);
  * second. The clock is asked for so many samples a second instead. False where
  * a source cannot be asked for so many.
  */
-bool precise_plan(struct precise_run *r, double interval, double samples,
-		  double an_iteration, double rate);
+bool pmu_study_plan(struct pmu_study_run *r, double interval, double samples,
+		    double an_iteration, double rate);
 /* Accesses a second of CPU time, by a run of the loop without a profiler. */
-double precise_rate(struct precise *p, const char *program,
-		    const char *options);
+double pmu_study_rate(struct pmu_study *p, const char *program,
+		      const char *options);
 /*
  * The bound of a count of @truth samples, as a part of it: the larger of 1 %
  * and three standard errors of the mean of @runs counts. With @subset only some
  * of the accesses that the source's counter counts are meant.
  */
-double precise_bound(enum precise_column c, double truth, unsigned int runs,
-		     bool subset);
+double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
+		       bool subset);
 
 /* Some runs of the same. */
-struct precise_point {
+struct pmu_study_point {
 	unsigned int runs;
-	struct precise_run run[PRECISE_RUNS_MAX];
+	struct pmu_study_run run[PMU_STUDY_RUNS_MAX];
 };
 
 /* Add a run like @model, and its results. */
-void precise_add(struct precise *p, struct precise_point *to,
-		 const struct precise_run *model);
-void precise_point_release(struct precise_point *p);
+void pmu_study_add(struct pmu_study *p, struct pmu_study_point *to,
+		   const struct pmu_study_run *model);
+void pmu_study_point_release(struct pmu_study_point *p);
 
-struct precise_mean {
+struct pmu_study_mean {
 	unsigned int n;
 	double mean, error; /* standard error of the mean; NAN of one run */
 };
 
 /* Over the runs that did not fail, of any figure. */
-struct precise_mean precise_mean(const struct precise_point *p,
-				 double (*figure)(const struct precise_run *,
-						  const void *arg),
-				 const void *arg);
+struct pmu_study_mean pmu_study_mean(
+	const struct pmu_study_point *p,
+	double (*figure)(const struct pmu_study_run *, const void *arg),
+	const void *arg);
 
 /* The same loop under all sources. */
-struct precise_row {
-	struct precise_run model[PRECISE_COLUMNS]; /* iterations 0: not run */
-	struct precise_point point[PRECISE_COLUMNS];
+struct pmu_study_row {
+	struct pmu_study_run
+		model[PMU_STUDY_COLUMNS]; /* iterations 0: not run */
+	struct pmu_study_point point[PMU_STUDY_COLUMNS];
 };
 
 /*
@@ -155,60 +156,61 @@ struct precise_row {
  * for about @samples samples; with @clock_interval 0 the clock, which takes a
  * quarter of them, has an interval of its own.
  */
-struct precise_row *precise_row_new(struct precise *p, const char *program,
-				    const char *options, double interval,
-				    double samples, double an_iteration,
-				    double clock_interval);
+struct pmu_study_row *pmu_study_row_new(struct pmu_study *p,
+					const char *program,
+					const char *options, double interval,
+					double samples, double an_iteration,
+					double clock_interval);
 /* Runs in turns, so that a disturbance meets all sources. */
-void precise_row_run(struct precise *p, struct precise_row *row);
-void precise_row_free(struct precise_row *row);
+void pmu_study_row_run(struct pmu_study *p, struct pmu_study_row *row);
+void pmu_study_row_free(struct pmu_study_row *row);
 /* How many samples a run should have of @events. */
-double precise_truth(const struct precise_run *r, const char *events);
+double pmu_study_truth(const struct pmu_study_run *r, const char *events);
 
 /*
  * pmu_study_table.c: a cell of row @label for a column, "-" where none is put.
  */
-struct precise_table;
-struct precise_table *precise_table_new(const struct precise *p,
-					const char *title, const char *head);
-void precise_table_put(struct precise_table *t, const char *label,
-		       enum precise_column c, const char *fmt, ...)
+struct pmu_study_table;
+struct pmu_study_table *pmu_study_table_new(const struct pmu_study *p,
+					    const char *title,
+					    const char *head);
+void pmu_study_table_put(struct pmu_study_table *t, const char *label,
+			 enum pmu_study_column c, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* A row even if nothing is put into it. */
-void precise_table_label(struct precise_table *t, const char *label);
+void pmu_study_table_label(struct pmu_study_table *t, const char *label);
 /* Print it unless rows go to JSON; releases it. */
-void precise_table_end(struct precise_table *t);
+void pmu_study_table_end(struct pmu_study_table *t);
 
 /*
  * A row for the verdict, in relative error or, with @points, by difference.
  */
-void precise_judge(struct precise *p, enum precise_column c, char *name,
-		   const char *metric, struct precise_mean m, double truth,
-		   bool points, double bound);
+void pmu_study_judge(struct pmu_study *p, enum pmu_study_column c, char *name,
+		     const char *metric, struct pmu_study_mean m, double truth,
+		     bool points, double bound);
 /*
  * Counts of samples by what they should be, in the table and as rows: judged
  * from an interval of 1000 on; of the clock the share of its uniform samples,
  * which is all that is told where @events are not all.
  */
-void precise_put_counts(struct precise *p, struct precise_table *t,
-			const char *benchmark, const char *label,
-			const struct precise_row *row, const char *events,
-			bool subset);
+void pmu_study_put_counts(struct pmu_study *p, struct pmu_study_table *t,
+			  const char *benchmark, const char *label,
+			  const struct pmu_study_row *row, const char *events,
+			  bool subset);
 /* CPU time of an access, or peak memory, by that without a profiler. */
-void precise_put_time(struct precise_table *t, const char *label,
-		      const struct precise_row *row);
-void precise_put_memory(struct precise_table *t, const char *label,
-			const struct precise_row *row);
+void pmu_study_put_time(struct pmu_study_table *t, const char *label,
+			const struct pmu_study_row *row);
+void pmu_study_put_memory(struct pmu_study_table *t, const char *label,
+			  const struct pmu_study_row *row);
 
-/* The benchmarks: pmu_study_loops.c, pmu_study_modes.c, pmu_study_cost.c. */
-void precise_load_ratio(struct precise *p);
-void precise_locked_load(struct precise *p);
-void precise_bias(struct precise *p);
-void precise_multi_event(struct precise *p);
-void precise_exec_mode(struct precise *p);
-void precise_cost(struct precise *p);
+/* The benchmarks: pmu_study_loops.c, pmu_study_modes.c. */
+void pmu_study_load_ratio(struct pmu_study *p);
+void pmu_study_locked_load(struct pmu_study *p);
+void pmu_study_bias(struct pmu_study *p);
+void pmu_study_multi_event(struct pmu_study *p);
+void pmu_study_exec_mode(struct pmu_study *p);
 
 /* pmu_study.c: all of it. Dies if no source of @list, NULL: any, opens. */
-void precise_all(struct accuracy *all, const char *list);
+void pmu_study_run_all(struct accuracy *all, const char *list);
 
 #endif

@@ -18,7 +18,7 @@ enum {
 	LOADS = 4, /* of Bias-Bench */
 };
 
-void precise_load_ratio(struct precise *p)
+void pmu_study_load_ratio(struct pmu_study *p)
 {
 	static const struct {
 		int ratio;
@@ -28,44 +28,44 @@ void precise_load_ratio(struct precise *p)
 		{ 20, true }, { 32, false }, { 64, false },
 	};
 	double interval = p->all->short_form ? 10e3 : 100e3;
-	struct precise_table *counts = precise_table_new(
+	struct pmu_study_table *counts = pmu_study_table_new(
 		p,
 		"Load-Ratio: samples of 100 expected, +- standard error "
 		"(figure 4.2)",
 		"loads");
-	struct precise_table *time = precise_table_new(
+	struct pmu_study_table *time = pmu_study_table_new(
 		p,
 		"Load-Ratio: CPU time of the loop, by that without a profiler "
 		"(figure 4.4)",
 		"loads");
-	struct precise_table *memory = precise_table_new(
+	struct pmu_study_table *memory = pmu_study_table_new(
 		p, "Load-Ratio: peak resident memory, the same (figure 4.6)",
 		"loads");
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *options = xasprintf("--ratio %d", cases[i].ratio);
 		char *label = xasprintf("1/%d", cases[i].ratio);
-		struct precise_row *row;
+		struct pmu_study_row *row;
 
 		if (p->all->short_form && !cases[i].brief)
 			continue;
-		row = precise_row_new(p, "load_ratio", options, interval, 2000,
-				      1, 0);
-		precise_row_run(p, row);
-		precise_put_counts(p, counts, "Load-Ratio", label, row, NULL,
-				   false);
-		precise_put_time(time, label, row);
-		precise_put_memory(memory, label, row);
-		precise_row_free(row);
+		row = pmu_study_row_new(p, "load_ratio", options, interval,
+					2000, 1, 0);
+		pmu_study_row_run(p, row);
+		pmu_study_put_counts(p, counts, "Load-Ratio", label, row, NULL,
+				     false);
+		pmu_study_put_time(time, label, row);
+		pmu_study_put_memory(memory, label, row);
+		pmu_study_row_free(row);
 		free(options);
 		free(label);
 	}
-	precise_table_end(counts);
-	precise_table_end(time);
-	precise_table_end(memory);
+	pmu_study_table_end(counts);
+	pmu_study_table_end(time);
+	pmu_study_table_end(memory);
 }
 
-void precise_locked_load(struct precise *p)
+void pmu_study_locked_load(struct pmu_study *p)
 {
 	static const struct {
 		double interval, samples;
@@ -75,32 +75,32 @@ void precise_locked_load(struct precise *p)
 		{ 10e3, 4000, true },   { 100e3, 1000, false },
 		{ 1000e3, 200, false },
 	};
-	struct precise_table *t = precise_table_new(
+	struct pmu_study_table *t = pmu_study_table_new(
 		p,
 		"Locked-Load: samples of 100 expected, +- standard error "
 		"(figure 4.3)",
 		"interval");
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct precise_row *row;
+		struct pmu_study_row *row;
 
 		if (p->all->short_form && !cases[i].brief)
 			continue;
-		row = precise_row_new(p, "locked_load", "", cases[i].interval,
-				      cases[i].samples, 1, cases[i].interval);
-		row->model[PRECISE_NATIVE].iterations *=
-			row->model[PRECISE_CLOCK].iterations > 0;
-		precise_row_run(p, row);
-		precise_put_counts(p, t, "Locked-Load",
-				   count_text((uint64_t)cases[i].interval), row,
-				   NULL, false);
-		precise_row_free(row);
+		row = pmu_study_row_new(p, "locked_load", "", cases[i].interval,
+					cases[i].samples, 1, cases[i].interval);
+		row->model[PMU_STUDY_NATIVE].iterations *=
+			row->model[PMU_STUDY_CLOCK].iterations > 0;
+		pmu_study_row_run(p, row);
+		pmu_study_put_counts(p, t, "Locked-Load",
+				     count_text((uint64_t)cases[i].interval),
+				     row, NULL, false);
+		pmu_study_row_free(row);
 	}
-	precise_table_end(t);
+	pmu_study_table_end(t);
 }
 
 /* The samples of all runs at a site: of one kind, or with -1 of all. */
-static double sum_of(const struct precise_point *of, size_t site, int kind)
+static double sum_of(const struct pmu_study_point *of, size_t site, int kind)
 {
 	double sum = 0;
 
@@ -111,22 +111,22 @@ static double sum_of(const struct precise_point *of, size_t site, int kind)
 	return sum;
 }
 
-static void judge_samples(struct precise *p, const struct precise_point *of,
+static void judge_samples(struct pmu_study *p, const struct pmu_study_point *of,
 			  double all)
 {
-	struct precise_mean m = { of->runs, all, NAN };
+	struct pmu_study_mean m = { of->runs, all, NAN };
 
-	precise_judge(p, of->run[0].column, xstrdup("Bias-Bench"),
-		      "samples in all", m, BIAS_LEAST, false, NAN);
-	if (of->run[0].column != PRECISE_CLOCK)
+	pmu_study_judge(p, of->run[0].column, xstrdup("Bias-Bench"),
+			"samples in all", m, BIAS_LEAST, false, NAN);
+	if (of->run[0].column != PMU_STUDY_CLOCK)
 		accuracy_verdict(&p->all->row[p->all->rows - 1],
 				 all >= BIAS_LEAST);
 }
 
-static void put_bias(struct precise *p, struct precise_table *t,
-		     const struct precise_point *of, int kind, double bound)
+static void put_bias(struct pmu_study *p, struct pmu_study_table *t,
+		     const struct pmu_study_point *of, int kind, double bound)
 {
-	const struct precise_run *r = &of->run[0];
+	const struct pmu_study_run *r = &of->run[0];
 	double all = 0, share, truth;
 
 	for (size_t i = 0; i < r->sites; i++)
@@ -134,43 +134,43 @@ static void put_bias(struct precise *p, struct precise_table *t,
 	for (size_t i = 0; i < r->sites; i++) {
 		share = sum_of(of, i, kind) / all;
 		truth = r->site[i].count ? 1.0 / LOADS : 0;
-		precise_table_put(t, r->site[i].name, r->column, "%.2f %%%s",
-				  100 * share,
-				  fabs(share - truth) <= bound ? "" : " !");
-		precise_judge(p, r->column,
-			      xasprintf("Bias-Bench %s", r->site[i].name),
-			      "share of samples",
-			      (struct precise_mean){
-				      of->runs, share,
-				      sqrt(share * (1 - share) / all) },
-			      truth, true, bound);
+		pmu_study_table_put(t, r->site[i].name, r->column, "%.2f %%%s",
+				    100 * share,
+				    fabs(share - truth) <= bound ? "" : " !");
+		pmu_study_judge(p, r->column,
+				xasprintf("Bias-Bench %s", r->site[i].name),
+				"share of samples",
+				(struct pmu_study_mean){
+					of->runs, share,
+					sqrt(share * (1 - share) / all) },
+				truth, true, bound);
 	}
-	precise_table_put(t, "samples", r->column, "%.0f", all);
+	pmu_study_table_put(t, "samples", r->column, "%.0f", all);
 	judge_samples(p, of, all);
 }
 
-void precise_bias(struct precise *p)
+void pmu_study_bias(struct pmu_study *p)
 {
-	struct precise_row *row = precise_row_new(p, "bias_bench", "", 1000,
-						  BIAS_SAMPLES, LOADS, 0);
-	struct precise_table *t = precise_table_new(
+	struct pmu_study_row *row = pmu_study_row_new(p, "bias_bench", "", 1000,
+						      BIAS_SAMPLES, LOADS, 0);
+	struct pmu_study_table *t = pmu_study_table_new(
 		p,
 		"Bias-Bench: share of the samples, 25 % expected of each load "
 		"(table 4.3);\n  of the clock its uniform half",
 		"instruction");
 
-	row->model[PRECISE_NATIVE].iterations = 0;
-	precise_row_run(p, row);
-	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++) {
-		const struct precise_point *of = &row->point[c];
+	row->model[PMU_STUDY_NATIVE].iterations = 0;
+	pmu_study_row_run(p, row);
+	for (int c = PMU_STUDY_FIRST; c < PMU_STUDY_COLUMNS; c++) {
+		const struct pmu_study_point *of = &row->point[c];
 
 		if (!of->runs || of->run[0].failed)
 			continue;
-		if (c == PRECISE_CLOCK)
+		if (c == PMU_STUDY_CLOCK)
 			put_bias(p, t, of, SAMPLE_UNIFORM, UNIFORM_BOUND);
 		else
 			put_bias(p, t, of, -1, BIAS_BOUND);
 	}
-	precise_table_end(t);
-	precise_row_free(row);
+	pmu_study_table_end(t);
+	pmu_study_row_free(row);
 }

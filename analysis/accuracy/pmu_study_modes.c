@@ -11,7 +11,7 @@
 #include "pmu_study.h"
 #include "analysis/base/util.h"
 
-void precise_multi_event(struct precise *p)
+void pmu_study_multi_event(struct pmu_study *p)
 {
 	/* A locked addition is a store to every source's counters. */
 	static const struct {
@@ -26,38 +26,38 @@ void precise_multi_event(struct precise *p)
 		{ "locked load", "locked", true },
 	};
 	double interval = p->all->short_form ? 1e3 : 10e3;
-	struct precise_row *row =
-		precise_row_new(p, "multi_event", "", interval, 20000, 5, 0);
-	struct precise_table *t = precise_table_new(
+	struct pmu_study_row *row =
+		pmu_study_row_new(p, "multi_event", "", interval, 20000, 5, 0);
+	struct pmu_study_table *t = pmu_study_table_new(
 		p,
 		"Multi-Event: samples of 100 expected, all events in one run "
 		"(figure 4.7);\n  of the clock its uniform half",
 		"event");
 
-	row->model[PRECISE_NATIVE].iterations = 0;
-	precise_row_run(p, row);
+	row->model[PMU_STUDY_NATIVE].iterations = 0;
+	pmu_study_row_run(p, row);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		precise_put_counts(p, t, "Multi-Event", cases[i].label, row,
-				   cases[i].events, cases[i].subset);
-		precise_table_label(t, cases[i].label);
+		pmu_study_put_counts(p, t, "Multi-Event", cases[i].label, row,
+				     cases[i].events, cases[i].subset);
+		pmu_study_table_label(t, cases[i].label);
 	}
-	precise_table_end(t);
-	precise_row_free(row);
+	pmu_study_table_end(t);
+	pmu_study_row_free(row);
 }
 
-static double in_kernel(const struct precise_run *r, const void *unused)
+static double in_kernel(const struct pmu_study_run *r, const void *unused)
 {
 	return (double)r->kernel;
 }
 
-static void say_half(const struct precise *p, const struct precise_row *row)
+static void say_half(const struct pmu_study *p, const struct pmu_study_row *row)
 {
 	struct utsname u;
 	char *headers;
 
 	if (p->all->json)
 		return;
-	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++)
+	for (int c = PMU_STUDY_FIRST; c < PMU_STUDY_COLUMNS; c++)
 		if (row->point[c].runs && row->point[c].run[0].locked_in_kernel)
 			return;
 	if (uname(&u))
@@ -71,31 +71,31 @@ static void say_half(const struct precise *p, const struct precise_row *row)
 	free(headers);
 }
 
-void precise_exec_mode(struct precise *p)
+void pmu_study_exec_mode(struct pmu_study *p)
 {
-	struct precise_row *row =
-		precise_row_new(p, "exec_mode", "", 1e3, 1000, 1, 0);
-	struct precise_table *t = precise_table_new(
+	struct pmu_study_row *row =
+		pmu_study_row_new(p, "exec_mode", "", 1e3, 1000, 1, 0);
+	struct pmu_study_table *t = pmu_study_table_new(
 		p,
 		"Exec-Mode: samples with an instruction of the kernel's, 0 "
 		"expected,\n  and of 100 at the load in user space",
 		"samples");
 
-	row->model[PRECISE_NATIVE].iterations = 0;
-	precise_row_run(p, row);
-	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++) {
-		const struct precise_point *of = &row->point[c];
-		struct precise_mean m = precise_mean(of, in_kernel, NULL);
+	row->model[PMU_STUDY_NATIVE].iterations = 0;
+	pmu_study_row_run(p, row);
+	for (int c = PMU_STUDY_FIRST; c < PMU_STUDY_COLUMNS; c++) {
+		const struct pmu_study_point *of = &row->point[c];
+		struct pmu_study_mean m = pmu_study_mean(of, in_kernel, NULL);
 
 		if (!m.n)
 			continue;
-		precise_table_put(t, "in the kernel", c, "%.2f", m.mean);
-		precise_judge(p, c, xstrdup("Exec-Mode"),
-			      "samples in the kernel", m, 0, true, 0);
+		pmu_study_table_put(t, "in the kernel", c, "%.2f", m.mean);
+		pmu_study_judge(p, c, xstrdup("Exec-Mode"),
+				"samples in the kernel", m, 0, true, 0);
 	}
-	precise_put_counts(p, t, "Exec-Mode", "in user space", row, NULL,
-			   false);
-	precise_table_end(t);
+	pmu_study_put_counts(p, t, "Exec-Mode", "in user space", row, NULL,
+			     false);
+	pmu_study_table_end(t);
 	say_half(p, row);
-	precise_row_free(row);
+	pmu_study_row_free(row);
 }

@@ -19,29 +19,30 @@ enum {
 #define ERROR_MIN    0.01 /* of a count */
 #define ERRORS       3    /* standard errors */
 
-bool precise_plan(struct precise_run *r, double interval, double samples,
-		  double an_iteration, double rate)
+bool pmu_study_plan(struct pmu_study_run *r, double interval, double samples,
+		    double an_iteration, double rate)
 {
 	double accesses = interval * samples;
 
 	if (accesses < SECONDS_MIN * rate &&
-	    (r->column == PRECISE_CLOCK || r->column == PRECISE_NATIVE))
+	    (r->column == PMU_STUDY_CLOCK || r->column == PMU_STUDY_NATIVE))
 		accesses = SECONDS_MIN * rate;
 	r->iterations = (uint64_t)(accesses / an_iteration);
 	r->interval = interval;
 	r->period = (uint64_t)interval;
-	if (r->column != PRECISE_CLOCK)
+	if (r->column != PMU_STUDY_CLOCK)
 		return r->period >= PERIOD_MIN;
 	r->freq = (uint64_t)round(rate / interval);
 	if (r->freq)
 		r->interval = rate / (double)r->freq;
-	return r->freq && r->freq <= PRECISE_FREQ_MAX;
+	return r->freq && r->freq <= PMU_STUDY_FREQ_MAX;
 }
 
-double precise_rate(struct precise *p, const char *program, const char *options)
+double pmu_study_rate(struct pmu_study *p, const char *program,
+		      const char *options)
 {
-	struct precise_run r = {
-		.column = PRECISE_NATIVE,
+	struct pmu_study_run r = {
+		.column = PMU_STUDY_NATIVE,
 		.program = program,
 		.options = options,
 		.iterations = RATE_ITERATIONS,
@@ -49,12 +50,12 @@ double precise_rate(struct precise *p, const char *program, const char *options)
 
 	do {
 		r.iterations *= RATE_MORE;
-		precise_execute(p, &r);
+		pmu_study_execute(p, &r);
 		if (r.failed)
 			die("%s cannot be run: %s", program,
 			    safe_text(r.failed));
 	} while (r.cpu_seconds < RATE_SECONDS);
-	return precise_accesses(&r, NULL) / r.cpu_seconds;
+	return pmu_study_accesses(&r, NULL) / r.cpu_seconds;
 }
 
 /*
@@ -64,14 +65,14 @@ double precise_rate(struct precise *p, const char *program, const char *options)
  * runs do not lower the second part. What is not counted by a counter of its
  * own is taken as a Poisson number.
  */
-double precise_bound(enum precise_column c, double truth, unsigned int runs,
-		     bool subset)
+double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
+		       bool subset)
 {
 	/* s/m of intervals that are uniform in so much of the period. */
-	static const double width[PRECISE_COLUMNS] = {
-		[PRECISE_EMU] = 1.0 / 8,
-		[PRECISE_INSTR] = 1.0 / 8,
-		[PRECISE_PEBS] = 1.0 / 2,
+	static const double width[PMU_STUDY_COLUMNS] = {
+		[PMU_STUDY_EMU] = 1.0 / 8,
+		[PMU_STUDY_INSTR] = 1.0 / 8,
+		[PMU_STUDY_PEBS] = 1.0 / 2,
 	};
 	double cv = subset || !(width[c] > 0) ? 1 : width[c] / sqrt(12);
 	double error = sqrt(truth * cv * cv / runs + 1.0 / 6) / truth;
@@ -79,56 +80,56 @@ double precise_bound(enum precise_column c, double truth, unsigned int runs,
 	return fmax(ERROR_MIN, ERRORS * error);
 }
 
-void precise_add(struct precise *p, struct precise_point *to,
-		 const struct precise_run *model)
+void pmu_study_add(struct pmu_study *p, struct pmu_study_point *to,
+		   const struct pmu_study_run *model)
 {
-	struct precise_run *r = &to->run[to->runs++];
+	struct pmu_study_run *r = &to->run[to->runs++];
 
 	*r = *model;
 	r->seed = p->made + 1;
-	precise_execute(p, r);
+	pmu_study_execute(p, r);
 }
 
-void precise_point_release(struct precise_point *p)
+void pmu_study_point_release(struct pmu_study_point *p)
 {
 	for (unsigned int i = 0; i < p->runs; i++)
 		free(p->run[i].failed);
 	p->runs = 0;
 }
 
-bool precise_is_among(const struct precise_site *s, const char *events)
+bool pmu_study_is_among(const struct pmu_study_site *s, const char *events)
 {
 	return !events || strstr(events, s->event);
 }
 
-double precise_samples(const struct precise_run *r, const char *events)
+double pmu_study_samples(const struct pmu_study_run *r, const char *events)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < r->sites; i++)
-		if (precise_is_among(&r->site[i], events))
+		if (pmu_study_is_among(&r->site[i], events))
 			for (int k = 0; k < SAMPLE_KINDS; k++)
 				sum += (double)r->site[i].samples[k];
 	return sum;
 }
 
-double precise_accesses(const struct precise_run *r, const char *events)
+double pmu_study_accesses(const struct pmu_study_run *r, const char *events)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < r->sites; i++)
-		if (precise_is_among(&r->site[i], events))
+		if (pmu_study_is_among(&r->site[i], events))
 			sum += (double)r->site[i].count;
 	return sum;
 }
 
-struct precise_mean precise_mean(const struct precise_point *p,
-				 double (*figure)(const struct precise_run *,
-						  const void *),
-				 const void *arg)
+struct pmu_study_mean pmu_study_mean(
+	const struct pmu_study_point *p,
+	double (*figure)(const struct pmu_study_run *, const void *),
+	const void *arg)
 {
-	struct precise_mean m = { .mean = NAN, .error = NAN };
-	double x[PRECISE_RUNS_MAX], sum = 0, squares = 0;
+	struct pmu_study_mean m = { .mean = NAN, .error = NAN };
+	double x[PMU_STUDY_RUNS_MAX], sum = 0, squares = 0;
 
 	for (unsigned int i = 0; i < p->runs; i++)
 		if (!p->run[i].failed)

@@ -25,7 +25,7 @@ static uint64_t address(const char *s)
 	return strtoull(s, NULL, 16);
 }
 
-static void read_site(struct precise_site *s, const json_t *o)
+static void read_site(struct pmu_study_site *s, const json_t *o)
 {
 	const json_t *words = json_object_get(o, "words");
 
@@ -36,21 +36,21 @@ static void read_site(struct precise_site *s, const json_t *o)
 	s->bytes = json_integer_value(json_object_get(o, "bytes"));
 	s->count = json_integer_value(json_object_get(o, "count"));
 	for (s->words = 0;
-	     s->words < json_array_size(words) && s->words < PRECISE_WORDS;
+	     s->words < json_array_size(words) && s->words < PMU_STUDY_WORDS;
 	     s->words++)
 		s->word[s->words] = address(
 			json_string_value(json_array_get(words, s->words))
 				?: "");
 }
 
-void precise_read_answer(struct precise_run *r, const char *path)
+void pmu_study_read_answer(struct pmu_study_run *r, const char *path)
 {
 	json_error_t error;
 	json_t *o = json_load_file(path, 0, &error);
 	const json_t *sites = json_object_get(o, "sites");
 
 	r->sites = json_array_size(sites);
-	if (!r->sites || r->sites > PRECISE_SITES) {
+	if (!r->sites || r->sites > PMU_STUDY_SITES) {
 		r->failed = xasprintf("its answer cannot be read: %s",
 				      o ? "no sites" : error.text);
 		json_decref(o);
@@ -66,7 +66,7 @@ void precise_read_answer(struct precise_run *r, const char *path)
 	json_decref(o);
 }
 
-static bool is_of(const struct precise_site *s,
+static bool is_of(const struct pmu_study_site *s,
 		  const struct sample_log_record *a)
 {
 	if (s->low)
@@ -81,13 +81,13 @@ static bool is_of(const struct precise_site *s,
  * PEBS counts a locked addition as a load and as a store and samples it as
  * either; it is one execution.
  */
-static bool is_half(const struct precise_site *s,
+static bool is_half(const struct pmu_study_site *s,
 		    const struct sample_log_record *a)
 {
 	return !strcmp(s->event, "locked") && !(a->flags & ACCESS_STORE);
 }
 
-static void take(struct precise_run *r, const struct sample_log_record *a)
+static void take(struct pmu_study_run *r, const struct sample_log_record *a)
 {
 	if (a->kind >= SAMPLE_KINDS)
 		return;
@@ -102,7 +102,7 @@ static void take(struct precise_run *r, const struct sample_log_record *a)
 	r->elsewhere[a->kind]++;
 }
 
-void precise_read_log(struct precise_run *r, const char *path)
+void pmu_study_read_log(struct pmu_study_run *r, const char *path)
 {
 	struct sample_log_record a;
 	FILE *f = fopen(path, "re");

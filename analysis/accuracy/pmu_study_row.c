@@ -16,35 +16,36 @@ enum {
 	CLOCK_PART = 4, /* of the samples: it would take longer */
 };
 
-static bool has(const struct precise *p, enum precise_column c)
+static bool has(const struct pmu_study *p, enum pmu_study_column c)
 {
-	return c == PRECISE_NATIVE ||
+	return c == PMU_STUDY_NATIVE ||
 	       (p->source[c].wanted && p->source[c].opens);
 }
 
-struct precise_row *precise_row_new(struct precise *p, const char *program,
-				    const char *options, double interval,
-				    double samples, double an_iteration,
-				    double clock_interval)
+struct pmu_study_row *pmu_study_row_new(struct pmu_study *p,
+					const char *program,
+					const char *options, double interval,
+					double samples, double an_iteration,
+					double clock_interval)
 {
-	struct precise_row *row = xcalloc(1, sizeof(*row));
-	double rate = precise_rate(p, program, options);
+	struct pmu_study_row *row = xcalloc(1, sizeof(*row));
+	double rate = pmu_study_rate(p, program, options);
 
 	if (clock_interval <= 0)
 		clock_interval = rate / CLOCK_HZ;
-	for (int c = 0; c < PRECISE_COLUMNS; c++) {
-		struct precise_run *r = &row->model[c];
-		bool clock = c == PRECISE_CLOCK || c == PRECISE_NATIVE;
+	for (int c = 0; c < PMU_STUDY_COLUMNS; c++) {
+		struct pmu_study_run *r = &row->model[c];
+		bool clock = c == PMU_STUDY_CLOCK || c == PMU_STUDY_NATIVE;
 
-		*r = (struct precise_run){
+		*r = (struct pmu_study_run){
 			.column = c,
 			.program = program,
 			.options = options,
 		};
 		if (!has(p, c) ||
-		    !precise_plan(r, clock ? clock_interval : interval,
-				  clock ? samples / CLOCK_PART : samples,
-				  an_iteration, rate))
+		    !pmu_study_plan(r, clock ? clock_interval : interval,
+				    clock ? samples / CLOCK_PART : samples,
+				    an_iteration, rate))
 			r->iterations = 0;
 	}
 	return row;
@@ -52,171 +53,177 @@ struct precise_row *precise_row_new(struct precise *p, const char *program,
 
 /* The clock's interval in accesses is that of the run without it just before.
  */
-static void follow_rate(struct precise_run *clock,
-			const struct precise_point *native)
+static void follow_rate(struct pmu_study_run *clock,
+			const struct pmu_study_point *native)
 {
-	const struct precise_run *r;
+	const struct pmu_study_run *r;
 
 	if (!native->runs)
 		return;
 	r = &native->run[native->runs - 1];
 	if (!r->failed)
-		clock->interval = precise_accesses(r, NULL) / r->cpu_seconds /
+		clock->interval = pmu_study_accesses(r, NULL) / r->cpu_seconds /
 				  (double)clock->freq;
 }
 
-void precise_row_run(struct precise *p, struct precise_row *row)
+void pmu_study_row_run(struct pmu_study *p, struct pmu_study_row *row)
 {
 	for (unsigned int i = 0; i < p->runs; i++)
-		for (int c = 0; c < PRECISE_COLUMNS; c++) {
+		for (int c = 0; c < PMU_STUDY_COLUMNS; c++) {
 			if (!row->model[c].iterations)
 				continue;
-			if (c == PRECISE_CLOCK)
+			if (c == PMU_STUDY_CLOCK)
 				follow_rate(&row->model[c],
-					    &row->point[PRECISE_NATIVE]);
-			precise_add(p, &row->point[c], &row->model[c]);
+					    &row->point[PMU_STUDY_NATIVE]);
+			pmu_study_add(p, &row->point[c], &row->model[c]);
 		}
 }
 
-void precise_row_free(struct precise_row *row)
+void pmu_study_row_free(struct pmu_study_row *row)
 {
-	for (int c = 0; c < PRECISE_COLUMNS; c++)
-		precise_point_release(&row->point[c]);
+	for (int c = 0; c < PMU_STUDY_COLUMNS; c++)
+		pmu_study_point_release(&row->point[c]);
 	free(row);
 }
 
-double precise_truth(const struct precise_run *r, const char *events)
+double pmu_study_truth(const struct pmu_study_run *r, const char *events)
 {
-	return precise_accesses(r, events) / r->interval;
+	return pmu_study_accesses(r, events) / r->interval;
 }
 
-static double samples(const struct precise_run *r, const void *events)
+static double samples(const struct pmu_study_run *r, const void *events)
 {
-	return precise_samples(r, events);
+	return pmu_study_samples(r, events);
 }
 
-static double truth_of(const struct precise_run *r, const void *events)
+static double truth_of(const struct pmu_study_run *r, const void *events)
 {
-	return precise_truth(r, events);
+	return pmu_study_truth(r, events);
 }
 
-static double samples_by_truth(const struct precise_run *r, const void *events)
+static double samples_by_truth(const struct pmu_study_run *r,
+			       const void *events)
 {
-	return precise_samples(r, events) / precise_truth(r, events);
+	return pmu_study_samples(r, events) / pmu_study_truth(r, events);
 }
 
 /* Of the uniform samples those at the events' accesses. */
-static double uniform_share(const struct precise_run *r, const void *events)
+static double uniform_share(const struct pmu_study_run *r, const void *events)
 {
 	double all = (double)r->elsewhere[SAMPLE_UNIFORM], here = 0;
 
 	for (size_t i = 0; i < r->sites; i++) {
 		all += (double)r->site[i].samples[SAMPLE_UNIFORM];
-		if (r->site[i].count && precise_is_among(&r->site[i], events))
+		if (r->site[i].count && pmu_study_is_among(&r->site[i], events))
 			here += (double)r->site[i].samples[SAMPLE_UNIFORM];
 	}
 	return here / all;
 }
 
-static double cpu_of_an_access(const struct precise_run *r, const void *unused)
+static double cpu_of_an_access(const struct pmu_study_run *r,
+			       const void *unused)
 {
-	return r->cpu_seconds / precise_accesses(r, NULL);
+	return r->cpu_seconds / pmu_study_accesses(r, NULL);
 }
 
-static double peak(const struct precise_run *r, const void *unused)
+static double peak(const struct pmu_study_run *r, const void *unused)
 {
 	return (double)r->peak_kb;
 }
 
-static void put_count(struct precise *p, struct precise_table *t,
+static void put_count(struct pmu_study *p, struct pmu_study_table *t,
 		      const char *name, const char *label,
-		      const struct precise_point *of, const char *events,
+		      const struct pmu_study_point *of, const char *events,
 		      bool subset)
 {
-	const struct precise_run *r = &of->run[0];
-	struct precise_mean m = precise_mean(of, samples_by_truth, events);
-	double truth = precise_mean(of, truth_of, events).mean, bound = NAN;
+	const struct pmu_study_run *r = &of->run[0];
+	struct pmu_study_mean m = pmu_study_mean(of, samples_by_truth, events);
+	double truth = pmu_study_mean(of, truth_of, events).mean, bound = NAN;
 
-	if (r->column != PRECISE_CLOCK && r->interval >= JUDGED_FROM)
-		bound = precise_bound(r->column, truth, of->runs, subset);
-	precise_table_put(t, label, r->column, "%.2f +-%.2f%s", 100 * m.mean,
-			  100 * m.error, fabs(m.mean - 1) > bound ? " !" : "");
-	precise_judge(p, r->column, xstrdup(name), "samples",
-		      precise_mean(of, samples, events), truth, false, bound);
+	if (r->column != PMU_STUDY_CLOCK && r->interval >= JUDGED_FROM)
+		bound = pmu_study_bound(r->column, truth, of->runs, subset);
+	pmu_study_table_put(t, label, r->column, "%.2f +-%.2f%s", 100 * m.mean,
+			    100 * m.error,
+			    fabs(m.mean - 1) > bound ? " !" : "");
+	pmu_study_judge(p, r->column, xstrdup(name), "samples",
+			pmu_study_mean(of, samples, events), truth, false,
+			bound);
 }
 
 /*
  * Time does not know which access is what: of the uniform samples each event
  * should have its part.
  */
-static void put_uniform(struct precise *p, struct precise_table *t, char *name,
-			const char *label, const struct precise_point *of,
-			const char *events)
+static void put_uniform(struct pmu_study *p, struct pmu_study_table *t,
+			char *name, const char *label,
+			const struct pmu_study_point *of, const char *events)
 {
-	struct precise_mean m = precise_mean(of, uniform_share, events);
-	const struct precise_run *r = &of->run[0];
-	double truth = precise_accesses(r, events) / precise_accesses(r, NULL);
+	struct pmu_study_mean m = pmu_study_mean(of, uniform_share, events);
+	const struct pmu_study_run *r = &of->run[0];
+	double truth =
+		pmu_study_accesses(r, events) / pmu_study_accesses(r, NULL);
 
 	if (events)
-		precise_table_put(t, label, r->column, "%.2f +-%.2f%s",
-				  100 * m.mean / truth, 100 * m.error / truth,
-				  fabs(m.mean - truth) > UNIFORM_BOUND ? " !"
-								       : "");
-	precise_judge(p, r->column, name, "share of the uniform samples", m,
-		      truth, true, UNIFORM_BOUND);
+		pmu_study_table_put(t, label, r->column, "%.2f +-%.2f%s",
+				    100 * m.mean / truth, 100 * m.error / truth,
+				    fabs(m.mean - truth) > UNIFORM_BOUND ? " !"
+									 : "");
+	pmu_study_judge(p, r->column, name, "share of the uniform samples", m,
+			truth, true, UNIFORM_BOUND);
 }
 
-void precise_put_counts(struct precise *p, struct precise_table *t,
-			const char *benchmark, const char *label,
-			const struct precise_row *row, const char *events,
-			bool subset)
+void pmu_study_put_counts(struct pmu_study *p, struct pmu_study_table *t,
+			  const char *benchmark, const char *label,
+			  const struct pmu_study_row *row, const char *events,
+			  bool subset)
 {
-	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++) {
-		const struct precise_point *of = &row->point[c];
+	for (int c = PMU_STUDY_FIRST; c < PMU_STUDY_COLUMNS; c++) {
+		const struct pmu_study_point *of = &row->point[c];
 		char *name;
 
 		if (!of->runs || of->run[0].failed ||
-		    !(precise_accesses(&of->run[0], events) > 0))
+		    !(pmu_study_accesses(&of->run[0], events) > 0))
 			continue;
-		name = c == PRECISE_CLOCK
+		name = c == PMU_STUDY_CLOCK
 			       ? xasprintf("%s %s, %llu Hz", benchmark, label,
 					   (unsigned long long)of->run[0].freq)
 			       : xasprintf("%s %s, interval %.0f", benchmark,
 					   label, of->run[0].interval);
-		if (c != PRECISE_CLOCK || !events)
+		if (c != PMU_STUDY_CLOCK || !events)
 			put_count(p, t, name, label, of, events, subset);
-		if (c == PRECISE_CLOCK)
+		if (c == PMU_STUDY_CLOCK)
 			put_uniform(p, t, xstrdup(name), label, of, events);
 		free(name);
 	}
 }
 
-static void put_factors(struct precise_table *t, const char *label,
-			const struct precise_row *row,
-			double (*figure)(const struct precise_run *,
+static void put_factors(struct pmu_study_table *t, const char *label,
+			const struct pmu_study_row *row,
+			double (*figure)(const struct pmu_study_run *,
 					 const void *))
 {
 	double base =
-		precise_mean(&row->point[PRECISE_NATIVE], figure, NULL).mean;
+		pmu_study_mean(&row->point[PMU_STUDY_NATIVE], figure, NULL)
+			.mean;
 
-	for (int c = PRECISE_NATIVE + 1; c < PRECISE_COLUMNS; c++) {
-		const struct precise_point *of = &row->point[c];
-		struct precise_mean m = precise_mean(of, figure, NULL);
+	for (int c = PMU_STUDY_NATIVE + 1; c < PMU_STUDY_COLUMNS; c++) {
+		const struct pmu_study_point *of = &row->point[c];
+		struct pmu_study_mean m = pmu_study_mean(of, figure, NULL);
 
 		if (m.n)
-			precise_table_put(t, label, c, "%.2fx +-%.2f",
-					  m.mean / base, m.error / base);
+			pmu_study_table_put(t, label, c, "%.2fx +-%.2f",
+					    m.mean / base, m.error / base);
 	}
 }
 
-void precise_put_time(struct precise_table *t, const char *label,
-		      const struct precise_row *row)
+void pmu_study_put_time(struct pmu_study_table *t, const char *label,
+			const struct pmu_study_row *row)
 {
 	put_factors(t, label, row, cpu_of_an_access);
 }
 
-void precise_put_memory(struct precise_table *t, const char *label,
-			const struct precise_row *row)
+void pmu_study_put_memory(struct pmu_study_table *t, const char *label,
+			  const struct pmu_study_row *row)
 {
 	put_factors(t, label, row, peak);
 }

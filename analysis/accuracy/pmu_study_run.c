@@ -31,9 +31,9 @@ static void on_stop(int sig)
 	stop_signal = sig;
 }
 
-static bool records(enum precise_column c)
+static bool records(enum pmu_study_column c)
 {
-	return c >= PRECISE_FIRST;
+	return c >= PMU_STUDY_FIRST;
 }
 
 static char *number(uint64_t n)
@@ -52,16 +52,16 @@ static void put(char **argv, const char *word)
 	argv[n] = (char *)word;
 }
 
-static void record_arguments(const struct precise_run *r, const struct files *f,
-			     char **argv)
+static void record_arguments(const struct pmu_study_run *r,
+			     const struct files *f, char **argv)
 {
 	put(argv, "reusetrack");
 	put(argv, "record");
 	put(argv, "-s");
-	put(argv, precise_names[r->column]);
+	put(argv, pmu_study_names[r->column]);
 	put(argv, "-o");
 	put(argv, f->out);
-	if (r->column == PRECISE_CLOCK) {
+	if (r->column == PMU_STUDY_CLOCK) {
 		put(argv, "-F");
 		put(argv, number(r->freq));
 	} else {
@@ -71,11 +71,11 @@ static void record_arguments(const struct precise_run *r, const struct files *f,
 	put(argv, "--");
 }
 
-static char *find_program(const struct precise_run *r)
+static char *find_program(const struct pmu_study_run *r)
 {
 	char *name, *path;
 
-	if (r->column != PRECISE_INSTR)
+	if (r->column != PMU_STUDY_INSTR)
 		return accuracy_find_program(r->program);
 	name = xasprintf("instr/%s", r->program);
 	path = accuracy_find_program(name);
@@ -83,7 +83,7 @@ static char *find_program(const struct precise_run *r)
 	return path;
 }
 
-static void exec_run(const struct precise_run *r, const struct files *f,
+static void exec_run(const struct pmu_study_run *r, const struct files *f,
 		     char *program)
 {
 	char *argv[ARGUMENTS_MAX] = { NULL };
@@ -99,7 +99,7 @@ static void exec_run(const struct precise_run *r, const struct files *f,
 		if (setenv("COMDET_SAMPLE_LOG", f->log, 1) ||
 		    setenv("COMDET_SEED", number(r->seed), 1))
 			_exit(125);
-	} else if (r->column == PRECISE_QEMU) {
+	} else if (r->column == PMU_STUDY_QEMU) {
 		put(argv, "qemu-x86_64");
 		put(argv, "-cpu");
 		put(argv, "max");
@@ -146,7 +146,7 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
-static void run(struct precise_run *r, const struct files *f)
+static void run(struct pmu_study_run *r, const struct files *f)
 {
 	char *program = find_program(r), *said;
 	int status;
@@ -163,9 +163,9 @@ static void run(struct precise_run *r, const struct files *f)
 	free(program);
 	status = wait_for(pid);
 	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
-		precise_read_answer(r, f->answer);
+		pmu_study_read_answer(r, f->answer);
 		if (!r->failed && records(r->column))
-			precise_read_log(r, f->log);
+			pmu_study_read_log(r, f->log);
 		return;
 	}
 	said = accuracy_last_words(f->said);
@@ -176,7 +176,7 @@ static void run(struct precise_run *r, const struct files *f)
 	free(said);
 }
 
-void precise_execute(struct precise *p, struct precise_run *r)
+void pmu_study_execute(struct pmu_study *p, struct pmu_study_run *r)
 {
 	const char *dir = accuracy_directory(p->all->keep);
 	unsigned int n = p->made++;
@@ -192,7 +192,7 @@ void precise_execute(struct precise *p, struct precise_run *r)
 	set_handler(SIGALRM, on_stop);
 	run(r, &f);
 	if (r->failed)
-		warn("%s under %s: %s", r->program, precise_names[r->column],
+		warn("%s under %s: %s", r->program, pmu_study_names[r->column],
 		     safe_text(r->failed));
 	unlink(f.log); /* 32 MiB */
 	if (!p->all->keep) {

@@ -12,11 +12,11 @@
 #include "analysis/doctor/probe.h"
 #include "analysis/base/util.h"
 
-const char *const precise_names[PRECISE_COLUMNS] = {
-	[PRECISE_NATIVE] = "native", [PRECISE_QEMU] = "qemu",
-	[PRECISE_CLOCK] = "clock",   [PRECISE_EMU] = "emu",
-	[PRECISE_INSTR] = "instr",   [PRECISE_PEBS] = "pebs",
-	[PRECISE_IBS] = "ibs",
+const char *const pmu_study_names[PMU_STUDY_COLUMNS] = {
+	[PMU_STUDY_NATIVE] = "native", [PMU_STUDY_QEMU] = "qemu",
+	[PMU_STUDY_CLOCK] = "clock",   [PMU_STUDY_EMU] = "emu",
+	[PMU_STUDY_INSTR] = "instr",   [PMU_STUDY_PEBS] = "pebs",
+	[PMU_STUDY_IBS] = "ibs",
 };
 
 #define WRITE(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
@@ -29,7 +29,7 @@ static bool installed(const char *name)
 	return path;
 }
 
-static void look_clock(struct precise_source *s)
+static void look_clock(struct pmu_study_source *s)
 {
 	struct probe trap, timer;
 
@@ -40,9 +40,9 @@ static void look_clock(struct precise_source *s)
 	WRITE(s->advice, "reusetrack doctor says why");
 }
 
-static void look_emu(struct precise *p)
+static void look_emu(struct pmu_study *p)
 {
-	struct precise_source *s = &p->source[PRECISE_EMU];
+	struct pmu_study_source *s = &p->source[PMU_STUDY_EMU];
 	bool qemu = in_path("qemu-x86_64");
 
 	s->opens = qemu && installed("libcomdet-qemu.so");
@@ -50,10 +50,10 @@ static void look_emu(struct precise *p)
 			      : "qemu-x86_64 is not there");
 	WRITE(s->advice,
 	      qemu ? "run make" : "install qemu-user (apt install qemu-user)");
-	p->source[PRECISE_QEMU].opens = s->opens;
+	p->source[PMU_STUDY_QEMU].opens = s->opens;
 }
 
-static void look_instr(struct precise_source *s)
+static void look_instr(struct pmu_study_source *s)
 {
 	s->opens = installed("libcomdet.so") &&
 		   installed("microbench/instr/load_ratio");
@@ -61,23 +61,24 @@ static void look_instr(struct precise_source *s)
 	WRITE(s->advice, "run make tests in the source tree");
 }
 
-static void look_pmu(struct precise_source *s, enum pmu_source source)
+static void look_pmu(struct pmu_study_source *s, enum pmu_source source)
 {
 	s->opens = pmu_probe(source, s->reason, sizeof(s->reason), s->advice,
 			     sizeof(s->advice));
 }
 
-static void want(struct precise *p, const char *list)
+static void want(struct pmu_study *p, const char *list)
 {
 	char *names = xstrdup(list ? list : "clock,emu,instr,pebs,ibs");
 	char *rest = names, *name;
 
 	while ((name = strsep(&rest, ","))) {
-		int i = PRECISE_FIRST;
+		int i = PMU_STUDY_FIRST;
 
-		while (i < PRECISE_COLUMNS && strcmp(precise_names[i], name))
+		while (i < PMU_STUDY_COLUMNS &&
+		       strcmp(pmu_study_names[i], name))
 			i++;
-		if (i == PRECISE_COLUMNS)
+		if (i == PMU_STUDY_COLUMNS)
 			die("--source: there is no '%s'; it is some of "
 			    "clock,emu,instr,pebs,ibs",
 			    safe_text(name));
@@ -86,13 +87,13 @@ static void want(struct precise *p, const char *list)
 	free(names);
 }
 
-void precise_look(struct precise *p, const char *list)
+void pmu_study_look(struct pmu_study *p, const char *list)
 {
 	want(p, list);
-	look_clock(&p->source[PRECISE_CLOCK]);
+	look_clock(&p->source[PMU_STUDY_CLOCK]);
 	look_emu(p);
-	look_instr(&p->source[PRECISE_INSTR]);
-	look_pmu(&p->source[PRECISE_PEBS], PMU_PEBS);
-	look_pmu(&p->source[PRECISE_IBS], PMU_IBS);
-	p->source[PRECISE_NATIVE].opens = true;
+	look_instr(&p->source[PMU_STUDY_INSTR]);
+	look_pmu(&p->source[PMU_STUDY_PEBS], PMU_PEBS);
+	look_pmu(&p->source[PMU_STUDY_IBS], PMU_IBS);
+	p->source[PMU_STUDY_NATIVE].opens = true;
 }

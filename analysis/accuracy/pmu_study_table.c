@@ -16,29 +16,29 @@ enum {
 	CELL_COLUMNS = 17,
 };
 
-struct precise_table {
-	const struct precise *precise;
+struct pmu_study_table {
+	const struct pmu_study *precise;
 	const char *title, *head;
 	char *label[ROWS_MAX];
-	char *cell[ROWS_MAX][PRECISE_COLUMNS];
-	bool used[PRECISE_COLUMNS];
+	char *cell[ROWS_MAX][PMU_STUDY_COLUMNS];
+	bool used[PMU_STUDY_COLUMNS];
 	size_t rows;
 };
 
-struct precise_table *precise_table_new(const struct precise *p,
-					const char *title, const char *head)
+struct pmu_study_table *pmu_study_table_new(const struct pmu_study *p,
+					    const char *title, const char *head)
 {
-	struct precise_table *t = xcalloc(1, sizeof(*t));
+	struct pmu_study_table *t = xcalloc(1, sizeof(*t));
 
 	t->precise = p;
 	t->title = title;
 	t->head = head;
-	for (int c = PRECISE_FIRST; c < PRECISE_COLUMNS; c++)
+	for (int c = PMU_STUDY_FIRST; c < PMU_STUDY_COLUMNS; c++)
 		t->used[c] = p->source[c].wanted && p->source[c].opens;
 	return t;
 }
 
-static size_t row_of(struct precise_table *t, const char *label)
+static size_t row_of(struct pmu_study_table *t, const char *label)
 {
 	size_t i = 0;
 
@@ -51,8 +51,8 @@ static size_t row_of(struct precise_table *t, const char *label)
 	return i;
 }
 
-void precise_table_put(struct precise_table *t, const char *label,
-		       enum precise_column c, const char *fmt, ...)
+void pmu_study_table_put(struct pmu_study_table *t, const char *label,
+			 enum pmu_study_column c, const char *fmt, ...)
 {
 	char **cell = &t->cell[row_of(t, label)][c];
 	va_list ap;
@@ -65,21 +65,21 @@ void precise_table_put(struct precise_table *t, const char *label,
 	va_end(ap);
 }
 
-void precise_table_label(struct precise_table *t, const char *label)
+void pmu_study_table_label(struct pmu_study_table *t, const char *label)
 {
 	row_of(t, label);
 }
 
-static void print(const struct precise_table *t)
+static void print(const struct pmu_study_table *t)
 {
 	printf("%s\n  %-*s", t->title, LABEL_COLUMNS, t->head);
-	for (int c = 0; c < PRECISE_COLUMNS; c++)
+	for (int c = 0; c < PMU_STUDY_COLUMNS; c++)
 		if (t->used[c])
-			printf(" %*s", CELL_COLUMNS, precise_names[c]);
+			printf(" %*s", CELL_COLUMNS, pmu_study_names[c]);
 	putchar('\n');
 	for (size_t i = 0; i < t->rows; i++) {
 		printf("  %-*s", LABEL_COLUMNS, t->label[i]);
-		for (int c = 0; c < PRECISE_COLUMNS; c++)
+		for (int c = 0; c < PMU_STUDY_COLUMNS; c++)
 			if (t->used[c])
 				printf(" %*s", CELL_COLUMNS,
 				       t->cell[i][c] ? t->cell[i][c] : "-");
@@ -89,26 +89,26 @@ static void print(const struct precise_table *t)
 	fflush(stdout);
 }
 
-void precise_table_end(struct precise_table *t)
+void pmu_study_table_end(struct pmu_study_table *t)
 {
 	if (!t->precise->all->json)
 		print(t);
 	for (size_t i = 0; i < t->rows; i++) {
-		for (int c = 0; c < PRECISE_COLUMNS; c++)
+		for (int c = 0; c < PMU_STUDY_COLUMNS; c++)
 			free(t->cell[i][c]);
 		free(t->label[i]);
 	}
 	free(t);
 }
 
-void precise_judge(struct precise *p, enum precise_column c, char *name,
-		   const char *metric, struct precise_mean m, double truth,
-		   bool points, double bound)
+void pmu_study_judge(struct pmu_study *p, enum pmu_study_column c, char *name,
+		     const char *metric, struct pmu_study_mean m, double truth,
+		     bool points, double bound)
 {
 	struct accuracy_row *r = accuracy_row(p->all, "precise", name, metric);
 
 	free(name);
-	r->source = precise_names[c];
+	r->source = pmu_study_names[c];
 	r->threads = 1;
 	r->measured = m.mean;
 	r->truth = truth;

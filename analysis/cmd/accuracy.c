@@ -42,7 +42,7 @@ static const struct option options[] = {
 static bool wanted[32];
 /* The suite precise is not of trials, and runs only where it is named. */
 static bool precise;
-static const char *precise_sources;
+static const char *pmu_study_sources;
 
 static void want(const char *names)
 {
@@ -80,7 +80,7 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 			some = true;
 			break;
 		case 'o':
-			precise_sources = optarg;
+			pmu_study_sources = optarg;
 			break;
 		case 'S':
 			all->short_form = true;
@@ -115,7 +115,7 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 	}
 	if (all->resume && !all->keep)
 		die("--resume needs --keep DIR, where the recordings are");
-	if (precise_sources && !precise)
+	if (pmu_study_sources && !precise)
 		die("--source is of the suite precise: add --suite precise");
 	if (optind < argc)
 		die("accuracy takes no argument '%s'; which suites, says "
@@ -166,7 +166,7 @@ static int run_accuracy(int argc, char **argv)
 		if (wanted[i])
 			run_suite(&all, accuracy_suites[i]);
 	if (precise)
-		precise_all(&all, precise_sources);
+		pmu_study_run_all(&all, pmu_study_sources);
 	if (all.left_out)
 		warn("%zu runs left out for want of time%s", all.left_out,
 		     all.keep ? "; --resume makes them"

@@ -14,7 +14,7 @@
 #include "src/store/sample_log.h"
 #include "tests/run_suite.h"
 
-static struct precise_run run;
+static struct pmu_study_run run;
 
 static const char *path(const char *name)
 {
@@ -37,13 +37,13 @@ static void read_answer(const char *text)
 {
 	memset(&run, 0, sizeof(run));
 	write_file("answer", text, strlen(text));
-	precise_read_answer(&run, path("answer"));
+	pmu_study_read_answer(&run, path("answer"));
 }
 
 static void read_log(const struct sample_log_record *record, size_t n)
 {
 	write_file("log", record, n * sizeof(*record));
-	precise_read_log(&run, path("log"));
+	pmu_study_read_log(&run, path("log"));
 }
 
 #define SITE(name, event, low, high, words, count)                             \
@@ -82,10 +82,10 @@ START_TEST(a_sample_belongs_to_the_instruction_that_holds_it)
 	ck_assert_uint_eq(run.elsewhere[SAMPLE_UNIFORM], 2);
 	ck_assert_uint_eq(run.elsewhere[SAMPLE_STALLED], 1);
 	ck_assert_uint_eq(run.kernel, 1);
-	ck_assert(precise_samples(&run, "load") == 2);
-	ck_assert(precise_samples(&run, NULL) == 4);
-	ck_assert(precise_accesses(&run, "load ret") == 70);
-	ck_assert(precise_accesses(&run, "ret locked") == 0);
+	ck_assert(pmu_study_samples(&run, "load") == 2);
+	ck_assert(pmu_study_samples(&run, NULL) == 4);
+	ck_assert(pmu_study_accesses(&run, "load ret") == 70);
+	ck_assert(pmu_study_accesses(&run, "ret locked") == 0);
 }
 END_TEST
 
@@ -123,8 +123,8 @@ START_TEST(a_locked_addition_counts_once_for_each_store)
 	read_answer(ANSWER(SITE("a", "locked", "0x1000", "0x1004", "", "1"),
 			   SITE("b", "load", "0x1004", "0x1008", "", "1")));
 	read_log(log, sizeof(log) / sizeof(*log));
-	ck_assert(precise_samples(&run, "locked") == 2);
-	ck_assert(precise_samples(&run, "load") == 1);
+	ck_assert(pmu_study_samples(&run, "locked") == 2);
+	ck_assert(pmu_study_samples(&run, "load") == 1);
 	ck_assert(!run.elsewhere[SAMPLE_UNIFORM]);
 }
 END_TEST
@@ -152,7 +152,7 @@ START_TEST(fields_of_a_wrong_type_count_as_nothing)
 		    "null, {}], \"count\": \"x\"}, 3], \"peak_kb\": {}}");
 	ck_assert_ptr_null(run.failed);
 	ck_assert_uint_eq(run.sites, 2);
-	ck_assert(precise_accesses(&run, NULL) == 0);
+	ck_assert(pmu_study_accesses(&run, NULL) == 0);
 }
 END_TEST
 
@@ -172,7 +172,7 @@ START_TEST(a_log_that_is_full_or_missing_fails_the_run)
 	ck_assert_ptr_nonnull(run.failed);
 	free(run.failed);
 	memset(&run, 0, sizeof(run));
-	precise_read_log(&run, path("nothing"));
+	pmu_study_read_log(&run, path("nothing"));
 	ck_assert_ptr_nonnull(run.failed);
 	free(log);
 }
@@ -222,67 +222,68 @@ START_TEST(bound_is_three_standard_errors_of_counts_that_are_drawn)
 	ck_assert_double_lt(fabs(sum / DRAWS), 0.015);
 	deviation = sqrt(squares / DRAWS);
 	/* 20,000 draws know a deviation to 0.5 %. */
-	ck_assert_double_lt(fabs(precise_bound(PRECISE_EMU, truth, 1, false) *
-					 truth / (3 * deviation) -
-				 1),
-			    0.03);
+	ck_assert_double_lt(
+		fabs(pmu_study_bound(PMU_STUDY_EMU, truth, 1, false) * truth /
+			     (3 * deviation) -
+		     1),
+		0.03);
 }
 END_TEST
 
 START_TEST(bound_of_a_part_of_the_events_is_that_of_a_chance)
 {
 	/* sqrt(100 + 1/6) * 3 of 100; of four runs half, but for the 1/6 */
-	ck_assert_double_eq_tol(precise_bound(PRECISE_EMU, 100, 1, true),
+	ck_assert_double_eq_tol(pmu_study_bound(PMU_STUDY_EMU, 100, 1, true),
 				0.30025, 1e-5);
-	ck_assert_double_eq_tol(precise_bound(PRECISE_IBS, 100, 4, false),
+	ck_assert_double_eq_tol(pmu_study_bound(PMU_STUDY_IBS, 100, 4, false),
 				0.15050, 1e-5);
 	/* Never below 1 %. */
-	ck_assert_double_eq_tol(precise_bound(PRECISE_EMU, 1e6, 5, false), 0.01,
-				1e-12);
+	ck_assert_double_eq_tol(pmu_study_bound(PMU_STUDY_EMU, 1e6, 5, false),
+				0.01, 1e-12);
 }
 END_TEST
 
-static double peak_of(const struct precise_run *r, const void *scale)
+static double peak_of(const struct pmu_study_run *r, const void *scale)
 {
 	return (double)r->peak_kb * *(const double *)scale;
 }
 
 START_TEST(mean_leaves_out_runs_that_failed)
 {
-	static struct precise_point p = { .runs = 4 };
+	static struct pmu_study_point p = { .runs = 4 };
 	static const uint64_t kb[] = { 2, 4, 1000, 9 };
 	static const double scale = 10;
-	struct precise_mean m;
+	struct pmu_study_mean m;
 
 	for (int i = 0; i < 4; i++)
 		p.run[i].peak_kb = kb[i];
 	p.run[2].failed = (char *)"it did";
-	m = precise_mean(&p, peak_of, &scale);
+	m = pmu_study_mean(&p, peak_of, &scale);
 	ck_assert_uint_eq(m.n, 3);
 	ck_assert_double_eq_tol(m.mean, 50, 1e-9);
 	/* 20, 40, 90: variance 1300 */
 	ck_assert_double_eq_tol(m.error, sqrt(1300.0 / 3), 1e-9);
 	p.runs = 1;
-	m = precise_mean(&p, peak_of, &scale);
+	m = pmu_study_mean(&p, peak_of, &scale);
 	ck_assert(m.mean == 20 && isnan(m.error));
 	p.run[0].failed = p.run[2].failed;
-	m = precise_mean(&p, peak_of, &scale);
+	m = pmu_study_mean(&p, peak_of, &scale);
 	ck_assert(m.n == 0 && isnan(m.mean));
 }
 END_TEST
 
 START_TEST(plan_brings_the_samples_that_are_asked_for)
 {
-	struct precise_run r = { .column = PRECISE_EMU };
+	struct pmu_study_run r = { .column = PMU_STUDY_EMU };
 
-	ck_assert(precise_plan(&r, 1000, 400, 4, 1e9));
+	ck_assert(pmu_study_plan(&r, 1000, 400, 4, 1e9));
 	ck_assert_uint_eq(r.period, 1000);
 	ck_assert_uint_eq(r.iterations, 100000);
 	ck_assert_double_eq_tol((double)r.iterations * 4 / r.interval, 400,
 				1e-9);
 	/* 93 million a second, one in a million: 93 Hz, 200 in 2.15 s */
-	r.column = PRECISE_CLOCK;
-	ck_assert(precise_plan(&r, 1e6, 200, 1, 93.4e6));
+	r.column = PMU_STUDY_CLOCK;
+	ck_assert(pmu_study_plan(&r, 1e6, 200, 1, 93.4e6));
 	ck_assert_uint_eq(r.freq, 93);
 	ck_assert_double_eq_tol(r.interval, 93.4e6 / 93, 1e-3);
 	ck_assert_uint_eq(r.iterations, 200 * 1000 * 1000);
@@ -291,13 +292,13 @@ END_TEST
 
 START_TEST(plan_refuses_what_a_source_cannot_do)
 {
-	struct precise_run r = { .column = PRECISE_CLOCK };
+	struct pmu_study_run r = { .column = PMU_STUDY_CLOCK };
 
-	ck_assert(!precise_plan(&r, 1000, 400, 1, 93e6)); /* 93 kHz */
-	ck_assert(!precise_plan(&r, 1e9, 1, 1, 93e6));    /* below 1 Hz */
-	r.column = PRECISE_INSTR;
-	ck_assert(!precise_plan(&r, 50, 400, 1, 93e6));
-	ck_assert(precise_plan(&r, 100, 400, 1, 93e6));
+	ck_assert(!pmu_study_plan(&r, 1000, 400, 1, 93e6)); /* 93 kHz */
+	ck_assert(!pmu_study_plan(&r, 1e9, 1, 1, 93e6));    /* below 1 Hz */
+	r.column = PMU_STUDY_INSTR;
+	ck_assert(!pmu_study_plan(&r, 50, 400, 1, 93e6));
+	ck_assert(pmu_study_plan(&r, 100, 400, 1, 93e6));
 }
 END_TEST
 
