@@ -210,7 +210,7 @@ static int run_record(int argc, char **argv)
 	enum elf_hooks hooks;
 
 	die_status = RECORD_FAILED;
-	first = record_options(argc, argv);
+	first = record_options(argc, argv, cmd_record.usage);
 	program_inspect(&program, argv[first]);
 	if (program.kind == PROGRAM_NOT_FOUND)
 		die_as(RECORD_NOT_FOUND, "%s", program.why);

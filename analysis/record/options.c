@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cmd/command.h"
 #include "analysis/doctor/pmu_probe.h"
 #include "record.h"
 #include "analysis/base/util.h"
@@ -292,7 +291,7 @@ static void check_environment(void)
 	}
 }
 
-int record_options(int argc, char **argv)
+int record_options(int argc, char **argv, const char *usage)
 {
 	int letter;
 
@@ -303,7 +302,7 @@ int record_options(int argc, char **argv)
 				     NULL)) != -1) {
 		switch (letter) {
 		case 'h':
-			fputs(cmd_record.usage, stdout);
+			fputs(usage, stdout);
 			exit(fflush(stdout) ? RECORD_FAILED : 0);
 		case '?':
 		case ':':

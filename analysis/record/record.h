@@ -19,9 +19,10 @@ enum {
 /*
  * Read the options of record and put each into the environment as its twin;
  * check the twins that the user set. Dies with one line if a value is bad or
- * not available in this build. Returns the index of the program in @argv.
+ * not available in this build; prints @usage and exits if --help is among them.
+ * Returns the index of the program in @argv.
  */
-int record_options(int argc, char **argv);
+int record_options(int argc, char **argv, const char *usage);
 
 /*
  * After record_options: does the source depend on whether there are hooks? So

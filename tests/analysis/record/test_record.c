@@ -379,7 +379,7 @@ START_TEST(an_option_becomes_its_twin)
 			 "-F",     "7",          NULL };
 
 	setenv("COMDET_FREQ", "900", 1);
-	ck_assert_int_eq(record_options(14, argv), 11);
+	ck_assert_int_eq(record_options(14, argv, ""), 11);
 	ck_assert_str_eq(getenv("COMDET_FREQ"), "100");
 	ck_assert_str_eq(getenv("COMDET_REGISTERS"), "2");
 	ck_assert_str_eq(getenv("COMDET_CHILDREN"), "1");
@@ -393,7 +393,7 @@ START_TEST(options_of_the_program_are_the_programs)
 {
 	char *argv[] = { "record", "prog", "-F", "0", "--exact", NULL };
 
-	ck_assert_int_eq(record_options(5, argv), 1);
+	ck_assert_int_eq(record_options(5, argv, ""), 1);
 	ck_assert_ptr_null(getenv("COMDET_FREQ"));
 }
 END_TEST
