@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_build - objects and arrays of JSON, where a lack of memory is the end
+ * json_build - build JSON and print it
  *
- * Values that are given away belong to what they are put into.
+ * Every function dies when memory runs out. A value that is put into an object
+ * or array belongs to it from then on.
  */
 #ifndef COMDET_ANALYSIS_BASE_JSON_BUILD_H
 #define COMDET_ANALYSIS_BASE_JSON_BUILD_H
@@ -72,5 +73,11 @@ static inline void put_location(json_t *object, const char *function,
 	put(object, "location", text(location));
 	free(location);
 }
+
+/*
+ * Print @o on stdout and release it; dies if @o is NULL, for want of memory.
+ * Returns 0, or -1 if it could not be written.
+ */
+int json_print(json_t *o);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "command.h"
 #include "analysis/doctor/doctor.h"
-#include "analysis/base/print_json.h"
+#include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -71,7 +71,7 @@ static int doctor_json(const struct diagnosis *d)
 	for (int i = 0; i < d->checks; i++)
 		json_array_append_new(checks,
 				      finding_json(&d->check[i], "good"));
-	return print_json(json_pack(
+	return json_print(json_pack(
 		"{s:i, s:o, s:{s:b, s:i, s:b, s:s, s:s}, s:o}", "schema", 1,
 		"sources", sources, "debug_registers", "usable",
 		d->registers.good, "count", d->register_count, "range_64",

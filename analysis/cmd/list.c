@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "analysis/base/print_json.h"
+#include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
 #include "src/pmu/kernel.h"
 #include "src/pmu/plan.h"
@@ -238,7 +238,7 @@ static int list_json(const struct list *l)
 		json_array_append_new(rows, json_pack("{s:s, s:s}", "what",
 						      l->row[i].key, "value",
 						      l->row[i].value));
-	return print_json(json_pack("{s:i, s:i, s:i, s:b, s:o}", "schema", 1,
+	return json_print(json_pack("{s:i, s:i, s:i, s:b, s:o}", "schema", 1,
 				    "family", l->machine.family, "model",
 				    l->machine.model, "known",
 				    l->machine.known != NULL, "rows", rows));

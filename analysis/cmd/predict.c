@@ -14,7 +14,7 @@
 
 #include "analysis/locality/adjacent.h"
 #include "command.h"
-#include "analysis/base/print_json.h"
+#include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -203,7 +203,7 @@ static void predict_json(const struct adjacent *a,
 		(json_int_t)m->llc_bytes, "private_bytes",
 		(json_int_t)m->private_bytes);
 
-	print_json(j);
+	json_print(j);
 }
 
 /* With a sign. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "elf_file.h"
+#include "elf_inspect.h"
 #include "elf_hooks.h"
 #include "elf_loads.h"
 

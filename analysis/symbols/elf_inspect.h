@@ -8,6 +8,7 @@
 #ifndef COMDET_ANALYSIS_SYMBOLS_ELF_INSPECT_H
 #define COMDET_ANALYSIS_SYMBOLS_ELF_INSPECT_H
 
+#include <libelf.h>
 #include <stddef.h>
 
 enum program_kind {
@@ -27,5 +28,13 @@ struct program {
 
 /* Find @name as execvp would, follow scripts to their interpreter, judge. */
 void program_inspect(struct program *p, const char *name);
+
+/*
+ * Open the ELF file @path, without waiting if it is a pipe; its descriptor goes
+ * to *@fd. Returns NULL, with nothing left open, if it cannot be read or is no
+ * ELF file. elf_file_close() closes both.
+ */
+Elf *elf_file_open(const char *path, int *fd);
+void elf_file_close(Elf *elf, int fd);
 
 #endif

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "elf_file.h"
+#include "elf_inspect.h"
 #include "elf_loads.h"
 
 enum {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_json - the answer of a verb with --json
+ * json_build - build JSON and print it
  */
-#include "print_json.h"
-
 #include <stdio.h>
 
-#include "util.h"
+#include "json_build.h"
 
-int print_json(json_t *o)
+int json_print(json_t *o)
 {
 	int err;
 
