@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "source.h"
+#include "src/x86/decode/decode.h"
 #include "src/x86/interp/interp.h"
 #include "preload/core/memread.h"
 #include "preload/core/state.h"

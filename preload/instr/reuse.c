@@ -27,6 +27,7 @@
 #include "source.h"
 #include "preload/core/runtime.h"
 #include "src/engine/reuse_thread_regs.h"
+#include "src/x86/decode/insn.h"
 #include "preload/core/state.h"
 #include "preload/core/sys.h"
 #include "preload/watch/watch.h"

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
-#include "src/x86/backdecode.h"
+#include "src/x86/decode/backdecode.h"
 #include "preload/handler/budget.h"
 #include "preload/instr/source.h"
 #include "preload/core/runtime.h"
@@ -152,7 +152,7 @@ static struct memory memory_at(struct thread *t, const struct cpu_state *cpu)
 {
 	struct memory m = sample_memory(t, cpu->rip);
 
-	/* The page that is being executed is mapped; x86/decode.h. */
+	/* The page that is being executed is mapped; src/x86/decode/memory.h. */
 	if (!m.direct_high) {
 		m.direct_low = cpu->rip & ~(uint64_t)PAGE_MASK;
 		m.direct_high = m.direct_low + PAGE_MASK + 1;

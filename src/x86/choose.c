@@ -22,8 +22,8 @@
  */
 #include <stdatomic.h>
 
-#include "backdecode.h"
 #include "choose.h"
+#include "src/x86/decode/backdecode.h"
 #include "src/base/signal_safe.h"
 
 enum {

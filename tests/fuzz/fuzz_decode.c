@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/x86/backdecode.h"
-#include "src/x86/decode.h"
+#include "src/x86/decode/backdecode.h"
+#include "src/x86/decode/accesses.h"
+#include "src/x86/decode/decode.h"
 #include "src/x86/interp/interp.h"
 
 enum {

@@ -26,7 +26,7 @@
 
 #include "oracle_call.h"
 #include "oracle_values.h"
-#include "src/x86/interp/state.h"
+#include "src/x86/interp/vector.h"
 
 #define SNIPPET(text)                                                          \
 	__asm__(".pushsection snippets,\"aw\"\n\t.quad 1f, 2f, 3f\n\t"         \

@@ -2,9 +2,9 @@
 /*
  * true_accesses - what an instruction accesses, asked of Zydis alone
  *
- * A second implementation, to test x86/decode.h against: it goes through every
- * operand that Zydis reports, hidden ones too, and forms the addresses from
- * the registers. It knows neither masks nor vector indices.
+ * A second implementation, to test src/x86/decode/accesses.h against: it goes
+ * through every operand that Zydis reports, hidden ones too, and forms the
+ * addresses from the registers. It knows neither masks nor vector indices.
  */
 #ifndef COMDET_TESTS_ORACLE_TRUE_ACCESSES_H
 #define COMDET_TESTS_ORACLE_TRUE_ACCESSES_H

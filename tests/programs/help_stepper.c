@@ -9,7 +9,7 @@
  * really makes, found by a decoder of its own (oracle/true_accesses.h), with
  * the prediction: instruction, address, length, load or store. An access that
  * was not predicted is a divergence as well. After each step it also asks
- * x86/backdecode.h for the access just made, of which it knows the truth.
+ * src/x86/decode/backdecode.h for the access just made, of which it knows the truth.
  * PROGRAM is started again until enough was compared; after each window STEPS
  * more instructions are stepped for the backward decoder alone. Exit status 1
  * after any divergence. With VERBOSE in the environment, wrong answers of the
@@ -21,8 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/x86/backdecode.h"
-#include "src/x86/decode.h"
+#include "src/x86/decode/backdecode.h"
+#include "src/x86/decode/accesses.h"
+#include "src/x86/decode/decode.h"
 #include "src/x86/interp/interp.h"
 #include "src/base/rng.h"
 #include "tests/oracle/tracee.h"

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 #include "preload/handler/budget.h"
-#include "src/x86/decode_sampled.h"
+#include "src/x86/decode/sampled.h"
 #include "pmu.h"
 #include "preload/core/runtime.h"
 #include "preload/core/state.h"

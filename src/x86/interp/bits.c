@@ -4,8 +4,9 @@
  */
 #include <cpuid.h>
 
-#include "state.h"
-#include "steps.h"
+#include "bits.h"
+#include "flags.h"
+#include "operand.h"
 
 #include "src/base/signal_safe.h"
 

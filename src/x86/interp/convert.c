@@ -9,8 +9,11 @@
  */
 #include <string.h>
 
-#include "state.h"
-#include "steps.h"
+#include "convert.h"
+#include "flags.h"
+#include "mask.h"
+#include "operand.h"
+#include "vector.h"
 
 #include "src/base/signal_safe.h"
 

@@ -2,8 +2,10 @@
 /*
  * flow - branches, calls, the stack, flags as data
  */
-#include "state.h"
-#include "steps.h"
+#include "flow.h"
+#include "flags.h"
+#include "load_store.h"
+#include "operand.h"
 
 #include "src/base/signal_safe.h"
 

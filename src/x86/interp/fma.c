@@ -7,8 +7,9 @@
  */
 #include <stddef.h>
 
-#include "state.h"
-#include "steps.h"
+#include "fma.h"
+#include "operand.h"
+#include "vector.h"
 
 #include "src/base/signal_safe.h"
 

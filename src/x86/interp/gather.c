@@ -7,8 +7,9 @@
  */
 #include <string.h>
 
-#include "state.h"
-#include "steps.h"
+#include "gather.h"
+#include "load_store.h"
+#include "vector.h"
 
 #include "src/base/signal_safe.h"
 

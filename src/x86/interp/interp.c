@@ -12,8 +12,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interp.h"
+#include "convert.h"
+#include "load_store.h"
 #include "state.h"
-#include "steps.h"
+#include "table.h"
+#include "vector.h"
 
 #include "src/base/signal_safe.h"
 

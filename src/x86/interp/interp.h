@@ -21,42 +21,8 @@
 #include <stdint.h>
 
 #include "src/base/access.h"
-#include "src/x86/decode.h"
-
-enum {
-	GPR_RAX,
-	GPR_RCX,
-	GPR_RDX,
-	GPR_RBX,
-	GPR_RSP,
-	GPR_RBP,
-	GPR_RSI,
-	GPR_RDI
-};
-
-/* Where a thread stands. In the order of instruction encoding: rax rcx ... */
-struct cpu_state {
-	uint64_t gpr[16];
-	uint64_t rip, rflags;
-	uint64_t fs_base, gs_base;
-	bool gs_known;      /* gs_base holds a value; fs_base always does */
-	const void *fxsave; /* 512 bytes as FXSAVE lays out, NULL: unknown */
-	/*
-	 * Components of XSAVE, each NULL if unknown. A component in its
-	 * initial state points to zeros (cpu_state_vectors does).
-	 */
-	const void *ymm_high; /* upper halves of ymm0-15, 16 * 16 bytes */
-	const void *opmask;   /* k0-k7, 8 * 8 bytes */
-	const void *zmm_high; /* upper halves of zmm0-15, 16 * 32 bytes */
-	const void *hi16_zmm; /* zmm16-31, 16 * 64 bytes */
-};
-
-/*
- * Fill fxsave and the pointers after it from the floating-point state of a
- * signal frame (uc_mcontext.fpregs), NULL where there is none. What they
- * point to must stay until the last interp_run on this state.
- */
-void cpu_state_vectors(struct cpu_state *cpu, const void *fpregs);
+#include "src/x86/decode/cpu_state.h"
+#include "src/x86/decode/memory.h"
 
 enum {
 	WINDOW_ACCESSES_MIN = 24,

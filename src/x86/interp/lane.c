@@ -11,9 +11,11 @@
  */
 #include <string.h>
 
+#include "lane.h"
 #include "lane_list.h"
-#include "state.h"
-#include "steps.h"
+#include "mask.h"
+#include "operand.h"
+#include "vector.h"
 
 #include "src/base/signal_safe.h"
 
@@ -147,11 +149,6 @@ enum step step_lane(struct interp *in, const struct insn *insn)
 			a.taint[i] = 0;
 	}
 	return vec_write(in, insn, 0, &a, bytes);
-}
-
-bool float_exact(const struct interp *in, const struct insn *insn)
-{
-	return in->fp_exact && !(insn->flags & INSN_ROUNDING);
 }
 
 enum step step_lane_float(struct interp *in, const struct insn *insn)

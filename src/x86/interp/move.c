@@ -4,8 +4,10 @@
  */
 #include <string.h>
 
-#include "state.h"
-#include "steps.h"
+#include "move.h"
+#include "flags.h"
+#include "operand.h"
+#include "vector.h"
 
 #include "src/base/signal_safe.h"
 

@@ -2,8 +2,9 @@
 /*
  * mul - multiplication, division, CRC32
  */
-#include "state.h"
-#include "steps.h"
+#include "mul.h"
+#include "flags.h"
+#include "operand.h"
 
 #include "src/base/signal_safe.h"
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operand - general registers, flags and operands with their taints
- *
- * The carry flag has a taint of its own, since inc, bt and the rotates treat
- * it apart; the other status flags share one. A flag that an instruction
- * leaves undefined is unknown until the next that defines it.
+ * operand - general registers and operands with their taints
  */
-#include "state.h"
+#include "operand.h"
+#include "load_store.h"
 
 #include "src/base/signal_safe.h"
 
@@ -87,71 +84,6 @@ enum step write_operand(struct interp *in, const struct insn *insn, int i,
 	default:
 		return STEP_NEXT;
 	}
-}
-
-void set_flags(struct interp *in, uint32_t mask, uint32_t undefined,
-	       uint64_t flags, uint64_t taint)
-{
-	in->cpu.rflags = (in->cpu.rflags & ~(uint64_t)mask) | (flags & mask);
-	in->undefined = (in->undefined & ~mask) | undefined;
-	if ((mask | undefined) & FLAG_CF)
-		in->carry_taint = taint;
-	if (((mask | undefined) & FLAGS_STATUS) == FLAGS_STATUS)
-		in->status_taint = taint;
-	else if ((mask | undefined) & FLAGS_STATUS)
-		in->status_taint |= taint;
-}
-
-uint64_t flags_taint(const struct interp *in, uint32_t mask)
-{
-	uint64_t taint = 0;
-
-	if (mask & in->undefined)
-		taint = TAINT_UNKNOWN;
-	if (mask & FLAG_CF)
-		taint |= in->carry_taint;
-	if (mask & FLAGS_STATUS)
-		taint |= in->status_taint;
-	if (mask & FLAG_DF)
-		taint |= in->direction_taint;
-	return taint;
-}
-
-struct value condition(const struct interp *in, unsigned code)
-{
-	static const uint16_t uses[8] = {
-		FLAG_OF, FLAG_CF, FLAG_ZF,           FLAG_CF | FLAG_ZF,
-		FLAG_SF, FLAG_PF, FLAG_SF | FLAG_OF, FLAG_SF | FLAG_OF | FLAG_ZF
-	};
-	uint64_t flags = in->cpu.rflags;
-	bool sign_differs = !(flags & FLAG_SF) != !(flags & FLAG_OF);
-	bool holds;
-
-	switch (code >> 1) {
-	case 6:
-		holds = sign_differs;
-		break;
-	case 7:
-		holds = sign_differs || flags & FLAG_ZF;
-		break;
-	default:
-		holds = flags & uses[code >> 1];
-	}
-	return (struct value){ holds ^ (code & 1),
-			       flags_taint(in, uses[code >> 1]) };
-}
-
-uint32_t result_flags(uint64_t r, unsigned bytes)
-{
-	uint32_t flags = 0;
-
-	if (!(r & low_mask(bytes)))
-		flags |= FLAG_ZF;
-	if (r & sign_bit(bytes))
-		flags |= FLAG_SF;
-	if (!__builtin_parity(r & 0xff))
-		flags |= FLAG_PF;
-	return flags;
 }
 
 enum step step_unknown(struct interp *in, const struct insn *insn)

@@ -4,8 +4,9 @@
  */
 #include <string.h>
 
-#include "state.h"
-#include "steps.h"
+#include "permute.h"
+#include "operand.h"
+#include "vector.h"
 
 #include "src/base/signal_safe.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state - the interpreter's state and what its files share
+ * state - the interpreter's state
  *
  * Every value carries a taint, a word of bits:
  *
@@ -24,7 +24,9 @@
 #include <Zydis/Zydis.h>
 #undef assert /* Zycore brings it; handlers must not use it */
 
-#include "src/x86/decode.h"
+#include "src/x86/decode/accesses.h"
+#include "src/x86/decode/decode.h"
+#include "src/x86/decode/width.h"
 #include "interp.h"
 
 #define TAINT_UNKNOWN (1ull << 63)
@@ -48,7 +50,6 @@ enum {
 	STORES_MAX = 112,
 	MEMO_INSNS = 32,
 	STORE_BYTES = 16, /* of one entry whose value is kept */
-	LANE_BYTES = 16,
 	LANES = 4,
 	VECTORS = 32,
 	MASKS = 8,
@@ -146,23 +147,6 @@ struct interp {
 
 typedef enum step step_fn(struct interp *in, const struct insn *insn);
 
-static inline uint64_t low_mask(unsigned bytes)
-{
-	return bytes >= 8 ? ~0ull : (1ull << (8 * bytes)) - 1;
-}
-
-static inline uint64_t sign_extend(uint64_t v, unsigned bytes)
-{
-	unsigned shift = 64 - 8 * bytes;
-
-	return (uint64_t)((int64_t)(v << shift) >> shift);
-}
-
-static inline uint64_t sign_bit(unsigned bytes)
-{
-	return 1ull << (8 * bytes - 1);
-}
-
 /* An address or a branch needs a value with this taint (not 0). */
 static inline enum step need(struct interp *in, uint64_t taint,
 			     enum step blocked)
@@ -172,88 +156,5 @@ static inline enum step need(struct interp *in, uint64_t taint,
 	in->demanded |= taint;
 	return STEP_RESTART;
 }
-
-/* ---- memory: memory.c --------------------------------------------- */
-
-/*
- * Load @n (at most 64) bytes as the program would see them there. What is not
- * in the store buffer is read if @now, or if this instruction's loads are
- * known to be demanded; else it is left unread. Returns the taint; *@to is
- * written in any case.
- */
-uint64_t load_bytes(struct interp *in, const struct insn *insn, uint64_t addr,
-		    void *to, unsigned n, bool now);
-struct value load(struct interp *in, const struct insn *insn, uint64_t addr,
-		  unsigned n);
-/* A load whose value a branch needs. */
-struct value load_now(struct interp *in, const struct insn *insn, uint64_t addr,
-		      unsigned n);
-/* False if the buffer is full. @n over 64 only with TAINT_UNKNOWN. */
-bool store_bytes(struct interp *in, uint64_t addr, const void *from, unsigned n,
-		 uint64_t taint);
-bool store(struct interp *in, uint64_t addr, unsigned n, struct value v);
-bool stored_to(const struct interp *in, uint64_t addr, unsigned n);
-void memory_begin(struct interp *in);
-
-/* ---- operands: operand.c ------------------------------------------ */
-
-struct value read_gpr(const struct interp *in, const struct operand *op);
-void write_gpr(struct interp *in, const struct operand *op, struct value v);
-struct value read_operand(struct interp *in, const struct insn *insn, int i);
-enum step write_operand(struct interp *in, const struct insn *insn, int i,
-			struct value v);
-void set_gpr(struct interp *in, unsigned reg, unsigned bytes, struct value v);
-struct value get_gpr(const struct interp *in, unsigned reg, unsigned bytes);
-/* Flags in @mask take their bit of @flags; those in @undefined have none. */
-void set_flags(struct interp *in, uint32_t mask, uint32_t undefined,
-	       uint64_t flags, uint64_t taint);
-uint64_t flags_taint(const struct interp *in, uint32_t mask);
-/* v is 0 or 1 */
-struct value condition(const struct interp *in, unsigned code);
-/* As cmp does (int.c). */
-void compare_flags(struct interp *in, uint64_t a, uint64_t b, unsigned bytes,
-		   uint64_t taint);
-uint32_t result_flags(uint64_t r, unsigned bytes); /* SF ZF PF */
-/* Everything that @insn may write becomes unknown. */
-enum step step_unknown(struct interp *in, const struct insn *insn);
-
-/* ---- vectors: vector.c -------------------------------------------- */
-
-union lane *vec_lanes(struct interp *in, unsigned reg);
-uint64_t *mask_value(struct interp *in, unsigned reg);
-
-/* A vector operand as an instruction reads it: from register or memory. */
-struct vec {
-	union {
-		union lane lane[LANES];
-		uint8_t bytes[LANES * LANE_BYTES];
-	};
-	uint64_t taint[LANES];
-};
-
-void vec_read(struct interp *in, const struct insn *insn, int i, struct vec *v);
-/*
- * Write the low @bytes of @v to operand @i with the instruction's rules: the
- * write mask, and zeroes above for VEX and EVEX.
- */
-enum step vec_write(struct interp *in, const struct insn *insn, int i,
-		    const struct vec *v, unsigned bytes);
-/* Store @v to memory operand @mem: what its accesses cover. */
-enum step vec_store(struct interp *in, const struct insn *insn, int mem,
-		    const struct vec *v, unsigned bytes);
-void vec_begin(struct interp *in);
-/* False if @insn rounds in a way that the stubs do not. */
-bool float_exact(const struct interp *in, const struct insn *insn);
-bool is_fma(const struct insn *insn);
-/* Write @bits to mask operand 0, under the write mask. */
-enum step mask_result(struct interp *in, const struct insn *insn, uint64_t bits,
-		      uint64_t taint);
-
-/* ---- instructions -------------------------------------------------------- */
-
-/* What carries out @insn; step_unknown if its result is not modelled. */
-step_fn *interp_handler(const struct insn *insn);
-/* The same for instructions on vector and mask registers. */
-step_fn *interp_vector_handler(const struct insn *insn);
 
 #endif

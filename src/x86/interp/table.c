@@ -2,7 +2,16 @@
 /*
  * table - which function carries out which instruction
  */
-#include "steps.h"
+#include "table.h"
+#include "bits.h"
+#include "convert.h"
+#include "flow.h"
+#include "integer.h"
+#include "move.h"
+#include "mul.h"
+#include "operand.h"
+#include "string_ops.h"
+#include "table_vector.h"
 
 #include "src/base/signal_safe.h"
 

@@ -2,8 +2,17 @@
 /*
  * table_vector - which function carries out which vector instruction
  */
+#include "table_vector.h"
+#include "convert.h"
+#include "fma.h"
+#include "gather.h"
+#include "lane.h"
 #include "lane_list.h"
-#include "steps.h"
+#include "mask.h"
+#include "move.h"
+#include "operand.h"
+#include "permute.h"
+#include "shuffle.h"
 
 #include "src/base/signal_safe.h"
 

@@ -5,71 +5,17 @@
  * A register is copied from the interrupted context when first used. Above
  * what an instruction writes, VEX and EVEX forms zero and others keep.
  */
-#include <cpuid.h>
 #include <string.h>
 
-#include "state.h"
+#include "vector.h"
+#include "load_store.h"
+#include "operand.h"
 
 #include "src/base/signal_safe.h"
 
 enum {
-	FXSAVE_XMM = 160,
-	FXSAVE_MXCSR = 24,
-	FXSAVE_SOFTWARE = 464, /* bytes that the kernel fills */
-	FXSAVE_BYTES = 512,
-	XSAVE_MAGIC = 0x46505853,
-	XSAVE_YMM = 2,
-	XSAVE_OPMASK = 5,
-	XSAVE_ZMM = 6,
-	XSAVE_HI16 = 7,
-	XSAVE_COMPONENTS = 8,
-	MXCSR_MASKS = 0x1f80,
+	MXCSR_MASKS = 0x1f80
 };
-
-static uint32_t component_offset[XSAVE_COMPONENTS];
-static const uint64_t zeros[128]; /* as long as the longest component */
-
-__attribute__((constructor(101))) static void find_components(void)
-{
-	unsigned a, b, c, d;
-
-	for (int i = XSAVE_YMM; i < XSAVE_COMPONENTS; i++)
-		if (__get_cpuid_count(0xd, i, &a, &b, &c, &d) && a)
-			component_offset[i] = b;
-}
-
-static const void *component(const uint8_t *area, uint64_t features,
-			     uint64_t in_use, int i)
-{
-	if (!(features >> i & 1) || !component_offset[i])
-		return NULL;
-	return in_use >> i & 1 ? area + component_offset[i]
-			       : (const uint8_t *)zeros;
-}
-
-void cpu_state_vectors(struct cpu_state *cpu, const void *fpregs)
-{
-	const uint8_t *area = fpregs;
-	uint64_t features, in_use, compacted;
-	uint32_t magic;
-
-	cpu->fxsave = fpregs;
-	cpu->ymm_high = cpu->opmask = cpu->zmm_high = cpu->hi16_zmm = NULL;
-	if (!area)
-		return;
-	memcpy(&magic, area + FXSAVE_SOFTWARE, sizeof(magic));
-	memcpy(&features, area + FXSAVE_SOFTWARE + 8, sizeof(features));
-	if (magic != XSAVE_MAGIC)
-		return;
-	memcpy(&in_use, area + FXSAVE_BYTES, sizeof(in_use));
-	memcpy(&compacted, area + FXSAVE_BYTES + 8, sizeof(compacted));
-	if (compacted >> 63)
-		return;
-	cpu->ymm_high = component(area, features, in_use, XSAVE_YMM);
-	cpu->opmask = component(area, features, in_use, XSAVE_OPMASK);
-	cpu->zmm_high = component(area, features, in_use, XSAVE_ZMM);
-	cpu->hi16_zmm = component(area, features, in_use, XSAVE_HI16);
-}
 
 void vec_begin(struct interp *in)
 {
@@ -86,33 +32,19 @@ void vec_begin(struct interp *in)
 	in->fp_exact = (in->mxcsr & MXCSR_MASKS) == MXCSR_MASKS;
 }
 
-static void load_lane(struct interp *in, unsigned reg, unsigned i,
-		      const void *from, unsigned at)
-{
-	in->vec_taint[reg][i] = from ? 0 : TAINT_UNKNOWN;
-	if (from)
-		memcpy(&in->vec[reg][i], (const uint8_t *)from + at,
-		       LANE_BYTES);
-	else
-		memset(&in->vec[reg][i], 0, LANE_BYTES);
-}
-
 union lane *vec_lanes(struct interp *in, unsigned reg)
 {
-	const struct cpu_state *cpu = &in->cpu;
-
 	if (in->vec_loaded >> reg & 1)
 		return in->vec[reg];
 	in->vec_loaded |= 1u << reg;
-	if (reg < 16) {
-		load_lane(in, reg, 0, cpu->fxsave, FXSAVE_XMM + 16 * reg);
-		load_lane(in, reg, 1, cpu->ymm_high, 16 * reg);
-		load_lane(in, reg, 2, cpu->zmm_high, 32 * reg);
-		load_lane(in, reg, 3, cpu->zmm_high, 32 * reg + 16);
-	} else {
-		for (unsigned i = 0; i < LANES; i++)
-			load_lane(in, reg, i, cpu->hi16_zmm,
-				  64 * (reg - 16) + 16 * i);
+	for (unsigned i = 0; i < LANES; i++) {
+		const void *from = cpu_state_lane(&in->cpu, reg, i);
+
+		in->vec_taint[reg][i] = from ? 0 : TAINT_UNKNOWN;
+		if (from)
+			memcpy(&in->vec[reg][i], from, LANE_BYTES);
+		else
+			memset(&in->vec[reg][i], 0, LANE_BYTES);
 	}
 	return in->vec[reg];
 }
@@ -213,11 +145,6 @@ void vec_read(struct interp *in, const struct insn *insn, int i, struct vec *v)
 		replicate(v, op->bytes, lanes * LANE_BYTES);
 }
 
-static uint64_t element_mask(unsigned bytes)
-{
-	return bytes >= 64 ? ~0ull : (1ull << bytes) - 1;
-}
-
 /* The bytes of a register that the write mask selects, a bit each. */
 static uint64_t selected_bytes(const struct insn *insn, uint64_t k,
 			       unsigned bytes)
@@ -227,7 +154,7 @@ static uint64_t selected_bytes(const struct insn *insn, uint64_t k,
 
 	for (unsigned i = 0; i < insn->mask_elements; i++)
 		if (k >> i & 1)
-			r |= element_mask(size) << (i * size);
+			r |= low_bits(size) << (i * size);
 	return r;
 }
 
@@ -296,4 +223,9 @@ enum step vec_write(struct interp *in, const struct insn *insn, int i,
 	if (insn->flags & INSN_VEX)
 		zero_lanes(to, in->vec_taint[op->reg], lanes);
 	return STEP_NEXT;
+}
+
+bool float_exact(const struct interp *in, const struct insn *insn)
+{
+	return in->fp_exact && !(insn->flags & INSN_ROUNDING);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "src/x86/choose.h"
-#include "code_buffer.h"
+#include "tests/src/x86/decode/code_buffer.h"
 #include "tests/run_suite.h"
 
 enum {

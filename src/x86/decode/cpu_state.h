@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpu_state - the registers of a thread that was interrupted
+ *
+ * Decoder and interpreter work on these values alone, so they may come from a
+ * signal frame, from ptrace or from a test. What a provider cannot read is
+ * marked unknown, and only what depends on it is lost.
+ *
+ * Context: any, handler included.
+ */
+#ifndef COMDET_X86_DECODE_CPU_STATE_H
+#define COMDET_X86_DECODE_CPU_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	GPR_RAX,
+	GPR_RCX,
+	GPR_RDX,
+	GPR_RBX,
+	GPR_RSP,
+	GPR_RBP,
+	GPR_RSI,
+	GPR_RDI
+};
+
+enum {
+	FXSAVE_MXCSR = 24, /* offsets into fxsave */
+	FXSAVE_XMM = 160,
+	LANE_BYTES = 16, /* of a vector register */
+};
+
+struct cpu_state {
+	uint64_t gpr[16]; /* in the order of instruction encoding: GPR_* */
+	uint64_t rip, rflags;
+	uint64_t fs_base, gs_base;
+	bool gs_known;      /* gs_base holds a value; fs_base always does */
+	const void *fxsave; /* 512 bytes as FXSAVE lays out, NULL: unknown */
+	/*
+	 * Components of XSAVE, each NULL if unknown. A component in its
+	 * initial state points to zeros (cpu_state_vectors does).
+	 */
+	const void *ymm_high; /* upper halves of ymm0-15, 16 * 16 bytes */
+	const void *opmask;   /* k0-k7, 8 * 8 bytes */
+	const void *zmm_high; /* upper halves of zmm0-15, 16 * 32 bytes */
+	const void *hi16_zmm; /* zmm16-31, 16 * 64 bytes */
+};
+
+/*
+ * Fill fxsave and the pointers after it from the floating-point state of a
+ * signal frame (uc_mcontext.fpregs), NULL where there is none. What they
+ * point to must stay until the last interp_run on this state.
+ */
+void cpu_state_vectors(struct cpu_state *cpu, const void *fpregs);
+
+/* Bytes that xsave writes in its standard format, all components asked. */
+uint16_t cpu_state_xsave_bytes(void);
+
+/* The 16 bytes of lane @lane (0-3) of vector register @reg, NULL: unknown. */
+static inline const void *cpu_state_lane(const struct cpu_state *cpu,
+					 unsigned reg, unsigned lane)
+{
+	const void *part;
+	unsigned at;
+
+	if (reg >= 16) {
+		part = cpu->hi16_zmm;
+		at = 64 * (reg - 16) + LANE_BYTES * lane;
+	} else if (lane == 0) {
+		part = cpu->fxsave;
+		at = FXSAVE_XMM + LANE_BYTES * reg;
+	} else if (lane == 1) {
+		part = cpu->ymm_high;
+		at = LANE_BYTES * reg;
+	} else {
+		part = cpu->zmm_high;
+		at = 32 * reg + LANE_BYTES * (lane - 2);
+	}
+	return part ? (const uint8_t *)part + at : NULL;
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * decode - cached and uncached decoding
+ *
+ * The cache is direct-mapped static memory. Each slot is a sequence lock: odd
+ * while somebody writes. A reader copies the slot out and keeps the copy only
+ * if the sequence was even and is the same afterwards. A writer that finds a
+ * slot odd, or loses the race to make it so, leaves it: the instruction is
+ * decoded again next time. Nobody waits, so a handler may interrupt anything,
+ * and a slot left odd by a thread that vanished is a slot lost, no more.
+ *
+ *                 slot_read        slot_write
+ * slot_read       independent      reader misses
+ * slot_write      reader misses    loser drops
+ *
+ * The words of a slot are loaded with acquire and stored with release order,
+ * which costs nothing on x86-64 and needs no fence:
+ * (A) a word that a reader sees from a writer makes that writer's odd
+ *     sequence visible to the reader's second look (B), which then differs.
+ * (C) the even sequence is stored after all words; (D) a reader that starts
+ *     with it sees all of them.
+ *
+ * A copy can be stale in one more way: the code at that address changed. So
+ * its bytes are compared with memory on every use.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "convert.h"
+#include "decode.h"
+
+#include "src/base/signal_safe.h"
+
+enum {
+	CACHE_SLOTS = 8192,
+	LINE_BYTES = 64,
+	INSN_WORDS = sizeof(struct insn) / sizeof(uint64_t),
+};
+
+_Static_assert(sizeof(struct insn) % sizeof(uint64_t) == 0,
+	       "a slot is copied by words");
+
+struct slot {
+	_Atomic uint64_t ip; /* also in the words; here to miss early */
+	_Atomic uint32_t sequence;
+	/*
+	 * How far the instruction is that was asked for AHEAD later, 0 if not
+	 * known. A slot is cold when a sample comes, and a window asks for a
+	 * hundred: each tells which one to fetch from memory meanwhile.
+	 */
+	_Atomic int32_t ahead;
+	_Atomic uint64_t word[INSN_WORDS];
+} __attribute__((aligned(128)));
+
+static struct slot cache[CACHE_SLOTS];
+
+static struct slot *slot_of(uint64_t ip)
+{
+	return &cache[(ip * 0x9e3779b97f4a7c15u) >> 51];
+}
+
+_Static_assert(CACHE_SLOTS == 1 << (64 - 51), "slot_of takes the top bits");
+
+static void fetch_ahead(const struct slot *s, uint64_t ip)
+{
+	int32_t ahead = atomic_load_explicit(&s->ahead, memory_order_relaxed);
+	const struct slot *later = slot_of(ip + (uint64_t)(int64_t)ahead);
+
+	if (ahead) {
+		__builtin_prefetch(later);
+		__builtin_prefetch((const char *)later + LINE_BYTES);
+	}
+}
+
+void decode_learn_ahead(uint64_t ip, uint64_t later)
+{
+	struct slot *s = slot_of(ip);
+	int64_t ahead = (int64_t)(later - ip);
+
+	if (ahead != (int32_t)ahead ||
+	    atomic_load_explicit(&s->ip, memory_order_relaxed) != ip ||
+	    atomic_load_explicit(&s->ahead, memory_order_relaxed) == ahead)
+		return;
+	atomic_store_explicit(&s->ahead, (int32_t)ahead, memory_order_relaxed);
+}
+
+static bool slot_read(struct slot *s, uint64_t ip, struct insn *out)
+{
+	uint32_t before, after;
+	uint64_t word;
+
+	if (atomic_load_explicit(&s->ip, memory_order_relaxed) != ip)
+		return false;
+	before = atomic_load_explicit(&s->sequence,
+				      memory_order_acquire); /* D */
+	if (before & 1)
+		return false;
+	for (size_t i = 0; i < INSN_WORDS; i++) {
+		word = atomic_load_explicit(&s->word[i],
+					    memory_order_acquire); /* A */
+		memcpy((char *)out + i * sizeof(word), &word, sizeof(word));
+	}
+	after = atomic_load_explicit(&s->sequence,
+				     memory_order_relaxed); /* B */
+	return before == after && out->ip == ip && out->len;
+}
+
+static void slot_write(struct slot *s, const struct insn *insn)
+{
+	uint32_t sequence =
+		atomic_load_explicit(&s->sequence, memory_order_relaxed);
+	uint64_t word;
+
+	if (sequence & 1 || !atomic_compare_exchange_strong_explicit(
+				    &s->sequence, &sequence, sequence + 1,
+				    memory_order_acquire, memory_order_relaxed))
+		return;
+	for (size_t i = 0; i < INSN_WORDS; i++) {
+		memcpy(&word, (const char *)insn + i * sizeof(word),
+		       sizeof(word));
+		atomic_store_explicit(&s->word[i], word,
+				      memory_order_release); /* A */
+	}
+	atomic_store_explicit(&s->ip, insn->ip, memory_order_relaxed);
+	atomic_store_explicit(&s->sequence, sequence + 2,
+			      memory_order_release); /* C */
+}
+
+typedef uint64_t code_word __attribute__((may_alias, aligned(1)));
+
+__attribute__((no_sanitize("thread", "address"))) static bool same_direct(
+	const struct memory *mem, const struct insn *insn)
+{
+	const volatile code_word *code = (const volatile code_word *)insn->ip;
+	const code_word *mine = (const code_word *)insn->bytes;
+	const volatile uint8_t *tail;
+	unsigned unused = 8 * (8 - insn->len % 8);
+
+	if (!memory_is_direct(mem, insn->ip, 16)) {
+		tail = (const volatile uint8_t *)insn->ip;
+		for (size_t i = 0; i < insn->len; i++)
+			if (tail[i] != insn->bytes[i])
+				return false;
+		return true;
+	}
+	if (insn->len < 8)
+		return (code[0] ^ mine[0]) << unused == 0;
+	return code[0] == mine[0] &&
+	       (insn->len == 8 || (code[1] ^ mine[1]) << unused == 0);
+}
+
+/* Read no farther than one line at a time: the next one may be unmapped. */
+static size_t read_code(const struct memory *mem, uint64_t ip, uint8_t *buf,
+			size_t want)
+{
+	size_t got = 0, n;
+
+	while (got < want) {
+		n = LINE_BYTES - (ip + got) % LINE_BYTES;
+		if (n > want - got)
+			n = want - got;
+		if (memory_is_direct(mem, ip + got, n))
+			memory_copy_direct(buf + got, ip + got, n);
+		else if (!mem->read ||
+			 mem->read(mem->ctx, ip + got, buf + got, n))
+			break;
+		got += n;
+	}
+	return got;
+}
+
+bool decode_unchanged(const struct memory *mem, const struct insn *insn)
+{
+	uint8_t now[INSN_BYTES_MAX];
+
+	if (memory_is_direct(mem, insn->ip, insn->len))
+		return same_direct(mem, insn);
+	return read_code(mem, insn->ip, now, insn->len) == insn->len &&
+	       !memcmp(now, insn->bytes, insn->len);
+}
+
+int decode_bytes(const void *code, size_t n, uint64_t ip, struct insn *out)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction z;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZyanStatus status;
+
+	if (n > INSN_BYTES_MAX)
+		n = INSN_BYTES_MAX;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+			 ZYDIS_STACK_WIDTH_64);
+	status = ZydisDecoderDecodeFull(&decoder, code, n, &z, operands);
+	if (status == ZYDIS_STATUS_NO_MORE_DATA)
+		return -ENODATA;
+	if (!ZYAN_SUCCESS(status))
+		return -EILSEQ;
+	memset(out, 0, sizeof(*out));
+	out->ip = ip;
+	memcpy(out->bytes, code, z.length);
+	decode_convert(&z, operands, out);
+	return 0;
+}
+
+const struct insn *decode_at(const struct memory *mem, uint64_t ip,
+			     struct insn *scratch, int *error)
+{
+	struct slot *s = slot_of(ip);
+	uint8_t code[INSN_BYTES_MAX];
+	size_t got, first = LINE_BYTES - ip % LINE_BYTES;
+	int err;
+
+	fetch_ahead(s, ip);
+	if (slot_read(s, ip, scratch) && decode_unchanged(mem, scratch))
+		return scratch;
+
+	if (first > INSN_BYTES_MAX)
+		first = INSN_BYTES_MAX;
+	got = read_code(mem, ip, code, first);
+	if (!got) {
+		*error = -EFAULT;
+		return NULL;
+	}
+	err = decode_bytes(code, got, ip, scratch);
+	if (err == -ENODATA && got == first && got < INSN_BYTES_MAX) {
+		got += read_code(mem, ip + got, code + got,
+				 INSN_BYTES_MAX - got);
+		err = decode_bytes(code, got, ip, scratch);
+	}
+	if (err) {
+		*error = err == -ENODATA && got < INSN_BYTES_MAX ? -EFAULT
+								 : -EILSEQ;
+		return NULL;
+	}
+	slot_write(s, scratch);
+	return scratch;
+}

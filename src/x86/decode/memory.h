@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory - how decoder and interpreter read the program's memory
+ */
+#ifndef COMDET_X86_DECODE_MEMORY_H
+#define COMDET_X86_DECODE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * read copies @n bytes (at most 64) at @addr and returns 0, or -EFAULT if not
+ * all of them are readable; it never faults. Inside [direct_low, direct_high)
+ * plain loads are known to be safe (the page the program counter is on), 0,0
+ * if nowhere.
+ */
+struct memory {
+	int (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
+	void *ctx;
+	uint64_t direct_low, direct_high;
+};
+
+static inline bool memory_is_direct(const struct memory *mem, uint64_t addr,
+				    size_t n)
+{
+	return addr >= mem->direct_low && addr < mem->direct_high &&
+	       mem->direct_high - addr >= n;
+}
+
+/*
+ * Copy @n bytes at @addr with plain loads. Another thread of the program may
+ * write there meanwhile; a torn value is used as it is, as the processor
+ * might use it.
+ */
+__attribute__((no_sanitize("thread", "address"))) static inline void
+memory_copy_direct(void *to, uint64_t addr, size_t n)
+{
+	const volatile uint8_t *from = (const volatile uint8_t *)addr;
+	uint8_t *out = to;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = from[i];
+}
+
+#endif

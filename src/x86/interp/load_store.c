@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load_store - memory as the interpreted program sees it
+ *
+ * Stores go to a buffer. A load takes what it finds there, latest first, and
+ * the rest from memory, which nobody has changed on our behalf; so a load may
+ * be left unread and made good by another pass. Memory is read by lines, and
+ * each line once a window.
+ */
+#include <string.h>
+
+#include <stdatomic.h>
+
+#include "load_store.h"
+
+#include "src/base/signal_safe.h"
+
+/*
+ * Instructions whose loads were demanded before, by hash. Only a hint: a bit
+ * too many costs a read, a bit too few a second pass. Shared by all threads,
+ * never cleared.
+ */
+enum {
+	HINT_WORDS = 512,
+	HINT_BITS = HINT_WORDS * 64
+};
+
+static _Atomic uint64_t demanded_before[HINT_WORDS];
+
+static uint64_t hash(uint64_t ip)
+{
+	return ip * 0x9e3779b97f4a7c15u;
+}
+
+static bool hinted(uint64_t ip)
+{
+	uint32_t bit = hash(ip) >> 49;
+
+	return atomic_load_explicit(&demanded_before[bit / 64],
+				    memory_order_relaxed) >>
+		       (bit % 64) &
+	       1;
+}
+
+_Static_assert(HINT_BITS == 1 << (64 - 49), "hinted takes the top bits");
+
+static void hint(uint64_t ip)
+{
+	uint32_t bit = hash(ip) >> 49;
+
+	atomic_fetch_or_explicit(&demanded_before[bit / 64], 1ull << (bit % 64),
+				 memory_order_relaxed);
+}
+
+static unsigned load_class(uint64_t ip)
+{
+	return (hash(ip) >> 32) % 63;
+}
+
+static uint64_t line_bit(uint64_t addr)
+{
+	return 1ull << (hash(addr / LINE_BYTES) >> 58);
+}
+
+/* @n bytes that do not cross a line. */
+static int read_in_line(const struct memory *mem, struct line *lines,
+			unsigned count, uint64_t addr, void *to, unsigned n)
+{
+	uint64_t base = addr & -(uint64_t)LINE_BYTES;
+	struct line *l = &lines[addr / LINE_BYTES % count];
+	int err;
+
+	if (memory_is_direct(mem, addr, n)) {
+		memory_copy_direct(to, addr, n);
+		return 0;
+	}
+	if (l->tag != base + 1) {
+		if (!mem->read)
+			return -1;
+		l->tag = 0;
+		err = mem->read(mem->ctx, base, l->bytes, LINE_BYTES);
+		if (err)
+			return err;
+		l->tag = base + 1;
+	}
+	memcpy(to, l->bytes + addr % LINE_BYTES, n);
+	return 0;
+}
+
+static int read_memory(const struct memory *mem, struct line *lines,
+		       unsigned count, uint64_t addr, void *to, unsigned n)
+{
+	unsigned first = LINE_BYTES - addr % LINE_BYTES;
+	int err;
+
+	if (n <= first)
+		return read_in_line(mem, lines, count, addr, to, n);
+	err = read_in_line(mem, lines, count, addr, to, first);
+	if (err)
+		return err;
+	return read_in_line(mem, lines, count, addr + first,
+			    (uint8_t *)to + first, n - first);
+}
+
+/* struct memory.read for the decoder. */
+static int read_code(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	struct interp *in = ctx;
+
+	return read_memory(in->mem, in->code_line, CODE_LINES, addr, buf, n);
+}
+
+void memory_begin(struct interp *in)
+{
+	in->code_mem = *in->mem;
+	in->code_mem.read = read_code;
+	in->code_mem.ctx = in;
+	for (int i = 0; i < DATA_LINES; i++)
+		in->data_line[i].tag = 0;
+	for (int i = 0; i < CODE_LINES; i++)
+		in->code_line[i].tag = 0;
+	for (int i = 0; i < MEMO_INSNS; i++)
+		in->memo[i].len = 0;
+}
+
+bool stored_to(const struct interp *in, uint64_t addr, unsigned n)
+{
+	if (!(in->store_filter & (line_bit(addr) | line_bit(addr + n - 1))))
+		return false;
+	for (uint32_t i = 0; i < in->stores; i++)
+		if (in->store[i].addr < addr + n &&
+		    addr < in->store[i].addr + in->store[i].len)
+			return true;
+	return false;
+}
+
+/* Put what store @s wrote into the @n bytes of @to, which are at @addr. */
+static uint64_t overlay(const struct store *s, uint64_t addr, uint8_t *to,
+			unsigned n)
+{
+	uint64_t low = s->addr > addr ? s->addr : addr;
+	uint64_t high =
+		s->addr + s->len < addr + n ? s->addr + s->len : addr + n;
+
+	if (s->len <= STORE_BYTES)
+		memcpy(to + (low - addr), s->bytes + (low - s->addr),
+		       high - low);
+	return s->taint;
+}
+
+static bool overlaps(const struct store *s, uint64_t addr, unsigned n)
+{
+	return s->addr < addr + n && addr < s->addr + s->len;
+}
+
+/* The latest store that holds all of [addr, addr + n), if none later cuts in.
+ */
+static const struct store *covering_store(const struct interp *in,
+					  uint64_t addr, unsigned n, bool *any)
+{
+	*any = false;
+	for (uint32_t i = in->stores; i-- > 0;) {
+		const struct store *s = &in->store[i];
+
+		if (!overlaps(s, addr, n))
+			continue;
+		*any = true;
+		return s->addr <= addr && addr + n <= s->addr + s->len ? s
+								       : NULL;
+	}
+	return NULL;
+}
+
+static uint64_t fetch(struct interp *in, uint64_t ip, uint64_t addr, void *to,
+		      unsigned n, bool now)
+{
+	unsigned class = load_class(ip);
+
+	if (!now && !hinted(ip)) {
+		if (!(in->demanded >> class & 1)) {
+			memset(to, 0, n);
+			return 1ull << class;
+		}
+		hint(ip);
+	}
+	if (read_memory(in->mem, in->data_line, DATA_LINES, addr, to, n)) {
+		memset(to, 0, n);
+		return TAINT_UNKNOWN;
+	}
+	return 0;
+}
+
+uint64_t load_bytes(struct interp *in, const struct insn *insn, uint64_t addr,
+		    void *to, unsigned n, bool now)
+{
+	const struct store *s;
+	uint64_t taint;
+	bool any;
+
+	if (!(in->store_filter & (line_bit(addr) | line_bit(addr + n - 1))))
+		return fetch(in, insn->ip, addr, to, n, now);
+	s = covering_store(in, addr, n, &any);
+	if (s) {
+		memset(to, 0, n);
+		taint = overlay(s, addr, to, n);
+	} else {
+		taint = fetch(in, insn->ip, addr, to, n, now);
+		for (uint32_t i = 0; any && i < in->stores; i++)
+			if (overlaps(&in->store[i], addr, n))
+				taint |= overlay(&in->store[i], addr, to, n);
+	}
+	if (now && taint && !(taint & TAINT_UNKNOWN))
+		in->demanded |= taint;
+	return taint;
+}
+
+struct value load(struct interp *in, const struct insn *insn, uint64_t addr,
+		  unsigned n)
+{
+	struct value v = { 0, 0 };
+
+	v.taint = load_bytes(in, insn, addr, &v.v, n, false);
+	return v;
+}
+
+struct value load_now(struct interp *in, const struct insn *insn, uint64_t addr,
+		      unsigned n)
+{
+	struct value v = { 0, 0 };
+
+	v.taint = load_bytes(in, insn, addr, &v.v, n, true);
+	return v;
+}
+
+bool store_bytes(struct interp *in, uint64_t addr, const void *from, unsigned n,
+		 uint64_t taint)
+{
+	const uint8_t *b = from;
+	struct store *s;
+	unsigned part;
+
+	in->store_filter |= line_bit(addr) | line_bit(addr + n - 1);
+	if (n > LINE_BYTES) {
+		if (in->stores == STORES_MAX)
+			return false;
+		for (uint64_t a = addr; a < addr + n; a += LINE_BYTES)
+			in->store_filter |= line_bit(a);
+		in->store[in->stores++] = (struct store){ .addr = addr,
+							  .len = n,
+							  .taint = taint };
+		return true;
+	}
+	for (unsigned at = 0; at < n; at += part) {
+		part = n - at < STORE_BYTES ? n - at : STORE_BYTES;
+		if (in->stores == STORES_MAX)
+			return false;
+		s = &in->store[in->stores++];
+		s->addr = addr + at;
+		s->len = part;
+		s->taint = taint;
+		if (b)
+			memcpy(s->bytes, b + at, part);
+		else
+			memset(s->bytes, 0, STORE_BYTES);
+	}
+	return true;
+}
+
+bool store(struct interp *in, uint64_t addr, unsigned n, struct value v)
+{
+	struct store *s;
+
+	if (in->stores == STORES_MAX)
+		return false;
+	in->store_filter |= line_bit(addr) | line_bit(addr + n - 1);
+	s = &in->store[in->stores++];
+	s->addr = addr;
+	s->len = n;
+	s->taint = v.taint;
+	memcpy(s->bytes, &v.v, sizeof(v.v));
+	return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shuffle - elements rearranged within a lane, by an immediate
+ */
+#ifndef COMDET_X86_INTERP_SHUFFLE_H
+#define COMDET_X86_INTERP_SHUFFLE_H
+
+#include "state.h"
+
+step_fn step_shuffle_one;
+step_fn step_shuffle_two;
+step_fn step_shift_bytes;
+step_fn step_blend_variable;
+step_fn step_ternary;
+
+#endif
