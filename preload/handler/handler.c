@@ -116,7 +116,7 @@ static void take_state(const ucontext_t *uc, struct cpu_state *cpu)
 	cpu->rflags = g[REG_EFL];
 	cpu->fs_base = segment_base(ARCH_GET_FS);
 	cpu->gs_base = segment_base(ARCH_GET_GS);
-	cpu->gs_known = true;
+	cpu->fs_known = cpu->gs_known = true;
 	cpu_state_vectors(cpu, uc->uc_mcontext.fpregs);
 }
 

@@ -81,6 +81,7 @@ static struct cpu_state returned(const struct instr_call *from)
 		.rip = from->ip,
 		.rflags = 0x202, /* interrupts; all else as calls leave it */
 		.fs_base = thread_pointer(),
+		.fs_known = true,
 	};
 }
 

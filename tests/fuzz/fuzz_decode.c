@@ -106,6 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	code.at = 0x10000000 + ++runs % (1 << 24) * 4096;
 	mem.ctx = &code;
 	cpu.rip = code.at;
+	cpu.fs_known = !(data[0] & 2);
+	cpu.gs_known = data[0] & 4;
 	for (size_t i = 0; i < sizeof(vectors); i++)
 		vectors[i] = data[i % size];
 	if (data[0] & 1) {

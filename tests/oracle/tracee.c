@@ -68,6 +68,7 @@ static int take_registers(struct tracee *t)
 		.rflags = r.eflags,
 		.fs_base = r.fs_base,
 		.gs_base = r.gs_base,
+		.fs_known = true,
 		.gs_known = true,
 		.fxsave = t->xstate,
 		.ymm_high = component(t, v.iov_len, FEATURE_YMM),

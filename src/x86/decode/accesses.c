@@ -43,6 +43,8 @@ int decode_address(const struct insn *insn, const struct mem_operand *m,
 	    m->kind != MEM_STACK_POP)
 		a = (uint32_t)a;
 	if (m->segment == SEGMENT_FS) {
+		if (!cpu->fs_known)
+			return -EAGAIN;
 		a += cpu->fs_base;
 	} else if (m->segment == SEGMENT_GS) {
 		if (!cpu->gs_known)

@@ -26,7 +26,7 @@ enum {
  * for the whole area.
  *
  * Writes at most DECODE_ACCESSES_MAX to @out. Returns how many; -EAGAIN if a
- * register it needs (vector, mask, gs_base) is not known in @cpu;
+ * register it needs (vector, mask, fs_base, gs_base) is not known in @cpu;
  * -EOPNOTSUPP for the few whose accesses are not modelled (AMX tiles, nested
  * enter).
  */

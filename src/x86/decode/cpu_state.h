@@ -36,7 +36,7 @@ struct cpu_state {
 	uint64_t gpr[16]; /* in the order of instruction encoding: GPR_* */
 	uint64_t rip, rflags;
 	uint64_t fs_base, gs_base;
-	bool gs_known;      /* gs_base holds a value; fs_base always does */
+	bool fs_known, gs_known; /* fs_base, gs_base hold a value */
 	const void *fxsave; /* 512 bytes as FXSAVE lays out, NULL: unknown */
 	/*
 	 * Components of XSAVE, each NULL if unknown. A component in its

@@ -320,7 +320,8 @@ enum step step_adx(struct interp *in, const struct insn *insn)
 
 enum step step_rdbase(struct interp *in, const struct insn *insn)
 {
-	struct value v = { in->cpu.fs_base, 0 };
+	struct value v = { in->cpu.fs_base,
+			   in->cpu.fs_known ? 0 : TAINT_UNKNOWN };
 
 	if (insn->mnemonic == ZYDIS_MNEMONIC_RDGSBASE) {
 		v.v = in->cpu.gs_base;

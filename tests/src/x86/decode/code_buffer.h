@@ -65,6 +65,7 @@ static inline void set_up(void)
 		.rip = address_of(HERE),
 		.rflags = 0x202,
 		.fs_base = (uint64_t)data + 512,
+		.fs_known = true,
 	};
 	for (int i = 0; i < 16; i++)
 		cpu.gpr[i] = (uint64_t)data + 32 * (uint64_t)i;

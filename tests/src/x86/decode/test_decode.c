@@ -83,6 +83,7 @@ static struct cpu_state row_state(void)
 				 .rflags = 0x202,
 				 .fs_base = FS,
 				 .gs_base = GS,
+				 .fs_known = true,
 				 .gs_known = true,
 				 .fxsave = fxsave,
 				 .ymm_high = ymm_high,
@@ -138,6 +139,7 @@ static int decode_text(const uint8_t *begin, const uint8_t *end,
 
 ASSEMBLE(gather, "vpgatherdd ymm1, [rax+ymm2*4], ymm3");
 ASSEMBLE(masked, "vmovdqu8 [rax]{k1}, zmm1");
+ASSEMBLE(fs, "mov eax, fs:[8]");
 ASSEMBLE(gs, "mov eax, gs:[8]");
 ASSEMBLE(tile, ".byte 0xc4, 0xe2, 0x7b, 0x4b, 0x0c, 0x08");
 ASSEMBLE(deep_enter, "enter 16, 3");
@@ -153,6 +155,9 @@ START_TEST(what_is_not_known_is_not_guessed)
 	ck_assert_int_eq(decode_accesses(&insn, &cpu, out), -EAGAIN);
 	cpu.opmask = NULL;
 	ck_assert_int_eq(decode_text(row_masked, row_end_masked, &insn), 0);
+	ck_assert_int_eq(decode_accesses(&insn, &cpu, out), -EAGAIN);
+	cpu.fs_known = false;
+	ck_assert_int_eq(decode_text(row_fs, row_end_fs, &insn), 0);
 	ck_assert_int_eq(decode_accesses(&insn, &cpu, out), -EAGAIN);
 	cpu.gs_known = false;
 	ck_assert_int_eq(decode_text(row_gs, row_end_gs, &insn), 0);
