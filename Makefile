@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 # One Makefile, no recursion. `make help` lists the targets.
 
+# What reusetrack --version prints; CHANGELOG.md has a section for it.
+VERSION := 0.9.0
+
 # Debian packages, the one list. `make deps` installs what is missing.
 DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
 	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev pkg-config
@@ -26,7 +29,7 @@ SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 endif
 O := $(B)/obj
-ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(SANFLAGS) $(ZSTD_FLAG) -fPIC \
+ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(SANFLAGS) $(DEFINES) -fPIC \
 	-fvisibility=hidden -MMD -MP -pthread
 
 # ---- what there is -------------------------------------------------------
@@ -74,8 +77,10 @@ $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 	$(CC) $(ALL_CFLAGS) -I. -c -o $@ $<
 
 # Recordings that perf compressed can be read where libzstd is.
-$(O)/analysis/import/perf_data_inflate.o: ZSTD_FLAG = \
+$(O)/analysis/import/perf_data_inflate.o: DEFINES = \
 	$(shell pkg-config --exists libzstd && echo -DHAVE_ZSTD)
+
+$(O)/analysis/cmd/main.o: DEFINES = -DREUSETRACK_VERSION='"$(VERSION)"'
 
 $(SRC_LIB): $(SRC:%.c=$(O)/%.o)
 $(ANALYSIS_LIB): $(filter-out $(O)/analysis/cmd/main.o,$(ANALYSIS:%.c=$(O)/%.o))
@@ -209,9 +214,11 @@ $(B)/microbench/instr/%: microbench/%.c Makefile $(B)/libcomdet-instr.a | $(DEPS
 	$(SANITIZE_COMPILE) -pthread -MMD -MP -MF $@.d -o $@.o $<
 	$(CC) -pthread -o $@ $@.o -L$(B) -l:libcomdet-instr.a -lm
 
-.PHONY: tests
-tests: $(TESTS) $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) \
+# The programs that the end-to-end tests run.
+.PHONY: tests test-programs
+test-programs: $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) \
 	$(INSTR_TEST_PROGRAMS))
+tests: $(TESTS) test-programs
 
 # ---- packages ------------------------------------------------------------
 # $(call install,PACKAGES): those of them that are missing
@@ -295,6 +302,12 @@ $(CHECKS): deps
 	$(if $(filter build/san-address/% %.sh,$(CHOSEN)),$(BUILD_ASAN))
 	$(if $(filter build/san-thread/%,$(CHOSEN)),$(BUILD_TSAN))
 	@$(RUN)
+
+# What changed since the last quick check without a failure, and its
+# neighbours: at most half a minute.
+.PHONY: check-quick
+check-quick: deps
+	@+B=$(abspath build) MAKE='$(MAKE)' tests/quick
 
 # Real programs with and without the preload; PROGRAMS= chooses some.
 .PHONY: check-programs
@@ -445,10 +458,14 @@ clean:
 help:
 	@echo 'make                build into build/'
 	@echo 'make demo           profile a bundled program, print its report'
+	@echo 'make check-quick    run the tests of what changed, in half a minute'
 	@echo 'make check          run every test that this machine can run'
 	@echo 'make check-unit, check-asan, check-tsan, check-scripts'
 	@echo '                    parts of it: plain, under AddressSanitizer and'
 	@echo '                    UBSan, under ThreadSanitizer, whole programs'
+	@echo '    ONLY="unit/test_mrc emu*"'
+	@echo '                    of each of these: only the tests whose SUITE/NAME'
+	@echo '                    contains a word or matches a pattern'
 	@echo 'make check-programs [PROGRAMS="pigz ..."]'
 	@echo '                    real programs with and without the preload'
 	@echo 'make check-programs-emu [PROGRAMS="pigz ..."]'
@@ -473,7 +490,10 @@ help:
 	@echo '                    feed random bytes to the decoder and the reader'
 	@echo 'make layers         check who includes whom'
 	@echo 'make format-check   check the layout of the sources'
+	@echo 'make tests          build the tests, and run none'
 	@echo 'make deps           install the Debian packages that are missing'
+	@echo 'make deps-programs, deps-bench, deps-fuzz'
+	@echo '                    the same for check-programs, bench and fuzz'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make clean          remove build/'
 	@echo

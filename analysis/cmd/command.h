@@ -8,8 +8,6 @@
 #ifndef COMDET_ANALYSIS_CMD_COMMAND_H
 #define COMDET_ANALYSIS_CMD_COMMAND_H
 
-#define REUSETRACK_VERSION "0.1"
-
 struct command {
 	const char *name;
 	const char *summary; /* one line, for the list of commands */
