@@ -2,13 +2,13 @@
 """
 repeats - lines that stand in two files
 
-Six lines in a row that two files share are one piece of code written twice.
-In functions, lines of the same shape count: equal but for names, strings and
-numbers. Not so if the six have fewer than four shapes, which makes them a
-list, or if fewer than four of them are more than a label, a break or a plain
-return. Outside functions, and in tests, whose preparations look alike by
-nature, only equal lines count. Blank lines, comments, directives and lone
-punctuation are passed over.
+Six lines in a row that two files share are one piece of code written twice;
+in two files of tests, eight. In functions, lines of the same shape count:
+equal but for names, strings and numbers. Not so if the six have fewer than
+four shapes, which makes them a list, or if fewer than four of them are more
+than a label, a break or a plain return. Outside functions, and in tests, whose
+preparations look alike by nature, only equal lines count. Blank lines,
+comments, directives and lone punctuation are passed over.
 """
 
 import collections
@@ -17,6 +17,7 @@ import re
 import c_text
 
 LINES = 6
+LINES_OF_TESTS = 8
 SHAPES = 4
 SOLID = 4
 PARTS = ('src', 'preload', 'analysis', 'tests')
@@ -140,7 +141,10 @@ def find(files):
                     if a[0] < b[0]:
                         starts[a[0], b[0]].add((a[1], b[1]))
     for (a, b), begins in sorted(starts.items()):
-        yield a, b, _longest(code[a], code[b], begins)
+        repeat = _longest(code[a], code[b], begins)
+        tests = a.startswith('tests/') and b.startswith('tests/')
+        if repeat.count >= (LINES_OF_TESTS if tests else LINES):
+            yield a, b, repeat
 
 
 def _longest(a, b, begins):

@@ -228,8 +228,8 @@ CASES = [
     ('a long file', {'tests/long.c': '\n' * 501},
      'tests/long.c: 501 lines, at most 500'),
     ('the same lines in two files',
-     {f'tests/{n}.c': LOGIC.format(name=n, a='a', b='b', c='c', number=7)
-      for n in 'mn'}, 'lines alike'),
+     {f'tests/{n}.c': LOGIC.format(name='f', a='a', b='b', c='c', number=7)
+      for n in 'mn'}, 'tests/m.c:1-11 and tests/n.c:1-11: 8 lines alike'),
     ('lines of the same shape',
      {'src/base/x.c': LOGIC.format(name='f', a='a', b='b', c='c', number=7),
       'preload/core/x.c': '\n\n/* x */\n' +
@@ -250,6 +250,9 @@ RIGHT = [
     ('tests of the same shape',
      {'tests/m.c': LOGIC.format(name='m', a='a', b='b', c='c', number=7),
       'tests/n.c': LOGIC.format(name='n', a='d', b='e', c='f', number=8)}),
+    ('seven equal lines of tests',
+     {f'tests/{n}.c': f'int {n}[] = {{\n' + ''.join(
+         f'\t{i},\n' for i in range(7)) + '};\n' for n in 'mn'}),
     ('lists of calls',
      {f'src/base/{n}.c': f'void list_{n}(void (*{n})(int))\n{{\n' + ''.join(
          f'\t{n}({i});\n' for i in range(8)) + '}\n' for n in 'xy'}),
