@@ -3,8 +3,8 @@
 headers - one header a module, and no file too long
 
 X.h declares only functions and variables that X.c or X_*.c of the same folder
-defines; X_internal.h belongs to the same module. A source never declares the
-functions of another one itself.
+defines. X_internal.h does too, and only the files of X and tests include it. A
+source never declares the functions of another one itself.
 """
 
 import os
@@ -67,7 +67,9 @@ def _check_source(tree, source, definers):
 
 
 def _check_internal(tree, name):
-    """X_internal.h is for X.c, X_*.c and their headers."""
+    """X_internal.h is for X.c, X_*.c and their tests."""
+    if name.split('/')[0] not in PARTS:
+        return
     for header, _ in tree.includes(name):
         if (header and header.endswith('_internal.h') and
                 not belongs(name, module_of(header))):
