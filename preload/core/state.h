@@ -22,7 +22,7 @@
 #include "src/store/pair_table.h"
 #include "src/x86/choose.h"
 #include "config.h"
-#include "preload/instr/source.h"
+#include "preload/instr/state.h"
 #include "src/x86/interp/interp.h"
 #include "preload/watch/own_event.h"
 

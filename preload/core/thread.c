@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "runtime.h"
+#include "preload/instr/source.h"
 #include "preload/sources/source.h"
 #include "state.h"
 #include "sys.h"

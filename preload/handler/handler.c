@@ -25,7 +25,9 @@
 
 #include "budget.h"
 #include "preload/sources/clock/clock_reuse.h"
-#include "preload/instr/source.h"
+#include "preload/instr/event.h"
+#include "preload/instr/reuse.h"
+#include "preload/instr/watch.h"
 #include "preload/core/runtime.h"
 #include "preload/sources/source.h"
 #include "preload/core/state.h"
@@ -225,7 +227,7 @@ static void let_go(struct thread *t, const struct watch_signal *what,
 		watch_ops.disarm(t);
 		t->registers_lost = true;
 	} else if (what->event == WATCH_SHARED && t->late_ip == ip) {
-		instr_let_go(what);
+		instr_watch_disarm_late_trap(what);
 	}
 	t->late_ip = ip;
 }

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
+#include "place.h"
 #include "preload/core/config.h"
-#include "source.h"
 
 enum {
 	PERIOD_SOFTWARE = 50000,

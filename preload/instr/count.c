@@ -18,12 +18,15 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "source.h"
+#include "count.h"
+#include "event.h"
+#include "libraries.h"
+#include "rearm.h"
 #include "preload/core/memread.h"
 #include "preload/core/runtime.h"
-#include "src/exact/directory.h"
 #include "preload/core/state.h"
 #include "preload/core/sys.h"
+#include "src/exact/directory.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -215,12 +218,12 @@ bool instr_count_thread(uint32_t id, uint64_t *count)
 	return t;
 }
 
-void instr_count_poke(const struct thread *t)
+void instr_count_rearm_others(const struct thread *t)
 {
 	take_lock();
 	for (struct thread *other = threads; other; other = other->instr.next)
 		if (other != t)
-			instr_poke(other);
+			instr_rearm_request(other);
 	give_lock_back();
 }
 

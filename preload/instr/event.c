@@ -11,7 +11,16 @@
 #include <string.h>
 #include <sched.h>
 
-#include "source.h"
+#include "event.h"
+#include "config.h"
+#include "count.h"
+#include "exact.h"
+#include "frames.h"
+#include "libraries.h"
+#include "rearm.h"
+#include "reuse.h"
+#include "transfer.h"
+#include "watch.h"
 #include "preload/core/runtime.h"
 #include "preload/core/state.h"
 #include "preload/core/sys.h"
@@ -153,7 +162,7 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 		copy->library = instr_library(i);
 		__atomic_store_n(&copy->hooks, h, __ATOMIC_RELEASE);
 		if (instr_reuse_by_registers())
-			instr_poke_begin(t, copy, h);
+			instr_rearm_begin(t, copy, h);
 	}
 	instr_frames_begin(t, h);
 	h->owner = owner;
@@ -251,7 +260,7 @@ static void work(void *arg)
 	if (e->hooks->owner != owner)
 		begin_hooks(t, e->hooks);
 	if (e->poked)
-		instr_poke_answer(t);
+		instr_rearm_update(t);
 	if (e->reuses)
 		instr_reuse_trap(t, &e->access, e->from->sp);
 	if (e->slots)
@@ -323,7 +332,7 @@ static void leave(const struct instr_thread *h)
 {
 	for (int i = 0; i < instr_libraries(); i++)
 		if (instr_library(i) && instr_library(i)->thread() == h)
-			instr_poke_end(instr_library(i));
+			instr_rearm_end(instr_library(i));
 }
 
 static void listen_exact(struct thread *t, struct event *e)
@@ -373,7 +382,7 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 		e.sampled = true;
 		load(h, class, interval(t) - 1);
 	}
-	e.poked = instr_reuse_by_registers() && instr_poke_is_due(t);
+	e.poked = instr_reuse_by_registers() && instr_rearm_is_due(t);
 	if (instr_config.reuse)
 		e.reuses = instr_reuse_watches(t, &e.access);
 	if (instr_config.comm)

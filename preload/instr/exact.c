@@ -10,12 +10,12 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "preload/hooks/hooks.h"
-#include "source.h"
+#include "exact.h"
 #include "preload/core/runtime.h"
-#include "src/store/directory_store.h"
 #include "preload/core/state.h"
 #include "preload/core/sys.h"
+#include "preload/hooks/hooks.h"
+#include "src/store/directory_store.h"
 #include "src/base/signal_safe.h"
 
 enum {

@@ -17,8 +17,10 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "frames.h"
+#include "config.h"
+#include "libraries.h"
 #include "path.h"
-#include "source.h"
 #include "preload/core/memread.h"
 #include "preload/core/runtime.h"
 #include "preload/core/state.h"
@@ -175,14 +177,6 @@ void instr_frames_begin(struct thread *t, struct instr_thread *h)
 		keep_frames(h);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
 		  sizeof(before));
-}
-
-void instr_thread_begin(struct thread *t)
-{
-	for (int i = 0; table && instr_is_source() && i < instr_libraries();
-	     i++)
-		if (instr_library(i))
-			instr_frames_begin(t, instr_library(i)->thread());
 }
 
 void instr_frames_end(struct thread *t)

@@ -11,6 +11,8 @@
 #include <link.h>
 #include <string.h>
 
+#include "libraries.h"
+#include "state.h"
 #include "source.h"
 #include "preload/core/runtime.h"
 
@@ -107,7 +109,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-enum instr_found instr_look(void)
+enum instr_found instr_libraries_find(void)
 {
 	/* A forked child has what its parent had. */
 	if (!look.done) {

@@ -14,11 +14,12 @@
  */
 #include <string.h>
 
-#include "source.h"
-#include "src/x86/decode/decode.h"
-#include "src/x86/interp/interp.h"
+#include "lookahead.h"
+#include "libraries.h"
 #include "preload/core/memread.h"
 #include "preload/core/state.h"
+#include "src/x86/decode/decode.h"
+#include "src/x86/interp/interp.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -85,8 +86,8 @@ static struct cpu_state returned(const struct instr_call *from)
 	};
 }
 
-uint64_t instr_ahead(struct thread *t, const struct instr_call *from,
-		     const struct watch_range *w)
+uint64_t instr_lookahead(struct thread *t, const struct instr_call *from,
+			 const struct watch_range *w)
 {
 	uint64_t page = from->ip & -(uint64_t)PAGE, call = 0;
 	struct memory mem = { memread, t, page, page + PAGE };

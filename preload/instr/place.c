@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "preload/core/config.h"
-#include "source.h"
+#include "place.h"
 #include "preload/common/topology_file.h"
+#include "preload/core/config.h"
 
 static struct topology topology;
 static uint32_t cores;

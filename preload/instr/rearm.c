@@ -25,17 +25,21 @@
  */
 #include <string.h>
 
-#include "source.h"
+#include "rearm.h"
+#include "event.h"
+#include "libraries.h"
+#include "regpool.h"
+#include "reuse.h"
 #include "preload/core/runtime.h"
 #include "preload/core/state.h"
 #include "src/base/signal_safe.h"
 
 static uint8_t each_access[INSTR_WATCHED], no_access[INSTR_WATCHED];
 
-void instr_poke_init(void)
+void instr_rearm_init(void)
 {
 	memset(each_access, 1, sizeof(each_access));
-	instr_bank_init();
+	instr_regpool_init();
 }
 
 static void set_tables(struct thread *t)
@@ -60,13 +64,13 @@ static int set(struct thread *t, int reg, const struct instr_slot *s)
 	if (t->instr.armed[reg].generation == s->generation &&
 	    t->instr.armed[reg].range.addr == s->range.addr)
 		return 0;
-	r = instr_bank_set(t, reg, &s->range, s->thread != t->record->id);
+	r = instr_regpool_set(t, reg, &s->range, s->thread != t->record->id);
 	if (!r)
 		t->instr.armed[reg] = *s;
 	return r;
 }
 
-void instr_poke_answer(struct thread *t)
+void instr_rearm_update(struct thread *t)
 {
 	struct instr_slot s[COMM_REGISTERS_MAX];
 	bool is[COMM_REGISTERS_MAX], any = false;
@@ -74,7 +78,7 @@ void instr_poke_answer(struct thread *t)
 
 	for (int reg = 0; reg < n; reg++)
 		any |= instr_reuse_slot(reg, &s[reg]);
-	if (any && !instr_bank_take(t) && !t->instr.by_hooks) {
+	if (any && !instr_regpool_take(t) && !t->instr.by_hooks) {
 		lose(t, LOSS_NO_EVENT);
 		t->instr.by_hooks = true;
 	}
@@ -85,23 +89,23 @@ void instr_poke_answer(struct thread *t)
 		if (is[reg])
 			r = set(t, reg, &s[reg]);
 		else
-			instr_poke_off(t, reg);
+			instr_rearm_off(t, reg);
 	if (!r)
 		return;
 	/* Perhaps the application closed them. */
-	instr_bank_end(t);
+	instr_regpool_release(t);
 	memset(t->instr.armed, 0, sizeof(t->instr.armed));
 	set_tables(t);
 }
 
-void instr_poke_off(struct thread *t, int reg)
+void instr_rearm_off(struct thread *t, int reg)
 {
-	instr_bank_off(t, reg);
+	instr_regpool_off(t, reg);
 	t->instr.armed[reg].generation = 0;
 }
 
-struct access instr_poke_access(struct thread *t, const struct instr_slot *s,
-				const struct cpu_state *cpu)
+struct access instr_rearm_access(struct thread *t, const struct instr_slot *s,
+				 const struct cpu_state *cpu)
 {
 	struct access a = { .ip = cpu->rip };
 	bool known = sample_trapped(t, cpu, &s->range, &a);
@@ -119,7 +123,7 @@ struct access instr_poke_access(struct thread *t, const struct instr_slot *s,
 	return a;
 }
 
-bool instr_poke_is_due(const struct thread *t)
+bool instr_rearm_is_due(const struct thread *t)
 {
 	for (int i = 0; i < instr_libraries(); i++)
 		if (__atomic_load_n(&t->instr.copy[i].watched,
@@ -128,7 +132,7 @@ bool instr_poke_is_due(const struct thread *t)
 	return false;
 }
 
-void instr_poke(struct thread *t)
+void instr_rearm_request(struct thread *t)
 {
 	for (int i = 0; i < instr_libraries(); i++)
 		/* (T) pairs with (U). */
@@ -136,15 +140,15 @@ void instr_poke(struct thread *t)
 				 __ATOMIC_RELEASE);
 }
 
-void instr_poke_begin(struct thread *t, struct instr_copy *copy,
-		      struct instr_thread *h)
+void instr_rearm_begin(struct thread *t, struct instr_copy *copy,
+		       struct instr_thread *h)
 {
 	h->watched = (const char *)&copy->watched -
 		     (const char *)&copy->library->watched;
-	instr_poke_answer(t);
+	instr_rearm_update(t);
 }
 
-void instr_poke_end(struct instr_library *l)
+void instr_rearm_end(struct instr_library *l)
 {
 	l->thread()->watched = 0;
 }

@@ -13,10 +13,10 @@
 #include <linux/hw_breakpoint.h>
 #include <stdatomic.h>
 
-#include "source.h"
-#include "preload/watch/own_event.h"
+#include "regpool.h"
 #include "preload/core/runtime.h"
 #include "preload/core/state.h"
+#include "preload/watch/own_event.h"
 #include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
 
@@ -33,7 +33,7 @@ static struct instr_bank banks[BANKS_MAX];
 static bool ready; /* banks has descriptors, or -1 */
 static uint64_t parked __attribute__((aligned(64))); /* never accessed */
 
-void instr_bank_init(void)
+void instr_regpool_init(void)
 {
 	for (int i = 0; i < BANKS_MAX; i++) {
 		atomic_store(&banks[i].taken, false);
@@ -81,7 +81,7 @@ static bool take(struct instr_bank *b)
 	       !atomic_exchange_explicit(&b->taken, true, memory_order_acquire);
 }
 
-bool instr_bank_take(struct thread *t)
+bool instr_regpool_take(struct thread *t)
 {
 	struct instr_bank *b = NULL;
 
@@ -99,7 +99,7 @@ bool instr_bank_take(struct thread *t)
 	return b;
 }
 
-void instr_bank_end(struct thread *t)
+void instr_regpool_release(struct thread *t)
 {
 	struct instr_bank *b = t->instr.bank;
 
@@ -108,21 +108,21 @@ void instr_bank_end(struct thread *t)
 		give_back(b);
 }
 
-int instr_bank_set(struct thread *t, int reg, const struct watch_range *w,
-		   bool stores_only)
+int instr_regpool_set(struct thread *t, int reg, const struct watch_range *w,
+		      bool stores_only)
 {
 	struct perf_event_attr a = attributes(reg, w, stores_only);
 
 	return own_event_set(&t->instr.bank->event[reg], &a);
 }
 
-void instr_bank_off(struct thread *t, int reg)
+void instr_regpool_off(struct thread *t, int reg)
 {
 	if (t->instr.bank)
 		own_event_off(&t->instr.bank->event[reg]);
 }
 
-void instr_bank_close_all(void)
+void instr_regpool_close_all(void)
 {
 	for (int i = 0; ready && i < BANKS_MAX; i++)
 		close_bank(&banks[i]);

@@ -24,13 +24,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "reuse.h"
+#include "config.h"
+#include "count.h"
+#include "event.h"
+#include "frames.h"
+#include "lookahead.h"
+#include "place.h"
+#include "rearm.h"
 #include "source.h"
+#include "watch.h"
 #include "preload/core/runtime.h"
-#include "src/engine/reuse_thread_regs.h"
-#include "src/x86/decode/insn.h"
 #include "preload/core/state.h"
 #include "preload/core/sys.h"
 #include "preload/watch/watch.h"
+#include "src/engine/reuse_thread_regs.h"
+#include "src/x86/decode/insn.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -191,19 +200,19 @@ static int arm_registers(void *ctx, const struct reuse_watched *w)
 	part.len = range.len;
 	atomic_store_explicit(&watched[w->slot].traps, 0, memory_order_relaxed);
 	arm(r, &part);
-	instr_count_poke(r->owner);
+	instr_count_rearm_others(r->owner);
 	awaited->call = 0;
 	if (r->owner->instr.bank && r->owner->instr.from)
 		awaited->call =
-			instr_ahead(r->owner, r->owner->instr.from, &range);
+			instr_lookahead(r->owner, r->owner->instr.from, &range);
 	if (!awaited->call) {
-		instr_poke_answer(r->owner);
+		instr_rearm_update(r->owner);
 		return 0;
 	}
 	awaited->slot = w->slot;
 	awaited->generation = w->generation;
-	instr_poke_off(r->owner, w->slot);
-	instr_poke(r->owner);
+	instr_rearm_off(r->owner, w->slot);
+	instr_rearm_request(r->owner);
 	return 0;
 }
 
@@ -214,8 +223,8 @@ static void disarm_register(void *ctx, uint32_t slot)
 	disarm(r, slot);
 	if (!r->owner)
 		return;
-	instr_count_poke(r->owner);
-	instr_poke_off(r->owner, slot);
+	instr_count_rearm_others(r->owner);
+	instr_rearm_off(r->owner, slot);
 }
 
 bool instr_reuse_by_registers(void)
@@ -272,7 +281,7 @@ int instr_reuse_init(uint32_t registers)
 
 	hardware = registers;
 	if (hardware)
-		instr_poke_init();
+		instr_rearm_init();
 	slots = registers ? registers : c->slots;
 	memset(watched, 0, sizeof(watched));
 	memset(filter, 0, sizeof(filter));
@@ -440,17 +449,17 @@ void instr_reuse_register(struct thread *t, const struct watch_signal *what,
 	}
 	if (!instr_reuse_slot(reg, &now) ||
 	    now.generation != armed.generation) {
-		instr_poke_off(t, reg);
+		instr_rearm_off(t, reg);
 		lose(t, LOSS_TRAP_STALE);
 		return;
 	}
 	if (what->late) {
-		instr_poke_off(t, reg);
+		instr_rearm_off(t, reg);
 		reuse_drop(engine[0].reuse, &t->instr.reuse[0].thread, reg,
 			   now.generation);
 		return;
 	}
-	a = instr_poke_access(t, &armed, cpu);
+	a = instr_rearm_access(t, &armed, cpu);
 	instr_frames_path(t, cpu->gpr[STACK_POINTER], a.ip);
 	reuse_trap(engine[0].reuse, &t->instr.reuse[0].thread, reg,
 		   now.generation, &a, instr_accesses(t));

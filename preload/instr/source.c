@@ -7,10 +7,21 @@
 #include <string.h>
 
 #include "source.h"
+#include "config.h"
+#include "count.h"
+#include "event.h"
+#include "exact.h"
+#include "frames.h"
+#include "libraries.h"
+#include "rearm.h"
+#include "regpool.h"
+#include "reuse.h"
+#include "transfer.h"
+#include "watch.h"
 #include "preload/core/runtime.h"
-#include "src/store/directory_store.h"
 #include "preload/core/state.h"
 #include "preload/watch/watch.h"
+#include "src/store/directory_store.h"
 
 enum {
 	ARM_ONE_IN_HARDWARE = 8,
@@ -27,7 +38,7 @@ int instr_choose(char *why, size_t size)
 {
 	const char *reason = "";
 
-	switch (instr_look()) {
+	switch (instr_libraries_find()) {
 	case INSTR_HOOKS:
 		if (instr_config.wish != INSTR_UNWANTED)
 			return 1;
@@ -206,6 +217,13 @@ void instr_describe(struct cdp_header *h, const char *why)
 			 "software watchpoints (--watch sw)");
 }
 
+void instr_thread_begin(struct thread *t)
+{
+	for (int i = 0; is_source && i < instr_libraries(); i++)
+		if (instr_library(i))
+			instr_frames_begin(t, instr_library(i)->thread());
+}
+
 void instr_thread_end(struct thread *t)
 {
 	if (!is_source)
@@ -214,7 +232,7 @@ void instr_thread_end(struct thread *t)
 	if (t->instr.watches)
 		instr_software_comm.disarm(t);
 	instr_flush(t);
-	instr_bank_end(t);
+	instr_regpool_release(t);
 	if (t->instr.in_reuse) {
 		instr_reuse_end(t);
 		instr_count_end(t);
@@ -222,7 +240,7 @@ void instr_thread_end(struct thread *t)
 	for (int i = 0; i < instr_libraries(); i++)
 		if (instr_library(i)) {
 			instr_library(i)->thread()->owner = 0;
-			instr_poke_end(instr_library(i));
+			instr_rearm_end(instr_library(i));
 		}
 	if (t->instr.in_exact)
 		instr_exact_end(t);
@@ -237,7 +255,7 @@ void instr_stop(void)
 			set_listener(instr_library(i), NULL);
 	instr_drain();
 	instr_watch_close();
-	instr_bank_close_all();
+	instr_regpool_close_all();
 }
 
 void instr_finish(bool last)
@@ -274,9 +292,9 @@ void instr_after_fork(void)
 			set_listener(instr_library(i), NULL);
 			instr_forget(instr_library(i)->thread());
 			instr_frames_forget(instr_library(i)->thread());
-			instr_poke_end(instr_library(i));
+			instr_rearm_end(instr_library(i));
 		}
 	instr_watch_close();
-	instr_bank_close_all();
+	instr_regpool_close_all();
 	is_source = false;
 }

@@ -14,10 +14,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "source.h"
+#include "transfer.h"
+#include "config.h"
+#include "event.h"
+#include "watch.h"
 #include "preload/core/runtime.h"
-#include "src/store/transfer_store.h"
 #include "preload/core/state.h"
+#include "src/store/transfer_store.h"
 #include "src/base/signal_safe.h"
 
 enum {

@@ -14,9 +14,10 @@
 #include <linux/hw_breakpoint.h>
 #include <stdatomic.h>
 
-#include "source.h"
-#include "preload/watch/own_event.h"
+#include "watch.h"
+#include "libraries.h"
 #include "preload/core/state.h"
+#include "preload/watch/own_event.h"
 #include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
 
@@ -292,7 +293,7 @@ bool instr_watch_register(const struct watch_signal *what,
 	return true;
 }
 
-void instr_let_go(const struct watch_signal *what)
+void instr_watch_disarm_late_trap(const struct watch_signal *what)
 {
 	struct watch_range range;
 	uint32_t generation;

@@ -13,6 +13,7 @@
 
 #include "src/x86/decode/backdecode.h"
 #include "preload/handler/budget.h"
+#include "preload/instr/event.h"
 #include "preload/instr/source.h"
 #include "preload/core/runtime.h"
 #include "preload/core/state.h"

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "describe.h"
+#include "preload/instr/config.h"
 #include "preload/instr/source.h"
 #include "preload/core/memread.h"
 #include "output.h"

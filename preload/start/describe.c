@@ -10,6 +10,7 @@
 #include "describe.h"
 #include "preload/common/host.h"
 #include "preload/sources/pmu/pmu.h"
+#include "preload/instr/source.h"
 #include "preload/core/state.h"
 
 static uint64_t clock_ns(clockid_t id)

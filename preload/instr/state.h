@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state - what the source instr keeps for each thread
+ *
+ * All of it belongs to the thread and its own handler, except the fields that
+ * other threads read to add up its accesses (count.h) or write to make it look
+ * at its registers (rearm.h).
+ */
+#ifndef COMDET_PRELOAD_INSTR_STATE_H
+#define COMDET_PRELOAD_INSTR_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/instr.h"
+#include "src/engine/comm.h"
+#include "src/store/reuse_tally.h"
+#include "src/engine/transfer.h"
+
+struct exact_thread;
+struct instr_bank; /* regpool.h: the debug registers of one thread */
+struct instr_path; /* path.h */
+struct thread;
+
+enum {
+	INSTR_LIBRARIES_MAX = 64,
+	INSTR_REUSE_ENGINES = REUSE_SCOPES * (int)REUSE_GRANULARITIES,
+};
+
+/* One thread in one reuse engine. */
+struct instr_reuse {
+	struct thread *owner; /* NULL: the end of the process ends the rest */
+	struct reuse_tally *tally;
+	uint32_t engine;
+	struct reuse_thread thread;
+};
+
+/* The bytes that one debug register watches for a use. */
+struct instr_slot {
+	struct watch_range range;
+	uint32_t generation;
+	uint32_t thread; /* whose use it is */
+};
+
+/* A use to be armed at the thread's next hook. */
+struct instr_awaited {
+	uint64_t call; /* where that hook is called; 0: no use waits */
+	uint32_t slot, generation;
+};
+
+/* The thread's counters in one copy of the hooks. */
+struct instr_copy {
+	const struct instr_library *library;
+	const struct instr_thread *hooks; /* NULL: no event came from it yet */
+	const uint8_t *watched;           /* atomic; its table: rearm.h */
+};
+
+struct instr_state {
+	int64_t until[INSTR_CLASSES]; /* with exact: to the next sample */
+	struct transfer_thread transfer;
+	bool begun;
+	bool in_transfer;
+	bool in_exact; /* the directory has a number for it: exact */
+	bool in_reuse;
+	uint64_t counted; /* accesses taken over from the hooks' counters */
+	struct instr_reuse reuse[INSTR_REUSE_ENGINES];
+	struct reuse_tally reuse_tally;
+	struct cpu_place place;
+	struct instr_path *path; /* NULL: no path was asked for yet */
+	/* For other threads that read its counts: count.h. */
+	struct thread *next;
+	struct instr_copy copy[INSTR_LIBRARIES_MAX];
+	_Atomic uint32_t sequence; /* odd while its counts change */
+	uint64_t read;             /* accesses when another thread last read */
+	/* What its registers are set to: rearm.h. */
+	struct instr_bank *bank; /* NULL: it has no registers */
+	struct instr_slot armed[COMM_REGISTERS_MAX];
+	bool by_hooks;                 /* the pool had no registers for it */
+	const struct instr_call *from; /* the call whose event is handled */
+	struct instr_awaited awaited;
+	struct exact_thread *exact;
+	/* What comm watches in software. */
+	struct watch_range watched[COMM_REGISTERS_MAX];
+	uint32_t watches;
+	/* What transfer_trap last answered for a slot, and its generation. */
+	struct {
+		uint32_t generation;
+		enum transfer_need need;
+	} need[TRANSFER_SLOTS_MAX];
+};
+
+#endif
