@@ -141,7 +141,7 @@ $(filter %/test_own_event,$(TESTS)): $(O)/preload/watch/own_event.o
 # The paths of the source instr know no process.
 $(filter %/test_instr_path,$(TESTS)): $(O)/preload/instr/path.o
 
-$(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/core/stack_bounds.o
+$(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/threads/stack_bounds.o
 
 # The tables of events are compared with libpfm4's.
 $(filter %/test_pmu_events,$(TESTS)): LIBS_TEST += -lpfm

@@ -21,8 +21,10 @@
 #include <elf.h>
 
 #include "src/maps/map_range.h"
+#include "maps.h"
 #include "memread.h"
-#include "state.h"
+#include "runtime.h"
+#include "timing.h"
 #include "sys.h"
 #include "src/base/signal_safe.h"
 

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 #include "memread.h"
-#include "state.h"
+#include "thread.h"
 #include "sys.h"
 #include "src/base/signal_safe.h"
 

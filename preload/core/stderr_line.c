@@ -30,7 +30,7 @@ static const uint64_t deadly =
 static struct stat at_start;
 static bool have_stderr;
 
-void say_init(void)
+void stderr_line_init(void)
 {
 	have_stderr = !sys_call2(SYS_fstat, STDERR_FILENO, &at_start);
 }
@@ -46,7 +46,7 @@ static bool may_write(void)
 	       p.revents == POLLOUT;
 }
 
-void say(const char *text)
+void stderr_line(const char *text)
 {
 	static const char start[] = "comdet: ";
 	const struct timespec no_time = { 0, 0 };

@@ -12,7 +12,6 @@
  * leaving the guard taken and a lease in use for good. The return from the
  * handler restores the mask.
  */
-#include <elf.h>
 #include <errno.h>
 #include <immintrin.h>
 #include <sched.h>
@@ -24,16 +23,15 @@
 #include <asm/prctl.h>
 
 #include "budget.h"
-#include "preload/sources/clock/clock_reuse.h"
-#include "preload/instr/event.h"
-#include "preload/instr/reuse.h"
-#include "preload/instr/watch.h"
-#include "preload/core/runtime.h"
-#include "preload/sources/source.h"
-#include "preload/core/state.h"
+#include "handler.h"
 #include "preload/core/sys.h"
-#include "preload/sources/thread_reuse.h"
+#include "preload/core/thread.h"
+#include "preload/core/timing.h"
+#include "preload/signal/forward.h"
+#include "preload/signal/pending.h"
+#include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
+#include "src/x86/interp/interp.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -45,7 +43,6 @@ struct job {
 	struct thread *thread;
 	const ucontext_t *context;
 	struct watch_signal what;
-	bool late; /* and not to be forgotten for that */
 };
 
 static const int gpr_order[16] = {
@@ -54,30 +51,12 @@ static const int gpr_order[16] = {
 };
 
 static bool have_fsgsbase;
-static _Atomic int inside; /* threads in handle or silence */
-
-static void find_vdso(void)
-{
-	uint64_t base = getauxval(AT_SYSINFO_EHDR);
-	const Elf64_Ehdr *eh = (const void *)(uintptr_t)base;
-	const Elf64_Phdr *ph;
-
-	if (!base)
-		return;
-	ph = (const void *)(uintptr_t)(base + eh->e_phoff);
-	for (int i = 0; i < eh->e_phnum; i++)
-		if (ph[i].p_type == PT_LOAD &&
-		    base + ph[i].p_offset + ph[i].p_memsz > runtime.vdso_high)
-			runtime.vdso_high =
-				base + ph[i].p_offset + ph[i].p_memsz;
-	runtime.vdso_low = base;
-}
+static _Atomic int inside; /* threads in handle or disarm_after_stop */
 
 void handler_init(void)
 {
 	atomic_store(&inside, 0);
 	have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
-	find_vdso();
 }
 
 /*
@@ -130,33 +109,7 @@ static void work(void *arg)
 
 	take_state(job->context, &cpu);
 	t->core = sched_getcpu();
-	switch (job->what.event) {
-	case WATCH_CLOCK:
-		if (runtime.hardware)
-			pmu_source_tick(t);
-		else
-			sample_interrupt(t, &cpu);
-		break;
-	case WATCH_PMU:
-		pmu_source_signal(t);
-		break;
-	case WATCH_DATA:
-		if (instr_reuse_by_registers())
-			instr_reuse_register(t, &job->what, &cpu);
-		else if (job->late)
-			thread_reuse_late(t, job->what.reg);
-		else
-			sample_data_trap(t, job->what.reg, &cpu);
-		break;
-	case WATCH_EXEC:
-		sample_exec_breakpoint(t, &cpu);
-		break;
-	case WATCH_SHARED:
-		instr_trap(t, &job->what, &cpu);
-		break;
-	default:
-		break;
-	}
+	runtime.source->on_signal(t, &job->what, &cpu);
 }
 
 /* Call @fn(@arg) with the stack pointer at @top. */
@@ -182,15 +135,11 @@ void handler_call(struct thread *t, void (*fn)(void *), void *arg)
 
 static bool outside_the_time_asked_for(uint64_t now)
 {
-	const struct config *c = &runtime.config;
+	enum runtime_phase phase = runtime_phase(now);
 
-	if (now < runtime.start_mono + c->delay_ns)
-		return true;
-	if (!c->duration_ns ||
-	    now < runtime.start_mono + c->delay_ns + c->duration_ns)
-		return false;
-	source_pause();
-	return true;
+	if (phase == RUNTIME_OVER)
+		runtime.source->pause();
+	return phase != RUNTIME_WANTED;
 }
 
 static void block_all(void)
@@ -200,42 +149,37 @@ static void block_all(void)
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof(all));
 }
 
-/* A raw clone that sets no TLS shares its creator's: two with one record. */
-static bool is_another(const struct thread *t)
-{
-	return t->tid != sys_call0(SYS_gettid);
-}
-
 static bool starts_a_sample(enum watch_event event)
 {
-	return event == WATCH_CLOCK || event == WATCH_PMU;
+	return event == WATCH_CLOCK || event == WATCH_SOURCE;
 }
 
 /*
- * A trap came while its signal was blocked. Perhaps we touch ourselves what is
- * watched, errno or the thread's control block. Such a trap waits until the
- * handler returns, and comes again then, and again, for as long as the register
- * is armed. Registers of all threads are kept until nothing goes on here, since
- * a program may block signals too.
+ * A trap came while its signal was blocked: perhaps our own handler touches
+ * what is watched, errno or the thread's control block. The kernel delivers
+ * such a trap when the handler returns, and again each time, for as long as the
+ * register is armed; so it is disarmed. Registers of all threads are disarmed
+ * only when the thread makes no progress between two such traps, since a
+ * program may block signals too.
  */
-static void let_go(struct thread *t, const struct watch_signal *what,
-		   uint64_t ip)
+static void disarm_late_trap(struct thread *t, const struct watch_signal *what,
+			     uint64_t ip)
 {
 	if (what->event == WATCH_EXEC) {
 		watch_exec_off(t);
 	} else if (what->event == WATCH_DATA) {
 		watch_ops.disarm(t);
 		t->registers_lost = true;
-	} else if (what->event == WATCH_SHARED && t->late_ip == ip) {
-		instr_watch_disarm_late_trap(what);
+	} else if (what->event == WATCH_SHARED && t->late_ip == ip &&
+		   runtime.source->disarm_late_trap) {
+		runtime.source->disarm_late_trap(what);
 	}
 	t->late_ip = ip;
 }
 
 static void charge(struct thread *t, uint64_t wall)
 {
-	uint64_t most =
-		runtime.hardware ? PMU_HANDLER_MAX_NS : runtime.period_ns;
+	uint64_t most = runtime.handler_max_ns;
 	uint64_t spent = wall;
 
 	store_add(&t->record->handler_ns, wall);
@@ -244,12 +188,34 @@ static void charge(struct thread *t, uint64_t wall)
 	t->debt_ns = budget_charge(t->debt_ns, spent, most);
 }
 
+/* Take @what of thread @t, which is not in the handler yet. */
+static void take_signal(struct thread *t, const struct watch_signal *what,
+			const ucontext_t *uc)
+{
+	const struct source_ops *source = runtime.source;
+	struct job job = { .thread = t, .context = uc, .what = *what };
+	uint64_t begin = now_ns();
+
+	if (starts_a_sample(what->event) && outside_the_time_asked_for(begin)) {
+		if (source->skip)
+			source->skip(t, what);
+		return;
+	}
+	t->in_handler = true;
+	t->clock_at = begin;
+	t->cpu_at = thread_cpu_ns();
+	if (source->enter)
+		source->enter(t);
+	handler_call(t, work, &job);
+	charge(t, now_ns() - begin);
+	if (source->leave)
+		source->leave(t, what);
+	t->in_handler = false;
+}
+
 static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
-	struct job job = { .context = uc, .what = what };
-	uint64_t begin;
-	bool late, reuse;
 
 	if (!runtime.sampling) { /* the self-test counts, nothing else */
 		if (t &&
@@ -260,64 +226,45 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	block_all();
 	if (!t)
 		t = thread_adopt();
-	if (!t || is_another(t)) {
-		lose(NULL, thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
+	if (!t || thread_is_another(t)) {
+		count_loss(NULL,
+			   thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
 		return;
 	}
-	/* A hardware event's record tells what it was, however late. */
-	late = what.late && what.event != WATCH_PMU;
-	if (t->ending || t->in_handler || late)
-		lose(t, t->ending ? LOSS_EXITING
-			: late    ? LOSS_BLOCKED
-				  : LOSS_REENTRANT);
+	/* The record of a source's own event tells what it was, however late.
+	 */
+	what.late &= what.event != WATCH_SOURCE;
+	if (t->ending || t->in_handler || what.late)
+		count_loss(t, t->ending   ? LOSS_EXITING
+			      : what.late ? LOSS_BLOCKED
+					  : LOSS_REENTRANT);
 	if (t->ending || t->in_handler)
 		return;
-	job.late = late && what.event == WATCH_DATA &&
-		   (t->reuse || instr_reuse_by_registers());
-	if (late && !job.late) {
-		let_go(t, &what, uc->uc_mcontext.gregs[REG_RIP]);
-		return;
-	}
-	begin = now_ns();
-	if (starts_a_sample(what.event) && outside_the_time_asked_for(begin)) {
-		if (what.event == WATCH_PMU)
-			pmu_source_skip(t);
-		return;
-	}
-	t->in_handler = true;
-	t->clock_at = begin;
-	t->cpu_at = thread_cpu_ns();
-	reuse = t->reuse && !runtime.hardware;
-	if (reuse)
-		clock_reuse_enter(t);
-	job.thread = t;
-	handler_call(t, work, &job);
-	charge(t, now_ns() - begin);
-	if (what.event == WATCH_CLOCK && !runtime.hardware)
-		t->debt_ns = budget_pay(t->debt_ns, runtime.period_ns);
-	if (reuse)
-		clock_reuse_leave(t);
-	t->in_handler = false;
+	if (what.late &&
+	    !(what.event == WATCH_DATA && runtime.source->takes_late_traps(t)))
+		disarm_late_trap(t, &what, uc->uc_mcontext.gregs[REG_RIP]);
+	else
+		take_signal(t, &what, uc);
 }
 
 /*
  * Profiling is over: what is still armed must not trap for ever. No system call
  * after a stop: a sandbox may have been put up since.
  */
-static void silence(struct watch_signal what)
+static void disarm_after_stop(struct watch_signal what)
 {
 	struct thread *t = thread_self();
 
 	if (runtime.stopped || !t || t->ending || t->in_handler ||
-	    is_another(t))
+	    thread_is_another(t))
 		return;
 	block_all();
 	if (what.event == WATCH_DATA)
 		watch_ops.disarm(t);
 	else if (what.event == WATCH_EXEC)
 		watch_exec_off(t);
-	else if (what.event == WATCH_PMU)
-		pmu_source_silence(t);
+	else if (runtime.source->disarm_after_stop)
+		runtime.source->disarm_after_stop(t, &what);
 }
 
 static void handle_ours(struct watch_signal what, void *context)
@@ -328,11 +275,11 @@ static void handle_ours(struct watch_signal what, void *context)
 	if (runtime_active())
 		handle(what, context);
 	else
-		silence(what);
+		disarm_after_stop(what);
 	atomic_fetch_sub(&inside, 1);
 }
 
-/* And @info is one of the application's, which ours had taken the place of. */
+/* Handle ours, then forward the application's @info, whose place ours took. */
 static void handle_both(int sig, siginfo_t *info, struct watch_signal what,
 			void *context)
 {
@@ -346,7 +293,7 @@ static void handle_both(int sig, siginfo_t *info, struct watch_signal what,
 	signal_forward(sig, info, context);
 }
 
-void runtime_on_signal(int sig, siginfo_t *info, void *context)
+void handler_on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	struct watch_signal what = watch_classify(sig, info);

@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
-#include "hooks.h"
+#include "preload/signal/claim.h"
+#include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
 enum {

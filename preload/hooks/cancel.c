@@ -7,7 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "hooks.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/real.h"
 
 EXPORT int pthread_setcanceltype(int type, int *old)
 {

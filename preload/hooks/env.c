@@ -8,10 +8,12 @@
  * where memory that is allocated is the parent's: hence a stack buffer for
  * ordinary environments, and one buffer a thread for huge ones.
  */
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "hooks.h"
+#include "env.h"
+#include "preload/core/runtime.h"
 #include "preload/core/sys.h"
 #include "src/base/signal_safe.h"
 

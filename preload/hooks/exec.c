@@ -17,8 +17,12 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "hooks.h"
+#include "env.h"
+#include "preload/core/runtime.h"
 #include "preload/core/sys.h"
+#include "preload/signal/inherit.h"
+#include "preload/signal/real.h"
+#include "preload/start/process.h"
 #include "src/base/signal_safe.h"
 
 struct exec {

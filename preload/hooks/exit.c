@@ -7,7 +7,9 @@
  */
 #include <errno.h>
 
-#include "hooks.h"
+#include "preload/core/runtime.h"
+#include "preload/signal/real.h"
+#include "preload/start/process.h"
 
 static void leave(void)
 {

@@ -15,7 +15,8 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "hooks.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
 #define FLAG_MAGIC 0x434f4d4445544a30ull /* + 1 if blocked */

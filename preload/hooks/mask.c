@@ -11,8 +11,10 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "hooks.h"
-#include "preload/core/sys.h"
+#include "mask.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/pending.h"
+#include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
 typedef __typeof__(&pthread_sigmask) mask_fn;

@@ -13,8 +13,12 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "hooks.h"
-#include "preload/core/sys.h"
+#include "process.h"
+#include "preload/core/runtime.h"
+#include "preload/signal/claim.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/real.h"
+#include "preload/start/process.h"
 
 static __thread bool profiled __attribute__((tls_model("initial-exec")));
 

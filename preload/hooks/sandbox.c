@@ -14,7 +14,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "hooks.h"
+#include "preload/signal/real.h"
+#include "preload/start/process.h"
 
 enum {
 	SYSCALL_USER_DISPATCH = 59, /* newer than our libc's headers */

@@ -12,13 +12,14 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "hooks.h"
+#include "mask.h"
+#include "preload/signal/claim.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
 /* siginterrupt(sig, 1): signal() sets no SA_RESTART from then on. */
 static _Atomic bool interrupts;
-
-_Atomic bool signal_handlers;
 
 static bool is_claimed(int sig)
 {
@@ -40,7 +41,7 @@ static __sighandler_t set_handler(__sighandler_t handler, int flags,
 	act.sa_handler = handler;
 	act.sa_flags = flags;
 	set_kernel_mask(&act.sa_mask, mask);
-	if (signal_wish(&act, &old))
+	if (signal_app_action(&act, &old))
 		return SIG_ERR;
 	return old.sa_handler;
 }
@@ -50,7 +51,7 @@ EXPORT int sigaction(int sig, const struct sigaction *act,
 {
 	if (!is_claimed(sig))
 		return REAL(sigaction)(sig, act, old);
-	return signal_wish(act, old);
+	return signal_app_action(act, old);
 }
 
 int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
@@ -118,7 +119,7 @@ EXPORT __sighandler_t sigset(int sig, __sighandler_t handler)
 	blocked = signal_mask_view(kernel_mask_change(SIG_BLOCK, 0)) & bit;
 	if (handler == SIG_HOLD) {
 		signal_mask_change(SIG_BLOCK, bit);
-		if (!blocked && !signal_wish(NULL, &act))
+		if (!blocked && !signal_app_action(NULL, &act))
 			return act.sa_handler;
 		return SIG_HOLD;
 	}
@@ -143,11 +144,11 @@ EXPORT int siginterrupt(int sig, int on)
 	if (!is_claimed(sig))
 		return REAL(siginterrupt)(sig, on);
 	atomic_store_explicit(&interrupts, on, memory_order_relaxed);
-	if (signal_wish(NULL, &act))
+	if (signal_app_action(NULL, &act))
 		return -1;
 	if (on)
 		act.sa_flags &= ~SA_RESTART;
 	else
 		act.sa_flags |= SA_RESTART;
-	return signal_wish(&act, NULL);
+	return signal_app_action(&act, NULL);
 }

@@ -13,9 +13,11 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
-#include "hooks.h"
-#include "preload/core/state.h"
 #include "preload/core/sys.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/forward.h"
+#include "preload/signal/real.h"
+#include "preload/start/stop.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -55,7 +57,7 @@ static bool remember(int fd, uint64_t mask)
  * EINVAL from a descriptor that is no signalfd any more does no harm. Timers of
  * all threads cannot be stopped from here: their signal stays left out.
  */
-void signalfd_let_through(void)
+static void let_all_through(void)
 {
 	if (signal_claimed() != SIGTRAP)
 		return;
@@ -70,6 +72,11 @@ void signalfd_let_through(void)
 				     "samples through a signalfd");
 		sys_call4(SYS_signalfd4, fd, &mask, KERNEL_MASK_BYTES, 0);
 	}
+}
+
+__attribute__((constructor(102))) static void be_told(void)
+{
+	signal_when_held(let_all_through);
 }
 
 EXPORT int signalfd(int fd, const sigset_t *mask, int flags)

@@ -9,7 +9,11 @@
  */
 #include <errno.h>
 
-#include "hooks.h"
+#include "env.h"
+#include "preload/core/runtime.h"
+#include "preload/signal/inherit.h"
+#include "preload/signal/real.h"
+#include "preload/start/process.h"
 
 static void count(void)
 {

@@ -16,7 +16,15 @@
 #include <sys/mman.h>
 #include <threads.h>
 
-#include "hooks.h"
+#include "preload/core/runtime.h"
+#include "preload/signal/claim.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/inherit.h"
+#include "preload/signal/pending.h"
+#include "preload/signal/real.h"
+#include "preload/start/choose_source.h"
+#include "preload/threads/stack_bounds.h"
+#include "preload/threads/threads.h"
 
 enum {
 	SLOTS = 512
@@ -49,7 +57,7 @@ static void at_end(void *value)
 	    !pthread_setspecific(key, value))
 		return;
 	signal_thread_end();
-	runtime_thread_end();
+	threads_end();
 }
 
 __attribute__((constructor(102))) static void make_key(void)
@@ -127,7 +135,7 @@ static void tell_stack(const struct start *s)
 
 	if (s->stack)
 		low = (uint64_t)(uintptr_t)s->stack;
-	runtime_thread_stack(low, end - low);
+	stack_bounds_tell(low, end - low);
 }
 
 static struct start *prepare(const pthread_attr_t *attributes,
@@ -137,13 +145,14 @@ static struct start *prepare(const pthread_attr_t *attributes,
 
 	if (!have_key || !runtime_is_ours())
 		return NULL;
+	source_first_thread();
 	s = slot_new();
 	if (!s)
 		return NULL;
 	s->blocks = will_block(attributes);
 	take_stack(s, attributes);
 	s->argument = argument;
-	s->thread = runtime_thread_prepare(routine);
+	s->thread = threads_prepare(routine);
 	return s;
 }
 
@@ -152,7 +161,7 @@ static void discard(struct start *s)
 	int saved_errno = errno;
 
 	if (s->thread)
-		runtime_thread_discard(s->thread);
+		threads_discard(s->thread);
 	slot_free(s);
 	errno = saved_errno;
 }
@@ -167,8 +176,9 @@ static struct start begin(struct start *s)
 
 	tell_stack(s);
 	slot_free(s);
+	signal_set_app_blocks(copy.blocks);
 	if (copy.thread) {
-		runtime_thread_begin(copy.thread);
+		threads_begin(copy.thread);
 		pthread_setspecific(key, copy.thread);
 	}
 	signal_thread_begin(copy.blocks);

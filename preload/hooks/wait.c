@@ -17,7 +17,10 @@
 #include <signal.h>
 #include <time.h>
 
-#include "hooks.h"
+#include "mask.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/pending.h"
+#include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
 #define NS_PER_S 1000000000

@@ -13,6 +13,7 @@
  * a cache is the accesses of certain threads.
  */
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -22,9 +23,9 @@
 #include "event.h"
 #include "libraries.h"
 #include "rearm.h"
+#include "state.h"
 #include "preload/core/memread.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "preload/core/thread.h"
 #include "preload/core/sys.h"
 #include "src/exact/directory.h"
 #include "src/base/signal_safe.h"
@@ -87,7 +88,7 @@ void instr_count_begin(struct thread *t)
 	uint64_t before = block();
 
 	take_lock();
-	t->instr.next = threads;
+	instr_of(t)->next = threads;
 	threads = t;
 	give_lock_back();
 	unblock(before);
@@ -98,11 +99,11 @@ static bool forget(const struct thread *t)
 {
 	struct thread **p;
 
-	for (p = &threads; *p && *p != t; p = &(*p)->instr.next)
+	for (p = &threads; *p && *p != t; p = &instr_of(*p)->next)
 		;
 	if (!*p)
 		return false;
-	*p = t->instr.next;
+	*p = instr_of(t)->next;
 	return true;
 }
 
@@ -112,7 +113,7 @@ void instr_count_end(struct thread *t)
 
 	take_lock();
 	if (forget(t))
-		ended[t->instr.place.domain] += instr_accesses(t);
+		ended[instr_of(t)->place.domain] += instr_accesses(t);
 	give_lock_back();
 	unblock(before);
 }
@@ -142,10 +143,10 @@ static uint64_t sum_of_counters(const struct counters *n)
  */
 static uint64_t sum_of(const struct thread *t)
 {
-	uint64_t sum = __atomic_load_n(&t->instr.counted, __ATOMIC_RELAXED);
+	uint64_t sum = __atomic_load_n(&instr_of(t)->counted, __ATOMIC_RELAXED);
 
 	for (int i = 0; i < instr_libraries(); i++) {
-		const struct instr_copy *copy = &t->instr.copy[i];
+		const struct instr_copy *copy = &instr_of(t)->copy[i];
 		const struct instr_thread *h =
 			__atomic_load_n(&copy->hooks, __ATOMIC_ACQUIRE);
 		struct counters n;
@@ -164,7 +165,7 @@ static uint64_t sum_of(const struct thread *t)
  */
 static uint64_t count_of(const struct thread *t)
 {
-	const _Atomic uint32_t *sequence = &t->instr.sequence;
+	const _Atomic uint32_t *sequence = &instr_of(t)->sequence;
 
 	for (int i = 0; i < TRIES && t != thread_self(); i++) {
 		/* (R) pairs with (S): nothing newer was read, nor older. */
@@ -187,22 +188,22 @@ static uint64_t count_of(const struct thread *t)
 
 void instr_count_change(struct thread *t)
 {
-	atomic_store_explicit(
-		&t->instr.sequence,
-		atomic_load_explicit(&t->instr.sequence, memory_order_relaxed) +
-			1,
-		memory_order_relaxed);
+	atomic_store_explicit(&instr_of(t)->sequence,
+			      atomic_load_explicit(&instr_of(t)->sequence,
+						   memory_order_relaxed) +
+				      1,
+			      memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 }
 
 void instr_count_changed(struct thread *t)
 {
 	/* (S) pairs with (R). */
-	atomic_store_explicit(
-		&t->instr.sequence,
-		atomic_load_explicit(&t->instr.sequence, memory_order_relaxed) +
-			1,
-		memory_order_release);
+	atomic_store_explicit(&instr_of(t)->sequence,
+			      atomic_load_explicit(&instr_of(t)->sequence,
+						   memory_order_relaxed) +
+				      1,
+			      memory_order_release);
 }
 
 bool instr_count_thread(uint32_t id, uint64_t *count)
@@ -210,7 +211,7 @@ bool instr_count_thread(uint32_t id, uint64_t *count)
 	struct thread *t;
 
 	take_lock();
-	for (t = threads; t && t->record->id != id; t = t->instr.next)
+	for (t = threads; t && t->record->id != id; t = instr_of(t)->next)
 		;
 	if (t)
 		*count = count_of(t);
@@ -221,7 +222,8 @@ bool instr_count_thread(uint32_t id, uint64_t *count)
 void instr_count_rearm_others(const struct thread *t)
 {
 	take_lock();
-	for (struct thread *other = threads; other; other = other->instr.next)
+	for (struct thread *other = threads; other;
+	     other = instr_of(other)->next)
 		if (other != t)
 			instr_rearm_request(other);
 	give_lock_back();
@@ -240,12 +242,13 @@ static struct {
 /* A thread that has hooks of one library, as nearly all have. */
 static void put_in_batch(struct thread *t)
 {
-	const struct instr_copy *copy = &t->instr.copy[0];
+	const struct instr_copy *copy = &instr_of(t)->copy[0];
 	size_t i = batch.items;
 
-	batch.sequence[i] =
-		atomic_load_explicit(&t->instr.sequence, memory_order_acquire);
-	batch.counted[i] = __atomic_load_n(&t->instr.counted, __ATOMIC_RELAXED);
+	batch.sequence[i] = atomic_load_explicit(&instr_of(t)->sequence,
+						 memory_order_acquire);
+	batch.counted[i] =
+		__atomic_load_n(&instr_of(t)->counted, __ATOMIC_RELAXED);
 	batch.thread[i] = t;
 	batch.from[i] = (struct iovec){
 		(void *)__atomic_load_n(&copy->hooks, __ATOMIC_ACQUIRE),
@@ -289,17 +292,17 @@ static uint64_t sum_of_batch(void)
 		atomic_thread_fence(memory_order_acquire);
 		if (!batch.from[i].iov_base) {
 			forget(t);
-			ended[t->instr.place.domain] += t->instr.read;
+			ended[instr_of(t)->place.domain] += instr_of(t)->read;
 		} else if (batch.sequence[i] & 1 ||
 			   batch.sequence[i] !=
-				   atomic_load_explicit(&t->instr.sequence,
+				   atomic_load_explicit(&instr_of(t)->sequence,
 							memory_order_relaxed)) {
-			t->instr.read = count_of(t);
+			instr_of(t)->read = count_of(t);
 		} else {
-			t->instr.read =
+			instr_of(t)->read =
 				batch.counted[i] + sum_of_counters(&batch.n[i]);
 		}
-		sum += t->instr.read;
+		sum += instr_of(t)->read;
 	}
 	batch.items = 0;
 	return sum;
@@ -312,8 +315,8 @@ uint64_t instr_count_domain(uint32_t domain)
 	take_lock();
 	sum = ended[domain];
 	for (struct thread *next, *t = threads; t; t = next) {
-		next = t->instr.next; /* who is forgotten keeps its own */
-		if (t->instr.place.domain != domain)
+		next = instr_of(t)->next; /* who is forgotten keeps its own */
+		if (instr_of(t)->place.domain != domain)
 			continue;
 		if (t == thread_self() || instr_libraries() != 1)
 			sum += count_of(t);

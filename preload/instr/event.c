@@ -21,8 +21,13 @@
 #include "reuse.h"
 #include "transfer.h"
 #include "watch.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "state.h"
+#include "preload/threads/threads.h"
+#include "preload/sources/program_memory.h"
+#include "preload/sources/sample.h"
+#include "preload/handler/handler.h"
+#include "preload/core/timing.h"
+#include "preload/core/thread.h"
 #include "preload/core/sys.h"
 #include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
@@ -97,14 +102,14 @@ static void flush(struct thread *t, struct instr_thread *h)
 			store_add(&t->record->counted_store_bytes, bytes);
 		}
 	}
-	t->instr.counted += sum;
+	instr_of(t)->counted += sum;
 	instr_count_changed(t);
 	atomic_fetch_add_explicit(&ticks, sum, memory_order_relaxed);
 }
 
 uint64_t instr_accesses(const struct thread *t)
 {
-	uint64_t sum = t->instr.counted;
+	uint64_t sum = instr_of(t)->counted;
 
 	for (int i = 0; i < instr_libraries(); i++)
 		for (int c = 0; instr_library(i) && c < INSTR_CLASSES; c++)
@@ -129,9 +134,9 @@ static void mute(struct instr_thread *h, enum instr_class class)
 /* The engines get to know a thread: its first event or trap. */
 void instr_begin(struct thread *t)
 {
-	if (t->instr.begun)
+	if (instr_of(t)->begun)
 		return;
-	t->instr.begun = true;
+	instr_of(t)->begun = true;
 	if (instr_config.reuse)
 		instr_reuse_start(t);
 	if (instr_config.comm && instr_config.algorithm != INSTR_COMDETECTIVE)
@@ -151,11 +156,11 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 	for (int c = 0; c < INSTR_CLASSES; c++) {
 		int64_t n = period ? rng_below(&t->rng, period) : FAR;
 
-		t->instr.until[c] = n;
+		instr_of(t)->until[c] = n;
 		load(h, c, instr_config.exact ? 0 : n);
 	}
 	for (int i = 0; i < instr_libraries(); i++) {
-		struct instr_copy *copy = &t->instr.copy[i];
+		struct instr_copy *copy = &instr_of(t)->copy[i];
 
 		if (!instr_library(i) || instr_library(i)->thread() != h)
 			continue;
@@ -178,20 +183,11 @@ struct event {
 	uint32_t slots; /* of transfers, that may be touched */
 };
 
-static bool outside_the_time_asked_for(uint64_t now)
-{
-	const struct config *c = &runtime.config;
-
-	return now < runtime.start_mono + c->delay_ns ||
-	       (c->duration_ns &&
-		now >= runtime.start_mono + c->delay_ns + c->duration_ns);
-}
-
 static void trap_comm(struct thread *t, const struct access *a)
 {
-	for (uint32_t i = 0; i < t->instr.watches; i++) {
-		struct access w = { .addr = t->instr.watched[i].addr,
-				    .len = t->instr.watched[i].len };
+	for (uint32_t i = 0; i < instr_of(t)->watches; i++) {
+		struct access w = { .addr = instr_of(t)->watched[i].addr,
+				    .len = instr_of(t)->watched[i].len };
 
 		if (!access_overlaps(a, &w))
 			continue;
@@ -226,7 +222,7 @@ static void sample(struct thread *t, const struct event *e)
 	thread_refresh(t);
 	flush(t, e->hooks);
 	store_add(&r->interrupts, 1);
-	if (outside_the_time_asked_for(t->clock_at))
+	if (runtime_phase(t->clock_at) != RUNTIME_WANTED)
 		return;
 	store_add(&r->samples[SAMPLE_UNIFORM], 1);
 	if (e->access.flags & ACCESS_LOAD)
@@ -254,7 +250,7 @@ static void work(void *arg)
 
 	t->clock_at = start;
 	t->core = sched_getcpu();
-	t->instr.from = e->from;
+	instr_of(t)->from = e->from;
 	instr_reuse_hook(t, e->access.ip);
 	instr_begin(t);
 	if (e->hooks->owner != owner)
@@ -267,14 +263,8 @@ static void work(void *arg)
 		trap(t, e);
 	if (e->sampled)
 		sample(t, e);
-	t->instr.from = NULL;
+	instr_of(t)->from = NULL;
 	store_add(&t->record->handler_ns, now_ns() - start);
-}
-
-/* A raw clone that sets no TLS shares its creator's: two with one record. */
-static bool is_another(const struct thread *t)
-{
-	return t->tid != sys_call0(SYS_gettid);
 }
 
 static void blocked(struct event *e)
@@ -290,9 +280,9 @@ static void blocked(struct event *e)
 	e->thread = t;
 	if (!runtime_active() || (!t && thread_has_ended())) {
 		mute(e->hooks, e->class);
-	} else if (!t || is_another(t) || t->in_handler) {
-		lose(t && !is_another(t) ? t : NULL,
-		     t ? LOSS_REENTRANT : LOSS_NO_THREAD);
+	} else if (!t || thread_is_another(t) || t->in_handler) {
+		count_loss(t && !thread_is_another(t) ? t : NULL,
+			   t ? LOSS_REENTRANT : LOSS_NO_THREAD);
 		pass(e->hooks, e->class);
 	} else if (t->ending) {
 		mute(e->hooks, e->class);
@@ -318,8 +308,8 @@ static uint32_t slots_of(const struct thread *t, uint64_t addr, uint64_t bytes,
 	uint32_t slots;
 
 	if (instr_config.algorithm == INSTR_COMDETECTIVE)
-		return t->instr.watches &&
-		       is_near(&t->instr.watched[0], addr, bytes);
+		return instr_of(t)->watches &&
+		       is_near(&instr_of(t)->watched[0], addr, bytes);
 	slots = instr_watch_slots(addr, bytes);
 	for (uint32_t left = slots; left; left &= left - 1)
 		if (!instr_transfer_needs(t, __builtin_ctz(left), flags))
@@ -340,9 +330,9 @@ static void listen_exact(struct thread *t, struct event *e)
 	struct instr_thread *h = e->hooks;
 
 	load(h, e->class, 0);
-	e->sampled = --t->instr.until[e->class] < 0;
+	e->sampled = --instr_of(t)->until[e->class] < 0;
 	if (e->sampled)
-		t->instr.until[e->class] = interval(t) - 1;
+		instr_of(t)->until[e->class] = interval(t) - 1;
 	instr_exact_access(t, &e->access);
 }
 
@@ -370,10 +360,10 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 		mute(h, class);
 		return;
 	}
-	if (!t || h->owner != owner || !t->instr.begun) {
+	if (!t || h->owner != owner || !instr_of(t)->begun) {
 		blocked(&e);
 		t = thread_self();
-		if (!t || h->owner != owner || !t->instr.begun)
+		if (!t || h->owner != owner || !instr_of(t)->begun)
 			return;
 	}
 	if (instr_config.exact) {
@@ -442,12 +432,12 @@ void instr_trap(struct thread *t, const struct watch_signal *what,
 	store_add(&t->record->traps, 1);
 	instr_begin(t);
 	if (!instr_watch_register(what, &w, &slot, &index, &generation)) {
-		lose(t, LOSS_TRAP_STALE);
+		count_loss(t, LOSS_TRAP_STALE);
 		return;
 	}
-	if (sample_trapped(t, cpu, &w, &a))
+	if (program_trapped(t, cpu, &w, &a))
 		instr_attribute(&a);
 	else
-		lose(t, LOSS_TRAP_INEXACT);
+		count_loss(t, LOSS_TRAP_INEXACT);
 	instr_transfer_trap(t, slot, generation, index, &a);
 }

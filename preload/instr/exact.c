@@ -11,10 +11,11 @@
 #include <sys/mman.h>
 
 #include "exact.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "state.h"
+#include "preload/signal/claimed.h"
+#include "preload/threads/thread_rows.h"
+#include "preload/core/thread.h"
 #include "preload/core/sys.h"
-#include "preload/hooks/hooks.h"
 #include "src/store/directory_store.h"
 #include "src/base/signal_safe.h"
 
@@ -99,14 +100,14 @@ void instr_exact_start(struct thread *t)
 		unlock_rows();
 	}
 	if (number != EXACT_ROWS_NONE) {
-		t->instr.exact = &threads[number];
-		t->instr.in_exact =
-			!exact_thread_init(exact, t->instr.exact, number);
+		instr_of(t)->exact = &threads[number];
+		instr_of(t)->in_exact =
+			!exact_thread_init(exact, instr_of(t)->exact, number);
 	}
-	if (t->instr.in_exact)
+	if (instr_of(t)->in_exact)
 		thread_mark_referenced(t->record->id);
 	else
-		lose(t, LOSS_NO_THREAD);
+		count_loss(t, LOSS_NO_THREAD);
 }
 
 /*
@@ -118,27 +119,27 @@ void instr_exact_access(struct thread *t, const struct access *a)
 {
 	uint64_t all = ~0ull, before;
 
-	if (!t->instr.in_exact)
+	if (!instr_of(t)->in_exact)
 		return;
 	if (!atomic_load_explicit(&signal_handlers, memory_order_relaxed)) {
-		exact_access(exact, t->instr.exact, a, 0);
+		exact_access(exact, instr_of(t)->exact, a, 0);
 		return;
 	}
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
-	exact_access(exact, t->instr.exact, a, 0);
+	exact_access(exact, instr_of(t)->exact, a, 0);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
 		  sizeof(before));
 }
 
 void instr_exact_end(struct thread *t)
 {
-	t->instr.in_exact = false;
+	instr_of(t)->in_exact = false;
 	if (!lock_rows())
 		return;
 	exact_store_thread(&runtime.store, &rows, t->record->id,
-			   &t->instr.exact->counts);
-	living[t->instr.exact->id] = NULL;
-	exact_rows_give(&rows, t->instr.exact->id);
+			   &instr_of(t)->exact->counts);
+	living[instr_of(t)->exact->id] = NULL;
+	exact_rows_give(&rows, instr_of(t)->exact->id);
 	unlock_rows();
 }
 
@@ -150,7 +151,7 @@ uint32_t instr_exact_finish(void)
 		if (living[i])
 			exact_store_thread(&runtime.store, &rows,
 					   living[i]->record->id,
-					   &living[i]->instr.exact->counts);
+					   &instr_of(living[i])->exact->counts);
 	exact_store(&runtime.store, &rows, exact);
 	unlock_rows();
 	return rows.used_twice;

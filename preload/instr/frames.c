@@ -21,9 +21,11 @@
 #include "config.h"
 #include "libraries.h"
 #include "path.h"
+#include "state.h"
+#include "preload/threads/stack_bounds.h"
+#include "preload/core/maps.h"
 #include "preload/core/memread.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "preload/core/thread.h"
 #include "preload/core/sys.h"
 #include "src/base/signal_safe.h"
 
@@ -197,9 +199,10 @@ void instr_frames_end(struct thread *t)
 	}
 	mine.rooms = NULL;
 	mine.lacks_room = false;
-	if (t->instr.path)
-		sys_call2(SYS_munmap, t->instr.path, sizeof(*t->instr.path));
-	t->instr.path = NULL;
+	if (instr_of(t)->path)
+		sys_call2(SYS_munmap, instr_of(t)->path,
+			  sizeof(*instr_of(t)->path));
+	instr_of(t)->path = NULL;
 }
 
 /* The child may have been made by a handler that interrupted a hook: */
@@ -212,7 +215,7 @@ void instr_frames_forget(struct instr_thread *h)
 static bool find(struct thread *t, uint64_t sp)
 {
 	struct instr_frames copy[INSTR_LIBRARIES_MAX];
-	struct instr_path *p = t->instr.path;
+	struct instr_path *p = instr_of(t)->path;
 	bool left_out = false;
 	uint32_t copies = 0;
 
@@ -237,11 +240,11 @@ static uint32_t path_of(struct thread *t, uint64_t sp, uint64_t ip,
 			bool *complete)
 {
 	const struct path_call access = { .ip = ip };
-	struct instr_path *p = t->instr.path;
+	struct instr_path *p = instr_of(t)->path;
 	uint32_t node = 0, parent;
 
 	if (!p)
-		p = t->instr.path = map(sizeof(*p));
+		p = instr_of(t)->path = map(sizeof(*p));
 	*complete = p && find(t, sp);
 	if (!p)
 		return 0;
@@ -275,7 +278,7 @@ void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip)
 	if (!complete)
 		atomic_fetch_add_explicit(&cut, 1, memory_order_relaxed);
 	for (int i = 0; i < INSTR_REUSE_ENGINES; i++)
-		t->instr.reuse[i].thread.path = path;
+		instr_of(t)->reuse[i].thread.path = path;
 }
 
 uint64_t instr_frames_lost(void)

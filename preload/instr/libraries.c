@@ -14,6 +14,7 @@
 #include "libraries.h"
 #include "state.h"
 #include "source.h"
+#include "preload/signal/real.h"
 #include "preload/core/runtime.h"
 
 struct look {

@@ -17,7 +17,7 @@
 #include "lookahead.h"
 #include "libraries.h"
 #include "preload/core/memread.h"
-#include "preload/core/state.h"
+#include "preload/core/thread.h"
 #include "src/x86/decode/decode.h"
 #include "src/x86/interp/interp.h"
 #include "src/base/signal_safe.h"

@@ -27,7 +27,7 @@
 
 #include "preload/instr/runtime/instr.h"
 #include "src/store/path_table.h"
-#include "preload/core/stack_bounds.h"
+#include "preload/threads/stack_bounds.h"
 
 enum {
 	INSTR_STACK_PAGE = 4096,

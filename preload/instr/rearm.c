@@ -30,8 +30,9 @@
 #include "libraries.h"
 #include "regpool.h"
 #include "reuse.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "state.h"
+#include "preload/sources/program_memory.h"
+#include "preload/core/thread.h"
 #include "src/base/signal_safe.h"
 
 static uint8_t each_access[INSTR_WATCHED], no_access[INSTR_WATCHED];
@@ -50,9 +51,9 @@ static void set_tables(struct thread *t)
 
 		if (!l)
 			continue;
-		table = t->instr.bank ? no_access : l->watched;
+		table = instr_of(t)->bank ? no_access : l->watched;
 		/* (U) pairs with (T). */
-		(void)__atomic_exchange_n(&t->instr.copy[i].watched, table,
+		(void)__atomic_exchange_n(&instr_of(t)->copy[i].watched, table,
 					  __ATOMIC_ACQ_REL);
 	}
 }
@@ -61,12 +62,12 @@ static int set(struct thread *t, int reg, const struct instr_slot *s)
 {
 	int r;
 
-	if (t->instr.armed[reg].generation == s->generation &&
-	    t->instr.armed[reg].range.addr == s->range.addr)
+	if (instr_of(t)->armed[reg].generation == s->generation &&
+	    instr_of(t)->armed[reg].range.addr == s->range.addr)
 		return 0;
 	r = instr_regpool_set(t, reg, &s->range, s->thread != t->record->id);
 	if (!r)
-		t->instr.armed[reg] = *s;
+		instr_of(t)->armed[reg] = *s;
 	return r;
 }
 
@@ -78,14 +79,14 @@ void instr_rearm_update(struct thread *t)
 
 	for (int reg = 0; reg < n; reg++)
 		any |= instr_reuse_slot(reg, &s[reg]);
-	if (any && !instr_regpool_take(t) && !t->instr.by_hooks) {
-		lose(t, LOSS_NO_EVENT);
-		t->instr.by_hooks = true;
+	if (any && !instr_regpool_take(t) && !instr_of(t)->by_hooks) {
+		count_loss(t, LOSS_NO_EVENT);
+		instr_of(t)->by_hooks = true;
 	}
 	set_tables(t);
 	for (int reg = 0; reg < n; reg++)
 		is[reg] = instr_reuse_slot(reg, &s[reg]);
-	for (int reg = 0; t->instr.bank && reg < n && !r; reg++)
+	for (int reg = 0; instr_of(t)->bank && reg < n && !r; reg++)
 		if (is[reg])
 			r = set(t, reg, &s[reg]);
 		else
@@ -94,26 +95,26 @@ void instr_rearm_update(struct thread *t)
 		return;
 	/* Perhaps the application closed them. */
 	instr_regpool_release(t);
-	memset(t->instr.armed, 0, sizeof(t->instr.armed));
+	memset(instr_of(t)->armed, 0, sizeof(instr_of(t)->armed));
 	set_tables(t);
 }
 
 void instr_rearm_off(struct thread *t, int reg)
 {
 	instr_regpool_off(t, reg);
-	t->instr.armed[reg].generation = 0;
+	instr_of(t)->armed[reg].generation = 0;
 }
 
 struct access instr_rearm_access(struct thread *t, const struct instr_slot *s,
 				 const struct cpu_state *cpu)
 {
 	struct access a = { .ip = cpu->rip };
-	bool known = sample_trapped(t, cpu, &s->range, &a);
+	bool known = program_trapped(t, cpu, &s->range, &a);
 
 	if (known) {
 		instr_attribute(&a);
 	} else {
-		lose(t, LOSS_TRAP_INEXACT);
+		count_loss(t, LOSS_TRAP_INEXACT);
 		a.addr = s->range.addr;
 		a.len = s->range.len;
 		a.flags = ACCESS_LOAD; /* the owner's decides in any case */
@@ -126,7 +127,7 @@ struct access instr_rearm_access(struct thread *t, const struct instr_slot *s,
 bool instr_rearm_is_due(const struct thread *t)
 {
 	for (int i = 0; i < instr_libraries(); i++)
-		if (__atomic_load_n(&t->instr.copy[i].watched,
+		if (__atomic_load_n(&instr_of(t)->copy[i].watched,
 				    __ATOMIC_RELAXED) == each_access)
 			return true;
 	return false;
@@ -136,7 +137,7 @@ void instr_rearm_request(struct thread *t)
 {
 	for (int i = 0; i < instr_libraries(); i++)
 		/* (T) pairs with (U). */
-		__atomic_store_n(&t->instr.copy[i].watched, each_access,
+		__atomic_store_n(&instr_of(t)->copy[i].watched, each_access,
 				 __ATOMIC_RELEASE);
 }
 

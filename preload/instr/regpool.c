@@ -14,8 +14,8 @@
 #include <stdatomic.h>
 
 #include "regpool.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "state.h"
+#include "preload/core/thread.h"
 #include "preload/watch/own_event.h"
 #include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
@@ -85,7 +85,7 @@ bool instr_regpool_take(struct thread *t)
 {
 	struct instr_bank *b = NULL;
 
-	if (t->instr.bank)
+	if (instr_of(t)->bank)
 		return true;
 	for (int i = 0; i < BANKS_MAX && !b; i++)
 		if (take(&banks[i]))
@@ -95,15 +95,15 @@ bool instr_regpool_take(struct thread *t)
 			give_back(b);
 			return false;
 		}
-	t->instr.bank = b;
+	instr_of(t)->bank = b;
 	return b;
 }
 
 void instr_regpool_release(struct thread *t)
 {
-	struct instr_bank *b = t->instr.bank;
+	struct instr_bank *b = instr_of(t)->bank;
 
-	t->instr.bank = NULL;
+	instr_of(t)->bank = NULL;
 	if (b)
 		give_back(b);
 }
@@ -113,13 +113,13 @@ int instr_regpool_set(struct thread *t, int reg, const struct watch_range *w,
 {
 	struct perf_event_attr a = attributes(reg, w, stores_only);
 
-	return own_event_set(&t->instr.bank->event[reg], &a);
+	return own_event_set(&instr_of(t)->bank->event[reg], &a);
 }
 
 void instr_regpool_off(struct thread *t, int reg)
 {
-	if (t->instr.bank)
-		own_event_off(&t->instr.bank->event[reg]);
+	if (instr_of(t)->bank)
+		own_event_off(&instr_of(t)->bank->event[reg]);
 }
 
 void instr_regpool_close_all(void)

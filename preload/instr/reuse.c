@@ -34,8 +34,10 @@
 #include "rearm.h"
 #include "source.h"
 #include "watch.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "state.h"
+#include "preload/threads/thread_rows.h"
+#include "preload/core/maps.h"
+#include "preload/core/thread.h"
 #include "preload/core/sys.h"
 #include "preload/watch/watch.h"
 #include "src/engine/reuse_thread_regs.h"
@@ -129,7 +131,7 @@ static uint64_t count_for(const struct thread *t, const struct engine *e)
 {
 	return e->scope == REUSE_PRIVATE
 		       ? instr_accesses(t)
-		       : instr_count_domain(t->instr.place.domain);
+		       : instr_count_domain(instr_of(t)->place.domain);
 }
 
 /* Of a thread, or a cache, as this one sees it. */
@@ -184,14 +186,14 @@ static void decided(void *ctx, const struct reuse_event *e)
 		generation = maps_note(e->end.ip);
 	if (reuse_tally_add(&runtime.store, r->tally, g->scope, g->granularity,
 			    e, generation))
-		lose(r->owner, LOSS_STORE_FULL);
+		count_loss(r->owner, LOSS_STORE_FULL);
 }
 
 /* There is one engine then. */
 static int arm_registers(void *ctx, const struct reuse_watched *w)
 {
 	struct instr_reuse *r = ctx;
-	struct instr_awaited *awaited = &r->owner->instr.awaited;
+	struct instr_awaited *awaited = &instr_of(r->owner)->awaited;
 	struct watch_range range =
 		reuse_thread_regs_part(w->addr, w->len, &r->thread.rng);
 	struct reuse_watched part = *w;
@@ -202,9 +204,9 @@ static int arm_registers(void *ctx, const struct reuse_watched *w)
 	arm(r, &part);
 	instr_count_rearm_others(r->owner);
 	awaited->call = 0;
-	if (r->owner->instr.bank && r->owner->instr.from)
-		awaited->call =
-			instr_lookahead(r->owner, r->owner->instr.from, &range);
+	if (instr_of(r->owner)->bank && instr_of(r->owner)->from)
+		awaited->call = instr_lookahead(
+			r->owner, instr_of(r->owner)->from, &range);
 	if (!awaited->call) {
 		instr_rearm_update(r->owner);
 		return 0;
@@ -310,38 +312,39 @@ int instr_reuse_init(uint32_t registers)
 
 void instr_reuse_start(struct thread *t)
 {
-	t->instr.place = instr_place(t->record->id);
-	t->instr.awaited.call = 0;
-	t->instr.reuse_tally = (struct reuse_tally){
+	instr_of(t)->place = instr_place(t->record->id);
+	instr_of(t)->awaited.call = 0;
+	instr_of(t)->reuse_tally = (struct reuse_tally){
 		.writer.section = CDP_REUSE,
 		.period = instr_config.period,
 	};
 	for (uint32_t i = 0; i < engines; i++) {
-		struct instr_reuse *r = &t->instr.reuse[i];
+		struct instr_reuse *r = &instr_of(t)->reuse[i];
 
 		r->owner = t;
-		r->tally = &t->instr.reuse_tally;
+		r->tally = &instr_of(t)->reuse_tally;
 		r->engine = i;
-		reuse_thread_init(&r->thread, &t->instr.place, r,
+		reuse_thread_init(&r->thread, &instr_of(t)->place, r,
 				  runtime.seed + 2 + i);
 	}
 	thread_mark_referenced(t->record->id);
 	instr_count_begin(t);
-	t->instr.in_reuse = true;
+	instr_of(t)->in_reuse = true;
 }
 
 void instr_reuse_end(struct thread *t)
 {
 	uint64_t all = ~0ull, before = 0;
 
-	t->instr.in_reuse = false;
+	instr_of(t)->in_reuse = false;
 	/* Who has a lock is not to be interrupted. */
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
 	for (uint32_t i = 0; i < engines; i++)
-		reuse_thread_end(engine[i].reuse, &t->instr.reuse[i].thread);
+		reuse_thread_end(engine[i].reuse,
+				 &instr_of(t)->reuse[i].thread);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
 		  sizeof(before));
-	reuse_tally_release(&t->instr.reuse_tally);
+	reuse_tally_release(&instr_of(t)->reuse_tally);
 }
 
 /*
@@ -365,8 +368,8 @@ static bool decides(const struct engine *g, const struct watched *s,
 		return false;
 	use = instr_place(
 		atomic_load_explicit(&s->thread, memory_order_relaxed));
-	if (reuse_verdict(g->scope, &use, &t->instr.place, access_stores(a)) ==
-	    REUSE_NOTHING)
+	if (reuse_verdict(g->scope, &use, &instr_of(t)->place,
+			  access_stores(a)) == REUSE_NOTHING)
 		return false;
 	*piece = *a;
 	if (a->len > LINE_BYTES) {
@@ -382,7 +385,7 @@ bool instr_reuse_watches(const struct thread *t, const struct access *a)
 	struct access piece;
 	uint32_t generation;
 
-	if (t->instr.bank || !may_touch(a))
+	if (instr_of(t)->bank || !may_touch(a))
 		return false;
 	for (const struct engine *g = engine; g < engine + engines; g++)
 		for (uint32_t i = 0; i < slots; i++)
@@ -397,7 +400,7 @@ static void trap(struct thread *t, const struct access *a)
 	struct access piece;
 	uint32_t generation;
 
-	for (uint32_t n = 0; t->instr.in_reuse && n < engines; n++) {
+	for (uint32_t n = 0; instr_of(t)->in_reuse && n < engines; n++) {
 		const struct engine *g = &engine[n];
 
 		for (uint32_t i = 0; i < slots; i++) {
@@ -405,7 +408,7 @@ static void trap(struct thread *t, const struct access *a)
 				     &generation))
 				continue;
 			store_add(&t->record->traps, 1);
-			reuse_trap(g->reuse, &t->instr.reuse[n].thread, i,
+			reuse_trap(g->reuse, &instr_of(t)->reuse[n].thread, i,
 				   generation, &piece, count_for(t, g));
 		}
 	}
@@ -419,8 +422,9 @@ void instr_reuse_trap(struct thread *t, const struct access *a, uint64_t sp)
 
 static void give_up(struct thread *t, int slot, uint32_t generation)
 {
-	uint64_t weight = reuse_drop(engine[0].reuse, &t->instr.reuse[0].thread,
-				     slot, generation);
+	uint64_t weight =
+		reuse_drop(engine[0].reuse, &instr_of(t)->reuse[0].thread, slot,
+			   generation);
 
 	atomic_fetch_add_explicit(&limited, weight, memory_order_relaxed);
 	store_add(&t->record->loss[LOSS_TRAP_LIMIT], weight);
@@ -438,30 +442,30 @@ void instr_reuse_register(struct thread *t, const struct watch_signal *what,
 	struct access a;
 
 	store_add(&t->record->traps, 1);
-	if (!t->instr.in_reuse || !t->instr.bank || reg >= slots) {
-		lose(t, LOSS_TRAP_STALE);
+	if (!instr_of(t)->in_reuse || !instr_of(t)->bank || reg >= slots) {
+		count_loss(t, LOSS_TRAP_STALE);
 		return;
 	}
-	armed = t->instr.armed[reg];
+	armed = instr_of(t)->armed[reg];
 	if (what->addr && what->addr != armed.range.addr) {
-		lose(t, LOSS_TRAP_STALE);
+		count_loss(t, LOSS_TRAP_STALE);
 		return;
 	}
 	if (!instr_reuse_slot(reg, &now) ||
 	    now.generation != armed.generation) {
 		instr_rearm_off(t, reg);
-		lose(t, LOSS_TRAP_STALE);
+		count_loss(t, LOSS_TRAP_STALE);
 		return;
 	}
 	if (what->late) {
 		instr_rearm_off(t, reg);
-		reuse_drop(engine[0].reuse, &t->instr.reuse[0].thread, reg,
+		reuse_drop(engine[0].reuse, &instr_of(t)->reuse[0].thread, reg,
 			   now.generation);
 		return;
 	}
 	a = instr_rearm_access(t, &armed, cpu);
 	instr_frames_path(t, cpu->gpr[STACK_POINTER], a.ip);
-	reuse_trap(engine[0].reuse, &t->instr.reuse[0].thread, reg,
+	reuse_trap(engine[0].reuse, &instr_of(t)->reuse[0].thread, reg,
 		   now.generation, &a, instr_accesses(t));
 	traps = atomic_fetch_add_explicit(&watched[reg].traps, 1,
 					  memory_order_relaxed);
@@ -475,7 +479,7 @@ void instr_reuse_sample(struct thread *t, const struct access *a, uint64_t sp)
 	uint64_t end = a->addr + a->len;
 	int pieces = 0;
 
-	if (!t->instr.in_reuse)
+	if (!instr_of(t)->in_reuse)
 		return;
 	instr_frames_path(t, sp, a->ip);
 	while (piece.addr < end && pieces++ < PIECES_MAX) {
@@ -485,32 +489,34 @@ void instr_reuse_sample(struct thread *t, const struct access *a, uint64_t sp)
 			next = end;
 		piece.len = next - piece.addr;
 		for (uint32_t i = 0; i < engines; i++)
-			reuse_sample(engine[i].reuse, &t->instr.reuse[i].thread,
-				     &piece, count_for(t, &engine[i]));
+			reuse_sample(engine[i].reuse,
+				     &instr_of(t)->reuse[i].thread, &piece,
+				     count_for(t, &engine[i]));
 		piece.addr = next;
 	}
 	if (piece.addr < end)
-		lose(t, LOSS_NO_REGISTER);
+		count_loss(t, LOSS_NO_REGISTER);
 	if (!hardware)
 		return;
 	/* The use is this access: nothing else will tell of it. */
-	if (!t->instr.bank)
+	if (!instr_of(t)->bank)
 		trap(t, a);
-	else if (t->instr.awaited.call)
-		reuse_trap(engine[0].reuse, &t->instr.reuse[0].thread,
-			   t->instr.awaited.slot, t->instr.awaited.generation,
-			   a, instr_accesses(t));
+	else if (instr_of(t)->awaited.call)
+		reuse_trap(engine[0].reuse, &instr_of(t)->reuse[0].thread,
+			   instr_of(t)->awaited.slot,
+			   instr_of(t)->awaited.generation, a,
+			   instr_accesses(t));
 }
 
 void instr_reuse_hook(struct thread *t, uint64_t ip)
 {
-	struct instr_awaited a = t->instr.awaited;
+	struct instr_awaited a = instr_of(t)->awaited;
 
-	t->instr.awaited.call = 0;
+	instr_of(t)->awaited.call = 0;
 	/* A handler of the program's came first: who knows what it did. */
 	if (a.call && ip - a.call >= INSN_BYTES_MAX)
-		reuse_drop(engine[0].reuse, &t->instr.reuse[0].thread, a.slot,
-			   a.generation);
+		reuse_drop(engine[0].reuse, &instr_of(t)->reuse[0].thread,
+			   a.slot, a.generation);
 }
 
 static void add_loss(enum loss_cause cause, uint64_t uses)

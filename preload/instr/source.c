@@ -18,8 +18,11 @@
 #include "reuse.h"
 #include "transfer.h"
 #include "watch.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "state.h"
+#include "preload/core/thread.h"
+#include "preload/handler/handler.h"
+#include "preload/signal/claim.h"
+#include "preload/sources/sample.h"
 #include "preload/watch/watch.h"
 #include "src/store/directory_store.h"
 
@@ -34,7 +37,7 @@ bool instr_is_source(void)
 	return is_source;
 }
 
-int instr_choose(char *why, size_t size)
+static int choose(char *why, size_t size)
 {
 	const char *reason = "";
 
@@ -136,7 +139,7 @@ static void start_hardware(bool sigtrap, bool *lines, char *why, size_t size)
 	}
 	runtime.delivery = DELIVERY_SIGTRAP;
 	runtime.signal = SIGTRAP;
-	if (signal_claim(runtime.signal))
+	if (signal_claim(runtime.signal, handler_on_signal))
 		return;
 	runtime.registers = wanted; /* what a self-test tries */
 	runtime.registers = open_registers(wanted, lines, reason,
@@ -160,12 +163,15 @@ static void set_up_comm(void)
 		c->watch = NULL;
 }
 
-int instr_start(bool sigtrap, char *why, size_t size)
+static int start(char *why, size_t size)
 {
+	bool sigtrap = runtime.delivery == DELIVERY_SIGTRAP;
 	struct instr_config *config = &instr_config;
 	bool lines = true;
 	int r = 0;
 
+	/* Without a signal of ours nothing is queued. */
+	runtime.delivery = DELIVERY_SIGTRAP;
 	is_source = true;
 	instr_events_init();
 	runtime.registers = 0;
@@ -193,7 +199,7 @@ int instr_start(bool sigtrap, char *why, size_t size)
 	return 0;
 }
 
-void instr_describe(struct cdp_header *h, const char *why)
+static void describe(struct cdp_header *h, const char *why)
 {
 	static const char *const algorithms[] = {
 		[INSTR_COMDETECTIVE] = "comdetective",
@@ -217,23 +223,24 @@ void instr_describe(struct cdp_header *h, const char *why)
 			 "software watchpoints (--watch sw)");
 }
 
-void instr_thread_begin(struct thread *t)
+static void thread_begin(struct thread *t)
 {
 	for (int i = 0; is_source && i < instr_libraries(); i++)
 		if (instr_library(i))
 			instr_frames_begin(t, instr_library(i)->thread());
 }
 
-void instr_thread_end(struct thread *t)
+/* At the end of the process finish() has done all of this. */
+static void thread_end(struct thread *t)
 {
-	if (!is_source)
+	if (!is_source || !runtime_active())
 		return;
 	instr_frames_end(t);
-	if (t->instr.watches)
+	if (instr_of(t)->watches)
 		instr_software_comm.disarm(t);
 	instr_flush(t);
 	instr_regpool_release(t);
-	if (t->instr.in_reuse) {
+	if (instr_of(t)->in_reuse) {
 		instr_reuse_end(t);
 		instr_count_end(t);
 	}
@@ -242,11 +249,11 @@ void instr_thread_end(struct thread *t)
 			instr_library(i)->thread()->owner = 0;
 			instr_rearm_end(instr_library(i));
 		}
-	if (t->instr.in_exact)
+	if (instr_of(t)->in_exact)
 		instr_exact_end(t);
 }
 
-void instr_stop(void)
+static void stop(void)
 {
 	if (!is_source)
 		return;
@@ -258,7 +265,7 @@ void instr_stop(void)
 	instr_regpool_close_all();
 }
 
-void instr_finish(bool last)
+static void finish(bool last)
 {
 	struct cdp_header *h = runtime.store.header;
 	uint32_t again;
@@ -266,7 +273,7 @@ void instr_finish(bool last)
 	if (!is_source)
 		return;
 	if (last)
-		instr_stop();
+		stop();
 	if (thread_self())
 		instr_flush(thread_self());
 	if (instr_config.reuse && last)
@@ -283,7 +290,7 @@ void instr_finish(bool last)
 			 again, EXACT_ROWS);
 }
 
-void instr_after_fork(void)
+static void after_fork(void)
 {
 	if (!is_source)
 		return;
@@ -298,3 +305,47 @@ void instr_after_fork(void)
 	instr_regpool_close_all();
 	is_source = false;
 }
+
+static void on_signal(struct thread *t, const struct watch_signal *s,
+		      const struct cpu_state *cpu)
+{
+	if (s->event == WATCH_SHARED)
+		instr_trap(t, s, cpu);
+	else if (s->event == WATCH_DATA && instr_reuse_by_registers())
+		instr_reuse_register(t, s, cpu);
+	else
+		sample_trap(t, s, cpu);
+}
+
+static bool takes_late_traps(const struct thread *t)
+{
+	return instr_reuse_by_registers();
+}
+
+/* No event interrupts the program; hooks ask runtime_phase and _active. */
+static void nothing_to_pause(void)
+{
+}
+
+static uint64_t ticks(const struct thread *t)
+{
+	return instr_ticks();
+}
+
+const struct source_ops instr_source = {
+	.thread_bytes = sizeof(struct instr_state),
+	.choose = choose,
+	.start = start,
+	.describe = describe,
+	.pause = nothing_to_pause,
+	.resume = nothing_to_pause,
+	.finish = finish,
+	.stop = stop,
+	.after_fork = after_fork,
+	.thread_begin = thread_begin,
+	.thread_end = thread_end,
+	.on_signal = on_signal,
+	.takes_late_traps = takes_late_traps,
+	.disarm_late_trap = instr_watch_disarm_late_trap,
+	.time = ticks,
+};

@@ -21,46 +21,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cdp_header;
+#include "preload/core/source.h"
+
 struct instr_library;
-struct thread;
 
-/*
- * Returns 1 if this is to be the source of this process, 0 if not, -1 with one
- * line for the user in @why if it is asked for and cannot be used, or if no
- * source can do what is asked. Context: set-up.
- */
-int instr_choose(char *why, size_t size);
-
-/*
- * Start, after instr_choose returned 1. @sigtrap says whether the kernel can
- * send synchronous signals for debug registers. @why may get a remark for the
- * user. Returns 0 or -errno. Context: set-up.
- */
-int instr_start(bool sigtrap, char *why, size_t size);
-
-/* Describe the source in the file's header. Context: set-up. */
-void instr_describe(struct cdp_header *h, const char *why);
+extern const struct source_ops instr_source;
 
 /* True if this is the source of this process. Any context. */
 bool instr_is_source(void);
-
-/* @t, the calling thread, begins, before it runs any of the program's code. */
-void instr_thread_begin(struct thread *t);
-/* The calling thread ends. */
-void instr_thread_end(struct thread *t);
-
-/*
- * Write the results. With @last nothing more will come; else the process is
- * about to execute another program, and goes on if that fails.
- */
-void instr_finish(bool last);
-
-/* Tell the hooks to stop reporting. Any context. */
-void instr_stop(void);
-
-/* In a forked child: let go of what was inherited. Context: set-up. */
-void instr_after_fork(void);
 
 /* Make the hooks of @l report to us, or stop that and flush their counts. */
 void instr_listen_to(struct instr_library *l);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "runtime/instr.h"
+#include "preload/core/thread.h"
 #include "src/engine/comm.h"
 #include "src/store/reuse_tally.h"
 #include "src/engine/transfer.h"
@@ -20,7 +21,6 @@
 struct exact_thread;
 struct instr_bank; /* regpool.h: the debug registers of one thread */
 struct instr_path; /* path.h */
-struct thread;
 
 enum {
 	INSTR_LIBRARIES_MAX = 64,
@@ -88,5 +88,10 @@ struct instr_state {
 		enum transfer_need need;
 	} need[TRANSFER_SLOTS_MAX];
 };
+
+static inline struct instr_state *instr_of(const struct thread *t)
+{
+	return t->source;
+}
 
 #endif

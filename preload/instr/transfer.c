@@ -18,8 +18,9 @@
 #include "config.h"
 #include "event.h"
 #include "watch.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "state.h"
+#include "preload/sources/sample.h"
+#include "preload/core/thread.h"
 #include "src/store/transfer_store.h"
 #include "src/base/signal_safe.h"
 
@@ -124,46 +125,47 @@ void instr_transfer_start(struct thread *t)
 {
 	uint32_t id = t->record->id, seen = atomic_load(&ids);
 
-	t->instr.in_transfer = transfer && id < THREADS;
-	if (!t->instr.in_transfer) {
+	instr_of(t)->in_transfer = transfer && id < THREADS;
+	if (!instr_of(t)->in_transfer) {
 		if (transfer)
-			lose(t, LOSS_NO_THREAD);
+			count_loss(t, LOSS_NO_THREAD);
 		return;
 	}
 	while (seen <= id && !atomic_compare_exchange_weak(&ids, &seen, id + 1))
 		;
-	transfer_thread_init(&t->instr.transfer, id, t, runtime.seed + 1);
+	transfer_thread_init(&instr_of(t)->transfer, id, t, runtime.seed + 1);
 }
 
 void instr_transfer_sample(struct thread *t, const struct access *a)
 {
-	if (!t->instr.in_transfer)
+	if (!instr_of(t)->in_transfer)
 		return;
 	/* Loads have counters of their own, and their samples tell nothing. */
 	if (a->flags & ACCESS_STORE)
 		atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
-	transfer_sample(transfer, &t->instr.transfer, a, t->clock_at, t->core);
+	transfer_sample(transfer, &instr_of(t)->transfer, a, t->clock_at,
+			t->core);
 }
 
 void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
 			 uint32_t range, const struct access *a)
 {
-	if (!t->instr.in_transfer)
+	if (!instr_of(t)->in_transfer)
 		return;
-	t->instr.need[slot].need =
-		transfer_trap(transfer, &t->instr.transfer, slot, generation,
-			      range, a, t->clock_at, t->core);
-	t->instr.need[slot].generation = generation;
+	instr_of(t)->need[slot].need =
+		transfer_trap(transfer, &instr_of(t)->transfer, slot,
+			      generation, range, a, t->clock_at, t->core);
+	instr_of(t)->need[slot].generation = generation;
 }
 
 bool instr_transfer_needs(const struct thread *t, uint32_t slot, uint32_t flags)
 {
-	if (!t->instr.in_transfer)
+	if (!instr_of(t)->in_transfer)
 		return false;
-	if (t->instr.need[slot].generation != instr_watch_generation(slot))
+	if (instr_of(t)->need[slot].generation != instr_watch_generation(slot))
 		return true;
-	return t->instr.need[slot].need > TRANSFER_NEED_STORES ||
-	       (t->instr.need[slot].need == TRANSFER_NEED_STORES &&
+	return instr_of(t)->need[slot].need > TRANSFER_NEED_STORES ||
+	       (instr_of(t)->need[slot].need == TRANSFER_NEED_STORES &&
 		flags & ACCESS_STORE);
 }
 
@@ -175,8 +177,8 @@ void instr_transfer_finish(bool last)
 
 	if (!transfer)
 		return;
-	if (last && t && t->instr.in_transfer)
-		transfer_finish(transfer, &t->instr.transfer);
+	if (last && t && instr_of(t)->in_transfer)
+		transfer_finish(transfer, &instr_of(t)->transfer);
 	stats = transfer_stats(transfer);
 	lock_tally();
 	transfer_store(&runtime.store, &writer, tally, &stats,

@@ -16,7 +16,9 @@
 
 #include "watch.h"
 #include "libraries.h"
-#include "preload/core/state.h"
+#include "state.h"
+#include "preload/core/timing.h"
+#include "preload/core/thread.h"
 #include "preload/watch/own_event.h"
 #include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
@@ -151,9 +153,9 @@ static void disarm_comm(void *ctx)
 {
 	struct thread *t = ctx;
 
-	for (uint32_t i = 0; i < t->instr.watches; i++)
-		mark(t->instr.watched[i].addr & -(uint64_t)LINE_BYTES, -1);
-	t->instr.watches = 0;
+	for (uint32_t i = 0; i < instr_of(t)->watches; i++)
+		mark(instr_of(t)->watched[i].addr & -(uint64_t)LINE_BYTES, -1);
+	instr_of(t)->watches = 0;
 }
 
 static int arm_comm(void *ctx, const struct watch_range *ranges, int n)
@@ -162,10 +164,10 @@ static int arm_comm(void *ctx, const struct watch_range *ranges, int n)
 
 	disarm_comm(t);
 	for (int i = 0; i < n; i++) {
-		t->instr.watched[i] = ranges[i];
+		instr_of(t)->watched[i] = ranges[i];
 		mark(ranges[i].addr & -(uint64_t)LINE_BYTES, 1);
 	}
-	t->instr.watches = n;
+	instr_of(t)->watches = n;
 	store_add(&t->record->arms, 1);
 	return n;
 }
@@ -286,7 +288,7 @@ bool instr_watch_register(const struct watch_signal *what,
 	 */
 	if (traps == TRAPS_MAX) {
 		register_off(reg);
-		lose(thread_self(), LOSS_TRAP_LIMIT);
+		count_loss(thread_self(), LOSS_TRAP_LIMIT);
 	}
 	*slot = bytes_each == LINE_BYTES ? reg : 0;
 	*index = bytes_each == LINE_BYTES ? 0 : reg;

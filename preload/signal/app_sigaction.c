@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "preload/hooks/hooks.h"
+#include "app_sigaction.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -53,7 +53,7 @@ static void free_slot(uint64_t ticket)
 }
 
 /* Returns the ticket, 0 if SLOTS others are setting the action just now. */
-static uint64_t write_slot(const struct wish *w)
+static uint64_t write_slot(const struct app_sigaction *w)
 {
 	struct slot *s = take_slot();
 	uint64_t ticket;
@@ -73,7 +73,7 @@ static uint64_t write_slot(const struct wish *w)
 	return ticket;
 }
 
-static bool read_slot(uint64_t ticket, struct wish *w)
+static bool read_slot(uint64_t ticket, struct app_sigaction *w)
 {
 	struct slot *s = &slots[ticket % SLOTS];
 
@@ -89,7 +89,8 @@ static bool read_slot(uint64_t ticket, struct wish *w)
 	return atomic_load_explicit(&s->ticket, memory_order_relaxed) == ticket;
 }
 
-bool wish_publish(const struct wish *w, struct wish *before)
+bool app_sigaction_publish(const struct app_sigaction *w,
+			   struct app_sigaction *before)
 {
 	uint64_t ticket = write_slot(w);
 
@@ -102,7 +103,7 @@ bool wish_publish(const struct wish *w, struct wish *before)
 	return true;
 }
 
-uint64_t wish_read(struct wish *w)
+uint64_t app_sigaction_read(struct app_sigaction *w)
 {
 	for (int i = 0; i < READ_TRIES; i++) {
 		uint64_t ticket =
@@ -115,10 +116,10 @@ uint64_t wish_read(struct wish *w)
 	return 0;
 }
 
-void wish_reset(uint64_t ticket)
+void app_sigaction_reset(uint64_t ticket)
 {
 	uint64_t expected = ticket, next;
-	struct wish w;
+	struct app_sigaction w;
 
 	if (!ticket || !read_slot(ticket, &w))
 		return;

@@ -14,141 +14,35 @@
  * and the handler returns: the kernel ends the process at the very instruction
  * it interrupted, with the status and the core of the signal itself.
  */
-#include <errno.h>
-#include <sys/single_threaded.h>
-#include <sys/syscall.h>
-#include <time.h>
+#include <stdatomic.h>
 #include <ucontext.h>
 
-#include "preload/hooks/hooks.h"
+#include "app_sigaction.h"
+#include "claim.h"
+#include "claimed.h"
+#include "forward.h"
+#include "pending.h"
 #include "preload/core/sys.h"
-#include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
 
 enum {
-	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
-	TAKE_TRIES = 64,
-	FIRST_QUEUED = 32,      /* those below wait once a thread */
+	TRAP_PERF_CODE = 6,     /* TRAP_PERF, newer than our libc */
 	ROOM_BYTES = 96 * 1024, /* 64 KiB for a handler, and our frames */
-	/*
-	 * si_code SI_USER is the kernel's to give, except for the main thread
-	 * to its own process. Another thread queues the signal with this code,
-	 * which is turned back before the application sees it.
-	 */
-	REQUEUED = -0x5d00,
 };
 
-bool signal_is_our_own(const siginfo_t *info)
+static void (*_Atomic when_held)(void);
+
+void signal_when_held(void (*fn)(void))
 {
-	return watch_classify(signal_claimed(), info).event != WATCH_NOTHING;
+	atomic_store(&when_held, fn);
 }
 
-void signal_restore_code(siginfo_t *info)
+static void tell_held(void)
 {
-	if (info->si_code == REQUEUED)
-		info->si_code = SI_USER;
-}
+	void (*fn)(void) = atomic_load(&when_held);
 
-bool signal_took_a_place(bool late, siginfo_t *info)
-{
-	struct signal_thread *t = &signal_thread;
-	bool took = t->keeps && late;
-
-	if (took)
-		memcpy(info, t->kept, SIGINFO_BYTES);
-	/* Had it not to wait there was none before it. */
-	t->keeps = false;
-	return took;
-}
-
-bool signal_is_theirs(siginfo_t *info)
-{
-	if (signal_is_our_own(info))
-		return signal_took_a_place(true, info);
-	signal_thread.keeps = false;
-	signal_restore_code(info);
-	return true;
-}
-
-static int take_one(siginfo_t *info)
-{
-	struct timespec now = { 0, 0 };
-	uint64_t set = signal_bit(signal_claimed());
-
-	return sys_call4(SYS_rt_sigtimedwait, &set, info, &now,
-			 KERNEL_MASK_BYTES);
-}
-
-bool signal_take_pending(siginfo_t *info)
-{
-	for (int i = 0; i < TAKE_TRIES; i++) {
-		if (take_one(info) != signal_claimed()) {
-			signal_thread.keeps = false;
-			return false;
-		}
-		if (signal_is_theirs(info))
-			return true;
-	}
-	return false;
-}
-
-static void queue(const siginfo_t *info, bool for_this_thread)
-{
-	pid_t pid = sys_call0(SYS_getpid), tid = sys_call0(SYS_gettid);
-	siginfo_t copy = *info;
-	int sig = signal_claimed();
-	long r;
-
-	if (for_this_thread) {
-		r = sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, sig, &copy);
-		if (!r && sig < FIRST_QUEUED && signal_claim_is_ours()) {
-			memcpy(signal_thread.kept, info, SIGINFO_BYTES);
-			signal_thread.keeps = true;
-		}
-	} else {
-		if (info->si_code == SI_USER && pid != tid)
-			copy.si_code = REQUEUED;
-		r = sys_call3(SYS_rt_sigqueueinfo, pid, sig, &copy);
-	}
-	if (r == -EPERM)
-		sys_call2(SYS_kill, pid, sig);
-}
-
-static bool is_for_a_thread(const siginfo_t *info)
-{
-	return info->si_code == SI_TKILL && !__libc_single_threaded;
-}
-
-/*
- * A signal below 32 is queued once for a thread: one of ours that waits there
- * would swallow it. It may still come in the few instructions between the two
- * calls below, and is found in its place then: hence what was queued is kept.
- * The process's own queue has none of ours, and serves where there is one
- * thread.
- *
- * A thread that waits for it keeps what it has: another thread that took it
- * from the process's queue, only to find it blocked as well, would have it in
- * hand while the one that was woken looks for it.
- */
-void signal_requeue(const siginfo_t *info)
-{
-	siginfo_t other;
-	bool more = signal_take_pending(&other);
-
-	queue(info, is_for_a_thread(info) || (signal_thread.waits && !more));
-	if (more)
-		queue(&other, is_for_a_thread(&other));
-}
-
-void signal_thread_end(void)
-{
-	siginfo_t info;
-
-	if (!signal_thread.waits)
-		return;
-	signal_thread.waits = false;
-	if (signal_thread.held && signal_take_pending(&info))
-		signal_requeue(&info);
+	if (fn)
+		fn();
 }
 
 /* The kernel raised it for an instruction: int3, a single step. */
@@ -171,7 +65,7 @@ static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 {
 	if (signal_claim_is_ours()) {
 		signal_thread.held = true;
-		signalfd_let_through();
+		tell_held();
 	}
 	signal_requeue(info);
 	set_kernel_mask(&uc->uc_sigmask,
@@ -230,7 +124,7 @@ static __attribute__((noinline)) void leave_handler(
  * at the instruction again.
  */
 static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
-			 const struct wish *w)
+			 const struct app_sigaction *w)
 {
 	void (*handler)(int, siginfo_t *, void *) =
 		(void (*)(int, siginfo_t *, void *))(uintptr_t)w->handler;
@@ -256,7 +150,7 @@ static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
 void signal_forward(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
-	struct wish w;
+	struct app_sigaction w;
 	uint64_t ticket;
 
 	signal_restore_code(info);
@@ -273,7 +167,7 @@ void signal_forward(int sig, siginfo_t *info, void *context)
 			hold(sig, info, uc);
 		return;
 	}
-	ticket = wish_read(&w);
+	ticket = app_sigaction_read(&w);
 	if (w.handler == (void *)(uintptr_t)SIG_IGN) {
 		if (is_forced(sig, info))
 			die(sig, info, uc);
@@ -285,7 +179,7 @@ void signal_forward(int sig, siginfo_t *info, void *context)
 	}
 	if (w.flags & (int)SA_RESETHAND) {
 		if (signal_claim_is_ours())
-			wish_reset(ticket);
+			app_sigaction_reset(ticket);
 		else
 			signal_default_for_good();
 	}

@@ -8,24 +8,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sched.h>
 #include <sys/mman.h>
 
-#include "src/x86/decode/backdecode.h"
-#include "preload/handler/budget.h"
-#include "preload/instr/event.h"
-#include "preload/instr/source.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
-#include "preload/core/sys.h"
+#include "sample.h"
+#include "program_memory.h"
 #include "thread_reuse.h"
-#include "preload/watch/watch.h"
+#include "preload/core/maps.h"
+#include "preload/core/sys.h"
+#include "preload/core/vdso.h"
+#include "preload/handler/budget.h"
+#include "preload/threads/thread_rows.h"
+#include "preload/threads/threads.h"
 #include "src/store/sample_log.h"
 #include "src/base/signal_safe.h"
-
-enum {
-	PAGE_MASK = 4095
-};
 
 static struct sample_log_record *sample_log;
 static _Atomic uint32_t logged;
@@ -72,7 +67,7 @@ static void on_detection(void *ctx, const struct detection *d)
 
 	maps_note(d->publisher.ip);
 	if (pair_table_add(&runtime.store, &t->pairs, d, t->clock_at, g)) {
-		lose(t, LOSS_STORE_FULL);
+		count_loss(t, LOSS_STORE_FULL);
 		return;
 	}
 	core_table_add(&runtime.store, &t->cores, d);
@@ -82,7 +77,7 @@ static void on_detection(void *ctx, const struct detection *d)
 
 static void on_loss(void *ctx, enum loss_cause cause)
 {
-	lose(ctx, cause);
+	count_loss(ctx, cause);
 }
 
 const struct comm_sink sample_sink = {
@@ -113,9 +108,9 @@ static void feed(struct thread *t, const struct access *a,
 static void deliver(struct thread *t, const struct choice *c)
 {
 	if (c->stalled_unknown)
-		lose(t, LOSS_NOT_STALLED);
+		count_loss(t, LOSS_NOT_STALLED);
 	if (c->what != CHOSEN) {
-		lose(t, c->cause);
+		count_loss(t, c->cause);
 	} else if (t->reuse) {
 		note(t, &c->access, c->kind);
 		thread_reuse_sample_ahead(t, &c->access);
@@ -135,52 +130,20 @@ void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
 	}
 }
 
-struct memory sample_memory(struct thread *t, uint64_t ip)
-{
-	struct memory m = runtime.memory;
-
-	m.ctx = t;
-	for (uint32_t i = 0; i < runtime.code_count; i++) {
-		if (ip < runtime.code[i].low || ip >= runtime.code[i].high)
-			continue;
-		m.direct_low = runtime.code[i].low;
-		m.direct_high = runtime.code[i].high;
-	}
-	return m;
-}
-
-static struct memory memory_at(struct thread *t, const struct cpu_state *cpu)
-{
-	struct memory m = sample_memory(t, cpu->rip);
-
-	/* The page that is being executed is mapped; src/x86/decode/memory.h. */
-	if (!m.direct_high) {
-		m.direct_low = cpu->rip & ~(uint64_t)PAGE_MASK;
-		m.direct_high = m.direct_low + PAGE_MASK + 1;
-	}
-	return m;
-}
-
 /*
- * The kernel's own code in our address space. Its data cannot be read, so
- * paths end there; a breakpoint would be met by our handler, which asks for
- * the time too.
+ * The vDSO's data cannot be read, so paths end there. Our handler asks it for
+ * the time too, so a breakpoint in it would trap in the handler.
  */
-static bool in_vdso(uint64_t ip)
+static void finish_choice(struct thread *t, struct choice *c)
 {
-	return ip >= runtime.vdso_low && ip < runtime.vdso_high;
-}
-
-static void settle(struct thread *t, struct choice *c)
-{
-	if (c->what == CHOSEN_BREAKPOINT && in_vdso(c->breakpoint_ip)) {
+	if (c->what == CHOSEN_BREAKPOINT && vdso_has(c->breakpoint_ip)) {
 		choose_abandon(&t->choose, c);
 	} else if (c->what == CHOSEN_BREAKPOINT) {
 		if (!watch_exec(t, c->breakpoint_ip)) {
 			t->exec_ip = c->breakpoint_ip;
 			return;
 		}
-		lose(t, LOSS_NO_REGISTER);
+		count_loss(t, LOSS_NO_REGISTER);
 		choose_abandon(&t->choose, c);
 	}
 	deliver(t, c);
@@ -188,7 +151,7 @@ static void settle(struct thread *t, struct choice *c)
 
 void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
 {
-	struct memory m = memory_at(t, cpu);
+	struct memory m = program_memory_at(t, cpu);
 	struct choice c;
 
 	store_add(&t->record->interrupts, 1);
@@ -197,45 +160,37 @@ void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
 	if (t->exec_ip) { /* the breakpoint was not reached in time */
 		watch_exec_off(t);
 		t->exec_ip = 0;
-		lose(t, LOSS_BREAKPOINT_MISSED);
+		count_loss(t, LOSS_BREAKPOINT_MISSED);
 		choose_abandon(&t->choose, &c);
 		if (c.what == CHOSEN)
 			deliver(t, &c);
 	}
 	if (budget_is_spent(t->debt_ns, runtime.period_ns)) {
-		lose(t, LOSS_BUDGET);
+		count_loss(t, LOSS_BUDGET);
 		return;
 	}
 	choose_start(&t->choose, cpu, &m, &c);
-	settle(t, &c);
+	finish_choice(t, &c);
 }
 
-void sample_exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
+static void exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
 {
-	struct memory m = memory_at(t, cpu);
+	struct memory m = program_memory_at(t, cpu);
 	struct choice c;
 
 	store_add(&t->record->exec_traps, 1);
 	if (!t->exec_ip || t->exec_ip != cpu->rip) {
 		watch_exec_off(t);
-		lose(t, LOSS_TRAP_STALE);
+		count_loss(t, LOSS_TRAP_STALE);
 		return;
 	}
 	watch_exec_off(t);
 	t->exec_ip = 0;
 	choose_resume(&t->choose, cpu, &m, &c);
-	settle(t, &c);
+	finish_choice(t, &c);
 }
 
-bool sample_trapped(struct thread *t, const struct cpu_state *cpu,
-		    const struct watch_range *w, struct access *a)
-{
-	struct memory m = memory_at(t, cpu);
-
-	return !backdecode_trapped(cpu, &m, w->addr, w->len, false, a);
-}
-
-void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
+static void data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 {
 	struct access a;
 	bool known = false;
@@ -246,9 +201,25 @@ void sample_data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 		return;
 	}
 	if (reg < (int)t->comm.armed)
-		known = sample_trapped(t, cpu, &t->comm.ranges[reg], &a);
+		known = program_trapped(t, cpu, &t->comm.ranges[reg], &a);
 	if (!known)
 		a.ip = cpu->rip;
 	comm_trap(&runtime.comm, &t->comm, reg, known ? &a : NULL,
-		  instr_is_source() ? instr_ticks() : t->clock_at, t->core);
+		  runtime.source->time(t), t->core);
+}
+
+void sample_trap(struct thread *t, const struct watch_signal *s,
+		 const struct cpu_state *cpu)
+{
+	if (s->event == WATCH_EXEC)
+		exec_breakpoint(t, cpu);
+	else if (s->event == WATCH_DATA && s->late && t->reuse)
+		thread_reuse_late(t, s->reg);
+	else if (s->event == WATCH_DATA)
+		data_trap(t, s->reg, cpu);
+}
+
+uint64_t sample_time(const struct thread *t)
+{
+	return t->clock_at;
 }

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "preload/sources/clock/clock_reuse.h"
-#include "preload/instr/source.h"
-#include "preload/sources/pmu/pmu.h"
-#include "preload/core/state.h"
-#include "preload/core/sys.h"
+#include "program_memory.h"
 #include "thread_reuse.h"
+#include "preload/core/maps.h"
+#include "preload/core/sys.h"
+#include "preload/threads/thread_rows.h"
 #include "preload/watch/watch.h"
-#include "src/engine/reuse_thread_regs.h"
 #include "src/store/reuse_tally.h"
+#include "src/engine/reuse_thread_regs.h"
+#include "src/base/text.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -44,12 +44,29 @@ static size_t head_bytes(void)
 	return (sizeof(struct thread_reuse) + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* The source clock has one for its execution breakpoints. */
+static const struct source_reuse *ops(void)
+{
+	return runtime.source->reuse;
+}
+
 static uint32_t registers(void)
 {
-	return runtime.hardware || runtime.registers < 2
-		       ? runtime.registers
-		       : runtime.registers - 1;
+	uint32_t kept = ops()->registers;
+
+	return runtime.registers > kept ? runtime.registers - kept
+					: runtime.registers;
+}
+
+static void hold(struct thread *t)
+{
+	if (ops()->hold)
+		ops()->hold(t);
+}
+
+static void release(struct thread *t)
+{
+	if (ops()->release)
+		ops()->release(t);
 }
 
 static size_t mapping_bytes(void)
@@ -66,7 +83,7 @@ static void on_decided(void *ctx, const struct reuse_event *v)
 		generation = maps_note(v->end.ip);
 	if (reuse_tally_add(&runtime.store, &t->reuse->tally, REUSE_PRIVATE,
 			    REUSE_ADDRESS, v, generation))
-		lose(t, LOSS_STORE_FULL);
+		count_loss(t, LOSS_STORE_FULL);
 	thread_mark_referenced(t->record->id);
 }
 
@@ -84,13 +101,12 @@ void thread_reuse_begin(struct thread *t)
 	struct thread_reuse *r;
 	long at;
 
-	if (!(runtime.config.modes & CDP_MODE_REUSE) || t->reuse ||
-	    instr_is_source())
+	if (!(runtime.config.modes & CDP_MODE_REUSE) || t->reuse || !ops())
 		return;
 	at = sys_call6(SYS_mmap, 0, mapping_bytes(), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at < 0 && at > -4096) {
-		lose(t, LOSS_NO_EVENT);
+		count_loss(t, LOSS_NO_EVENT);
 		return;
 	}
 	r = (struct thread_reuse *)at;
@@ -102,21 +118,12 @@ void thread_reuse_begin(struct thread *t)
 	store_set(&t->record->reuse_resolution, resolution);
 }
 
-/* What the source counts: accesses, its events being off, or ns. */
-static bool count_all(struct thread *t, uint64_t *count)
-{
-	if (runtime.hardware)
-		return pmu_source_accesses(t, count);
-	*count = clock_reuse_ns(t);
-	return true;
-}
-
 /* Of the program alone. */
 static bool count_now(struct thread *t, uint64_t *count)
 {
 	uint64_t ours = t->reuse->signals * per_signal;
 
-	if (!count_all(t, count))
+	if (!ops()->count(t, count))
 		return false;
 	*count = *count > ours ? *count - ours : 0;
 	return true;
@@ -144,7 +151,7 @@ void thread_reuse_end(struct thread *t)
 static bool look_after_registers(struct thread *t)
 {
 	bool paused = false;
-	uint32_t pauses = runtime.hardware ? pmu_source_pauses(&paused) : 0;
+	uint32_t pauses = ops()->pauses ? ops()->pauses(&paused) : 0;
 
 	if (watch_is_held(t) && !t->registers_lost &&
 	    t->reuse->pauses == pauses)
@@ -161,7 +168,7 @@ static void sample(struct thread *t, const struct access *a, bool ahead)
 	uint64_t now;
 
 	if (!count_now(t, &now)) {
-		lose(t, LOSS_NO_EVENT);
+		count_loss(t, LOSS_NO_EVENT);
 		return;
 	}
 	if (!look_after_registers(t)) {
@@ -194,8 +201,34 @@ static void take_trial(struct thread *t)
 {
 	struct thread_reuse *r = t->reuse;
 
-	if (r->trials < TRIALS && count_all(t, &r->counted[r->trials]))
+	if (r->trials < TRIALS && ops()->count(t, &r->counted[r->trials]))
 		r->trials++;
+}
+
+bool thread_reuse_takes_late(const struct thread *t)
+{
+	return t->reuse;
+}
+
+int thread_reuse_possible(char *why, size_t size)
+{
+	struct text t;
+	int r = ops()->possible(why, size);
+
+	if (r)
+		return r;
+	text_begin(&t, why, size);
+	/* A queued signal comes late, and once for each time it is armed. */
+	if (runtime.delivery != DELIVERY_SIGTRAP) {
+		text_put(&t, "-m reuse needs synchronous signals: Linux 5.19");
+		return -ENODEV;
+	}
+	if (!runtime.registers) {
+		text_put(&t, "-m reuse needs debug registers: ");
+		text_put(&t, runtime.store.header->registers_reason);
+		return -ENODEV;
+	}
+	return 0;
 }
 
 void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
@@ -207,24 +240,20 @@ void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 	bool known;
 
 	t->reuse->echo = false;
-	if (runtime.hardware) {
-		pmu_source_hold(t);
-		thread_reuse_signal(t);
-	}
+	hold(t);
 	if (t->reuse->calibrating) {
 		take_trial(t);
 	} else if (!count_now(t, &now)) {
-		lose(t, LOSS_NO_EVENT);
+		count_loss(t, LOSS_NO_EVENT);
 	} else {
 		look_after_registers(t);
 		range = reuse_thread_regs_range(own, reg);
-		known = range && sample_trapped(t, cpu, range, &a);
+		known = range && program_trapped(t, cpu, range, &a);
 		if (range && !known)
-			lose(t, LOSS_TRAP_INEXACT);
+			count_loss(t, LOSS_TRAP_INEXACT);
 		reuse_thread_regs_trap(own, reg, known ? &a : NULL, now);
 	}
-	if (runtime.hardware)
-		pmu_source_let_go(t);
+	release(t);
 }
 
 void thread_reuse_late(struct thread *t, int reg)
@@ -235,12 +264,10 @@ void thread_reuse_late(struct thread *t, int reg)
 	r->echo = !r->echo;
 	if (!r->echo || r->calibrating)
 		return;
-	if (runtime.hardware)
-		pmu_source_hold(t);
+	hold(t);
 	look_after_registers(t);
 	reuse_thread_regs_spoil(&r->own, reg);
-	if (runtime.hardware)
-		pmu_source_let_go(t);
+	release(t);
 }
 
 /* What came between two traps, in order; how many there are. */
@@ -298,7 +325,7 @@ void thread_reuse_calibrate(void)
 	atomic_signal_fence(memory_order_seq_cst);
 	r->calibrating = false;
 	n = between(r, sorted);
-	if (n && runtime.hardware)
+	if (n && ops()->counts_accesses)
 		per_signal = sorted[0] ? sorted[0] - 1 : 0;
 	else if (n)
 		set_time(t, sorted, n);

@@ -27,8 +27,9 @@ struct thread;
 struct thread_reuse;
 
 /*
- * Can it be done with what there is? Returns 0, or -ENODEV with one line for
- * people in @why. Context: set-up, registers having been tried.
+ * Can the source in use measure reuse with what there is? Returns 0, or
+ * -ENODEV with one line for people in @why. Context: set-up, registers having
+ * been tried.
  */
 int thread_reuse_possible(char *why, size_t size);
 
@@ -41,6 +42,9 @@ void thread_reuse_end(struct thread *t);
 
 /* A signal came: once for all samples that it brings. */
 void thread_reuse_signal(struct thread *t);
+
+/* source_ops.takes_late_traps of sources that thread_reuse serves. */
+bool thread_reuse_takes_late(const struct thread *t);
 
 /* A sample of an access that was made; the thread's events are off. */
 void thread_reuse_sample(struct thread *t, const struct access *a);

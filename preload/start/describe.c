@@ -9,9 +9,8 @@
 
 #include "describe.h"
 #include "preload/common/host.h"
-#include "preload/sources/pmu/pmu.h"
-#include "preload/instr/source.h"
-#include "preload/core/state.h"
+#include "preload/core/runtime.h"
+#include "preload/core/timing.h"
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -59,50 +58,21 @@ void describe_process(struct cdp_header *h)
 	h->cores = sysconf(_SC_NPROCESSORS_CONF);
 }
 
-static void describe_source(struct cdp_header *h, const char *why)
-{
-	const struct pmu_plan *plan = pmu_source_chosen();
-	bool pebs = plan->source == PMU_PEBS;
-
-	if (runtime.hardware) {
-		snprintf(h->source, sizeof(h->source), "%s",
-			 pebs ? "pebs" : "ibs");
-		snprintf(h->source_reason, sizeof(h->source_reason), "%s",
-			 runtime.hardware_why);
-		snprintf(h->period_unit, sizeof(h->period_unit), "%s",
-			 pebs ? "events" : "ops");
-		h->period = plan->period;
-		return;
-	}
-	snprintf(h->source, sizeof(h->source), "clock");
-	if (runtime.delivery == DELIVERY_SIGTRAP)
-		snprintf(h->source_reason, sizeof(h->source_reason),
-			 "perf task-clock with synchronous signals%s%s",
-			 runtime.hardware_why[0] ? "; " : "",
-			 runtime.hardware_why);
-	else
-		snprintf(h->source_reason, sizeof(h->source_reason),
-			 "POSIX timers of each thread%s%.150s",
-			 *why ? ": " : "", why);
-	snprintf(h->period_unit, sizeof(h->period_unit), "ns");
-	h->period = runtime.period_ns;
-}
-
 void describe_measurement(struct cdp_header *h, const char *why)
 {
+	const struct source_reuse *reuse = runtime.source->reuse;
 	const struct comm *c = &runtime.comm;
 	bool sync = runtime.delivery == DELIVERY_SIGTRAP;
 
 	h->line_bytes = c->line_bytes;
-	describe_source(h, why);
 	snprintf(h->delivery, sizeof(h->delivery), "%s",
 		 sync ? "sigtrap" : "rtsig");
 	snprintf(h->algorithm, sizeof(h->algorithm), "comdetective");
-	if (runtime.config.modes & CDP_MODE_REUSE && !instr_is_source())
+	if (runtime.config.modes & CDP_MODE_REUSE && reuse)
 		snprintf(h->note, sizeof(h->note),
 			 "reuse within threads, as their own registers see it: "
 			 "what other threads store ends no use%s",
-			 runtime.hardware ? "" : "; in ns, estimated");
+			 reuse->counts_accesses ? "" : "; in ns, estimated");
 	h->registers = runtime.registers;
 	h->board_slots = board_slots(c->board);
 	if (runtime.config.duration_ns)
@@ -118,6 +88,7 @@ void describe_measurement(struct cdp_header *h, const char *why)
 			 runtime.config.delay_ns / 1e9);
 	h->expiry = comm_expiry(c);
 	h->watch_expiry = comm_watch_expiry(c);
+	runtime.source->describe(h, why);
 }
 
 void describe_end(struct cdp_header *h, enum cdp_state state)

@@ -11,9 +11,9 @@
 
 #include "output.h"
 #include "describe.h"
-#include "preload/core/stderr_line.h"
 #include "src/store/outdir.h"
-#include "preload/core/state.h"
+#include "preload/core/runtime.h"
+#include "preload/core/stderr_line.h"
 #include "preload/core/sys.h"
 
 enum {
@@ -84,12 +84,12 @@ bool output_open(void)
 			 "not profiled: cannot make the directory %.200s: %s "
 			 "(COMDET_OUT=DIR puts it elsewhere)",
 			 runtime.config.out, strerror(-dir));
-		say(error);
+		stderr_line(error);
 		return false;
 	}
 	r = open_store(dir, error, sizeof(error));
 	close(dir);
 	if (r)
-		say(error);
+		stderr_line(error);
 	return !r;
 }

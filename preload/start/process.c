@@ -8,11 +8,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "comdet.h"
 #include "describe.h"
-#include "preload/instr/source.h"
+#include "process.h"
+#include "stop.h"
+#include "preload/core/maps.h"
 #include "preload/core/runtime.h"
-#include "preload/sources/source.h"
-#include "preload/core/state.h"
 #include "preload/core/sys.h"
 #include "preload/watch/watch.h"
 
@@ -28,8 +29,9 @@ void runtime_before_exec(void)
 {
 	if (!runtime_is_ours())
 		return;
-	source_pause();
-	instr_finish(false);
+	runtime.source->pause();
+	if (runtime.source->finish)
+		runtime.source->finish(false);
 	maps_finish();
 	describe_end(runtime.store.header, CDP_EXECED);
 }
@@ -40,7 +42,7 @@ void runtime_exec_failed(void)
 		return;
 	__atomic_store_n(&runtime.store.header->state, CDP_RUNNING,
 			 __ATOMIC_RELEASE);
-	source_resume();
+	runtime.source->resume();
 }
 
 void runtime_before_sandbox(const char *what)
@@ -93,11 +95,8 @@ void runtime_after_fork_child(void)
 	if (!runtime.store.header || sys_call0(SYS_getpid) == runtime.pid)
 		return;
 	block_timer(SIG_UNBLOCK);
-	instr_after_fork();
+	runtime.source->after_fork();
 	watch_after_fork();
-	clock_close();
-	if (runtime.hardware)
-		pmu_source_after_fork();
 	store_release(&runtime.store);
 	runtime.store.header = NULL;
 	runtime.sampling = false;

@@ -6,8 +6,8 @@
 #include <link.h>
 #include <string.h>
 
+#include "program.h"
 #include "preload/core/runtime.h"
-#include "preload/core/state.h"
 
 /*
  * The code that the program was started with stays where it is: the loader

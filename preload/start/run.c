@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "run.h"
-#include "preload/core/state.h"
+#include "preload/core/runtime.h"
 
 static const char variable[] = "COMDET_RUN=";
 static char entry[PATH_MAX + 80];

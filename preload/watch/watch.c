@@ -25,11 +25,9 @@
 #include <sys/resource.h>
 
 #include "own_event.h"
-#include "preload/sources/pmu/pmu.h"
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
-#include "preload/core/sys.h"
 #include "watch.h"
+#include "preload/core/sys.h"
+#include "preload/core/thread.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -405,8 +403,9 @@ static struct watch_signal classify_fd(int fd)
 		s.reg = i;
 		l->may_fire[i] = false;
 	}
-	if (!s.event && pmu_source_has(t, fd)) {
-		s.event = WATCH_PMU;
+	if (!s.event && runtime.source->has_descriptor &&
+	    runtime.source->has_descriptor(t, fd)) {
+		s.event = WATCH_SOURCE;
 	} else if (!s.event && fd >= fd_base) { /* of a lease that was lost */
 		s.event = WATCH_DATA;
 		s.late = true;

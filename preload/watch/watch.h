@@ -13,6 +13,7 @@
 #define COMDET_PRELOAD_WATCH_WATCH_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,8 +27,8 @@ enum watch_event {
 	WATCH_DATA, /* register number 0 to 3 */
 	WATCH_EXEC,
 	WATCH_SELFTEST,
-	WATCH_PMU,    /* a hardware event */
-	WATCH_SHARED, /* a register of all threads: instr/watch.c */
+	WATCH_SOURCE, /* an event of the source's own */
+	WATCH_SHARED, /* a register of all threads: instr/watch.h */
 };
 
 /* What siginfo tells in one of our signals. */
@@ -59,7 +60,7 @@ int watch_fd_base(void);
 int watch_exec(struct thread *t, uint64_t ip);
 void watch_exec_off(struct thread *t);
 
-/* Has it the registers that it armed last, or has another taken them? */
+/* True if @t still owns the registers that it armed last. */
 bool watch_is_held(const struct thread *t);
 
 /* Close what the thread has. */

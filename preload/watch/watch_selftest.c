@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
 #include "watch.h"
+#include "preload/core/thread.h"
+#include "preload/core/timing.h"
 
 enum {
 	PATIENCE_NS = 1000 * 1000

@@ -45,11 +45,11 @@ awk '/^void signal_requeue\(/ { print "void in_hand(void), given_back(void);"; o
 	on && /^}/ { print "\tgiven_back();"; on = 0; n++ }
 	{ print }
 	on && /^\tbool more = / { print "\tin_hand();"; n++ }
-	END { exit n != 2 }' "$TOP/preload/signal/forward.c" >"$t/handing.c" ||
-	{ echo "signal/forward.c is not what is expected here"; exit 1; }
+	END { exit n != 2 }' "$TOP/preload/signal/pending.c" >"$t/handing.c" ||
+	{ echo "signal/pending.c is not what is expected here"; exit 1; }
 # shellcheck disable=SC2046,SC2086
 $CC $flags -I"$TOP/preload/signal" -shared -Wl,-z,now -Wl,-z,defs -o "$handing" \
-	$(ls "$TOP"/preload/{hooks,signal}/*.c | grep -v signal/forward) "$t/handing.c" \
+	$(ls "$TOP"/preload/{hooks,signal}/*.c | grep -v signal/pending) "$t/handing.c" \
 	"$TOP/tests/programs/hooks/fake_runtime.c" -ldl || exit 1
 # shellcheck disable=SC2086
 $CC $flags -shared -Wl,-z,now -Wl,-z,defs -o "$counting" \

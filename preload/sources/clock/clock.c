@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * clock - interrupts after so much CPU time of each thread
- *
- * One inherited perf task-clock event covers every thread of the process, new
- * ones included, and raises SIGTRAP in user mode only, so no system call of
- * the application is ever interrupted by it. Where perf_events is denied or
- * too old, each thread has a POSIX timer on its own CPU clock.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include "preload/core/runtime.h"
-#include "preload/core/state.h"
+#include "clock.h"
 #include "preload/core/sys.h"
+#include "preload/core/thread.h"
+#include "preload/watch/own_event.h"
 #include "preload/watch/watch.h"
 
-uint64_t now_ns(void)
-{
-	struct timespec ts;
+static struct own_event event = { .fd = -1 };
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+static struct clock_state *state_of(struct thread *t)
+{
+	return t->source;
 }
 
 static int perf_clock_open(void)
@@ -35,7 +31,7 @@ static int perf_clock_open(void)
 	a.sample_period = runtime.period_ns;
 	a.inherit = 1;
 	a.inherit_thread = 1; /* new threads, not forked children */
-	return own_event_open(&runtime.clock, &a, -1, watch_fd_base());
+	return own_event_open(&event, &a, -1, watch_fd_base());
 }
 
 static const char *why_no_perf(int error)
@@ -67,37 +63,48 @@ static const char *why_no_perf(int error)
 bool clock_was_closed(void)
 {
 	return runtime.delivery == DELIVERY_SIGTRAP &&
-	       !own_event_is_open(&runtime.clock);
+	       !own_event_is_open(&event);
 }
 
 static void switch_clock(unsigned long request)
 {
-	if (own_event_is_open(&runtime.clock))
-		sys_call3(SYS_ioctl, runtime.clock.fd, request, 0);
+	if (own_event_is_open(&event))
+		sys_call3(SYS_ioctl, event.fd, request, 0);
 }
 
-int clock_open(char *reason, size_t size)
+void clock_set_period(uint64_t ns)
+{
+	struct timespec tick = { 0, 0 };
+
+	runtime.period_ns = ns;
+	/* Timers on a thread's CPU clock are looked at on the kernel's tick. */
+	if (runtime.delivery == DELIVERY_RTSIG &&
+	    !clock_getres(CLOCK_MONOTONIC_COARSE, &tick) &&
+	    (uint64_t)tick.tv_nsec > runtime.period_ns)
+		runtime.period_ns = tick.tv_nsec;
+}
+
+int clock_open(char *why, size_t size)
 {
 	int r;
 
-	runtime.clock.fd = -1;
+	event.fd = -1;
 	if (runtime.delivery == DELIVERY_RTSIG) {
 		struct thread *t = thread_self();
 
 		clock_thread_begin(t);
-		if (t->timer < 0) {
-			snprintf(reason, size,
-				 "no POSIX timer could be created");
+		if (!state_of(t)->has_timer) {
+			snprintf(why, size, "no POSIX timer could be created");
 			return -EAGAIN;
 		}
 		return 0;
 	}
 	r = perf_clock_open();
 	if (r) {
-		snprintf(reason, size, "%s", why_no_perf(r));
+		snprintf(why, size, "%s", why_no_perf(r));
 		return r;
 	}
-	sys_call3(SYS_ioctl, runtime.clock.fd, PERF_EVENT_IOC_ENABLE, 0);
+	sys_call3(SYS_ioctl, event.fd, PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
 }
 
@@ -113,24 +120,25 @@ void clock_resume(void)
 
 void clock_close(void)
 {
-	own_event_close(&runtime.clock);
+	own_event_close(&event);
 }
 
 void clock_thread_begin(struct thread *t)
 {
-	struct sigevent event;
+	struct clock_state *own = state_of(t);
+	struct sigevent notify;
 	struct itimerspec spec;
 	int id = -1;
 
-	t->timer = -1;
+	own->has_timer = false;
 	if (runtime.delivery != DELIVERY_RTSIG)
 		return;
-	memset(&event, 0, sizeof(event));
-	event.sigev_notify = SIGEV_THREAD_ID;
-	event._sigev_un._tid = t->tid;
-	event.sigev_signo = runtime.signal;
-	event.sigev_value.sival_ptr = &runtime;
-	if (sys_call3(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &id))
+	memset(&notify, 0, sizeof(notify));
+	notify.sigev_notify = SIGEV_THREAD_ID;
+	notify._sigev_un._tid = t->tid;
+	notify.sigev_signo = runtime.signal;
+	notify.sigev_value.sival_ptr = &runtime;
+	if (sys_call3(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &notify, &id))
 		return;
 	spec.it_interval.tv_sec = runtime.period_ns / 1000000000;
 	spec.it_interval.tv_nsec = runtime.period_ns % 1000000000;
@@ -139,12 +147,15 @@ void clock_thread_begin(struct thread *t)
 		sys_call1(SYS_timer_delete, id);
 		return;
 	}
-	t->timer = id;
+	own->timer = id;
+	own->has_timer = true;
 }
 
 void clock_thread_end(struct thread *t)
 {
-	if (t->timer >= 0)
-		sys_call1(SYS_timer_delete, t->timer);
-	t->timer = -1;
+	struct clock_state *own = state_of(t);
+
+	if (own->has_timer)
+		sys_call1(SYS_timer_delete, own->timer);
+	own->has_timer = false;
 }

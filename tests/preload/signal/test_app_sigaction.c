@@ -10,8 +10,10 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "preload/signal/app_sigaction.c"
 #include "tests/run_suite.h"
+
+/* Last: it forbids what a handler must not call. */
+#include "preload/signal/app_sigaction.c"
 
 enum {
 	THREADS = 6,
@@ -19,22 +21,22 @@ enum {
 };
 
 /* All fields follow from @id. */
-static struct wish make(uint64_t id)
+static struct app_sigaction make(uint64_t id)
 {
-	return (struct wish){ .handler = (void *)(uintptr_t)(id + 16),
-			      .restorer = (void *)(uintptr_t)~id,
-			      .mask = id * 3,
-			      .flags = (int)id };
+	return (struct app_sigaction){ .handler = (void *)(uintptr_t)(id + 16),
+				       .restorer = (void *)(uintptr_t)~id,
+				       .mask = id * 3,
+				       .flags = (int)id };
 }
 
-static uint64_t id_of(const struct wish *w)
+static uint64_t id_of(const struct app_sigaction *w)
 {
 	return (uint64_t)(uintptr_t)w->handler - 16;
 }
 
-static bool is_whole(const struct wish *w)
+static bool is_whole(const struct app_sigaction *w)
 {
-	struct wish should = make(id_of(w));
+	struct app_sigaction should = make(id_of(w));
 
 	return w->restorer == should.restorer && w->mask == should.mask &&
 	       w->flags == should.flags;
@@ -42,9 +44,9 @@ static bool is_whole(const struct wish *w)
 
 START_TEST(nothing_published_is_the_default)
 {
-	struct wish w = make(1);
+	struct app_sigaction w = make(1);
 
-	ck_assert_uint_eq(wish_read(&w), 0);
+	ck_assert_uint_eq(app_sigaction_read(&w), 0);
 	ck_assert_ptr_null(w.handler);
 	ck_assert_int_eq(w.flags, 0);
 }
@@ -52,16 +54,16 @@ END_TEST
 
 START_TEST(publish_gives_back_the_wish_before)
 {
-	struct wish w, before;
+	struct app_sigaction w, before;
 
 	for (uint64_t i = 1; i < 1000; i++) {
 		w = make(i);
-		ck_assert(wish_publish(&w, &before));
+		ck_assert(app_sigaction_publish(&w, &before));
 		if (i > 1)
 			ck_assert_uint_eq(id_of(&before), i - 1);
 		else
 			ck_assert_ptr_null(before.handler);
-		ck_assert(wish_read(&w) != 0);
+		ck_assert(app_sigaction_read(&w) != 0);
 		ck_assert_uint_eq(id_of(&w), i);
 		ck_assert(is_whole(&w));
 	}
@@ -70,14 +72,14 @@ END_TEST
 
 START_TEST(reset_sets_the_default_and_keeps_the_rest)
 {
-	struct wish w = make(5), before;
+	struct app_sigaction w = make(5), before;
 	uint64_t ticket;
 
-	wish_publish(&w, &before);
-	ticket = wish_read(&w);
+	app_sigaction_publish(&w, &before);
+	ticket = app_sigaction_read(&w);
 	for (int i = 0; i < 200; i++) /* the slots of failures are freed */
-		wish_reset(ticket);
-	wish_read(&w);
+		app_sigaction_reset(ticket);
+	app_sigaction_read(&w);
 	ck_assert_ptr_null(w.handler);
 	ck_assert_uint_eq(w.mask, make(5).mask);
 	ck_assert_int_eq(w.flags, make(5).flags);
@@ -86,30 +88,30 @@ END_TEST
 
 START_TEST(reset_leaves_a_newer_wish)
 {
-	struct wish w = make(5), before;
+	struct app_sigaction w = make(5), before;
 	uint64_t ticket;
 
-	wish_publish(&w, &before);
-	ticket = wish_read(&w);
+	app_sigaction_publish(&w, &before);
+	ticket = app_sigaction_read(&w);
 	w = make(6);
-	wish_publish(&w, &before);
+	app_sigaction_publish(&w, &before);
 	for (int i = 0; i < 200; i++)
-		wish_reset(ticket);
-	wish_read(&w);
+		app_sigaction_reset(ticket);
+	app_sigaction_read(&w);
 	ck_assert_uint_eq(id_of(&w), 6);
 }
 END_TEST
 
 START_TEST(without_a_free_slot_publish_refuses)
 {
-	struct wish w = make(7), before;
+	struct app_sigaction w = make(7), before;
 
-	ck_assert(wish_publish(&w, &before));
+	ck_assert(app_sigaction_publish(&w, &before));
 	while (take_slot())
 		;
 	w = make(8);
-	ck_assert(!wish_publish(&w, &before));
-	wish_read(&w);
+	ck_assert(!app_sigaction_publish(&w, &before));
+	app_sigaction_read(&w);
 	ck_assert_uint_eq(id_of(&w), 7);
 }
 END_TEST
@@ -120,11 +122,11 @@ static _Atomic int torn, finished;
 static void *publish_many(void *arg)
 {
 	uint64_t first = (uint64_t)(uintptr_t)arg * ROUNDS + 1;
-	struct wish w, before;
+	struct app_sigaction w, before;
 
 	for (uint64_t i = 0; i < ROUNDS; i++) {
 		w = make(first + i);
-		if (!wish_publish(&w, &before) || !is_whole(&before))
+		if (!app_sigaction_publish(&w, &before) || !is_whole(&before))
 			torn++;
 		else
 			given_back[id_of(&before)]++;
@@ -135,20 +137,20 @@ static void *publish_many(void *arg)
 
 static void *read_many(void *arg)
 {
-	struct wish w;
+	struct app_sigaction w;
 
 	while (finished < THREADS)
-		if (!wish_read(&w) || !is_whole(&w))
+		if (!app_sigaction_read(&w) || !is_whole(&w))
 			torn++;
 	return NULL;
 }
 
 START_TEST(each_wish_is_whole_and_given_back_once)
 {
-	struct wish w = make(0), before;
+	struct app_sigaction w = make(0), before;
 	pthread_t t[THREADS + 2];
 
-	wish_publish(&w, &before);
+	app_sigaction_publish(&w, &before);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&t[i], NULL, publish_many, (void *)(uintptr_t)i);
 	for (int i = THREADS; i < THREADS + 2; i++)
@@ -156,7 +158,7 @@ START_TEST(each_wish_is_whole_and_given_back_once)
 	for (int i = 0; i < THREADS + 2; i++)
 		pthread_join(t[i], NULL);
 	ck_assert_int_eq(torn, 0);
-	wish_read(&w);
+	app_sigaction_read(&w);
 	for (uint64_t i = 0; i <= THREADS * ROUNDS; i++)
 		ck_assert_msg(given_back[i] == (i != id_of(&w)),
 			      "wish %llu was given back %d times",

@@ -21,8 +21,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/hooks/hooks.h"
+#include "preload/core/runtime.h"
 #include "preload/core/sys.h"
+#include "preload/signal/claim.h"
+#include "preload/signal/claimed.h"
+#include "preload/signal/forward.h"
+#include "preload/signal/pending.h"
+#include "preload/start/choose_source.h"
+#include "preload/start/stop.h"
+#include "preload/start/process.h"
+#include "preload/threads/stack_bounds.h"
+#include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
 
 #define COOKIE 0x666b
@@ -60,9 +69,8 @@ bool runtime_is_ours(void)
 	return runtime_active() && sys_call0(SYS_getpid) == owner;
 }
 
-int runtime_signal(void)
+void source_first_thread(void)
 {
-	return runtime_active() ? SIGTRAP : 0;
 }
 
 bool runtime_follow_children(void)
@@ -81,7 +89,6 @@ static void enable(bool on)
 		  on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void runtime_stop(const char *why); /* core/state.h */
 void runtime_stop(const char *why)
 {
 	counts.stops++;
@@ -131,7 +138,7 @@ void runtime_before_sandbox(const char *what)
 		atomic_store(active, 0);
 }
 
-struct thread *runtime_thread_prepare(void *(*routine)(void *))
+struct thread *threads_prepare(void *(*routine)(void *))
 {
 	static struct thread any;
 
@@ -139,21 +146,21 @@ struct thread *runtime_thread_prepare(void *(*routine)(void *))
 	return &any;
 }
 
-void runtime_thread_discard(struct thread *t)
+void threads_discard(struct thread *t)
 {
 	counts.discarded++;
 }
 
-void runtime_thread_stack(uint64_t low, uint64_t bytes)
+void stack_bounds_tell(uint64_t low, uint64_t bytes)
 {
 }
 
-void runtime_thread_begin(struct thread *t)
+void threads_begin(struct thread *t)
 {
 	counts.begun++;
 }
 
-void runtime_thread_end(void)
+void threads_end(void)
 {
 	counts.ended++;
 }
@@ -173,7 +180,7 @@ struct watch_signal watch_classify(int sig, const siginfo_t *info)
 	return s;
 }
 
-void runtime_on_signal(int sig, siginfo_t *info, void *context)
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	struct watch_signal what = watch_classify(sig, info);
 
@@ -255,7 +262,7 @@ static void start(void)
 
 	owner = getpid();
 	atomic_store(active, 1);
-	if (signal_claim(SIGTRAP))
+	if (signal_claim(SIGTRAP, on_signal))
 		return;
 	memset(&a, 0, sizeof(a));
 	a.size = sizeof(a);

@@ -42,4 +42,10 @@ void thread_rows_finish(uint64_t now);
 /* Whoever reads the file sees some name that ends. Context: any. */
 void thread_row_name(struct cdp_thread *r, const char *name);
 
+/* Thread @id is in a detection, so its row must stay. Any context. */
+void thread_mark_referenced(uint32_t id);
+
+/* Detections in the file, of all threads. Any context. */
+uint64_t thread_rows_detections(void);
+
 #endif

@@ -11,12 +11,15 @@
 #include <time.h>
 
 #include "thread_rows.h"
-#include "state.h"
-#include "sys.h"
+#include "preload/core/runtime.h"
+#include "preload/core/sys.h"
+#include "preload/core/timing.h"
 #include "src/base/signal_safe.h"
 
 enum {
-	ENDED_MAX = 1024, /* rows that wait to be merged */
+	THREAD_IDS_MAX = 1 << 20,
+	THREAD_IDS_LITTLE = 1 << 15, /* where address space is limited */
+	ENDED_MAX = 1024,            /* rows that wait to be merged */
 	MERGED_MAX = 256, /* kinds of threads, by name and start routine */
 	SETTLE_NS = 50 * 1000 * 1000,
 	ROWS_APART = 512, /* so many rows stay apart: people can read them */
@@ -250,7 +253,7 @@ void thread_mark_referenced(uint32_t id)
 		__atomic_store_n(&referenced[id], 1, __ATOMIC_RELAXED);
 }
 
-uint64_t threads_committed(void)
+uint64_t thread_rows_detections(void)
 {
 	uint32_t n = atomic_load(&ids);
 	uint64_t sum = 0;

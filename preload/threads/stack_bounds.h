@@ -38,6 +38,9 @@ bool stack_search_take(struct stack_search *s, const char *text, uint64_t n);
  */
 void stack_bounds_look(void);
 
+/* The calling thread's stack is the @bytes at @low. Before threads_begin. */
+void stack_bounds_tell(uint64_t low, uint64_t bytes);
+
 /* The calling thread's, as far as it is known. Context: any. */
 struct stack_bounds stack_bounds_own(void);
 

@@ -8,7 +8,7 @@
  */
 #include <dlfcn.h>
 
-#include "hooks.h"
+#include "real.h"
 
 struct real_functions real_functions;
 

@@ -6,8 +6,7 @@
 #include <sys/auxv.h>
 
 #include "stack_bounds.h"
-#include "runtime.h"
-#include "sys.h"
+#include "preload/core/sys.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -99,7 +98,7 @@ void stack_bounds_look(void)
 		own = s.found;
 }
 
-void runtime_thread_stack(uint64_t low, uint64_t bytes)
+void stack_bounds_tell(uint64_t low, uint64_t bytes)
 {
 	const struct stack_bounds told = { low, bytes };
 

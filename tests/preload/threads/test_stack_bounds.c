@@ -9,8 +9,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-#include "preload/core/runtime.h"
-#include "preload/core/stack_bounds.h"
+#include "preload/threads/stack_bounds.h"
 #include "tests/run_suite.h"
 
 static const char list[] =
@@ -135,9 +134,9 @@ START_TEST(other_threads_are_told_theirs)
 	ck_assert_int_eq(pthread_create(&thread, NULL, look, &b), 0);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_uint_eq(b.bytes, 0);
-	runtime_thread_stack(here + 4096, 4096); /* we are not there */
+	stack_bounds_tell(here + 4096, 4096); /* we are not there */
 	ck_assert_uint_eq(stack_bounds_own().bytes, 0);
-	runtime_thread_stack(here - 8192, 16384);
+	stack_bounds_tell(here - 8192, 16384);
 	ck_assert_uint_eq(stack_bounds_own().low, here - 8192);
 	ck_assert_uint_eq(stack_bounds_own().bytes, 16384);
 }

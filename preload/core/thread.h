@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread - what the library keeps of each thread of the program
+ *
+ * A struct thread belongs to its thread: only that thread and its handler
+ * touch it. threads/thread.h makes them.
+ */
+#ifndef COMDET_PRELOAD_CORE_THREAD_H
+#define COMDET_PRELOAD_CORE_THREAD_H
+
+#include "runtime.h"
+#include "src/base/rng.h"
+#include "src/store/core_table.h"
+#include "src/store/pair_table.h"
+#include "src/x86/choose.h"
+
+struct lease;        /* watch/watch.c: four debug registers of one thread */
+struct thread_reuse; /* sources/thread_reuse.c */
+
+struct thread {
+	struct cdp_thread *record; /* in the file */
+	struct comm_thread comm;
+	struct choose choose;
+	struct pair_table pairs;
+	struct core_table cores;
+	struct rng rng;
+	void *source; /* what the source keeps: source_ops.thread_bytes */
+	struct lease *lease;
+	struct thread_reuse *reuse; /* NULL unless -m reuse */
+	void *(*start)(void *);
+	uint64_t clock_at; /* now of the sample being handled */
+	uint64_t cpu_at;   /* CPU time at the handler's begin, ns */
+	uint64_t exec_ip;  /* execution breakpoint armed there, 0: none */
+	uint64_t late_ip;  /* where the last trap found its signal blocked */
+	int64_t debt_ns;   /* handler time beyond its share */
+	uint64_t samples_seen;
+	pid_t tid;
+	uint32_t core;
+	bool in_handler;
+	bool ending;
+	bool registers_lost; /* to another thread, since it was looked after */
+	/* On their own pages, touched only by threads that are sampled. */
+	char *stack_top;
+};
+
+/* The calling thread's; NULL before it has one and after its end. Any. */
+struct thread *thread_self(void);
+/* False again in a thread that gets a new record. Any context. */
+bool thread_has_ended(void);
+/* Make @t the calling thread's, NULL: none. Any context. */
+void thread_set_self(struct thread *t);
+void thread_set_ended(bool ended);
+
+/*
+ * A raw clone without CLONE_SETTLS shares its creator's thread-local storage,
+ * so both threads see one struct thread. True if @t is of the other one. Any
+ * context, one system call.
+ */
+bool thread_is_another(const struct thread *t);
+
+/* Count a loss of thread @t, or of no thread that we know (NULL). Any. */
+void count_loss(struct thread *t, enum loss_cause cause);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mask - the functions that set a thread's mask
+ */
+#ifndef COMDET_PRELOAD_HOOKS_MASK_H
+#define COMDET_PRELOAD_HOOKS_MASK_H
+
+#include <stdint.h>
+
+/* The mask that the application sees when the kernel's is @mask. Any context */
+uint64_t signal_mask_view(uint64_t mask);
+
+/* pthread_sigmask for the application; returns its mask before. Any context. */
+uint64_t signal_mask_change(int how, uint64_t mask);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process - fork
+ */
+#ifndef COMDET_PRELOAD_HOOKS_PROCESS_H
+#define COMDET_PRELOAD_HOOKS_PROCESS_H
+
+#include <stdbool.h>
+
+/* Around fork and its like. */
+void process_before_fork(void);
+void process_after_fork_parent(bool forked);
+void process_after_fork_child(void);
+
+#endif

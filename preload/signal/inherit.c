@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inherit - programs and threads that inherit the mask and the ignored signal
+ */
+#include <signal.h>
+
+#include "claim.h"
+#include "claimed.h"
+#include "inherit.h"
+#include "pending.h"
+#include "src/base/signal_safe.h"
+
+/*
+ * A blocked signal that is pending survives exec, so none of ours may be: the
+ * clock has been stopped by runtime_before_exec, what came before is taken out.
+ */
+static void block_for_program(struct signal_exec *undo)
+{
+	uint64_t bit = signal_bit(signal_claimed());
+	siginfo_t info;
+
+	undo->blocked = false;
+	if (!signal_blocks_get())
+		return;
+	undo->blocked = !(kernel_mask_change(SIG_BLOCK, bit) & bit);
+	if (signal_take_pending(&info))
+		signal_requeue(&info);
+}
+
+static void unblock_after_program(const struct signal_exec *undo)
+{
+	if (undo->blocked)
+		kernel_mask_change(SIG_UNBLOCK, signal_bit(signal_claimed()));
+}
+
+void signal_before_exec(struct signal_exec *undo)
+{
+	undo->blocked = undo->ignored = false;
+	if (!signal_claimed())
+		return;
+	block_for_program(undo);
+	undo->ignored = signal_app_ignores() && signal_is_installed();
+	if (undo->ignored)
+		signal_install_ignore();
+}
+
+void signal_exec_failed(const struct signal_exec *undo)
+{
+	if (undo->ignored)
+		signal_install();
+	unblock_after_program(undo);
+}
+
+/*
+ * Several threads may be starting programs: the first to come sets SIG_IGN,
+ * the last to leave our handler. In a race a program may get SIG_DFL, but our
+ * handler is there again after the last.
+ */
+void signal_before_spawn(struct signal_exec *undo)
+{
+	undo->blocked = undo->ignored = false;
+	if (!signal_claimed())
+		return;
+	block_for_program(undo);
+	undo->ignored = signal_app_ignores() && signal_claim_is_ours();
+	if (undo->ignored && signal_ignore_begin() == 0)
+		signal_install_ignore();
+}
+
+void signal_after_spawn(const struct signal_exec *undo)
+{
+	if (undo->ignored && signal_ignore_end() == 0)
+		signal_install();
+	unblock_after_program(undo);
+}
+
+/* A thread that blocks the signal has it blocked from its first instruction. */
+void signal_before_thread(struct signal_exec *undo)
+{
+	undo->blocked = undo->ignored = false;
+	if (signal_claimed())
+		block_for_program(undo);
+}
+
+void signal_after_thread(const struct signal_exec *undo)
+{
+	unblock_after_program(undo);
+}

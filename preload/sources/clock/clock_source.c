@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock_source - the source clock: one access chosen at each clock interrupt
+ *
+ * The clock counts no accesses, so the time of its reuses is the CPU time of
+ * the thread: while the thread waits, or another one has its processor, it
+ * accesses nothing. The time in our handler is measured and left out. What the
+ * kernel takes to get there and back is subtracted by thread_reuse.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "clock.h"
+#include "clock_source.h"
+#include "preload/core/timing.h"
+#include "preload/handler/budget.h"
+#include "preload/sources/sample.h"
+#include "preload/sources/thread_reuse.h"
+#include "preload/watch/watch.h"
+
+/* What the source keeps of a thread. */
+struct own {
+	struct clock_state clock;
+	uint64_t cpu_ours; /* CPU time spent in the handler, ns */
+};
+
+static struct own *own(const struct thread *t)
+{
+	return t->source;
+}
+
+static int choose(char *why, size_t size)
+{
+	return 1;
+}
+
+static void set_period(void)
+{
+	clock_set_period(1000000000ull / runtime.config.freq);
+	runtime.handler_max_ns = runtime.period_ns;
+	comm_set_expiry(&runtime.comm, runtime.period_ns);
+}
+
+static int open(char *why, size_t size)
+{
+	int r = clock_open(why, size);
+
+	if (!r)
+		thread_reuse_begin(thread_self());
+	return r;
+}
+
+static void describe(struct cdp_header *h, const char *why)
+{
+	const char *better = runtime.source_why;
+
+	snprintf(h->source, sizeof(h->source), "clock");
+	if (runtime.delivery == DELIVERY_SIGTRAP)
+		snprintf(h->source_reason, sizeof(h->source_reason),
+			 "perf task-clock with synchronous signals%s%s",
+			 *better ? "; " : "", better);
+	else
+		snprintf(h->source_reason, sizeof(h->source_reason),
+			 "POSIX timers of each thread%s%.150s",
+			 *why ? ": " : "", why);
+	snprintf(h->period_unit, sizeof(h->period_unit), "ns");
+	h->period = runtime.period_ns;
+}
+
+static void thread_begin(struct thread *t)
+{
+	clock_thread_begin(t);
+	thread_reuse_begin(t);
+}
+
+static void thread_end(struct thread *t)
+{
+	clock_thread_end(t);
+	if (!t->reuse)
+		return;
+	t->cpu_at = thread_cpu_ns();
+	thread_reuse_end(t);
+}
+
+static void enter(struct thread *t)
+{
+	thread_reuse_signal(t);
+}
+
+static void leave(struct thread *t, const struct watch_signal *s)
+{
+	if (s->event == WATCH_CLOCK)
+		t->debt_ns = budget_pay(t->debt_ns, runtime.period_ns);
+	if (t->reuse)
+		own(t)->cpu_ours += thread_cpu_ns() - t->cpu_at;
+}
+
+static void on_signal(struct thread *t, const struct watch_signal *s,
+		      const struct cpu_state *cpu)
+{
+	if (s->event == WATCH_CLOCK)
+		sample_interrupt(t, cpu);
+	else
+		sample_trap(t, s, cpu);
+}
+
+/* CPU time up to the handler's begin, without what handlers took. */
+static bool reuse_count(struct thread *t, uint64_t *count)
+{
+	*count = t->cpu_at - own(t)->cpu_ours;
+	return true;
+}
+
+static int reuse_possible(char *why, size_t size)
+{
+	const struct config *c = &runtime.config;
+
+	/* Accesses were asked for, and the clock has only time. */
+	if (c->source == SOURCE_AUTO || c->source == SOURCE_CLOCK)
+		return 0;
+	snprintf(why, size,
+		 "-m reuse by accesses needs pebs, ibs, instr or emu, "
+		 "and there is neither pebs nor ibs: %.100s; clock "
+		 "measures it in ns",
+		 runtime.source_why);
+	return -ENODEV;
+}
+
+static const struct source_reuse reuse = {
+	.registers = 1, /* the execution breakpoint */
+	.possible = reuse_possible,
+	.count = reuse_count,
+};
+
+const struct source_ops clock_source = {
+	.thread_bytes = sizeof(struct own),
+	.reuse = &reuse,
+	.choose = choose,
+	.set_period = set_period,
+	.open = open,
+	.describe = describe,
+	.pause = clock_pause,
+	.resume = clock_resume,
+	.was_closed = clock_was_closed,
+	.after_fork = clock_close,
+	.thread_begin = thread_begin,
+	.thread_end = thread_end,
+	.enter = enter,
+	.leave = leave,
+	.on_signal = on_signal,
+	.takes_late_traps = thread_reuse_takes_late,
+	.time = sample_time,
+};

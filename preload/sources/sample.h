@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample - from an interrupt or a trap to the engine, and from the engine to
+ * the file
+ *
+ * Context: handler, on the handler's stack, except where it says another.
+ */
+#ifndef COMDET_PRELOAD_SOURCES_SAMPLE_H
+#define COMDET_PRELOAD_SOURCES_SAMPLE_H
+
+#include "preload/core/thread.h"
+#include "preload/watch/watch.h"
+
+/* The engine's results go to the thread's rows in the file. */
+extern const struct comm_sink sample_sink;
+
+/* The clock interrupted the thread: choose one access. */
+void sample_interrupt(struct thread *t, const struct cpu_state *cpu);
+
+/*
+ * A register of the thread's own trapped, as @s tells: an execution breakpoint
+ * or a watchpoint, of the map or of a use.
+ */
+void sample_trap(struct thread *t, const struct watch_signal *s,
+		 const struct cpu_state *cpu);
+
+/*
+ * A sample of a hardware event: access @a at @time on @core. Every access is
+ * equally likely, so nothing is chosen.
+ */
+void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
+		     uint32_t core);
+
+/* source_ops.time of sources whose engine counts time in ns. */
+uint64_t sample_time(const struct thread *t);
+
+/*
+ * The log of all samples (src/store/sample_log.h); nothing is added unless it
+ * was opened. sample_log_open returns 0 or -errno. Context: set-up; any.
+ */
+int sample_log_open(const char *path);
+void sample_log_add(const struct thread *t, const struct access *a,
+		    enum sample_kind kind);
+
+#endif

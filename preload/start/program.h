@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program - what the loader knows of the program, looked at once at the start
+ */
+#ifndef COMDET_PRELOAD_START_PROGRAM_H
+#define COMDET_PRELOAD_START_PROGRAM_H
+
+/* Fill in runtime.code and runtime.waits_for_thread. Context: set-up. */
+void program_look(void);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads - one struct thread for each thread, from its begin to its end
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "stack_bounds.h"
+#include "thread_rows.h"
+#include "threads.h"
+#include "preload/core/sys.h"
+#include "preload/core/thread.h"
+#include "preload/core/timing.h"
+#include "preload/watch/watch.h"
+#include "src/x86/interp/interp.h"
+#include "src/base/signal_safe.h"
+
+enum {
+	PAGE_BYTES = 4096,
+	STACK_BYTES = 16 * 1024, /* the handler's own */
+	CACHED_MAX = 64,         /* mappings kept for the next thread */
+	REFRESH_EVERY = 64,      /* samples between readings of the name */
+};
+
+static _Atomic(char *) cached[CACHED_MAX];
+static size_t source_bytes; /* of each thread, constant after set-up */
+
+static size_t pages(size_t bytes)
+{
+	return (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
+}
+
+/* What the source keeps follows the struct, on cache lines of its own. */
+static size_t source_offset(void)
+{
+	return (sizeof(struct thread) + 63) & ~(size_t)63;
+}
+
+/* What is zeroed for each new thread. */
+static size_t head_bytes(void)
+{
+	return source_offset() + source_bytes;
+}
+
+static size_t mapping_bytes(void)
+{
+	return pages(head_bytes()) + pages(interp_bytes) + STACK_BYTES;
+}
+
+static char *map_thread(void)
+{
+	long p;
+
+	for (int i = 0; i < CACHED_MAX; i++) {
+		char *m =
+			atomic_load_explicit(&cached[i], memory_order_relaxed);
+
+		/* (E) acquires what (F) released: the mapping's contents. */
+		if (m && atomic_compare_exchange_strong_explicit(
+				 &cached[i], &m, NULL, memory_order_acquire,
+				 memory_order_relaxed)) {
+			memset(m, 0, head_bytes());
+			return m;
+		}
+	}
+	p = sys_call6(SYS_mmap, 0, mapping_bytes(), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p < 0 && p > -4096 ? NULL : (char *)p;
+}
+
+static void unmap_thread(char *m)
+{
+	for (int i = 0; i < CACHED_MAX; i++) {
+		char *none = NULL;
+
+		/* (F) pairs with (E). */
+		if (atomic_compare_exchange_strong_explicit(
+			    &cached[i], &none, m, memory_order_release,
+			    memory_order_relaxed))
+			return;
+	}
+	sys_call2(SYS_munmap, m, mapping_bytes());
+}
+
+static struct thread *new_thread(void *(*start)(void *), bool may_wait)
+{
+	char *m = map_thread();
+	struct thread *t = (struct thread *)m;
+
+	if (!m)
+		return NULL;
+	t->record = thread_row_new(start, may_wait);
+	if (!t->record) {
+		unmap_thread(m);
+		return NULL;
+	}
+	t->start = start;
+	t->source = m + source_offset();
+	t->pairs.writer.section = CDP_PAIRS;
+	t->cores.writer.section = CDP_CORES;
+	t->choose.interp = (void *)(m + pages(head_bytes()));
+	t->stack_top = m + mapping_bytes();
+	return t;
+}
+
+/* Make @t the calling thread's. */
+static void begin(struct thread *t)
+{
+	uint32_t id = t->record->id;
+	bool reuse = runtime.config.modes & CDP_MODE_REUSE;
+
+	t->tid = sys_call0(SYS_gettid);
+	t->record->tid = t->tid;
+	rng_seed(&t->rng, runtime.seed, id + ((uint64_t)t->tid << 32));
+	comm_thread_init(&t->comm, id, t, runtime.seed ^ t->tid);
+	t->choose.rng = &t->rng;
+	t->choose.stalled_percent = reuse ? 0 : runtime.config.stalled_percent;
+	t->choose.breakpoints = runtime.registers > (reuse ? 1 : 0) &&
+				runtime.delivery == DELIVERY_SIGTRAP;
+	thread_refresh(t);
+	thread_set_self(t);
+	if (runtime.sampling)
+		runtime.source->thread_begin(t);
+}
+
+struct thread *thread_adopt(void)
+{
+	struct thread *t;
+
+	if (thread_has_ended())
+		return NULL;
+	t = new_thread(NULL, false);
+	if (t)
+		begin(t);
+	return t;
+}
+
+/* A followed child may have another source than its parent had. */
+static void set_source_bytes(size_t bytes)
+{
+	for (int i = 0; i < CACHED_MAX && bytes != source_bytes; i++) {
+		char *m = atomic_exchange(&cached[i], NULL);
+
+		if (m)
+			sys_call2(SYS_munmap, m, mapping_bytes());
+	}
+	source_bytes = bytes;
+}
+
+int threads_init(void)
+{
+	struct thread *t;
+	int err = thread_rows_init();
+
+	if (err)
+		return err;
+	set_source_bytes(runtime.source->thread_bytes);
+	thread_set_ended(false);
+	t = new_thread(NULL, true);
+	if (!t)
+		return -ENOSPC; /* the row, in practice */
+	begin(t);
+	return 0;
+}
+
+void thread_refresh(struct thread *t)
+{
+	char name[16] = "";
+
+	if (t->samples_seen++ % REFRESH_EVERY)
+		return;
+	if (!sys_call2(SYS_prctl, PR_GET_NAME, name))
+		thread_row_name(t->record, name);
+	store_set(&t->record->cpu_ns, thread_cpu_ns());
+	if (runtime.source->count)
+		runtime.source->count(t);
+}
+
+static void close_row(struct thread *t, uint64_t now)
+{
+	t->samples_seen = 0;
+	thread_refresh(t);
+	store_set(&t->record->end_mono, now);
+	__atomic_store_n(&t->record->state, CDP_THREAD_ENDED, __ATOMIC_RELAXED);
+}
+
+struct thread *threads_prepare(void *(*start)(void *))
+{
+	return runtime_active() ? new_thread(start, true) : NULL;
+}
+
+void threads_discard(struct thread *t)
+{
+	if (!t)
+		return;
+	thread_row_discard(t->record);
+	unmap_thread((char *)t);
+}
+
+/* A sample came before the start routine did: that record is not needed. */
+static void drop_adopted(void)
+{
+	struct thread *t = thread_self();
+
+	thread_set_ended(true);
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_set_self(NULL);
+	runtime.source->thread_end(t);
+	watch_thread_end(t);
+	pair_table_release(&t->pairs);
+	core_table_release(&t->cores);
+	if (t->record->detections) {
+		close_row(t, now_ns());
+		unmap_thread((char *)t);
+	} else {
+		threads_discard(t);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_set_ended(false);
+}
+
+void threads_begin(struct thread *t)
+{
+	if (!t)
+		return;
+	if (thread_self())
+		drop_adopted();
+	begin(t);
+}
+
+void threads_end(void)
+{
+	struct thread *t = thread_self();
+	uint64_t now;
+
+	if (!t || !runtime_active())
+		return;
+	t->ending = true; /* our own handler leaves it alone from here on */
+	atomic_signal_fence(memory_order_seq_cst);
+	now = now_ns();
+	runtime.source->thread_end(t);
+	watch_thread_end(t);
+	pair_table_release(&t->pairs);
+	core_table_release(&t->cores);
+	close_row(t, now);
+	thread_set_ended(true);
+	thread_set_self(NULL);
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_row_ended(t->record, now);
+	unmap_thread((char *)t);
+}
+
+void threads_finish(void)
+{
+	struct thread *t = thread_self();
+	uint64_t now = now_ns();
+
+	if (t) {
+		close_row(t, now);
+		runtime.source->thread_end(t);
+	}
+	thread_rows_finish(now);
+}

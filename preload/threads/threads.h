@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads - one struct thread for each thread, from its begin to its end
+ *
+ * The creator of a thread makes its struct thread; from the thread's begin to
+ * its end it belongs to the thread. A thread that no hook saw (raw clone) makes
+ * its own in the handler. The memory, with the handler's stack, the interpreter
+ * and what the source keeps, is one mapping, recycled through a few slots that
+ * are exchanged atomically.
+ */
+#ifndef COMDET_PRELOAD_THREADS_THREADS_H
+#define COMDET_PRELOAD_THREADS_THREADS_H
+
+#include <stdint.h>
+
+struct thread;
+
+/* Give the calling thread, the main thread, its record. Context: set-up. */
+int threads_init(void);
+
+/* At the end of the process: merge ended threads and close all rows. */
+void threads_finish(void);
+
+/* In the creating thread; NULL when not profiled or out of memory. */
+struct thread *threads_prepare(void *(*start)(void *));
+/* The thread could not be created. */
+void threads_discard(struct thread *t);
+/* In the new thread, before its start routine; at its end. */
+void threads_begin(struct thread *t);
+void threads_end(void);
+
+/* The calling thread's record, made on the spot. NULL if it cannot be. Any. */
+struct thread *thread_adopt(void);
+
+/* Write name, CPU time and counts into the row. The thread itself, any. */
+void thread_refresh(struct thread *t);
+
+#endif
