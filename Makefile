@@ -158,6 +158,15 @@ $(FAKE_LIB): $(PRELOAD_OBJ) $(FAKE_OBJ) $(O)/tests/fake/fake_process.o $(SRC_LIB
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
 		-o $@ $^ $(LIBS_PRELOAD)
 
+# The library with the tests' own table of sources.
+FAKE_SOURCE_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake/source/*.c))
+FAKE_SOURCE_LIB := $(B)/tests/libcomdet-fake-source.so
+$(FAKE_SOURCE_LIB): $(filter-out %/source_table.o,$(PRELOAD_OBJ)) \
+		$(FAKE_SOURCE_OBJ) $(SRC_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
+		-o $@ $^ $(LIBS_PRELOAD)
+
 # These two drive the interpreter over programs under ptrace.
 PTRACE := $(B)/tests/programs/help_stepper $(B)/tests/programs/help_bias
 $(PTRACE): $(B)/%: $(O)/%.o $(O)/tests/oracle/tracee.o \
@@ -216,7 +225,7 @@ $(B)/microbench/instr/%: microbench/%.c Makefile $(B)/libcomdet-instr.a | $(DEPS
 
 # The programs that the end-to-end tests run.
 .PHONY: tests test-programs
-test-programs: $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) \
+test-programs: $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) $(FAKE_SOURCE_LIB) \
 	$(INSTR_TEST_PROGRAMS))
 tests: $(TESTS) test-programs
 

@@ -8,23 +8,15 @@
 #include <sys/utsname.h>
 
 #include "choose_source.h"
+#include "source_table.h"
 #include "stop.h"
 #include "preload/core/runtime.h"
 #include "preload/core/stderr_line.h"
 #include "preload/handler/handler.h"
-#include "preload/instr/source.h"
 #include "preload/signal/claim.h"
 #include "preload/sources/clock/clock_source.h"
-#include "preload/sources/pmu/pmu_source.h"
 #include "preload/sources/thread_reuse.h"
 #include "preload/watch/watch.h"
-
-/* Asked in this order; the last one always says yes. */
-static const struct source_ops *const sources[] = {
-	&instr_source,
-	&pmu_source,
-	&clock_source,
-};
 
 /* Why SIGTRAP is not used, "" if it is. */
 static char delivery_why[128];
@@ -71,13 +63,13 @@ int source_choose(char *why, size_t size)
 
 	runtime.delivery = choose_delivery();
 	runtime.source_why[0] = 0;
-	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources) && !r; i++) {
+	for (int i = 0; source_table[i] && !r; i++) {
 		reason[0] = 0;
-		r = sources[i]->choose(reason, sizeof(reason));
+		r = source_table[i]->choose(reason, sizeof(reason));
 		if (reason[0])
 			snprintf(runtime.source_why, sizeof(runtime.source_why),
 				 "%.199s", reason);
-		runtime.source = sources[i];
+		runtime.source = source_table[i];
 	}
 	if (r > 0)
 		return 0;
