@@ -6,8 +6,9 @@ VERSION := 0.9.0
 
 # Debian packages, the one list. `make deps` installs what is missing.
 DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
-	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev pkg-config
-DEPS_CHECK := spin binutils clang-format procps python3 gdb libubsan1 libasan8 \
+	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev pkg-config \
+	binutils python3
+DEPS_CHECK := spin clang-format procps gdb libubsan1 libasan8 \
 	libtsan2 man-db qemu-user valgrind linux-perf
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
 	memcached python3 git bash gdb golang-go default-jdk-headless jq
@@ -261,13 +262,21 @@ deps-fuzz:
 .SECONDARY:
 
 # ---- layers --------------------------------------------------------------
-# Who may know whom: part of every build, run again when a source changed.
+# Who may include whom: part of every build, run again when a source changed.
+# The check tests itself when it is new.
 .PHONY: layers
 layers: $(B)/layers.ok
 
-$(B)/layers.ok: tests/e2e/check_layers.sh $(SRC_LIB) $(B)/libcomdet.so \
+$(B)/layers.ok: $(B)/structure_selftest.ok docs/design.md \
+		tests/structure/exceptions.txt $(SRC_LIB) $(B)/libcomdet.so \
+		$(B)/libcomdet-qemu.so $(B)/libcomdet-instr.so $(B)/reusetrack \
 		$(shell find src preload analysis microbench -name '*.[ch]')
-	@TOP=$(CURDIR) B=$(abspath $(B)) $<
+	@python3 tests/structure/check.py --build $(B) folders
+	@touch $@
+
+$(B)/structure_selftest.ok: $(wildcard tests/structure/*.py) | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	@python3 tests/structure/selftest.py
 	@touch $@
 
 ifndef SAN
