@@ -10,6 +10,7 @@
 #include "config.h"
 #include "place.h"
 #include "preload/core/config.h"
+#include "preload/core/thread.h"
 
 enum {
 	PERIOD_SOFTWARE = 50000,

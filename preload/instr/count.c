@@ -20,13 +20,13 @@
 #include <sys/uio.h>
 
 #include "count.h"
-#include "event.h"
+#include "counters.h"
 #include "libraries.h"
 #include "rearm.h"
 #include "state.h"
 #include "preload/core/memread.h"
-#include "preload/core/thread.h"
 #include "preload/core/sys.h"
+#include "preload/core/thread.h"
 #include "src/exact/directory.h"
 #include "src/base/signal_safe.h"
 
@@ -113,7 +113,7 @@ void instr_count_end(struct thread *t)
 
 	take_lock();
 	if (forget(t))
-		ended[instr_of(t)->place.domain] += instr_accesses(t);
+		ended[instr_of(t)->place.domain] += instr_counters_accesses(t);
 	give_lock_back();
 	unblock(before);
 }
@@ -168,7 +168,8 @@ static uint64_t count_of(const struct thread *t)
 	const _Atomic uint32_t *sequence = &instr_of(t)->sequence;
 
 	for (int i = 0; i < TRIES && t != thread_self(); i++) {
-		/* (R) pairs with (S): nothing newer was read, nor older. */
+		/* (R) pairs with (S) in counters.c: nothing newer was read, nor
+		 * older. */
 		uint32_t before =
 			atomic_load_explicit(sequence, memory_order_acquire);
 		uint64_t sum;
@@ -184,26 +185,6 @@ static uint64_t count_of(const struct thread *t)
 			return sum;
 	}
 	return sum_of(t);
-}
-
-void instr_count_change(struct thread *t)
-{
-	atomic_store_explicit(&instr_of(t)->sequence,
-			      atomic_load_explicit(&instr_of(t)->sequence,
-						   memory_order_relaxed) +
-				      1,
-			      memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-}
-
-void instr_count_changed(struct thread *t)
-{
-	/* (S) pairs with (R). */
-	atomic_store_explicit(&instr_of(t)->sequence,
-			      atomic_load_explicit(&instr_of(t)->sequence,
-						   memory_order_relaxed) +
-				      1,
-			      memory_order_release);
 }
 
 bool instr_count_thread(uint32_t id, uint64_t *count)

@@ -17,13 +17,6 @@ void instr_count_init(void);
 void instr_count_begin(struct thread *t);
 void instr_count_end(struct thread *t);
 
-/*
- * The calling thread changes several words of its counts between these two
- * calls; who reads them meanwhile tries again.
- */
-void instr_count_change(struct thread *t);
-void instr_count_changed(struct thread *t);
-
 /* Accesses of thread @id; false if there is none. Context: handler. */
 bool instr_count_thread(uint32_t id, uint64_t *count);
 

@@ -13,22 +13,23 @@
 
 #include "event.h"
 #include "config.h"
-#include "count.h"
+#include "counters.h"
 #include "exact.h"
 #include "frames.h"
+#include "hook_code.h"
 #include "libraries.h"
 #include "rearm.h"
 #include "reuse.h"
+#include "state.h"
 #include "transfer.h"
 #include "watch.h"
-#include "state.h"
-#include "preload/threads/threads.h"
+#include "preload/core/sys.h"
+#include "preload/core/thread.h"
+#include "preload/core/timing.h"
+#include "preload/handler/handler.h"
 #include "preload/sources/program_memory.h"
 #include "preload/sources/sample.h"
-#include "preload/handler/handler.h"
-#include "preload/core/timing.h"
-#include "preload/core/thread.h"
-#include "preload/core/sys.h"
+#include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
 
@@ -37,20 +38,14 @@ enum {
 };
 #define FAR (INT64_C(1) << 60) /* no counter gets there */
 
-static uint64_t owner; /* not 0; of this run, in this process */
-static _Atomic uint64_t ticks;
+static uint64_t owner;     /* not 0; of this run, in this process */
 static _Atomic int inside; /* threads in an event */
 
-void instr_events_init(void)
+void instr_event_init(void)
 {
 	owner = runtime.seed | 1;
-	atomic_store(&ticks, 0);
+	instr_counters_init();
 	atomic_store(&inside, 0);
-}
-
-uint64_t instr_ticks(void)
-{
-	return atomic_load_explicit(&ticks, memory_order_relaxed);
 }
 
 static int64_t interval(struct thread *t)
@@ -60,79 +55,24 @@ static int64_t interval(struct thread *t)
 	return rng_around(&t->rng, period, period / INSTR_JITTER_SHARE);
 }
 
-/*
- * Count down @n accesses from here. A handler of the program's that counts in
- * between loses nothing: both words are added to.
- */
-static void load(struct instr_thread *h, enum instr_class class, int64_t n)
-{
-	int64_t more = n - h->left[class];
-	struct thread *t = thread_self();
-
-	if (t)
-		instr_count_change(t);
-	h->left[class] += more;
-	h->given[class] += more;
-	if (t)
-		instr_count_changed(t);
-}
-
-/* Move the counts of @h, which is the calling thread's, to its row. */
-static void flush(struct thread *t, struct instr_thread *h)
-{
-	uint64_t sum = 0;
-
-	instr_count_change(t);
-	for (enum instr_class c = 0; c < INSTR_CLASSES; c++) {
-		uint64_t n = instr_count(h, c);
-		uint64_t bytes = n * instr_class_bytes(c);
-
-		if (c >= INSTR_LOAD_RANGE) {
-			bytes = h->range_bytes[c - INSTR_LOAD_RANGE];
-			h->range_bytes[c - INSTR_LOAD_RANGE] -= bytes;
-		}
-		h->given[c] -= n;
-		sum += n;
-		if (instr_class_loads(c)) {
-			store_add(&t->record->counted_loads, n);
-			store_add(&t->record->counted_load_bytes, bytes);
-		}
-		if (instr_class_stores(c)) {
-			store_add(&t->record->counted_stores, n);
-			store_add(&t->record->counted_store_bytes, bytes);
-		}
-	}
-	instr_of(t)->counted += sum;
-	instr_count_changed(t);
-	atomic_fetch_add_explicit(&ticks, sum, memory_order_relaxed);
-}
-
-uint64_t instr_accesses(const struct thread *t)
-{
-	uint64_t sum = instr_of(t)->counted;
-
-	for (int i = 0; i < instr_libraries(); i++)
-		for (int c = 0; instr_library(i) && c < INSTR_CLASSES; c++)
-			sum += instr_count(instr_library(i)->thread(), c);
-	return sum;
-}
-
 /* This access has no meaning to us; perhaps the next ones have. */
 static void pass(struct instr_thread *h, enum instr_class class)
 {
 	if (h->left[class] < 0)
-		load(h, class, instr_config.period ? instr_config.period : FAR);
+		instr_counters_load(h, class,
+				    instr_config.period ? instr_config.period
+							: FAR);
 }
 
 /* Nobody wants to know any more: as it was without us. */
 static void mute(struct instr_thread *h, enum instr_class class)
 {
 	if (h->left[class] < 0)
-		load(h, class, FAR);
+		instr_counters_load(h, class, FAR);
 }
 
-/* The engines get to know a thread: its first event or trap. */
-void instr_begin(struct thread *t)
+/* Register a thread with the engines, at its first event or trap. */
+static void begin(struct thread *t)
 {
 	if (instr_of(t)->begun)
 		return;
@@ -157,7 +97,7 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 		int64_t n = period ? rng_below(&t->rng, period) : FAR;
 
 		instr_of(t)->until[c] = n;
-		load(h, c, instr_config.exact ? 0 : n);
+		instr_counters_load(h, c, instr_config.exact ? 0 : n);
 	}
 	for (int i = 0; i < instr_libraries(); i++) {
 		struct instr_copy *copy = &instr_of(t)->copy[i];
@@ -220,7 +160,7 @@ static void sample(struct thread *t, const struct event *e)
 
 	store_touch(&runtime.store, t->clock_at);
 	thread_refresh(t);
-	flush(t, e->hooks);
+	instr_counters_flush(t, e->hooks);
 	store_add(&r->interrupts, 1);
 	if (runtime_phase(t->clock_at) != RUNTIME_WANTED)
 		return;
@@ -252,7 +192,7 @@ static void work(void *arg)
 	t->core = sched_getcpu();
 	instr_of(t)->from = e->from;
 	instr_reuse_hook(t, e->access.ip);
-	instr_begin(t);
+	begin(t);
 	if (e->hooks->owner != owner)
 		begin_hooks(t, e->hooks);
 	if (e->poked)
@@ -329,15 +269,16 @@ static void listen_exact(struct thread *t, struct event *e)
 {
 	struct instr_thread *h = e->hooks;
 
-	load(h, e->class, 0);
+	instr_counters_load(h, e->class, 0);
 	e->sampled = --instr_of(t)->until[e->class] < 0;
 	if (e->sampled)
 		instr_of(t)->until[e->class] = interval(t) - 1;
 	instr_exact_access(t, &e->access);
 }
 
-void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
-		  uint64_t bytes, const struct instr_call *from)
+/* The hooks call it for each event, in ordinary context. */
+static void listen(struct instr_thread *h, enum instr_class class,
+		   uint64_t addr, uint64_t bytes, const struct instr_call *from)
 {
 	struct event e = {
 		.hooks = h,
@@ -370,7 +311,7 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 		listen_exact(t, &e);
 	} else if (h->left[class] < 0) {
 		e.sampled = true;
-		load(h, class, interval(t) - 1);
+		instr_counters_load(h, class, interval(t) - 1);
 	}
 	e.poked = instr_reuse_by_registers() && instr_rearm_is_due(t);
 	if (instr_config.reuse)
@@ -381,45 +322,30 @@ void instr_listen(struct instr_thread *h, enum instr_class class, uint64_t addr,
 		blocked(&e);
 }
 
-/* The calling thread's next access of each class is an event. */
-void instr_expect(struct instr_thread *h)
+static void set_listener(struct instr_library *l, instr_listener *listener)
 {
-	for (int c = 0; c < INSTR_CLASSES; c++)
-		load(h, c, 0);
+	/* (I) pairs with (L) in the hooks: they see our set-up. */
+	__atomic_store_n(&l->listener, listener, __ATOMIC_RELEASE);
 }
 
-void instr_forget(struct instr_thread *h)
+void instr_event_connect(struct instr_library *l)
 {
-	memcpy(h->given, h->left, sizeof(h->given));
-	memset(h->range_bytes, 0, sizeof(h->range_bytes));
+	instr_counters_expect(l->thread());
+	instr_frames_begin(thread_self(), l->thread());
+	set_listener(l, listen);
 }
 
-/* The calling thread's counts, of all copies. */
-void instr_flush(struct thread *t)
+void instr_event_disconnect(struct instr_library *l)
 {
-	for (int i = 0; i < instr_libraries(); i++)
-		if (instr_library(i))
-			flush(t, instr_library(i)->thread());
+	set_listener(l, NULL);
 }
 
-void instr_drain(void)
+void instr_event_drain(void)
 {
 	const struct timespec moment = { 0, 100 * 1000 };
 
 	for (int i = 0; i < DRAIN_TRIES && atomic_load(&inside); i++)
 		sys_call2(SYS_nanosleep, &moment, NULL);
-}
-
-/* An access of the hooks' own, an atomic, is its caller's. */
-void instr_attribute(struct access *a)
-{
-	for (int i = 0; i < instr_libraries(); i++) {
-		const struct instr_library *l = instr_library(i);
-
-		if (l && a->ip >= (uint64_t)(uintptr_t)l->code_low &&
-		    a->ip < (uint64_t)(uintptr_t)l->code_high)
-			a->ip = l->thread()->atomic_ip - 1;
-	}
 }
 
 void instr_trap(struct thread *t, const struct watch_signal *what,
@@ -430,13 +356,13 @@ void instr_trap(struct thread *t, const struct watch_signal *what,
 	struct watch_range w;
 
 	store_add(&t->record->traps, 1);
-	instr_begin(t);
+	begin(t);
 	if (!instr_watch_register(what, &w, &slot, &index, &generation)) {
 		count_loss(t, LOSS_TRAP_STALE);
 		return;
 	}
 	if (program_trapped(t, cpu, &w, &a))
-		instr_attribute(&a);
+		instr_hook_code_attribute(&a);
 	else
 		count_loss(t, LOSS_TRAP_INEXACT);
 	instr_transfer_trap(t, slot, generation, index, &a);

@@ -7,15 +7,16 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "exact.h"
 #include "state.h"
+#include "preload/core/sys.h"
+#include "preload/core/thread.h"
 #include "preload/signal/claimed.h"
 #include "preload/threads/thread_rows.h"
-#include "preload/core/thread.h"
-#include "preload/core/sys.h"
 #include "src/store/directory_store.h"
 #include "src/base/signal_safe.h"
 

@@ -22,11 +22,11 @@
 #include "libraries.h"
 #include "path.h"
 #include "state.h"
-#include "preload/threads/stack_bounds.h"
 #include "preload/core/maps.h"
 #include "preload/core/memread.h"
-#include "preload/core/thread.h"
 #include "preload/core/sys.h"
+#include "preload/core/thread.h"
+#include "preload/threads/stack_bounds.h"
 #include "src/base/signal_safe.h"
 
 enum {

@@ -13,9 +13,6 @@
 
 #include "libraries.h"
 #include "state.h"
-#include "source.h"
-#include "preload/signal/real.h"
-#include "preload/core/runtime.h"
 
 struct look {
 	struct instr_library *library[INSTR_LIBRARIES_MAX]; /* NULL: gone */
@@ -38,7 +35,7 @@ struct instr_library *instr_library(int i)
 	return __atomic_load_n(&look.library[i], __ATOMIC_RELAXED);
 }
 
-static bool take_library(struct instr_library *l)
+bool instr_libraries_add(struct instr_library *l)
 {
 	if (l->abi != INSTR_ABI || l->bytes < sizeof(*l) ||
 	    l->thread_bytes != sizeof(struct instr_thread) ||
@@ -82,7 +79,7 @@ static bool read_notes(const char *p, const char *end)
 			const char *base = (const char *)&note->library;
 
 			found = true;
-			take_library((void *)(base + note->library));
+			instr_libraries_add((void *)(base + note->library));
 		}
 	}
 	return found;
@@ -127,21 +124,24 @@ enum instr_found instr_libraries_find(void)
 	return look.too_new ? INSTR_TOO_NEW : INSTR_NONE;
 }
 
-EXPORT void comdet_instr_attach(struct instr_library *l);
-EXPORT void comdet_instr_attach(struct instr_library *l)
+/* The entry of @l among those that were added, or NULL. */
+static struct instr_library **entry_of(const struct instr_library *l)
 {
-	if (instr_is_source() && runtime_is_ours() && take_library(l))
-		instr_listen_to(l);
+	for (int i = look.lasting; i < look.libraries; i++)
+		if (look.library[i] == l)
+			return &look.library[i];
+	return NULL;
 }
 
-EXPORT void comdet_instr_detach(struct instr_library *l);
-EXPORT void comdet_instr_detach(struct instr_library *l)
+bool instr_libraries_was_added(const struct instr_library *l)
 {
-	for (int i = look.lasting; i < look.libraries; i++) {
-		if (look.library[i] != l)
-			continue;
-		if (instr_is_source() && runtime_is_ours())
-			instr_part_from(l);
-		__atomic_store_n(&look.library[i], NULL, __ATOMIC_RELAXED);
-	}
+	return entry_of(l);
+}
+
+void instr_libraries_remove(const struct instr_library *l)
+{
+	struct instr_library **entry = entry_of(l);
+
+	if (entry)
+		__atomic_store_n(entry, NULL, __ATOMIC_RELAXED);
 }

@@ -5,6 +5,8 @@
 #ifndef COMDET_PRELOAD_INSTR_LIBRARIES_H
 #define COMDET_PRELOAD_INSTR_LIBRARIES_H
 
+#include <stdbool.h>
+
 #include "runtime/instr.h"
 
 enum instr_found {
@@ -22,5 +24,14 @@ int instr_libraries(void);
 
 /* Entry @i; NULL: that copy was unloaded. Any context. */
 struct instr_library *instr_library(int i);
+
+/*
+ * Add @l, which a library that the program loads brought; false if it is of
+ * another version or there is no room. Context: the loader, under its lock.
+ */
+bool instr_libraries_add(struct instr_library *l);
+/* True if @l was added so, and not removed. */
+bool instr_libraries_was_added(const struct instr_library *l);
+void instr_libraries_remove(const struct instr_library *l);
 
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "lookahead.h"
-#include "libraries.h"
+#include "hook_code.h"
 #include "preload/core/memread.h"
 #include "preload/core/thread.h"
 #include "src/x86/decode/decode.h"
@@ -35,24 +35,6 @@ static uint64_t thread_pointer(void)
 	/* The first word of a thread's control block is its address. */
 	__asm__("mov %%fs:0, %0" : "=r"(p));
 	return p;
-}
-
-static bool is_within(uint64_t ip, const char *low, const char *high)
-{
-	return ip >= (uint64_t)(uintptr_t)low && ip < (uint64_t)(uintptr_t)high;
-}
-
-/* One that tells of an access, before it is made. */
-static bool is_hook(uint64_t ip)
-{
-	for (int i = 0; i < instr_libraries(); i++) {
-		const struct instr_library *l = instr_library(i);
-
-		if (l && (is_within(ip, l->hooks_low, l->hooks_high) ||
-			  is_within(ip, l->code_low, l->code_high)))
-			return true;
-	}
-	return false;
 }
 
 static bool is_call(const struct memory *mem, uint64_t ip)
@@ -117,7 +99,7 @@ uint64_t instr_lookahead(struct thread *t, const struct instr_call *from,
 			call = a->ip;
 			left = JUMP_ACCESSES;
 		}
-		if (is_hook(interp_ip(in)))
+		if (instr_hook_code_reports(interp_ip(in)))
 			return uses ? call : 0;
 	}
 	return 0;

@@ -26,13 +26,13 @@
 #include <string.h>
 
 #include "rearm.h"
-#include "event.h"
+#include "hook_code.h"
 #include "libraries.h"
 #include "regpool.h"
 #include "reuse.h"
 #include "state.h"
-#include "preload/sources/program_memory.h"
 #include "preload/core/thread.h"
+#include "preload/sources/program_memory.h"
 #include "src/base/signal_safe.h"
 
 static uint8_t each_access[INSTR_WATCHED], no_access[INSTR_WATCHED];
@@ -112,7 +112,7 @@ struct access instr_rearm_access(struct thread *t, const struct instr_slot *s,
 	bool known = program_trapped(t, cpu, &s->range, &a);
 
 	if (known) {
-		instr_attribute(&a);
+		instr_hook_code_attribute(&a);
 	} else {
 		count_loss(t, LOSS_TRAP_INEXACT);
 		a.addr = s->range.addr;

@@ -22,11 +22,14 @@ struct watch_signal;
  */
 int instr_reuse_init(uint32_t registers);
 
-/* True if this source is used and watches uses with registers. Any context. */
+/* True if debug registers watch uses in this process. Any context. */
 bool instr_reuse_by_registers(void);
 
 /* What a register is to watch for slot @slot; false: nothing. Any context. */
 bool instr_reuse_slot(uint32_t slot, struct instr_slot *s);
+
+/* In a forked child: the registers were the parent's. Context: set-up. */
+void instr_reuse_after_fork(void);
 
 /* The calling thread takes part from here on. Context: handler. */
 void instr_reuse_start(struct thread *t);

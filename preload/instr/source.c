@@ -9,6 +9,7 @@
 #include "source.h"
 #include "config.h"
 #include "count.h"
+#include "counters.h"
 #include "event.h"
 #include "exact.h"
 #include "frames.h"
@@ -79,26 +80,6 @@ static int choose(char *why, size_t size)
 	else
 		return 0;
 	return -1;
-}
-
-static void set_listener(struct instr_library *l, instr_listener *listener)
-{
-	/* (I) pairs with (L) in the hooks: what it will read is there. */
-	__atomic_store_n(&l->listener, listener, __ATOMIC_RELEASE);
-}
-
-void instr_listen_to(struct instr_library *l)
-{
-	instr_expect(l->thread());
-	instr_frames_begin(thread_self(), l->thread());
-	set_listener(l, instr_listen);
-}
-
-void instr_part_from(struct instr_library *l)
-{
-	set_listener(l, NULL);
-	if (thread_self())
-		instr_flush(thread_self());
 }
 
 /* Returns how many registers can be used, 0 with the reason in @why. */
@@ -173,7 +154,7 @@ static int start(char *why, size_t size)
 	/* Without a signal of ours nothing is queued. */
 	runtime.delivery = DELIVERY_SIGTRAP;
 	is_source = true;
-	instr_events_init();
+	instr_event_init();
 	runtime.registers = 0;
 	if (config->hardware && runtime.config.registers)
 		start_hardware(sigtrap, &lines, why, size);
@@ -195,7 +176,7 @@ static int start(char *why, size_t size)
 	runtime.sampling = true;
 	for (int i = 0; i < instr_libraries(); i++)
 		if (instr_library(i))
-			instr_listen_to(instr_library(i));
+			instr_event_connect(instr_library(i));
 	return 0;
 }
 
@@ -238,7 +219,7 @@ static void thread_end(struct thread *t)
 	instr_frames_end(t);
 	if (instr_of(t)->watches)
 		instr_software_comm.disarm(t);
-	instr_flush(t);
+	instr_counters_flush_all(t);
 	instr_regpool_release(t);
 	if (instr_of(t)->in_reuse) {
 		instr_reuse_end(t);
@@ -259,8 +240,8 @@ static void stop(void)
 		return;
 	for (int i = 0; i < instr_libraries(); i++)
 		if (instr_library(i))
-			set_listener(instr_library(i), NULL);
-	instr_drain();
+			instr_event_disconnect(instr_library(i));
+	instr_event_drain();
 	instr_watch_close();
 	instr_regpool_close_all();
 }
@@ -275,7 +256,7 @@ static void finish(bool last)
 	if (last)
 		stop();
 	if (thread_self())
-		instr_flush(thread_self());
+		instr_counters_flush_all(thread_self());
 	if (instr_config.reuse && last)
 		instr_reuse_finish();
 	if (instr_config.comm && instr_config.algorithm != INSTR_COMDETECTIVE)
@@ -296,13 +277,14 @@ static void after_fork(void)
 		return;
 	for (int i = 0; i < instr_libraries(); i++)
 		if (instr_library(i)) {
-			set_listener(instr_library(i), NULL);
-			instr_forget(instr_library(i)->thread());
+			instr_event_disconnect(instr_library(i));
+			instr_counters_forget(instr_library(i)->thread());
 			instr_frames_forget(instr_library(i)->thread());
 			instr_rearm_end(instr_library(i));
 		}
 	instr_watch_close();
 	instr_regpool_close_all();
+	instr_reuse_after_fork();
 	is_source = false;
 }
 

@@ -23,15 +23,9 @@
 
 #include "preload/core/source.h"
 
-struct instr_library;
-
 extern const struct source_ops instr_source;
 
 /* True if this is the source of this process. Any context. */
 bool instr_is_source(void);
-
-/* Make the hooks of @l report to us, or stop that and flush their counts. */
-void instr_listen_to(struct instr_library *l);
-void instr_part_from(struct instr_library *l);
 
 #endif

@@ -16,11 +16,10 @@
 
 #include "transfer.h"
 #include "config.h"
-#include "event.h"
-#include "watch.h"
 #include "state.h"
-#include "preload/sources/sample.h"
+#include "watch.h"
 #include "preload/core/thread.h"
+#include "preload/sources/sample.h"
 #include "src/store/transfer_store.h"
 #include "src/base/signal_safe.h"
 
