@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "emu.h"
+#include "avx512.h"
+#include "guest.h"
+#include "say.h"
+#include "setup.h"
+#include "state.h"
 
 enum {
 	EVEX = 0x62, /* the first byte, in 64-bit code, of nothing else */
@@ -22,12 +26,12 @@ enum {
 static atomic_bool handles_sigill;
 
 /* The program sets the action of @sig to its struct at @action. */
-void emu_illegal_sigaction(int sig, uint64_t action)
+void emu_avx512_sigaction(int sig, uint64_t action)
 {
 	uint64_t handler = 0;
 
 	if (sig == SIGILL && action &&
-	    emu_read_guest(action, &handler, sizeof(handler)))
+	    emu_guest_read(action, &handler, sizeof(handler)))
 		atomic_store(&handles_sigill, handler > 1);
 }
 
@@ -42,12 +46,12 @@ static void on_evex(unsigned int index, void *ip)
 	if (emu.active) {
 		snprintf(emu.store.header->note, sizeof(emu.store.header->note),
 			 "ended: built for AVX-512, which QEMU does not have");
-		emu_finish(CDP_STOPPED);
+		emu_setup_finish(CDP_STOPPED);
 	}
 	_exit(CANNOT_RUN);
 }
 
-void emu_illegal_instruction(struct qemu_plugin_insn *insn)
+void emu_avx512_instruction(struct qemu_plugin_insn *insn)
 {
 	const uint8_t *code = qemu_plugin_insn_data(insn);
 	uintptr_t ip = qemu_plugin_insn_vaddr(insn);

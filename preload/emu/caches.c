@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "emu.h"
+#include "caches.h"
+#include "maps.h"
+#include "state.h"
 
 enum {
 	SITES_WRITTEN = 512,           /* of a thread */

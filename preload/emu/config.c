@@ -9,9 +9,9 @@
 
 #include "config.h"
 #include "src/engine/board.h"
-#include "src/store/cdp.h"
 #include "src/engine/comm.h"
 #include "src/engine/reuse.h"
+#include "src/store/cdp.h"
 
 static const char *const names[] = {
 	"out",      "run",       "period", "pmu",    "registers",

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "emu.h"
+#include "describe.h"
+#include "now.h"
+#include "state.h"
 #include "preload/common/host.h"
 
 void emu_describe_file_name(char *name, size_t size)
@@ -17,7 +19,7 @@ void emu_describe_file_name(char *name, size_t size)
 	describe_name(name, size, emu.exe, emu.pid, emu_now_ns(CLOCK_REALTIME));
 }
 
-bool emu_takes_value(const char *option)
+bool emu_describe_takes_value(const char *option)
 {
 	static const char *const flags[] = { "strace", "singlestep", "version",
 					     "help",   "h",          "V" };
@@ -29,7 +31,7 @@ bool emu_takes_value(const char *option)
 	return true;
 }
 
-void emu_command_line(char *to, size_t size)
+void emu_describe_command_line(char *to, size_t size)
 {
 	char buf[8192], *p = buf, *end;
 	size_t n = describe_slurp("/proc/self/cmdline", buf, sizeof(buf)),
@@ -38,7 +40,7 @@ void emu_command_line(char *to, size_t size)
 	end = buf + n;
 	p += strlen(p) + 1; /* qemu */
 	while (p < end && *p == '-') {
-		bool value = emu_takes_value(p);
+		bool value = emu_describe_takes_value(p);
 
 		p += strlen(p) + 1;
 		if (value && p < end)
@@ -66,7 +68,7 @@ void emu_describe_process(struct cdp_header *h)
 	if (model[0])
 		snprintf(h->cpu, sizeof(h->cpu), "%s under QEMU", model);
 	snprintf(h->exe, sizeof(h->exe), "%.255s", emu.exe);
-	emu_command_line(h->command, sizeof(h->command));
+	emu_describe_command_line(h->command, sizeof(h->command));
 	h->modes = emu.config.modes;
 	h->cores = emu.cores;
 }

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "emu.h"
+#include "exact.h"
+#include "state.h"
 #include "src/store/directory_store.h"
 
 enum {

@@ -17,10 +17,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include "emu.h"
+#include "exec.h"
+#include "describe.h"
+#include "guest.h"
+#include "state.h"
 
 enum {
 	ARGUMENTS_MAX = 65536,
@@ -63,32 +65,12 @@ static char *take_copy(struct arena *m, const char *s)
 	return p ? strcpy(p, s) : NULL;
 }
 
-/* The program's memory may not be there. */
-bool emu_read_guest(uint64_t addr, void *to, size_t n)
-{
-	struct iovec local = { to, n };
-	struct iovec remote = { (void *)(addr + emu.guest_base), n };
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) ==
-	       (ssize_t)n;
-}
-
-static bool read_string(uint64_t addr, char *to, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (!emu_read_guest(addr + i, to + i, 1))
-			return false;
-		if (!to[i])
-			return true;
-	}
-	return false;
-}
-
 bool emu_exec_possible(uint64_t path)
 {
 	char name[PATH_MAX];
 
-	return read_string(path, name, sizeof(name)) && !access(name, X_OK);
+	return emu_guest_read_string(path, name, sizeof(name)) &&
+	       !access(name, X_OK);
 }
 
 /* How many pointers there are before the NULL; -1 if it cannot be read. */
@@ -97,7 +79,7 @@ static int count_pointers(uint64_t addr)
 	uint64_t p;
 
 	for (int n = 0; n < ARGUMENTS_MAX; n++, addr += sizeof(p)) {
-		if (!emu_read_guest(addr, &p, sizeof(p)))
+		if (!emu_guest_read(addr, &p, sizeof(p)))
 			return -1;
 		if (!p)
 			return n;
@@ -174,7 +156,8 @@ static int own_options(char **to, int room)
 	close(fd);
 	end = buf + (got > 0 ? got : 0);
 	for (p += strlen(p) + 1; p < end && *p == '-'; p += strlen(p) + 1) {
-		char *value = emu_takes_value(p) ? p + strlen(p) + 1 : NULL;
+		char *value =
+			emu_describe_takes_value(p) ? p + strlen(p) + 1 : NULL;
 		const char *name = p + 1 + (p[1] == '-');
 		bool anew = !strcmp(name, "plugin") || !strcmp(name, "0") ||
 			    !strcmp(name, "argv0");
@@ -211,7 +194,7 @@ static char *guest_string(struct arena *m, uint64_t addr)
 {
 	char *s = take(m, STRING_MAX);
 
-	if (!s || !read_string(addr, s, STRING_MAX))
+	if (!s || !emu_guest_read_string(addr, s, STRING_MAX))
 		return NULL;
 	m->used -= STRING_MAX;
 	return take(m, strlen(s) + 1);
@@ -224,7 +207,7 @@ static bool append_guest(struct arena *m, char **to, int *n, uint64_t addr,
 	for (int i = from; i < count; i++) {
 		uint64_t p;
 
-		if (!emu_read_guest(addr + i * sizeof(p), &p, sizeof(p)))
+		if (!emu_guest_read(addr + i * sizeof(p), &p, sizeof(p)))
 			return false;
 		to[*n] = guest_string(m, p);
 		if (!to[(*n)++])
@@ -246,8 +229,8 @@ static void exec_target(struct arena *m, uint64_t path, uint64_t argv,
 	char **a, **env;
 
 	if (arguments < 0 || variables < 0 || len < 0 ||
-	    !read_string(path, t.path, sizeof(t.path)) || !find_target(m, &t) ||
-	    !plugin_option(plugin, sizeof(plugin)))
+	    !emu_guest_read_string(path, t.path, sizeof(t.path)) ||
+	    !find_target(m, &t) || !plugin_option(plugin, sizeof(plugin)))
 		return;
 	qemu[len] = '\0';
 	a = take(m,

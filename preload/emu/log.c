@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "emu.h"
+#include "log.h"
+#include "state.h"
 #include "src/store/sample_log.h"
 
 static struct sample_log_record *sample_log;

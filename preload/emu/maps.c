@@ -25,7 +25,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emu.h"
+#include "maps.h"
+#include "now.h"
+#include "state.h"
 #include "src/maps/map_range.h"
 
 enum {

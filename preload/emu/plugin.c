@@ -18,12 +18,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emu.h"
+#include "access.h"
+#include "avx512.h"
+#include "cores.h"
+#include "exec.h"
+#include "maps.h"
+#include "qemu_plugin_abi.h"
+#include "say.h"
+#include "scheduler.h"
+#include "setup.h"
+#include "state.h"
+#include "thread.h"
 #include "src/engine/reuse_table.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
-
-struct emu emu;
 
 static bool opened; /* emu_set_up was tried */
 static qemu_plugin_mem_cb on_access;
@@ -31,168 +39,6 @@ static qemu_plugin_mem_cb on_access;
 /* Of the calling thread, at its latest system call. */
 static __thread unsigned int self;
 static __thread bool executing; /* in an exec that may succeed */
-
-void emu_say(const char *format, ...)
-{
-	char line[512] = "comdet: ";
-	size_t n = strlen(line);
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(line + n, sizeof(line) - n - 1, format, ap);
-	va_end(ap);
-	n = strlen(line);
-	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nobody to tell */
-}
-
-uint64_t emu_now_ns(clockid_t clock)
-{
-	struct timespec ts = { 0, 0 };
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
-/*
- * How QEMU 7.2 packs an access into its information: bits 16 and 17 say load
- * and store, bits 4 to 6 are the log2 of the width. The functions that say so
- * cost more than all else that we do for an access, so they are asked once,
- * and if they disagree they are asked each time.
- */
-enum {
-	INFO_SHIFT_BIT = 4,
-	INFO_RW_BIT = 16
-};
-
-static bool known_info;
-
-static bool info_is_as_known(void)
-{
-	for (int bit = 0; bit < 32; bit++) {
-		qemu_plugin_meminfo_t info = 1u << bit;
-		unsigned int shift = qemu_plugin_mem_size_shift(info);
-
-		if (qemu_plugin_mem_is_store(info) != (bit == INFO_RW_BIT + 1))
-			return false;
-		if (shift != ((info >> INFO_SHIFT_BIT) & EMU_CLASS_SHIFT))
-			return false;
-	}
-	return true;
-}
-
-static inline unsigned int known_class(qemu_plugin_meminfo_t info)
-{
-	return ((info >> INFO_SHIFT_BIT) & EMU_CLASS_SHIFT) |
-	       ((info >> (INFO_RW_BIT - 3)) &
-		(EMU_CLASS_LOAD | EMU_CLASS_STORE));
-}
-
-static inline unsigned int asked_class(qemu_plugin_meminfo_t info)
-{
-	return (qemu_plugin_mem_size_shift(info) & EMU_CLASS_SHIFT) |
-	       (qemu_plugin_mem_is_store(info) ? EMU_CLASS_STORE
-					       : EMU_CLASS_LOAD);
-}
-
-static inline void take_access(unsigned int index, unsigned int class,
-			       uint64_t addr, void *ip, bool watched)
-{
-	struct vcpu *v = &emu.vcpu[index];
-	enum emu_counter counter =
-		(class & v->class_mask) ? EMU_STORES : EMU_LOADS;
-
-	v->count[class]++;
-	if (__builtin_expect((--v->until[counter] < 0) | (--v->turn < 0) |
-				     (addr - v->watch_low < v->watch_span) |
-				     watched,
-			     0))
-		emu_event(v, class, addr, (uintptr_t)ip);
-}
-
-static void on_access_known(unsigned int index, qemu_plugin_meminfo_t info,
-			    uint64_t addr, void *ip)
-{
-	if (__builtin_expect(index < EMU_VCPUS_MAX, 1))
-		take_access(index, known_class(info), addr, ip, false);
-}
-
-static void on_access_asked(unsigned int index, qemu_plugin_meminfo_t info,
-			    uint64_t addr, void *ip)
-{
-	if (index < EMU_VCPUS_MAX)
-		take_access(index, asked_class(info), addr, ip, false);
-}
-
-static __attribute__((noinline)) void count_exactly(struct vcpu *v,
-						    unsigned int class,
-						    uint64_t addr, void *ip)
-{
-	struct access a = emu_access(class, addr, (uintptr_t)ip);
-
-	exact_access(v->directory, &v->exact, &a, v->core);
-}
-
-static inline void take_exactly(struct vcpu *v, unsigned int class,
-				uint64_t addr, void *ip)
-{
-	if (v->directory && !exact_quick(v->directory, &v->exact, addr,
-					 1u << (class & EMU_CLASS_SHIFT),
-					 class & EMU_CLASS_STORE, v->core))
-		count_exactly(v, class, addr, ip);
-}
-
-static void on_access_exact(unsigned int index, qemu_plugin_meminfo_t info,
-			    uint64_t addr, void *ip)
-{
-	unsigned int class = known_info ? known_class(info) : asked_class(info);
-
-	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
-		return;
-	take_exactly(&emu.vcpu[index], class, addr, ip);
-	take_access(index, class, addr, ip, false);
-}
-
-/* With watches over all threads, and perhaps exact counts. */
-static void on_access_watched(unsigned int index, qemu_plugin_meminfo_t info,
-			      uint64_t addr, void *ip)
-{
-	unsigned int class = known_info ? known_class(info) : asked_class(info);
-	uint8_t watched;
-
-	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
-		return;
-	take_exactly(&emu.vcpu[index], class, addr, ip);
-	watched = __atomic_load_n(
-		&emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
-		__ATOMIC_RELAXED);
-	take_access(index, class, addr, ip, watched);
-}
-
-/* With reuses, whatever else there is. */
-static void on_access_reuse(unsigned int index, qemu_plugin_meminfo_t info,
-			    uint64_t addr, void *ip)
-{
-	unsigned int class = known_info ? known_class(info) : asked_class(info);
-	struct vcpu *v = &emu.vcpu[index];
-	bool watched;
-
-	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
-		return;
-	take_exactly(v, class, addr, ip);
-	if (v->reuse_exact) {
-		struct access a = emu_access(class, addr, (uintptr_t)ip);
-
-		emu_reuse_exact_access(v, &a);
-	}
-	watched = __atomic_load_n(
-			  &emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
-			  __ATOMIC_RELAXED) |
-		  reuse_may_watch(emu_reuse_bytes, addr,
-				  1u << (class & EMU_CLASS_SHIFT));
-	take_access(index, class, addr, ip, watched);
-}
 
 static void open_output(const struct qemu_plugin_insn *first)
 {
@@ -202,7 +48,7 @@ static void open_output(const struct qemu_plugin_insn *first)
 	emu.guest_base = (uintptr_t)host - qemu_plugin_insn_vaddr(first);
 	if (!host)
 		emu.guest_base = 0;
-	emu_set_up(0);
+	emu_setup_open(0);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -217,7 +63,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uintptr_t ip = qemu_plugin_insn_vaddr(insn);
 
-		emu_illegal_instruction(insn);
+		emu_avx512_instruction(insn);
 		qemu_plugin_register_vcpu_mem_cb(
 			insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
 			QEMU_PLUGIN_MEM_RW, (void *)ip);
@@ -254,9 +100,9 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 {
 	self = index;
 	if (number == SYS_rt_sigaction)
-		emu_illegal_sigaction(a1, a2);
+		emu_avx512_sigaction(a1, a2);
 	if (emu.active && index < EMU_VCPUS_MAX)
-		emu_turn_leave(&emu.vcpu[index]);
+		emu_scheduler_leave(&emu.vcpu[index]);
 	/* What will fail is often tried: a search along PATH. */
 	executing = is_exec(number) &&
 		    (number == SYS_execveat || emu_exec_possible(a1));
@@ -267,7 +113,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 		return;
 	}
 	emu_thread_flush(index);
-	emu_finish(CDP_EXECED);
+	emu_setup_finish(CDP_EXECED);
 	if (number == SYS_execve)
 		emu_exec(a1, a2, a3);
 	count_not_followed(emu.store.header, 1);
@@ -294,14 +140,14 @@ static void on_syscall_ret(qemu_plugin_id_t id, unsigned int index,
 		atomic_store(&emu.heap_high, result);
 	}
 	if (index < EMU_VCPUS_MAX && emu.vcpu[index].tid)
-		emu_turn_enter(&emu.vcpu[index]);
+		emu_scheduler_enter(&emu.vcpu[index]);
 }
 
 static void on_end(qemu_plugin_id_t id, void *data)
 {
 	if (!emu.active)
 		return;
-	emu_finish(CDP_ENDED);
+	emu_setup_finish(CDP_ENDED);
 	emu.active = false;
 }
 
@@ -309,9 +155,9 @@ static void in_forked_child(void)
 {
 	if (!emu.active)
 		return;
-	emu_after_fork();
+	emu_setup_after_fork();
 	if (emu.config.children)
-		emu_set_up(self);
+		emu_setup_open(self);
 }
 
 static uint32_t host_cores(void)
@@ -337,21 +183,15 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 		emu_say("not profiled: %s", error);
 		return 0; /* the program runs all the same */
 	}
-	if (emu.config.topology && emu_topology_read(error, sizeof(error))) {
+	if (emu.config.topology &&
+	    emu_cores_read_topology(error, sizeof(error))) {
 		emu_say("not profiled: %s", error);
 		return 0;
 	}
 	emu.argc = argc;
 	emu.argv = argv;
 	emu.host_cores = host_cores();
-	known_info = info_is_as_known();
-	on_access = known_info ? on_access_known : on_access_asked;
-	if (emu.config.exact)
-		on_access = on_access_exact;
-	if (emu.config.algorithm != EMU_COMDETECTIVE)
-		on_access = on_access_watched;
-	if (emu_measures(EMU_REUSE_MODES))
-		on_access = on_access_reuse;
+	on_access = emu_access_callback();
 	emu_maps_note_host();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);

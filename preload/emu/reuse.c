@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "emu.h"
+#include "reuse.h"
+#include "maps.h"
+#include "scheduler.h"
+#include "state.h"
 #include "src/engine/reuse_table.h"
 
 enum {
@@ -48,7 +51,8 @@ static uint64_t own_count(const struct vcpu *v)
 
 static uint64_t count_for(const struct vcpu *v, enum reuse_scope scope)
 {
-	return scope == REUSE_PRIVATE ? own_count(v) : emu_domain_ticks(v);
+	return scope == REUSE_PRIVATE ? own_count(v)
+				      : emu_scheduler_domain_ticks(v);
 }
 
 static int arm(void *ctx, const struct reuse_watched *w)
@@ -76,7 +80,7 @@ static uint64_t count_of(void *ctx, const struct cpu_place *use)
 	struct vcpu *v;
 
 	if (engine[r->engine].scope != REUSE_PRIVATE)
-		return emu_ticks_of_domain(use->domain);
+		return emu_scheduler_ticks_of_domain(use->domain);
 	v = &emu.vcpu[atomic_load_explicit(&processor_of[use->thread % OWNERS],
 					   memory_order_relaxed)];
 	if (!v->record || v->record->id != use->thread)

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "emu.h"
+#include "reuse_exact.h"
+#include "caches.h"
+#include "state.h"
 #include "src/exact/reuse.h"
 
 enum {

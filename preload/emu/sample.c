@@ -2,18 +2,9 @@
 /*
  * sample - a simulated PMU and simulated debug registers
  *
- * A sample is the access at which a counter overflows, without skid. The
- * counter is loaded anew with the period, randomised:
- *
- *   pebs   loads and stores have a counter each, as profilers program them
- *	    (MEM_INST_RETIRED.ALL_LOADS and .ALL_STORES); each reload is
- *	    uniform in +-1/16 of the period. The hardware does not randomise;
- *	    this is what software does so that a period does not meet a loop.
- *   ibs    one counter for both; the hardware sets the low seven bits of the
- *	    counter at random: an interval is uniform in +-64.
- *
- * The mean interval is the period in both. Time, for the engines, counts the
- * accesses of all threads.
+ * A sample is the access at which a counter overflows, without skid; the
+ * intervals between overflows are those of interval.h. Time, for the engines,
+ * counts the accesses of all threads.
  *
  * A debug register traps after an access that touches its bytes. The engine
  * arms those of one line at a time, so one comparison for each access does.
@@ -24,13 +15,21 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "emu.h"
+#include "sample.h"
+#include "detections.h"
+#include "interval.h"
+#include "log.h"
+#include "maps.h"
+#include "now.h"
+#include "reuse.h"
+#include "scheduler.h"
+#include "state.h"
+#include "transfer.h"
+#include "vcpu.h"
 
 enum {
 	LINE_BYTES = 64,
 	WIDEST_BYTES = 128, /* 1 << EMU_CLASS_SHIFT */
-	PEBS_SHARE = 8,     /* of the period is the width of the jitter */
-	IBS_RANDOM = 128,
 	REFRESH_EVERY = 64, /* samples between readings of the name */
 };
 
@@ -69,57 +68,15 @@ static void lost(void *ctx, enum loss_cause cause)
 	store_add(&v->record->loss[cause], 1);
 }
 
-void emu_show(struct vcpu *v, const struct detection *d)
-{
-	uint64_t generation;
-
-	emu_maps_note(d->publisher.ip);
-	generation = emu_maps_note(d->detector.ip);
-	if (pair_table_add(&emu.store, &v->pairs, d, v->now_ns, generation)) {
-		lost(v, LOSS_STORE_FULL);
-		return;
-	}
-	core_table_add(&emu.store, &v->cores, d);
-	store_add(&v->record->detections, 1);
-}
-
 static void detected(void *ctx, const struct detection *d)
 {
-	emu_show(ctx, d);
+	emu_detections_add(ctx, d);
 }
 
 static const struct comm_watch registers = { arm, disarm };
 static const struct comm_sink sink = { detected, lost };
 
-static bool one_counter(void)
-{
-	return emu.config.pmu == EMU_PMU_IBS;
-}
-
-/* Intervals are uniform over half of it on either side of the period. */
-static uint64_t jitter_width(void)
-{
-	uint64_t period = emu.config.period;
-	uint64_t width = one_counter() ? IBS_RANDOM : period / PEBS_SHARE;
-
-	return width < period ? width : period;
-}
-
-double emu_sampling_jitter(void)
-{
-	double share = (double)jitter_width() / (double)emu.config.period;
-
-	return share * share / 12;
-}
-
-/* Load the counter for its next overflow. */
-static void load_counter(struct vcpu *v, enum emu_counter counter)
-{
-	v->until[counter] =
-		rng_around(&v->rng, emu.config.period, jitter_width()) - 1;
-}
-
-int emu_sampling_init(void)
+int emu_sample_init(void)
 {
 	struct comm *c = &emu.comm;
 	size_t bytes = board_size(emu.config.board_slots);
@@ -143,11 +100,11 @@ int emu_sampling_init(void)
 	return c->board ? 0 : -EINVAL;
 }
 
-void emu_sampling_start(struct vcpu *v)
+void emu_sample_start(struct vcpu *v)
 {
 	uint32_t id = v->record->id;
 
-	v->class_mask = one_counter() ? 0 : EMU_CLASS_STORE;
+	v->class_mask = emu_interval_one_counter() ? 0 : EMU_CLASS_STORE;
 	rng_seed(&v->rng, emu.seed, id);
 	if (emu.config.algorithm != EMU_COMDETECTIVE)
 		emu_transfer_start(v);
@@ -188,13 +145,13 @@ static void sample(struct vcpu *v, const struct access *a,
 		   enum emu_counter counter)
 {
 	struct cdp_thread *r = v->record;
-	uint64_t now = emu_ticks(v);
+	uint64_t now = emu_scheduler_ticks(v);
 
-	load_counter(v, counter);
+	emu_interval_load(v, counter);
 	v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
 	store_touch(&emu.store, v->now_ns);
 	if (v->events++ % REFRESH_EVERY == 0)
-		emu_thread_refresh(v);
+		emu_vcpu_refresh(v);
 	store_add(&r->interrupts, 1);
 	if (outside_the_time_asked_for(v->now_ns))
 		return;
@@ -216,8 +173,8 @@ static void sample(struct vcpu *v, const struct access *a,
 /* The thread has begun to run: what only it can find out. */
 static void begin(struct vcpu *v, const struct access *a)
 {
-	emu_turn_enter(v);
-	emu_thread_refresh(v);
+	emu_scheduler_enter(v);
+	emu_vcpu_refresh(v);
 	if (!v->record->id) {
 		atomic_store(&emu.stack, a->addr);
 		emu_maps_init();
@@ -235,12 +192,13 @@ static void begin(struct vcpu *v, const struct access *a)
 	}
 }
 
-void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip)
+void emu_sample_event(struct vcpu *v, unsigned int class, uint64_t addr,
+		      uint64_t ip)
 {
-	struct access a = emu_access(class, addr, ip);
+	struct access a = emu_make_access(class, addr, ip);
 
 	if (!v->record) { /* nobody looks at this thread */
-		emu_thread_mute(v);
+		emu_vcpu_mute(v);
 		return;
 	}
 	if (!v->tid) {
@@ -251,12 +209,12 @@ void emu_event(struct vcpu *v, unsigned int class, uint64_t addr, uint64_t ip)
 		trap(v, &a);
 	if (v->in_transfer &&
 	    emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED])
-		emu_transfer_trap(v, &a, emu_ticks(v));
+		emu_transfer_trap(v, &a, emu_scheduler_ticks(v));
 	if (v->in_reuse)
 		emu_reuse_trap(v, &a);
 	for (enum emu_counter c = 0; c < EMU_COUNTERS; c++)
 		if (v->until[c] < 0)
 			sample(v, &a, c);
 	if (v->turn < 0)
-		emu_turn_end(v);
+		emu_scheduler_end(v);
 }

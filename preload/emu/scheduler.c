@@ -29,7 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emu.h"
+#include "scheduler.h"
+#include "state.h"
 
 enum {
 	NOBODY = -1,
@@ -89,18 +90,19 @@ static void load_turn(struct vcpu *v)
 	v->turn_start = v->turn;
 }
 
-uint64_t emu_ticks(const struct vcpu *v)
+uint64_t emu_scheduler_ticks(const struct vcpu *v)
 {
 	return atomic_load_explicit(&emu.ticks, memory_order_relaxed) +
 	       (v->turn_start - v->turn);
 }
 
-uint64_t emu_domain_ticks(const struct vcpu *v)
+uint64_t emu_scheduler_domain_ticks(const struct vcpu *v)
 {
-	return emu_ticks_of_domain(v->domain) + (v->turn_start - v->turn);
+	return emu_scheduler_ticks_of_domain(v->domain) +
+	       (v->turn_start - v->turn);
 }
 
-uint64_t emu_ticks_of_domain(uint32_t domain)
+uint64_t emu_scheduler_ticks_of_domain(uint32_t domain)
 {
 	return atomic_load_explicit(emu.domains > 1 ? &emu.domain_ticks[domain]
 						    : &emu.ticks,
@@ -280,7 +282,7 @@ static void release_all(void)
 	} while (other);
 }
 
-void emu_turn_end(struct vcpu *v)
+void emu_scheduler_end(struct vcpu *v)
 {
 	tell_time(v);
 	look();
@@ -293,7 +295,7 @@ void emu_turn_end(struct vcpu *v)
 	load_turn(v);
 }
 
-void emu_turn_leave(struct vcpu *v)
+void emu_scheduler_leave(struct vcpu *v)
 {
 	struct vcpu *other = NULL, *watch = NULL;
 
@@ -317,7 +319,7 @@ void emu_turn_leave(struct vcpu *v)
 		nudge(watch);
 }
 
-void emu_turn_enter(struct vcpu *v)
+void emu_scheduler_enter(struct vcpu *v)
 {
 	if (v->runnable)
 		return;
@@ -327,7 +329,7 @@ void emu_turn_enter(struct vcpu *v)
 		take_turn(v);
 }
 
-void emu_turn_init(void)
+void emu_scheduler_init(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	first = queued = 0;

@@ -16,8 +16,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emu.h"
-#include "preload/common/topology_file.h"
+#include "setup.h"
+#include "cores.h"
+#include "describe.h"
+#include "exact.h"
+#include "log.h"
+#include "maps.h"
+#include "now.h"
+#include "qemu_plugin_abi.h"
+#include "reuse.h"
+#include "reuse_exact.h"
+#include "sample.h"
+#include "say.h"
+#include "state.h"
+#include "thread.h"
+#include "transfer.h"
+#include "vcpu.h"
 #include "src/store/outdir.h"
 
 enum {
@@ -76,54 +90,6 @@ static void find_program(void)
 	free(path);
 }
 
-int emu_topology_read(char *error, size_t size)
-{
-	return topology_file_read(&emu.topology, emu.config.topology, error,
-				  size);
-}
-
-/* The caches above the private ones: the number of that of a core. */
-static uint32_t domain_of(uint32_t core)
-{
-	const struct topology_shape *shape = &emu.topology.shape;
-
-	if (!emu.config.topology || shape->levels < 2)
-		return 0;
-	return shape->domain[1][core % shape->cores];
-}
-
-static void count_domains(void)
-{
-	emu.domains = 1;
-	for (uint32_t i = 0; i < emu.cores; i++)
-		if (domain_of(i) >= emu.domains)
-			emu.domains = domain_of(i) + 1;
-	for (uint32_t i = 0; i < REUSE_EXACT_DOMAINS_MAX; i++)
-		atomic_store(&emu.domain_ticks[i], 0);
-}
-
-void emu_put_on_core(struct vcpu *v)
-{
-	v->core = emu.core_order[v->record->id % emu.cores];
-	v->domain = domain_of(v->core);
-}
-
-/* The cores, in the order in which threads are put on them. */
-static void choose_cores(void)
-{
-	if (!emu.config.topology) {
-		emu.cores = sysconf(_SC_NPROCESSORS_CONF);
-		for (uint32_t i = 0; i < emu.cores; i++)
-			emu.core_order[i] = i;
-		return;
-	}
-	emu.cores = emu.topology.shape.cores;
-	for (uint32_t i = 0; i < emu.cores; i++)
-		emu.core_order[i] = i;
-	if (emu.config.scatter)
-		topology_scatter(&emu.topology, emu.core_order);
-}
-
 static int open_store(void)
 {
 	char name[128];
@@ -146,7 +112,7 @@ static int open_store(void)
 	return r;
 }
 
-int emu_set_up(unsigned int index)
+int emu_setup_open(unsigned int index)
 {
 	struct cdp_header *h;
 	int r;
@@ -160,12 +126,11 @@ int emu_set_up(unsigned int index)
 	if (r)
 		return r;
 	h = emu.store.header;
-	choose_cores();
-	count_domains();
+	emu_cores_init();
 	emu_describe_process(h);
 	r = emu.domains > REUSE_EXACT_DOMAINS_MAX ? -E2BIG : 0;
 	if (!r)
-		r = emu_sampling_init();
+		r = emu_sample_init();
 	if (!r && emu_measures(EMU_REUSE_MODES))
 		r = emu_reuse_init();
 	if (!r && emu_measures(EMU_REUSE_MODES) && emu.config.exact)
@@ -175,7 +140,7 @@ int emu_set_up(unsigned int index)
 	if (!r && emu.config.algorithm != EMU_COMDETECTIVE)
 		r = emu_transfer_init();
 	if (!r)
-		r = emu_threads_init();
+		r = emu_thread_init();
 	if (r) {
 		emu_say("not profiled: %s", strerror(-r));
 		snprintf(h->note, sizeof(h->note), "not profiled: %s",
@@ -192,13 +157,13 @@ int emu_set_up(unsigned int index)
 	return 0;
 }
 
-void emu_after_fork(void)
+void emu_setup_after_fork(void)
 {
 	emu.active = false;
 	emu_log_close();
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record)
-			emu_thread_mute(&emu.vcpu[i]);
+			emu_vcpu_mute(&emu.vcpu[i]);
 	if (!emu.config.children) {
 		void *page = mmap(NULL, CDP_PAGE_BYTES, PROT_READ | PROT_WRITE,
 				  MAP_SHARED, emu.store.fd, 0);
@@ -208,7 +173,7 @@ void emu_after_fork(void)
 	store_release(&emu.store);
 }
 
-void emu_finish(enum cdp_state state)
+void emu_setup_finish(enum cdp_state state)
 {
 	struct cdp_header *h = emu.store.header;
 
@@ -223,7 +188,7 @@ void emu_finish(enum cdp_state state)
 	if (emu.config.algorithm != EMU_COMDETECTIVE)
 		emu_transfer_finish(state == CDP_ENDED);
 	if (state == CDP_ENDED)
-		emu_threads_finish();
+		emu_thread_finish();
 	__atomic_store_n(&h->last_mono, emu_now_ns(CLOCK_MONOTONIC),
 			 __ATOMIC_RELAXED);
 	__atomic_store_n(&h->cpu_ns, emu_now_ns(CLOCK_PROCESS_CPUTIME_ID),

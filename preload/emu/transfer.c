@@ -18,7 +18,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "emu.h"
+#include "transfer.h"
+#include "detections.h"
+#include "interval.h"
+#include "now.h"
+#include "state.h"
 #include "src/store/transfer_store.h"
 
 enum {
@@ -102,7 +106,7 @@ static void on_chain(void *ctx, const struct transfer_chain *c)
 		d = transfer_detection(&c->event[i], c->line,
 				       emu.config.period);
 		v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
-		emu_show(v, &d);
+		emu_detections_add(v, &d);
 	}
 }
 
@@ -228,7 +232,8 @@ void emu_transfer_finish(bool last)
 {
 	bool one_counter = emu.config.pmu == EMU_PMU_IBS;
 	uint32_t threads = atomic_load(&highest) + 1;
-	struct transfer_sampling sampling = { .jitter = emu_sampling_jitter() };
+	struct transfer_sampling sampling = { .jitter =
+						      emu_interval_variance() };
 	struct transfer_stats s;
 
 	for (unsigned int i = 0; last && i < EMU_VCPUS_MAX; i++)

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * access - what runs after each access of the program
+ *
+ * One callback for each combination of what is measured, so that none tests
+ * for what is not. Each counts the access down, and calls emu_event when a
+ * counter overflows, the thread's turn ends, or the access may be watched.
+ */
+#include "access.h"
+#include "reuse.h"
+#include "reuse_exact.h"
+#include "sample.h"
+#include "state.h"
+#include "transfer.h"
+#include "src/engine/reuse_table.h"
+
+/*
+ * How QEMU 7.2 packs an access into its information: bits 16 and 17 say load
+ * and store, bits 4 to 6 are the log2 of the width. The functions that say so
+ * cost more than all else that we do for an access, so they are asked once,
+ * and if they disagree they are asked each time.
+ */
+enum {
+	INFO_SHIFT_BIT = 4,
+	INFO_RW_BIT = 16
+};
+
+static bool known_info;
+
+static bool info_is_as_known(void)
+{
+	for (int bit = 0; bit < 32; bit++) {
+		qemu_plugin_meminfo_t info = 1u << bit;
+		unsigned int shift = qemu_plugin_mem_size_shift(info);
+
+		if (qemu_plugin_mem_is_store(info) != (bit == INFO_RW_BIT + 1))
+			return false;
+		if (shift != ((info >> INFO_SHIFT_BIT) & EMU_CLASS_SHIFT))
+			return false;
+	}
+	return true;
+}
+
+static inline unsigned int known_class(qemu_plugin_meminfo_t info)
+{
+	return ((info >> INFO_SHIFT_BIT) & EMU_CLASS_SHIFT) |
+	       ((info >> (INFO_RW_BIT - 3)) &
+		(EMU_CLASS_LOAD | EMU_CLASS_STORE));
+}
+
+static inline unsigned int asked_class(qemu_plugin_meminfo_t info)
+{
+	return (qemu_plugin_mem_size_shift(info) & EMU_CLASS_SHIFT) |
+	       (qemu_plugin_mem_is_store(info) ? EMU_CLASS_STORE
+					       : EMU_CLASS_LOAD);
+}
+
+static inline void take_access(unsigned int index, unsigned int class,
+			       uint64_t addr, void *ip, bool watched)
+{
+	struct vcpu *v = &emu.vcpu[index];
+	enum emu_counter counter =
+		(class & v->class_mask) ? EMU_STORES : EMU_LOADS;
+
+	v->count[class]++;
+	if (__builtin_expect((--v->until[counter] < 0) | (--v->turn < 0) |
+				     (addr - v->watch_low < v->watch_span) |
+				     watched,
+			     0))
+		emu_sample_event(v, class, addr, (uintptr_t)ip);
+}
+
+static void on_access_known(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	if (__builtin_expect(index < EMU_VCPUS_MAX, 1))
+		take_access(index, known_class(info), addr, ip, false);
+}
+
+static void on_access_asked(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	if (index < EMU_VCPUS_MAX)
+		take_access(index, asked_class(info), addr, ip, false);
+}
+
+static __attribute__((noinline)) void count_exactly(struct vcpu *v,
+						    unsigned int class,
+						    uint64_t addr, void *ip)
+{
+	struct access a = emu_make_access(class, addr, (uintptr_t)ip);
+
+	exact_access(v->directory, &v->exact, &a, v->core);
+}
+
+static inline void take_exactly(struct vcpu *v, unsigned int class,
+				uint64_t addr, void *ip)
+{
+	if (v->directory && !exact_quick(v->directory, &v->exact, addr,
+					 1u << (class & EMU_CLASS_SHIFT),
+					 class & EMU_CLASS_STORE, v->core))
+		count_exactly(v, class, addr, ip);
+}
+
+static void on_access_exact(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
+
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+		return;
+	take_exactly(&emu.vcpu[index], class, addr, ip);
+	take_access(index, class, addr, ip, false);
+}
+
+/* With watches over all threads, and perhaps exact counts. */
+static void on_access_watched(unsigned int index, qemu_plugin_meminfo_t info,
+			      uint64_t addr, void *ip)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
+	uint8_t watched;
+
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+		return;
+	take_exactly(&emu.vcpu[index], class, addr, ip);
+	watched = __atomic_load_n(
+		&emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
+		__ATOMIC_RELAXED);
+	take_access(index, class, addr, ip, watched);
+}
+
+/* With reuses, whatever else there is. */
+static void on_access_reuse(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *ip)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
+	struct vcpu *v = &emu.vcpu[index];
+	bool watched;
+
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+		return;
+	take_exactly(v, class, addr, ip);
+	if (v->reuse_exact) {
+		struct access a = emu_make_access(class, addr, (uintptr_t)ip);
+
+		emu_reuse_exact_access(v, &a);
+	}
+	watched = __atomic_load_n(
+			  &emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
+			  __ATOMIC_RELAXED) |
+		  reuse_may_watch(emu_reuse_bytes, addr,
+				  1u << (class & EMU_CLASS_SHIFT));
+	take_access(index, class, addr, ip, watched);
+}
+
+qemu_plugin_mem_cb emu_access_callback(void)
+{
+	known_info = info_is_as_known();
+	if (emu_measures(EMU_REUSE_MODES))
+		return on_access_reuse;
+	if (emu.config.algorithm != EMU_COMDETECTIVE)
+		return on_access_watched;
+	if (emu.config.exact)
+		return on_access_exact;
+	return known_info ? on_access_known : on_access_asked;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * access - what runs after each access of the program
+ */
+#ifndef COMDET_PRELOAD_EMU_ACCESS_H
+#define COMDET_PRELOAD_EMU_ACCESS_H
+
+#include "qemu_plugin_abi.h"
+
+/*
+ * The callback for what emu.config measures. Context: install.
+ */
+qemu_plugin_mem_cb emu_access_callback(void);
+
+#endif

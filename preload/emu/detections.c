@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * detections - communication that the engines found, into the file
+ */
+#include "detections.h"
+#include "maps.h"
+#include "state.h"
+
+void emu_detections_add(struct vcpu *v, const struct detection *d)
+{
+	uint64_t generation;
+
+	emu_maps_note(d->publisher.ip);
+	generation = emu_maps_note(d->detector.ip);
+	if (pair_table_add(&emu.store, &v->pairs, d, v->now_ns, generation)) {
+		store_add(&v->record->loss[LOSS_STORE_FULL], 1);
+		return;
+	}
+	core_table_add(&emu.store, &v->cores, d);
+	store_add(&v->record->detections, 1);
+}

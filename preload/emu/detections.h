@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * detections - communication that the engines found, into the file
+ */
+#ifndef COMDET_PRELOAD_EMU_DETECTIONS_H
+#define COMDET_PRELOAD_EMU_DETECTIONS_H
+
+#include "state.h"
+
+/* Count @d in the tables of @v, for the report's map. */
+void emu_detections_add(struct vcpu *v, const struct detection *d);
+
+#endif

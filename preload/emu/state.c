@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state - the one struct emu
+ */
+#include "state.h"
+
+struct emu emu;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state - the source emu: every access of an unmodified program, from QEMU
+ *
+ * QEMU translates the program and calls us after each access with the number
+ * of the emulated processor, which is a thread of the program. A struct vcpu
+ * belongs to that thread alone: what runs for each access takes no lock and
+ * shares no line. Samples go to the engine of src/engine/comm.h, whose debug
+ * registers are simulated by comparing addresses.
+ *
+ * Callbacks run in ordinary context on the program's threads, inside QEMU: they
+ * may allocate and lock, but they must not wait for another thread of the
+ * program, which QEMU may be stopping at that moment.
+ */
+#ifndef COMDET_PRELOAD_EMU_STATE_H
+#define COMDET_PRELOAD_EMU_STATE_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "config.h"
+#include "src/exact/cache_sets.h"
+#include "src/engine/comm.h"
+#include "src/exact/directory_quick.h"
+#include "src/engine/reuse.h"
+#include "src/exact/reuse.h"
+#include "src/store/reuse_tally.h"
+#include "src/store/store.h"
+#include "src/store/core_table.h"
+#include "src/store/pair_table.h"
+#include "src/base/topology.h"
+#include "src/engine/transfer.h"
+
+enum {
+	EMU_VCPUS_MAX = 1024, /* threads alive at one time */
+	EMU_TURN_LOOK = 1000, /* accesses between looks at the load */
+	EMU_LINE_SHIFT = 6,
+	EMU_WATCHED = 4096, /* entries of the table of watched lines */
+	EMU_REUSE_ENGINES = REUSE_SCOPES * REUSE_GRANULARITIES,
+	EMU_REUSE_MODES = CDP_MODE_REUSE | CDP_MODE_SHARED | CDP_MODE_GLOBAL,
+};
+
+/*
+ * An access's class: rw * 8 + log2 of its width. QEMU performs accesses wider
+ * than 16 bytes in parts, so shifts are 0 to 4.
+ */
+enum {
+	EMU_CLASS_SHIFT = 7,
+	EMU_CLASS_LOAD = 8,
+	EMU_CLASS_STORE = 16,
+	EMU_CLASSES = 32
+};
+
+enum emu_counter {
+	EMU_LOADS, /* of everything where there is one counter */
+	EMU_STORES,
+	EMU_COUNTERS
+};
+
+/* A thread in one of the reuse engines. */
+struct emu_reuse {
+	struct reuse_thread thread;
+	struct reuse_tally *tally;
+	uint32_t engine;
+};
+
+struct vcpu {
+	/* For each access. */
+	int64_t until[EMU_COUNTERS]; /* counter overflows below 0 */
+	int64_t turn_start; /* what turn was when it was last added to ticks */
+	int64_t turn;       /* accesses left of the thread's turn */
+	uint64_t watch_low, watch_span;
+	uint64_t class_mask; /* of a class's store bit: 0 with one counter */
+	struct cdp_thread *record;
+	struct exact *directory; /* NULL: the thread has no number in it */
+	uint32_t core;
+	uint64_t count[EMU_CLASSES];
+
+	/* For each sample. */
+	struct comm_thread comm;
+	struct rng rng;
+	struct pair_table pairs;
+	struct core_table cores;
+	struct watch_range watched[COMM_REGISTERS_MAX];
+	uint32_t watches;
+	uint32_t wait;   /* scheduler.c; a futex */
+	bool in_turns;   /* the thread has the turn or waits for it */
+	bool runnable;   /* it has begun, and is in no system call */
+	uint64_t now_ns; /* of the event being handled */
+	uint64_t events;
+	pid_t tid; /* 0: has not run yet */
+	bool in_transfer;
+	struct exact_thread exact;
+	struct transfer_thread transfer;
+	bool in_reuse;
+	uint32_t domain; /* the shared cache of its core */
+	struct reuse_tally reuse_tally;
+	struct emu_reuse reuse[EMU_REUSE_ENGINES];
+	struct reuse_exact_thread *reuse_exact; /* NULL: not followed */
+	struct cache_sets_thread *caches;       /* NULL: none simulated */
+} __attribute__((aligned(64)));
+
+struct emu {
+	struct emu_config config;
+	struct store store;
+	struct comm comm;
+	struct topology topology; /* if config.topology */
+	struct vcpu *vcpu;        /* EMU_VCPUS_MAX */
+	_Atomic uint64_t ticks;   /* accesses of all threads; see emu_ticks */
+	uint64_t seed;
+	uint64_t start_mono;
+	uint64_t guest_base; /* host address of the program's address 0 */
+	_Atomic uint64_t heap_low, heap_high; /* what brk returned */
+	_Atomic uint64_t stack; /* an address on the main thread's stack */
+	pid_t pid;
+	uint32_t cores;
+	uint32_t domains; /* shared caches, at least 1 */
+	/* As ticks, of each; with one domain not used. */
+	_Atomic uint64_t domain_ticks[REUSE_EXACT_DOMAINS_MAX];
+	uint32_t core_order[CDP_CORES_MAX]; /* that threads are put on */
+	uint32_t host_cores;                /* that this process may run on */
+	bool active;                        /* this process is being profiled */
+	/* In a child that is not profiled: its parent's page 0. */
+	struct cdp_header *parent;
+	int argc; /* the plugin's own arguments */
+	char **argv;
+	char exe[PATH_MAX]; /* the program, not qemu */
+	char out[PATH_MAX];
+	char run_id[40];
+};
+
+extern struct emu emu;
+
+/* The access of @class at @addr, made by the instruction at @ip. */
+static inline struct access emu_make_access(unsigned int class, uint64_t addr,
+					    uint64_t ip)
+{
+	return (struct access){
+		.addr = addr,
+		.ip = ip,
+		.len = 1u << (class & EMU_CLASS_SHIFT),
+		.flags = (class & EMU_CLASS_LOAD ? ACCESS_LOAD : 0) |
+			 (class & EMU_CLASS_STORE ? ACCESS_STORE : 0),
+	};
+}
+
+/* True if one of @modes is measured. */
+static inline bool emu_measures(uint32_t modes)
+{
+	return emu.config.modes & modes;
+}
+
+/* Where the thread is. */
+static inline struct cpu_place emu_place(const struct vcpu *v)
+{
+	return (struct cpu_place){ v->record->id, v->core, v->domain };
+}
+
+#endif
