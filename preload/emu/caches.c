@@ -16,6 +16,7 @@
 #include "caches.h"
 #include "maps.h"
 #include "state.h"
+#include "src/base/zero_pages.h"
 
 enum {
 	SITES_WRITTEN = 512,           /* of a thread */
@@ -28,14 +29,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Under the lock. */
 static struct store_writer writer;
 static uint32_t site_records;
-
-static void *map_zeros(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
 
 int emu_caches_init(void)
 {
@@ -52,7 +45,7 @@ int emu_caches_init(void)
 	caches_bytes = cache_sets_size(&config);
 	if (!caches_bytes)
 		return -EINVAL;
-	mem = map_zeros(caches_bytes);
+	mem = zero_pages(caches_bytes);
 	if (!mem)
 		return -ENOMEM;
 	caches = cache_sets_init(mem, &config);
@@ -61,7 +54,7 @@ int emu_caches_init(void)
 
 void emu_caches_start(struct vcpu *v)
 {
-	void *mem = map_zeros(cache_sets_thread_size(&emu.config.caches));
+	void *mem = zero_pages(cache_sets_thread_size(&emu.config.caches));
 
 	v->caches = NULL;
 	if (mem)

@@ -12,6 +12,7 @@
 
 #include "exact.h"
 #include "state.h"
+#include "src/base/zero_pages.h"
 #include "src/store/directory_store.h"
 
 enum {
@@ -33,20 +34,18 @@ int emu_exact_init(void)
 		.regions = REGIONS,
 		.topology = emu.config.topology ? &emu.topology.shape : NULL,
 	};
-	void *mem = MAP_FAILED;
+	void *mem = NULL;
 
 	if (exact) /* a forked child's is its own */
 		munmap(exact, exact_bytes);
 	exact = NULL;
-	for (; mem == MAP_FAILED && config.regions >= REGIONS_MIN;
-	     config.regions /= 2) {
+	for (; config.regions >= REGIONS_MIN; config.regions /= 2) {
 		exact_bytes = exact_size(&config);
-		mem = mmap(NULL, exact_bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (mem != MAP_FAILED)
+		mem = zero_pages(exact_bytes);
+		if (mem)
 			break;
 	}
-	if (mem == MAP_FAILED)
+	if (!mem)
 		return -ENOMEM;
 	exact = exact_init(mem, &config);
 	if (!exact)

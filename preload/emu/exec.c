@@ -23,6 +23,7 @@
 #include "describe.h"
 #include "guest.h"
 #include "state.h"
+#include "src/base/zero_pages.h"
 
 enum {
 	ARGUMENTS_MAX = 65536,
@@ -263,12 +264,10 @@ static void exec_target(struct arena *m, uint64_t path, uint64_t argv,
 void emu_exec(uint64_t path, uint64_t argv, uint64_t envp)
 {
 	struct arena m = { .used = 0 };
-	void *p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (p == MAP_FAILED)
+	m.base = zero_pages(ARENA_BYTES);
+	if (!m.base)
 		return;
-	m.base = p;
 	exec_target(&m, path, argv, envp);
-	munmap(p, ARENA_BYTES);
+	munmap(m.base, ARENA_BYTES);
 }

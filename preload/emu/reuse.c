@@ -13,6 +13,7 @@
 #include "maps.h"
 #include "scheduler.h"
 #include "state.h"
+#include "src/base/zero_pages.h"
 #include "src/engine/reuse_table.h"
 
 enum {
@@ -156,10 +157,9 @@ int emu_reuse_init(void)
 
 		memory_bytes += round_up(reuse_size(&c));
 	}
-	next = mmap(NULL, memory_bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (next == MAP_FAILED)
-		return -errno;
+	next = zero_pages(memory_bytes);
+	if (!next)
+		return -ENOMEM;
 	memory = next;
 	table = reuse_table_init(next, slots);
 	next += round_up(reuse_table_size(slots));

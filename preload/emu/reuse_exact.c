@@ -14,6 +14,7 @@
 #include "reuse_exact.h"
 #include "caches.h"
 #include "state.h"
+#include "src/base/zero_pages.h"
 #include "src/exact/reuse.h"
 
 enum {
@@ -27,14 +28,6 @@ static struct reuse_exact *exact;
 static size_t exact_bytes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct reuse_tally tally; /* under the lock */
-
-static void *map_zeros(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
 
 int emu_reuse_exact_init(void)
 {
@@ -53,7 +46,7 @@ int emu_reuse_exact_init(void)
 	exact_bytes = reuse_exact_size(&config);
 	if (!exact_bytes)
 		return -EINVAL;
-	mem = map_zeros(exact_bytes);
+	mem = zero_pages(exact_bytes);
 	if (!mem)
 		return -ENOMEM;
 	exact = reuse_exact_init(mem, &config);
@@ -63,7 +56,7 @@ int emu_reuse_exact_init(void)
 void emu_reuse_exact_start(struct vcpu *v)
 {
 	struct cpu_place place = emu_place(v);
-	void *mem = map_zeros(reuse_exact_thread_size(&config));
+	void *mem = zero_pages(reuse_exact_thread_size(&config));
 
 	v->reuse_exact = NULL;
 	if (mem)

@@ -12,13 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "sample.h"
 #include "detections.h"
 #include "interval.h"
-#include "log.h"
 #include "maps.h"
 #include "now.h"
 #include "reuse.h"
@@ -26,6 +24,8 @@
 #include "state.h"
 #include "transfer.h"
 #include "vcpu.h"
+#include "src/base/zero_pages.h"
+#include "src/store/sample_log.h"
 
 enum {
 	LINE_BYTES = 64,
@@ -83,10 +83,9 @@ int emu_sample_init(void)
 	void *mem = (void *)c->board;
 
 	if (!mem)
-		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mem == MAP_FAILED)
-		return -errno;
+		mem = zero_pages(bytes);
+	if (!mem)
+		return -ENOMEM;
 	memset(mem, 0, bytes);
 	c->line_bytes = LINE_BYTES;
 	c->chunk_bytes = 8;
@@ -160,7 +159,7 @@ static void sample(struct vcpu *v, const struct access *a,
 		store_add(&r->loads, 1);
 	if (a->flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
-	emu_log_add(v, a);
+	sample_log_add(r->id, a, SAMPLE_UNIFORM);
 	if (v->in_transfer)
 		emu_transfer_sample(v, a, now);
 	if (v->in_reuse)

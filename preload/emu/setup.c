@@ -20,7 +20,6 @@
 #include "cores.h"
 #include "describe.h"
 #include "exact.h"
-#include "log.h"
 #include "maps.h"
 #include "now.h"
 #include "qemu_plugin_abi.h"
@@ -33,10 +32,13 @@
 #include "transfer.h"
 #include "vcpu.h"
 #include "src/store/outdir.h"
+#include "src/store/sample_log.h"
 
 enum {
 	NOT_OURS = -ECHILD,
 };
+
+static bool forked; /* this process is a child of one that was profiled */
 
 /* ID:PID OF THE ROOT:DIRECTORY */
 static bool parse_run(const char *run, pid_t *root)
@@ -112,6 +114,15 @@ static int open_store(void)
 	return r;
 }
 
+/* Of the process that began the run, or the program it executed last. */
+static void open_log(void)
+{
+	const char *path = getenv("COMDET_SAMPLE_LOG");
+
+	if (!forked && path && *path && sample_log_open(path))
+		emu_say("COMDET_SAMPLE_LOG cannot be written");
+}
+
 int emu_setup_open(unsigned int index)
 {
 	struct cdp_header *h;
@@ -149,8 +160,7 @@ int emu_setup_open(unsigned int index)
 		store_release(&emu.store);
 		return r;
 	}
-	if (emu_log_open())
-		emu_say("COMDET_SAMPLE_LOG cannot be written");
+	open_log();
 	emu_describe_measurement(h);
 	emu.active = true;
 	emu_thread_start(index);
@@ -160,7 +170,8 @@ int emu_setup_open(unsigned int index)
 void emu_setup_after_fork(void)
 {
 	emu.active = false;
-	emu_log_close();
+	forked = true;
+	sample_log_close();
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record)
 			emu_vcpu_mute(&emu.vcpu[i]);

@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "scheduler.h"
 #include "state.h"
 #include "vcpu.h"
+#include "src/base/zero_pages.h"
 
 static pthread_mutex_t rows_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct store_writer rows;
@@ -36,13 +36,9 @@ int emu_thread_init(void)
 	size_t bytes = EMU_VCPUS_MAX * sizeof(*emu.vcpu);
 
 	if (!emu.vcpu) {
-		void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			       0);
-
-		if (p == MAP_FAILED)
-			return -errno;
-		emu.vcpu = p;
+		emu.vcpu = zero_pages(bytes);
+		if (!emu.vcpu)
+			return -ENOMEM;
 		for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 			emu_vcpu_mute(&emu.vcpu[i]);
 	}

@@ -12,10 +12,8 @@
  * that its loads can tell of an epoch is not asked again: a line that everybody
  * reads and nobody writes any more would cost each of those loads.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "transfer.h"
@@ -23,12 +21,11 @@
 #include "interval.h"
 #include "now.h"
 #include "state.h"
+#include "src/store/transfer_run.h"
 #include "src/store/transfer_store.h"
 
 enum {
 	LINE_BYTES = 64,
-	CHUNK_BYTES = 8,
-	THREADS = TRANSFER_THREADS_MAX, /* with numbers below */
 	SLOTS = COMM_REGISTERS_MAX,
 	NO_LINE = 1,   /* no line's address */
 	SETTLE = 1000, /* accesses; who stores twice in that uses the line */
@@ -45,13 +42,9 @@ static _Atomic uint64_t line_of[SLOTS];
 static _Atomic uint32_t generation_of[SLOTS];
 /* Of each processor, by slot: as what generation its loads tell nothing. */
 static uint32_t told[EMU_VCPUS_MAX][SLOTS];
-static struct transfer *transfer;
-static struct transfer_tally *tally;
-static size_t transfer_bytes, tally_bytes;
+static struct transfer_run run;
 static uint32_t slots;
 static _Atomic uint64_t samples;
-static _Atomic uint32_t highest; /* thread number that took part */
-static struct store_writer writer;
 
 /* With the lock held: @line's entry, and that of the line before. */
 static void mark(uint64_t line, int change)
@@ -100,7 +93,7 @@ static void on_chain(void *ctx, const struct transfer_chain *c)
 	struct detection d;
 
 	pthread_mutex_lock(&tally_lock);
-	transfer_tally_add(tally, c);
+	transfer_tally_add(run.tally, c);
 	pthread_mutex_unlock(&tally_lock);
 	for (uint32_t i = 0; i < c->n; i++) {
 		d = transfer_detection(&c->event[i], c->line,
@@ -113,42 +106,15 @@ static void on_chain(void *ctx, const struct transfer_chain *c)
 static const struct transfer_watch watch = { arm, disarm };
 static const struct transfer_sink sink = { on_chain };
 
-static void *map_zeros(size_t bytes)
-{
-	return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-}
-
 int emu_transfer_init(void)
 {
-	bool lines = emu.config.watch_lines;
-	struct transfer_config config = {
-		.kind = emu.config.algorithm == EMU_EPOCH ? TRANSFER_EPOCH
-							  : TRANSFER_CHAIN,
-		.threads = THREADS,
-		.slots = lines ? emu.config.registers : 1,
-		.line_bytes = LINE_BYTES,
-		.chunk_bytes = lines ? LINE_BYTES : CHUNK_BYTES,
-		.ranges = lines ? 1 : emu.config.registers,
-		.settle = SETTLE,
-		.period = (double)emu.config.period,
-	};
-	void *a, *b;
+	struct transfer_config config = transfer_run_config(
+		emu.config.algorithm == EMU_EPOCH ? TRANSFER_EPOCH
+						  : TRANSFER_CHAIN,
+		emu.config.period, emu.config.watch_lines,
+		emu.config.registers);
 
-	if (transfer)
-		munmap(transfer, transfer_bytes);
-	if (tally)
-		munmap(tally, tally_bytes);
-	transfer = NULL;
-	tally = NULL;
-	transfer_bytes = transfer_size(&config);
-	tally_bytes = transfer_tally_size(THREADS);
-	if (!transfer_bytes)
-		return -EINVAL;
-	a = map_zeros(transfer_bytes);
-	b = map_zeros(tally_bytes);
-	if (a == MAP_FAILED || b == MAP_FAILED)
-		return -ENOMEM;
+	config.settle = SETTLE;
 	pthread_mutex_init(&lock, NULL);
 	pthread_mutex_init(&tally_lock, NULL);
 	memset(emu_watched, 0, sizeof(emu_watched));
@@ -158,26 +124,16 @@ int emu_transfer_init(void)
 	for (uint32_t n = 0; n < SLOTS; n++)
 		atomic_store(&line_of[n], NO_LINE);
 	atomic_store(&samples, 0);
-	atomic_store(&highest, 0);
-	writer = (struct store_writer){ .section = CDP_TRANSFERS };
-	transfer = transfer_init(a, &config, &watch, &sink);
-	tally = transfer_tally_init(b, THREADS);
-	return transfer && tally ? 0 : -EINVAL;
+	return transfer_run_init(&run, &config, &watch, &sink);
 }
 
 void emu_transfer_start(struct vcpu *v)
 {
-	uint32_t id = v->record->id, seen = atomic_load(&highest);
-
-	v->in_transfer = id < THREADS;
-	if (!v->in_transfer) {
-		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
-		return;
-	}
-	while (seen < id && !atomic_compare_exchange_weak(&highest, &seen, id))
-		;
 	memset(told[v - emu.vcpu], 0, sizeof(told[0]));
-	transfer_thread_init(&v->transfer, id, v, emu.seed + 1);
+	v->in_transfer = transfer_run_join(&run, &v->transfer, v->record->id, v,
+					   emu.seed + 1);
+	if (!v->in_transfer)
+		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
 }
 
 /* May thread @v's access @a tell something of slot @n? */
@@ -214,8 +170,9 @@ void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
 		if (!hit)
 			continue;
 		store_add(&v->record->traps, 1);
-		if (transfer_trap(transfer, &v->transfer, n, generation, range,
-				  a, now, v->core) == TRANSFER_NEED_STORES)
+		if (transfer_trap(run.transfer, &v->transfer, n, generation,
+				  range, a, now,
+				  v->core) == TRANSFER_NEED_STORES)
 			told[v - emu.vcpu][n] = generation;
 	}
 }
@@ -225,27 +182,26 @@ void emu_transfer_sample(struct vcpu *v, const struct access *a, uint64_t now)
 	if (!v->in_transfer)
 		return;
 	atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
-	transfer_sample(transfer, &v->transfer, a, now, v->core);
+	transfer_sample(run.transfer, &v->transfer, a, now, v->core);
 }
 
 void emu_transfer_finish(bool last)
 {
 	bool one_counter = emu.config.pmu == EMU_PMU_IBS;
-	uint32_t threads = atomic_load(&highest) + 1;
 	struct transfer_sampling sampling = { .jitter =
 						      emu_interval_variance() };
 	struct transfer_stats s;
 
 	for (unsigned int i = 0; last && i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record && emu.vcpu[i].in_transfer) {
-			transfer_finish(transfer, &emu.vcpu[i].transfer);
+			transfer_finish(run.transfer, &emu.vcpu[i].transfer);
 			break;
 		}
 	pthread_mutex_lock(&tally_lock);
-	s = transfer_stats(transfer);
+	s = transfer_stats(run.transfer);
 	/* With two counters, that of the loads has no part in it. */
 	sampling.samples =
 		(double)(one_counter ? atomic_load(&samples) : s.candidates);
-	transfer_store(&emu.store, &writer, tally, &s, threads, &sampling);
+	transfer_run_store(&run, &emu.store, &s, &sampling);
 	pthread_mutex_unlock(&tally_lock);
 }

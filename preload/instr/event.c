@@ -28,9 +28,9 @@
 #include "preload/core/timing.h"
 #include "preload/handler/handler.h"
 #include "preload/sources/program_memory.h"
-#include "preload/sources/sample.h"
 #include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
+#include "src/store/sample_log.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -169,7 +169,7 @@ static void sample(struct thread *t, const struct event *e)
 		store_add(&r->loads, 1);
 	if (e->access.flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
-	sample_log_add(t, &e->access, SAMPLE_UNIFORM);
+	sample_log_add(r->id, &e->access, SAMPLE_UNIFORM);
 	if (instr_config.reuse)
 		instr_reuse_sample(t, &e->access, e->from->sp);
 	if (!instr_config.comm)

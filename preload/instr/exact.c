@@ -17,6 +17,7 @@
 #include "preload/core/thread.h"
 #include "preload/signal/claimed.h"
 #include "preload/threads/thread_rows.h"
+#include "src/base/zero_pages.h"
 #include "src/store/directory_store.h"
 #include "src/base/signal_safe.h"
 
@@ -51,14 +52,6 @@ static void unlock_rows(void)
 	atomic_flag_clear_explicit(&rows_lock, memory_order_release);
 }
 
-static void *map_zeros(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 int instr_exact_init(void)
 {
 	struct exact_config config = {
@@ -73,10 +66,10 @@ int instr_exact_init(void)
 		munmap(threads, EXACT_ROWS * sizeof(*threads));
 	}
 	exact = NULL;
-	threads = map_zeros(EXACT_ROWS * sizeof(*threads));
-	for (; !mem && config.regions >= REGIONS_MIN; config.regions /= 2) {
+	threads = zero_pages(EXACT_ROWS * sizeof(*threads));
+	for (; config.regions >= REGIONS_MIN; config.regions /= 2) {
 		exact_bytes = exact_size(&config);
-		mem = map_zeros(exact_bytes);
+		mem = zero_pages(exact_bytes);
 		if (mem)
 			break;
 	}

@@ -29,6 +29,7 @@
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
 #include "preload/threads/thread_rows.h"
+#include "src/base/zero_pages.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -116,9 +117,8 @@ static int make(struct engine *g, bool hardware)
 	void *mem;
 
 	g->bytes = reuse_size(&config);
-	mem = mmap(NULL, g->bytes, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mem == MAP_FAILED)
+	mem = zero_pages(g->bytes);
+	if (!mem)
 		return -ENOMEM;
 	g->reuse = reuse_init(mem, &config,
 			      hardware ? &debug_registers : &software, &sink);

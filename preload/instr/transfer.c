@@ -8,11 +8,8 @@
  * access itself traps when it is made at last, being the first store of its
  * chain.
  */
-#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "transfer.h"
 #include "config.h"
@@ -20,23 +17,17 @@
 #include "watch.h"
 #include "preload/core/thread.h"
 #include "preload/sources/sample.h"
+#include "src/store/transfer_run.h"
 #include "src/store/transfer_store.h"
 #include "src/base/signal_safe.h"
 
 enum {
-	LINE_BYTES = 64,
-	CHUNK_BYTES = 8,
-	THREADS = TRANSFER_THREADS_MAX,
 	SLOTS_LINES = 4, /* whole lines watched at once */
 };
 
-static struct transfer *transfer;
-static struct transfer_tally *tally;
-static size_t transfer_bytes, tally_bytes;
+static struct transfer_run run;
 static _Atomic uint64_t samples;
-static _Atomic uint32_t ids; /* of threads: all are below */
 static atomic_flag tally_lock = ATOMIC_FLAG_INIT;
-static struct store_writer writer;
 
 /*
  * Held by threads that block all signals, for some hundreds of instructions:
@@ -59,7 +50,7 @@ static void on_chain(void *ctx, const struct transfer_chain *c)
 	struct detection d;
 
 	lock_tally();
-	transfer_tally_add(tally, c);
+	transfer_tally_add(run.tally, c);
 	unlock_tally();
 	for (uint32_t i = 0; i < c->n; i++) {
 		d = transfer_detection(&c->event[i], c->line,
@@ -70,69 +61,35 @@ static void on_chain(void *ctx, const struct transfer_chain *c)
 
 static const struct transfer_sink sink = { on_chain };
 
-static void *map_zeros(size_t bytes)
-{
-	return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-}
-
 int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 {
-	struct transfer_config config = {
-		.kind = instr_config.algorithm == INSTR_EPOCH ? TRANSFER_EPOCH
-							      : TRANSFER_CHAIN,
-		.threads = THREADS,
-		.slots = !hardware ? SLOTS_LINES
-			 : lines   ? registers
-				   : 1,
-		.line_bytes = LINE_BYTES,
-		.chunk_bytes = lines ? LINE_BYTES : CHUNK_BYTES,
-		.ranges = lines ? 1 : registers,
-		.spins = TRANSFER_SPINS,
-		.period = (double)instr_config.period,
-	};
-	void *a, *b;
+	struct transfer_config config = transfer_run_config(
+		instr_config.algorithm == INSTR_EPOCH ? TRANSFER_EPOCH
+						      : TRANSFER_CHAIN,
+		instr_config.period, lines, registers);
 
-	if (transfer)
-		munmap(transfer, transfer_bytes);
-	if (tally)
-		munmap(tally, tally_bytes);
-	transfer = NULL;
-	tally = NULL;
-	if (!instr_config.period)
+	config.spins = TRANSFER_SPINS;
+	if (!hardware)
+		config.slots = SLOTS_LINES;
+	if (!instr_config.period) {
+		transfer_run_release(&run);
 		return 0;
-	transfer_bytes = transfer_size(&config);
-	tally_bytes = transfer_tally_size(THREADS);
-	if (!transfer_bytes)
-		return -EINVAL;
-	a = map_zeros(transfer_bytes);
-	b = map_zeros(tally_bytes);
-	if (a == MAP_FAILED || b == MAP_FAILED)
-		return -ENOMEM;
+	}
 	atomic_flag_clear(&tally_lock);
 	atomic_store(&samples, 0);
-	atomic_store(&ids, 0);
-	writer = (struct store_writer){ .section = CDP_TRANSFERS };
-	transfer = transfer_init(a, &config,
+	return transfer_run_init(&run, &config,
 				 hardware ? &instr_hardware : &instr_software,
 				 &sink);
-	tally = transfer_tally_init(b, THREADS);
-	return transfer && tally ? 0 : -EINVAL;
 }
 
 void instr_transfer_start(struct thread *t)
 {
-	uint32_t id = t->record->id, seen = atomic_load(&ids);
-
-	instr_of(t)->in_transfer = transfer && id < THREADS;
-	if (!instr_of(t)->in_transfer) {
-		if (transfer)
-			count_loss(t, LOSS_NO_THREAD);
-		return;
-	}
-	while (seen <= id && !atomic_compare_exchange_weak(&ids, &seen, id + 1))
-		;
-	transfer_thread_init(&instr_of(t)->transfer, id, t, runtime.seed + 1);
+	instr_of(t)->in_transfer =
+		run.transfer &&
+		transfer_run_join(&run, &instr_of(t)->transfer, t->record->id,
+				  t, runtime.seed + 1);
+	if (run.transfer && !instr_of(t)->in_transfer)
+		count_loss(t, LOSS_NO_THREAD);
 }
 
 void instr_transfer_sample(struct thread *t, const struct access *a)
@@ -142,7 +99,7 @@ void instr_transfer_sample(struct thread *t, const struct access *a)
 	/* Loads have counters of their own, and their samples tell nothing. */
 	if (a->flags & ACCESS_STORE)
 		atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
-	transfer_sample(transfer, &instr_of(t)->transfer, a, t->clock_at,
+	transfer_sample(run.transfer, &instr_of(t)->transfer, a, t->clock_at,
 			t->core);
 }
 
@@ -152,7 +109,7 @@ void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
 	if (!instr_of(t)->in_transfer)
 		return;
 	instr_of(t)->need[slot].need =
-		transfer_trap(transfer, &instr_of(t)->transfer, slot,
+		transfer_trap(run.transfer, &instr_of(t)->transfer, slot,
 			      generation, range, a, t->clock_at, t->core);
 	instr_of(t)->need[slot].generation = generation;
 }
@@ -173,18 +130,17 @@ void instr_transfer_finish(bool last)
 	struct thread *t = thread_self();
 	struct transfer_stats stats;
 	double jitter = 1.0 / INSTR_JITTER_SHARE;
+	struct transfer_sampling sampling = {
+		.samples = (double)atomic_load(&samples),
+		.jitter = jitter * jitter / 12,
+	};
 
-	if (!transfer)
+	if (!run.transfer)
 		return;
 	if (last && t && instr_of(t)->in_transfer)
-		transfer_finish(transfer, &instr_of(t)->transfer);
-	stats = transfer_stats(transfer);
+		transfer_finish(run.transfer, &instr_of(t)->transfer);
+	stats = transfer_stats(run.transfer);
 	lock_tally();
-	transfer_store(&runtime.store, &writer, tally, &stats,
-		       atomic_load(&ids),
-		       &(struct transfer_sampling){
-			       .samples = (double)atomic_load(&samples),
-			       .jitter = jitter * jitter / 12,
-		       });
+	transfer_run_store(&run, &runtime.store, &stats, &sampling);
 	unlock_tally();
 }

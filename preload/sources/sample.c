@@ -6,9 +6,7 @@
  * Runs in the handler, on the handler's own stack.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "sample.h"
 #include "program_memory.h"
@@ -21,44 +19,6 @@
 #include "preload/threads/threads.h"
 #include "src/store/sample_log.h"
 #include "src/base/signal_safe.h"
-
-static struct sample_log_record *sample_log;
-static _Atomic uint32_t logged;
-
-int sample_log_open(const char *path)
-{
-	size_t bytes = SAMPLE_LOG_RECORDS * sizeof(*sample_log);
-	long fd, p;
-
-	fd = sys_call4(SYS_openat, AT_FDCWD, path,
-		       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		       0600);
-	if (fd < 0)
-		return fd;
-	p = sys_call4(SYS_fallocate, fd, 0, 0, bytes);
-	if (!p)
-		p = sys_call6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-			      MAP_SHARED, fd, 0);
-	sys_call1(SYS_close, fd);
-	if (p < 0 && p > -4096)
-		return p;
-	sample_log = (struct sample_log_record *)p;
-	return 0;
-}
-
-void sample_log_add(const struct thread *t, const struct access *a,
-		    enum sample_kind kind)
-{
-	uint32_t i;
-
-	if (!sample_log)
-		return;
-	i = atomic_fetch_add(&logged, 1);
-	if (i < SAMPLE_LOG_RECORDS)
-		sample_log[i] = (struct sample_log_record){
-			a->addr, a->ip, a->len, a->flags, kind, t->record->id,
-		};
-}
 
 static void on_detection(void *ctx, const struct detection *d)
 {
@@ -95,7 +55,7 @@ static void note(struct thread *t, const struct access *a,
 		if (a->flags & ACCESS_STORE)
 			store_add(&t->record->stores, 1);
 	}
-	sample_log_add(t, a, kind);
+	sample_log_add(t->record->id, a, kind);
 }
 
 static void feed(struct thread *t, const struct access *a,

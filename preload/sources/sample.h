@@ -34,12 +34,4 @@ void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
 /* source_ops.time of sources whose engine counts time in ns. */
 uint64_t sample_time(const struct thread *t);
 
-/*
- * The log of all samples (src/store/sample_log.h); nothing is added unless it
- * was opened. sample_log_open returns 0 or -errno. Context: set-up; any.
- */
-int sample_log_open(const char *path);
-void sample_log_add(const struct thread *t, const struct access *a,
-		    enum sample_kind kind);
-
 #endif

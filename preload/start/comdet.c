@@ -38,6 +38,7 @@
 #include "preload/threads/thread_rows.h"
 #include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
+#include "src/store/sample_log.h"
 
 enum {
 	DESCRIPTORS_MIN = 32, /* of fewer, we would take too many */

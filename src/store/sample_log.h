@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+#include "cdp.h"
+#include "src/base/access.h"
+
 enum {
 	SAMPLE_LOG_RECORDS = 1 << 20,
 };
@@ -22,5 +25,17 @@ struct sample_log_record {
 	uint32_t thread; /* id of its row */
 };
 _Static_assert(sizeof(struct sample_log_record) == 32, "sample_log_record");
+
+/*
+ * Create the file. Returns 0 or -errno. Context: set-up.
+ */
+int sample_log_open(const char *path);
+
+/* Add nothing more, as in a forked child: the file is its parent's. */
+void sample_log_close(void);
+
+/* Add a sample of thread @thread if the file is open. Any context. */
+void sample_log_add(uint32_t thread, const struct access *a,
+		    enum sample_kind kind);
 
 #endif

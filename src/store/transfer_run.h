@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer_run - an estimator of transfers over one process, with its results
+ *
+ * The part of a source that does not depend on how it watches: memory for the
+ * estimator and its tally, which threads took part, and the file.
+ */
+#ifndef COMDET_STORE_TRANSFER_RUN_H
+#define COMDET_STORE_TRANSFER_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store.h"
+#include "src/engine/transfer.h"
+#include "src/engine/transfer_tally.h"
+
+struct transfer_run {
+	struct transfer *transfer; /* NULL: nothing is estimated */
+	struct transfer_tally *tally;
+	size_t transfer_bytes, tally_bytes;
+	_Atomic uint32_t ids; /* of threads that took part: all are below */
+	struct store_writer writer;
+};
+
+/*
+ * The configuration for @registers watches at once that cover a line each, or
+ * 8 bytes of the same line. What depends on the source is left 0.
+ */
+struct transfer_config transfer_run_config(enum transfer_kind kind,
+					   uint64_t period, bool lines,
+					   uint32_t registers);
+
+/*
+ * Make the estimator and its tally. In a forked child the parent's are let go.
+ * Returns 0, -EINVAL if the configuration is invalid, or -ENOMEM. Context:
+ * set-up.
+ */
+int transfer_run_init(struct transfer_run *r,
+		      const struct transfer_config *config,
+		      const struct transfer_watch *watch,
+		      const struct transfer_sink *sink);
+
+/* Let go of both, if there are any. Context: set-up. */
+void transfer_run_release(struct transfer_run *r);
+
+/*
+ * Let thread @id take part, as transfer_thread_init. False if there are too
+ * many threads. Any context.
+ */
+bool transfer_run_join(struct transfer_run *r, struct transfer_thread *t,
+		       uint32_t id, void *ctx, uint64_t seed);
+
+/*
+ * Write the results: the tally, @stats of the estimator, and how it was
+ * sampled. The caller keeps others from adding to the tally.
+ */
+void transfer_run_store(struct transfer_run *r, struct store *s,
+			const struct transfer_stats *stats,
+			const struct transfer_sampling *sampling);
+
+#endif
