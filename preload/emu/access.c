@@ -123,9 +123,7 @@ static void on_access_watched(unsigned int index, qemu_plugin_meminfo_t info,
 	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
 		return;
 	take_exactly(&emu.vcpu[index], class, addr, ip);
-	watched = __atomic_load_n(
-		&emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
-		__ATOMIC_RELAXED);
+	watched = emu_transfer_watches(addr);
 	take_access(index, class, addr, ip, watched);
 }
 
@@ -140,14 +138,12 @@ static void on_access_reuse(unsigned int index, qemu_plugin_meminfo_t info,
 	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
 		return;
 	take_exactly(v, class, addr, ip);
-	if (v->reuse_exact) {
+	if (atomic_load_explicit(&v->reuse_exact, memory_order_relaxed)) {
 		struct access a = emu_make_access(class, addr, (uintptr_t)ip);
 
 		emu_reuse_exact_access(v, &a);
 	}
-	watched = __atomic_load_n(
-			  &emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
-			  __ATOMIC_RELAXED) |
+	watched = emu_transfer_watches(addr) |
 		  reuse_may_watch(emu_reuse_bytes, addr,
 				  1u << (class & EMU_CLASS_SHIFT));
 	take_access(index, class, addr, ip, watched);

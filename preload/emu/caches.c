@@ -79,7 +79,7 @@ void emu_caches_access(struct vcpu *v, const struct access *a,
 	uint64_t line = a->addr >> EMU_LINE_SHIFT;
 	uint64_t last = (a->addr + a->len - 1) >> EMU_LINE_SHIFT;
 	struct cache_sets_thread *t =
-		__atomic_load_n(&v->caches, __ATOMIC_RELAXED);
+		atomic_load_explicit(&v->caches, memory_order_relaxed);
 
 	if (!t)
 		return;
@@ -165,8 +165,8 @@ struct cache_sets_thread *emu_caches_end(struct vcpu *v,
 					 const struct cdp_thread *record)
 {
 	static const enum reuse_pairing kinds[] = { REUSE_RAR, REUSE_RAW };
-	struct cache_sets_thread *t =
-		__atomic_exchange_n(&v->caches, NULL, __ATOMIC_ACQ_REL);
+	struct cache_sets_thread *t = atomic_exchange_explicit(
+		&v->caches, NULL, memory_order_acq_rel);
 	uint32_t sites;
 
 	if (!t)

@@ -28,6 +28,7 @@ static struct reuse_exact *exact;
 static size_t exact_bytes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct reuse_tally tally; /* under the lock */
+static atomic_bool written;      /* what the domains counted */
 
 int emu_reuse_exact_init(void)
 {
@@ -38,6 +39,7 @@ int emu_reuse_exact_init(void)
 	exact = NULL;
 	pthread_mutex_init(&lock, NULL);
 	tally = (struct reuse_tally){ .writer.section = CDP_REUSE };
+	atomic_store(&written, false);
 	config = (struct reuse_exact_config){
 		.regions = REGIONS,
 		.lines = LINES,
@@ -70,7 +72,7 @@ void emu_reuse_exact_start(struct vcpu *v)
 void emu_reuse_exact_access(struct vcpu *v, const struct access *a)
 {
 	struct reuse_exact_thread *t =
-		__atomic_load_n(&v->reuse_exact, __ATOMIC_RELAXED);
+		atomic_load_explicit(&v->reuse_exact, memory_order_relaxed);
 
 	if (t)
 		emu_caches_access(v, a, reuse_exact_access(exact, t, a));
@@ -172,8 +174,8 @@ static void put_scope(enum reuse_scope scope, uint32_t thread, uint32_t domain,
 static struct reuse_exact_thread *end_stream(struct vcpu *v,
 					     struct cdp_thread *record)
 {
-	struct reuse_exact_thread *t =
-		__atomic_exchange_n(&v->reuse_exact, NULL, __ATOMIC_ACQ_REL);
+	struct reuse_exact_thread *t = atomic_exchange_explicit(
+		&v->reuse_exact, NULL, memory_order_acq_rel);
 
 	if (!t)
 		return NULL;
@@ -199,8 +201,7 @@ void emu_reuse_exact_end(struct vcpu *v)
 void emu_reuse_exact_finish(void)
 {
 	/* Written once, even if the program goes on after a failed exec. */
-	uint32_t domains =
-		__atomic_exchange_n(&config.domains, 0, __ATOMIC_ACQ_REL);
+	uint32_t domains = atomic_exchange(&written, true) ? 0 : config.domains;
 
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++) {
 		struct vcpu *v = &emu.vcpu[i];

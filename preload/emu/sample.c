@@ -206,8 +206,7 @@ void emu_sample_event(struct vcpu *v, unsigned int class, uint64_t addr,
 	}
 	if (v->watches)
 		trap(v, &a);
-	if (v->in_transfer &&
-	    emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED])
+	if (v->in_transfer && emu_transfer_watches(addr))
 		emu_transfer_trap(v, &a, emu_scheduler_ticks(v));
 	if (v->in_reuse)
 		emu_reuse_trap(v, &a);

@@ -53,14 +53,15 @@ static int watcher = NOBODY; /* if the queue is empty */
 static unsigned int turns;   /* that have begun */
 
 /* To decide by itself: how crowded it has been, CROWDED_ON and more is on. */
-static int runnable; /* threads that are not in a system call */
-static int crowded;  /* 0 to 2 * CROWDED_ON */
+static _Atomic int runnable; /* threads that are not in a system call */
+static _Atomic int crowded;  /* 0 to 2 * CROWDED_ON */
 
 static bool taking_turns(void)
 {
 	if (emu.config.slice != EMU_SLICE_AUTO)
 		return emu.config.slice != 0;
-	return __atomic_load_n(&crowded, __ATOMIC_RELAXED) >= CROWDED_ON;
+	return atomic_load_explicit(&crowded, memory_order_relaxed) >=
+	       CROWDED_ON;
 }
 
 /*
@@ -69,13 +70,13 @@ static bool taking_turns(void)
  */
 static void look(void)
 {
-	int running = __atomic_load_n(&runnable, __ATOMIC_RELAXED);
-	int n = __atomic_load_n(&crowded, __ATOMIC_RELAXED);
+	int running = atomic_load_explicit(&runnable, memory_order_relaxed);
+	int n = atomic_load_explicit(&crowded, memory_order_relaxed);
 
 	if (running > (int)emu.host_cores && n < 2 * CROWDED_ON)
-		__atomic_store_n(&crowded, n + 1, __ATOMIC_RELAXED);
+		atomic_store_explicit(&crowded, n + 1, memory_order_relaxed);
 	else if (running <= (int)emu.host_cores && n > 0)
-		__atomic_store_n(&crowded, n - 1, __ATOMIC_RELAXED);
+		atomic_store_explicit(&crowded, n - 1, memory_order_relaxed);
 }
 
 static void load_turn(struct vcpu *v)
@@ -128,7 +129,8 @@ static void nudge(struct vcpu *v)
 
 static void wake(struct vcpu *v)
 {
-	__atomic_store_n(&v->wait, RUNNING, __ATOMIC_RELEASE); /* (T) */
+	/* (T) pairs with (U). */
+	atomic_store_explicit(&v->wait, RUNNING, memory_order_release);
 	nudge(v);
 }
 
@@ -138,7 +140,9 @@ static void append(unsigned int index)
 	queue[(first + queued++) % EMU_VCPUS_MAX] = index;
 	if (watcher == NOBODY)
 		watcher = index;
-	emu.vcpu[index].wait = watcher == (int)index ? WATCHING : QUEUED;
+	atomic_store_explicit(&emu.vcpu[index].wait,
+			      watcher == (int)index ? WATCHING : QUEUED,
+			      memory_order_relaxed);
 }
 
 static void drop(unsigned int index)
@@ -169,7 +173,7 @@ static struct vcpu *watch_on(void)
 		return NULL;
 	watcher = queue[(first + queued - 1) % EMU_VCPUS_MAX];
 	v = &emu.vcpu[watcher];
-	__atomic_store_n(&v->wait, WATCHING, __ATOMIC_RELAXED);
+	atomic_store_explicit(&v->wait, WATCHING, memory_order_relaxed);
 	return v;
 }
 
@@ -199,7 +203,7 @@ static struct vcpu *steal(struct vcpu *v, unsigned int index)
 	if (robbed == NOBODY)
 		robbed = holder;
 	holder = index;
-	v->wait = RUNNING;
+	atomic_store_explicit(&v->wait, RUNNING, memory_order_relaxed);
 	turns++;
 	return watch_on();
 }
@@ -212,13 +216,16 @@ static void wait_for_turn(struct vcpu *v, unsigned int index, unsigned int seen)
 	int as;
 
 	/* (U) pairs with (T): what the others did in their turns is seen. */
-	while ((as = __atomic_load_n(&v->wait, __ATOMIC_ACQUIRE)) != RUNNING) {
+	while ((as = atomic_load_explicit(&v->wait, memory_order_acquire)) !=
+	       RUNNING) {
 		if (!syscall(SYS_futex, &v->wait, FUTEX_WAIT_PRIVATE, as,
 			     as == WATCHING ? &patience : NULL, NULL, 0) ||
 		    errno != ETIMEDOUT)
 			continue;
 		pthread_mutex_lock(&lock);
-		if (v->wait != RUNNING && turns == seen)
+		if (atomic_load_explicit(&v->wait, memory_order_relaxed) !=
+			    RUNNING &&
+		    turns == seen)
 			watch = steal(v, index);
 		seen = turns;
 		pthread_mutex_unlock(&lock);
@@ -303,7 +310,7 @@ void emu_scheduler_leave(struct vcpu *v)
 		return;
 	v->runnable = false;
 	tell_time(v);
-	__atomic_fetch_sub(&runnable, 1, __ATOMIC_RELAXED);
+	atomic_fetch_sub_explicit(&runnable, 1, memory_order_relaxed);
 	if (!v->in_turns)
 		return;
 	pthread_mutex_lock(&lock);
@@ -324,7 +331,7 @@ void emu_scheduler_enter(struct vcpu *v)
 	if (v->runnable)
 		return;
 	v->runnable = true;
-	__atomic_fetch_add(&runnable, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&runnable, 1, memory_order_relaxed);
 	if (taking_turns())
 		take_turn(v);
 }

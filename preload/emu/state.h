@@ -86,10 +86,10 @@ struct vcpu {
 	struct core_table cores;
 	struct watch_range watched[COMM_REGISTERS_MAX];
 	uint32_t watches;
-	uint32_t wait;   /* scheduler.c; a futex */
-	bool in_turns;   /* the thread has the turn or waits for it */
-	bool runnable;   /* it has begun, and is in no system call */
-	uint64_t now_ns; /* of the event being handled */
+	_Atomic uint32_t wait; /* scheduler.c; a futex */
+	bool in_turns;         /* the thread has the turn or waits for it */
+	bool runnable;         /* it has begun, and is in no system call */
+	uint64_t now_ns;       /* of the event being handled */
 	uint64_t events;
 	pid_t tid; /* 0: has not run yet */
 	bool in_transfer;
@@ -99,8 +99,8 @@ struct vcpu {
 	uint32_t domain; /* the shared cache of its core */
 	struct reuse_tally reuse_tally;
 	struct emu_reuse reuse[EMU_REUSE_ENGINES];
-	struct reuse_exact_thread *reuse_exact; /* NULL: not followed */
-	struct cache_sets_thread *caches;       /* NULL: none simulated */
+	struct reuse_exact_thread *_Atomic reuse_exact; /* NULL: not followed */
+	struct cache_sets_thread *_Atomic caches; /* NULL: none simulated */
 } __attribute__((aligned(64)));
 
 struct emu {

@@ -31,7 +31,7 @@ enum {
 	SETTLE = 1000, /* accesses; who stores twice in that uses the line */
 };
 
-uint8_t emu_watched[EMU_WATCHED];
+_Atomic uint8_t emu_watched[EMU_WATCHED];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,9 +51,10 @@ static void mark(uint64_t line, int change)
 {
 	for (int before = 0; before < 2; before++) {
 		uint64_t i = (line - before * LINE_BYTES) >> EMU_LINE_SHIFT;
-		uint8_t *entry = &emu_watched[i % EMU_WATCHED];
+		_Atomic uint8_t *entry = &emu_watched[i % EMU_WATCHED];
+		uint8_t n = atomic_load_explicit(entry, memory_order_relaxed);
 
-		__atomic_store_n(entry, *entry + change, __ATOMIC_RELAXED);
+		atomic_store_explicit(entry, n + change, memory_order_relaxed);
 	}
 }
 
@@ -117,7 +118,7 @@ int emu_transfer_init(void)
 	config.settle = SETTLE;
 	pthread_mutex_init(&lock, NULL);
 	pthread_mutex_init(&tally_lock, NULL);
-	memset(emu_watched, 0, sizeof(emu_watched));
+	memset((void *)emu_watched, 0, sizeof(emu_watched));
 	memset(armed, 0, sizeof(armed));
 	memset(told, 0, sizeof(told));
 	slots = config.slots;

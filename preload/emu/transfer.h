@@ -13,7 +13,15 @@
 #include "state.h"
 
 /* Not 0 for the hash of a watched line. */
-extern uint8_t emu_watched[EMU_WATCHED];
+extern _Atomic uint8_t emu_watched[EMU_WATCHED];
+
+/* Not 0 if the line of @addr may be watched. Any context. */
+static inline uint8_t emu_transfer_watches(uint64_t addr)
+{
+	return atomic_load_explicit(
+		&emu_watched[(addr >> EMU_LINE_SHIFT) % EMU_WATCHED],
+		memory_order_relaxed);
+}
 
 /* Returns 0 or -errno. Context: set-up. */
 int emu_transfer_init(void);

@@ -143,12 +143,13 @@ static uint64_t sum_of_counters(const struct counters *n)
  */
 static uint64_t sum_of(const struct thread *t)
 {
-	uint64_t sum = __atomic_load_n(&instr_of(t)->counted, __ATOMIC_RELAXED);
+	uint64_t sum = atomic_load_explicit(&instr_of(t)->counted,
+					    memory_order_relaxed);
 
 	for (int i = 0; i < instr_libraries(); i++) {
 		const struct instr_copy *copy = &instr_of(t)->copy[i];
-		const struct instr_thread *h =
-			__atomic_load_n(&copy->hooks, __ATOMIC_ACQUIRE);
+		const struct instr_thread *h = atomic_load_explicit(
+			&copy->hooks, memory_order_acquire);
 		struct counters n;
 
 		if (!h || copy->library != instr_library(i) ||
@@ -228,11 +229,12 @@ static void put_in_batch(struct thread *t)
 
 	batch.sequence[i] = atomic_load_explicit(&instr_of(t)->sequence,
 						 memory_order_acquire);
-	batch.counted[i] =
-		__atomic_load_n(&instr_of(t)->counted, __ATOMIC_RELAXED);
+	batch.counted[i] = atomic_load_explicit(&instr_of(t)->counted,
+						memory_order_relaxed);
 	batch.thread[i] = t;
 	batch.from[i] = (struct iovec){
-		(void *)__atomic_load_n(&copy->hooks, __ATOMIC_ACQUIRE),
+		(void *)atomic_load_explicit(&copy->hooks,
+					     memory_order_acquire),
 		sizeof(struct counters),
 	};
 	if (copy->library == instr_library(0) && batch.from[i].iov_base)

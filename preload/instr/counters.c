@@ -64,6 +64,12 @@ void instr_counters_load(struct instr_thread *h, enum instr_class class,
 		end_change(t);
 }
 
+static uint64_t counted(const struct thread *t)
+{
+	return atomic_load_explicit(&instr_of(t)->counted,
+				    memory_order_relaxed);
+}
+
 void instr_counters_flush(struct thread *t, struct instr_thread *h)
 {
 	uint64_t sum = 0;
@@ -88,14 +94,15 @@ void instr_counters_flush(struct thread *t, struct instr_thread *h)
 			store_add(&t->record->counted_store_bytes, bytes);
 		}
 	}
-	instr_of(t)->counted += sum;
+	atomic_store_explicit(&instr_of(t)->counted, counted(t) + sum,
+			      memory_order_relaxed);
 	end_change(t);
 	atomic_fetch_add_explicit(&ticks, sum, memory_order_relaxed);
 }
 
 uint64_t instr_counters_accesses(const struct thread *t)
 {
-	uint64_t sum = instr_of(t)->counted;
+	uint64_t sum = counted(t);
 
 	for (int i = 0; i < instr_libraries(); i++)
 		for (int c = 0; instr_library(i) && c < INSTR_CLASSES; c++)

@@ -105,7 +105,7 @@ static void begin_hooks(struct thread *t, struct instr_thread *h)
 		if (!instr_library(i) || instr_library(i)->thread() != h)
 			continue;
 		copy->library = instr_library(i);
-		__atomic_store_n(&copy->hooks, h, __ATOMIC_RELEASE);
+		atomic_store_explicit(&copy->hooks, h, memory_order_release);
 		if (instr_reuse_by_registers())
 			instr_rearm_begin(t, copy, h);
 	}
@@ -325,7 +325,7 @@ static void listen(struct instr_thread *h, enum instr_class class,
 static void set_listener(struct instr_library *l, instr_listener *listener)
 {
 	/* (I) pairs with (L) in the hooks: they see our set-up. */
-	__atomic_store_n(&l->listener, listener, __ATOMIC_RELEASE);
+	atomic_store_explicit(&l->listener, listener, memory_order_release);
 }
 
 void instr_event_connect(struct instr_library *l)

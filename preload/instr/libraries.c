@@ -9,14 +9,16 @@
  */
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "libraries.h"
 #include "state.h"
 
 struct look {
-	struct instr_library *library[INSTR_LIBRARIES_MAX]; /* NULL: gone */
-	int libraries;
+	/* NULL: unloaded */
+	struct instr_library *_Atomic library[INSTR_LIBRARIES_MAX];
+	_Atomic int libraries;
 	int lasting; /* of them: what the program was started with */
 	bool done;
 	bool too_new;
@@ -27,12 +29,12 @@ static struct look look;
 
 int instr_libraries(void)
 {
-	return __atomic_load_n(&look.libraries, __ATOMIC_ACQUIRE);
+	return atomic_load_explicit(&look.libraries, memory_order_acquire);
 }
 
 struct instr_library *instr_library(int i)
 {
-	return __atomic_load_n(&look.library[i], __ATOMIC_RELAXED);
+	return atomic_load_explicit(&look.library[i], memory_order_relaxed);
 }
 
 bool instr_libraries_add(struct instr_library *l)
@@ -48,13 +50,15 @@ bool instr_libraries_add(struct instr_library *l)
 			return false;
 	for (int i = look.lasting; i < look.libraries; i++)
 		if (!look.library[i]) {
-			__atomic_store_n(&look.library[i], l, __ATOMIC_RELEASE);
+			atomic_store_explicit(&look.library[i], l,
+					      memory_order_release);
 			return true;
 		}
 	if (look.libraries == INSTR_LIBRARIES_MAX)
 		return false;
 	look.library[look.libraries] = l;
-	__atomic_store_n(&look.libraries, look.libraries + 1, __ATOMIC_RELEASE);
+	atomic_store_explicit(&look.libraries, look.libraries + 1,
+			      memory_order_release);
 	return true;
 }
 
@@ -125,7 +129,7 @@ enum instr_found instr_libraries_find(void)
 }
 
 /* The entry of @l among those that were added, or NULL. */
-static struct instr_library **entry_of(const struct instr_library *l)
+static struct instr_library *_Atomic *entry_of(const struct instr_library *l)
 {
 	for (int i = look.lasting; i < look.libraries; i++)
 		if (look.library[i] == l)
@@ -140,8 +144,8 @@ bool instr_libraries_was_added(const struct instr_library *l)
 
 void instr_libraries_remove(const struct instr_library *l)
 {
-	struct instr_library **entry = entry_of(l);
+	struct instr_library *_Atomic *entry = entry_of(l);
 
 	if (entry)
-		__atomic_store_n(entry, NULL, __ATOMIC_RELAXED);
+		atomic_store_explicit(entry, NULL, memory_order_relaxed);
 }

@@ -23,6 +23,7 @@
  * of its library, where what is published is marked as well. Threads that have
  * registers have a table without marks.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "rearm.h"
@@ -51,10 +52,11 @@ static void set_tables(struct thread *t)
 
 		if (!l)
 			continue;
-		table = instr_of(t)->bank ? no_access : l->watched;
+		table = instr_of(t)->bank ? no_access
+					  : (const uint8_t *)l->watched;
 		/* (U) pairs with (T). */
-		(void)__atomic_exchange_n(&instr_of(t)->copy[i].watched, table,
-					  __ATOMIC_ACQ_REL);
+		(void)atomic_exchange_explicit(&instr_of(t)->copy[i].watched,
+					       table, memory_order_acq_rel);
 	}
 }
 
@@ -127,8 +129,8 @@ struct access instr_rearm_access(struct thread *t, const struct instr_slot *s,
 bool instr_rearm_is_due(const struct thread *t)
 {
 	for (int i = 0; i < instr_libraries(); i++)
-		if (__atomic_load_n(&instr_of(t)->copy[i].watched,
-				    __ATOMIC_RELAXED) == each_access)
+		if (atomic_load_explicit(&instr_of(t)->copy[i].watched,
+					 memory_order_relaxed) == each_access)
 			return true;
 	return false;
 }
@@ -137,8 +139,8 @@ void instr_rearm_request(struct thread *t)
 {
 	for (int i = 0; i < instr_libraries(); i++)
 		/* (T) pairs with (U). */
-		__atomic_store_n(&instr_of(t)->copy[i].watched, each_access,
-				 __ATOMIC_RELEASE);
+		atomic_store_explicit(&instr_of(t)->copy[i].watched,
+				      each_access, memory_order_release);
 }
 
 void instr_rearm_begin(struct thread *t, struct instr_copy *copy,

@@ -51,8 +51,8 @@ struct instr_awaited {
 /* The thread's counters in one copy of the hooks. */
 struct instr_copy {
 	const struct instr_library *library;
-	const struct instr_thread *hooks; /* NULL: no event came from it yet */
-	const uint8_t *watched;           /* atomic; its table: rearm.h */
+	const struct instr_thread *_Atomic hooks; /* NULL: no event yet */
+	const uint8_t *_Atomic watched;           /* its table: rearm.h */
 };
 
 struct instr_state {
@@ -62,7 +62,8 @@ struct instr_state {
 	bool in_transfer;
 	bool in_exact; /* the directory has a number for it: exact */
 	bool in_reuse;
-	uint64_t counted; /* accesses taken over from the hooks' counters */
+	_Atomic uint64_t
+		counted; /* accesses taken over from the hooks' counters */
 	struct instr_reuse reuse[INSTR_REUSE_ENGINES];
 	struct reuse_tally reuse_tally;
 	struct cpu_place place;

@@ -64,8 +64,9 @@ static void mark_in(struct instr_library *l, uint64_t addr, uint64_t bytes,
 	uint64_t first = (addr - (INSTR_WIDEST - 1)) & -(uint64_t)LINE_BYTES;
 
 	for (uint64_t line = first; line < addr + bytes; line += LINE_BYTES)
-		__atomic_fetch_add(&l->watched[instr_watched_entry(line)],
-				   change, __ATOMIC_RELAXED);
+		atomic_fetch_add_explicit(
+			&l->watched[instr_watched_entry(line)], change,
+			memory_order_relaxed);
 }
 
 void instr_watch_mark(uint64_t addr, uint64_t bytes, int change)
@@ -81,11 +82,12 @@ static void mark(uint64_t line, int change)
 }
 
 /* Most of it was never touched, and is not to be. */
-static void clear(uint8_t *watched)
+static void clear(_Atomic uint8_t *watched)
 {
 	for (int i = 0; i < INSTR_WATCHED; i++)
-		if (watched[i])
-			__atomic_store_n(&watched[i], 0, __ATOMIC_RELAXED);
+		if (atomic_load_explicit(&watched[i], memory_order_relaxed))
+			atomic_store_explicit(&watched[i], 0,
+					      memory_order_relaxed);
 }
 
 static int arm_software(void *ctx, const struct transfer_watched *w,

@@ -16,7 +16,7 @@ enum {
 
 HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
-static uint8_t watched[INSTR_WATCHED] __attribute__((aligned(64)));
+static _Atomic uint8_t watched[INSTR_WATCHED] __attribute__((aligned(64)));
 
 /* The linker's; absent where the program has no atomics. */
 extern HIDDEN const char code_low[] __asm__("__start_comdet_instr_atomics")
@@ -84,7 +84,8 @@ static void tell(uint64_t addr, enum instr_class class, uint64_t bytes,
 	instr_listener *listener;
 
 	/* (L) pairs with (I) of who listens: its set-up is seen. */
-	listener = __atomic_load_n(&instr_library.listener, __ATOMIC_ACQUIRE);
+	listener = atomic_load_explicit(&instr_library.listener,
+					memory_order_acquire);
 	if (listener) {
 		listener(t, class, addr, bytes, from);
 		return;
@@ -324,7 +325,7 @@ HOOK(void, __tsan_func_entry, void *caller)
 	top->sp = CALLERS_SP;
 	top->caller = (uint64_t)(uintptr_t)caller;
 	top->entry = (uint64_t)(uintptr_t)__builtin_return_address(0);
-	__atomic_signal_fence(__ATOMIC_RELEASE);
+	atomic_signal_fence(memory_order_release);
 	instr_self.top = top;
 }
 

@@ -49,10 +49,9 @@ HIDDEN void instr_range_event(uint64_t addr, enum instr_class class,
 static inline __attribute__((always_inline)) uint8_t instr_may_be_watched(
 	uint64_t addr)
 {
-	const uint8_t *const *word =
-		(const uint8_t *const *)((const char *)&instr_library.watched +
-					 instr_self.watched);
-	const uint8_t *table = __atomic_load_n(word, __ATOMIC_RELAXED);
+	const uint8_t *_Atomic *word =
+		(void *)((char *)&instr_library.watched + instr_self.watched);
+	const uint8_t *table = atomic_load_explicit(word, memory_order_relaxed);
 
 	return table[instr_watched_entry(addr)];
 }

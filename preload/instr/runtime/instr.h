@@ -25,6 +25,7 @@
 #ifndef COMDET_PRELOAD_INSTR_RUNTIME_INSTR_H
 #define COMDET_PRELOAD_INSTR_RUNTIME_INSTR_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 enum {
@@ -108,9 +109,9 @@ struct instr_library {
 	uint32_t bytes;        /* of this struct */
 	uint32_t thread_bytes; /* of struct instr_thread */
 	uint32_t watched_bytes;
-	uint8_t *watched; /* table; not 0: the line may be watched */
+	_Atomic uint8_t *watched; /* table; not 0: the line may be watched */
 	struct instr_thread *(*thread)(void); /* the calling thread's */
-	instr_listener *listener;             /* atomic; NULL: nobody listens */
+	instr_listener *_Atomic listener;     /* NULL: nobody listens */
 	/* The hooks that perform accesses themselves: atomics. */
 	const char *code_low, *code_high;
 	/* All others that tell of accesses. */
