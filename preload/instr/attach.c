@@ -2,9 +2,9 @@
 /*
  * attach - copies of the hooks that come and go with a library
  *
- * A copy in a library that the program loads calls comdet_instr_attach from
- * its constructor and comdet_instr_detach from its destructor, under the lock
- * of the loader.
+ * A copy in a library that the program loads calls comdet_instr_attach from its
+ * constructor and comdet_instr_detach from its destructor, under the lock of
+ * the loader.
  */
 #include "counters.h"
 #include "event.h"

@@ -29,7 +29,7 @@ static int bad(char *error, size_t size, const char *name, const char *value,
 	return -EINVAL;
 }
 
-/* What is set to nothing is not set. */
+/* An empty value counts as not set. */
 static const char *value_of(char *const *env, const char *name)
 {
 	const char *value = config_get(env, name);
@@ -45,7 +45,7 @@ static enum instr_wish read_wish(char *const *env)
 		return INSTR_DEMANDED;
 	if (source && strcmp(source, "auto"))
 		return INSTR_UNWANTED;
-	/* A rate is for the clock. */
+	/* COMDET_FREQ asks for a clock. */
 	return value_of(env, "COMDET_FREQ") ? INSTR_UNWANTED : INSTR_WELCOME;
 }
 
@@ -76,7 +76,7 @@ static int read_period(char *const *env, uint64_t *period)
 	return 0;
 }
 
-/* Reuse times, with communication or without: what of, of how many uses. */
+/* Reuse times, alone or beside communication: of what, and of how many uses. */
 static int read_reuse(char *const *env, struct instr_config *c, char *error,
 		      size_t size)
 {
@@ -102,7 +102,10 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 			   "needs COMDET_MODE=reuse, shared or global");
 	if (!c->reuse)
 		return 0;
-	/* The map watches a line for each thread: more than entries count. */
+	/*
+	 * The map watches a line for each thread: more marks than a byte can
+	 * count.
+	 */
 	if (c->comm && c->algorithm == INSTR_COMDETECTIVE)
 		return bad(error, size, "COMDET_ALGORITHM", "comdetective",
 			   "reuse times in the same run need epoch or chain");
@@ -121,8 +124,7 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	if (slots)
 		c->slots = strtoul(slots, &end, 10);
 	snprintf(wanted, sizeof(wanted),
-		 "must be 1 to %u with the source instr and what it measures",
-		 most);
+		 "must be 1 to %u with this source and these modes", most);
 	if (slots && (*end || *slots < '0' || *slots > '9' || !c->slots ||
 		      c->slots > most))
 		return bad(error, size, "COMDET_SLOTS", slots, wanted);
@@ -131,21 +133,23 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 			   "shared, global and several modes at once need "
 			   "COMDET_WATCH=sw");
 	if (c->hardware && slots)
-		return bad(error, size, "COMDET_SLOTS", slots,
-			   "with COMDET_WATCH=hw each register has one use");
+		return bad(
+			error, size, "COMDET_SLOTS", slots,
+			"with COMDET_WATCH=hw each register watches one use");
 	if (c->hardware && granularity &&
 	    c->granularities != 1u << REUSE_ADDRESS)
-		return bad(
-			error, size, "COMDET_GRANULARITY", granularity,
-			"needs COMDET_WATCH=sw: a debug register has 8 bytes");
+		return bad(error, size, "COMDET_GRANULARITY", granularity,
+			   "needs COMDET_WATCH=sw: a debug register covers 8 "
+			   "bytes");
 	if (c->hardware)
 		c->granularities = 1u << REUSE_ADDRESS;
 	if (c->exact)
 		return bad(error, size, "COMDET_MODE", mode,
-			   "COMDET_EXACT=1 counts transfers here, not reuses");
+			   "with this source COMDET_EXACT=1 counts transfers "
+			   "only");
 	if (!c->period)
 		return bad(error, size, "COMDET_MODE", mode,
-			   "needs samples: COMDET_PERIOD");
+			   "needs samples: set COMDET_PERIOD");
 	return 0;
 }
 
@@ -174,12 +178,12 @@ int instr_config_read(char *const *env, char *error, size_t size)
 	if (c->hardware && c->algorithm == INSTR_EPOCH)
 		return bad(error, size, "COMDET_ALGORITHM", "epoch",
 			   "needs COMDET_WATCH=sw; debug registers take time "
-			   "to arm: chain");
+			   "to arm, so use chain");
 	c->period = c->hardware ? PERIOD_HARDWARE : PERIOD_SOFTWARE;
 	if (read_period(env, &c->period))
 		return bad(error, size, "COMDET_PERIOD",
 			   value_of(env, "COMDET_PERIOD"),
-			   "must be accesses, 0 or at least 100");
+			   "must be a number of accesses: 0, or at least 100");
 	if (read_reuse(env, c, error, size))
 		return -EINVAL;
 	if (c->scopes & ~(1u << REUSE_PRIVATE))

@@ -2,15 +2,16 @@
 /*
  * count - accesses of other threads, as their hooks count them
  *
- * A thread's counters are its own: the hooks count down words of its thread
- * local storage, and an event moves them. Others read them as they are, under
- * a lock that a thread takes at its first event and at its end, so that nobody
- * reads what is gone. What one word says changes at once; where two change
- * together a sequence is odd.
+ * The hooks count down words in the thread local storage of their thread, and
+ * an event moves these counts to the thread's row. Other threads read the words
+ * where they are, under a lock that each thread takes at its first event and at
+ * its end, so that nobody reads storage that is gone. A single word changes at
+ * once; while a thread changes two of them together, its sequence number is
+ * odd.
  *
- * Threads are on the cores of the topology in the order in which they began, as
- * with the source emu, wherever the system runs them: so what is counted under
- * a cache is the accesses of certain threads.
+ * Threads are put on the cores of the topology in the order in which they
+ * began, wherever the system runs them, as with the source emu. So the accesses
+ * under a cache are those of certain threads.
  */
 #include <sched.h>
 #include <signal.h>
@@ -32,13 +33,14 @@
 
 enum {
 	SPINS_BEFORE_YIELD = 100,
-	TRIES = 1000, /* to read what does not change meanwhile */
-	BATCH = 64,   /* threads that are read at once */
+	TRIES = 1000, /* to read counts that do not change meanwhile */
+	BATCH = 64,   /* threads that one system call reads */
 };
 
 static _Atomic uint32_t lock;
-static struct thread *threads;             /* that began, and did not end */
-static uint64_t ended[TOPOLOGY_CORES_MAX]; /* accesses of others, by domain */
+static struct thread *threads; /* those that began and did not end */
+static uint64_t
+	ended[TOPOLOGY_CORES_MAX]; /* accesses of the others, by domain */
 
 void instr_count_init(void)
 {
@@ -48,9 +50,9 @@ void instr_count_init(void)
 }
 
 /*
- * The holder has all signals blocked. It may have lost its core.
+ * The holder has blocked all signals, but it may have lost its core.
  *
- * (A) pairs with (B): the list as the last holder left it.
+ * (A) pairs with (B): see the list as the last holder left it.
  */
 static void take_lock(void)
 {
@@ -68,7 +70,7 @@ static void give_lock_back(void)
 	atomic_store_explicit(&lock, 0, memory_order_release);
 }
 
-/* Blocks all signals, and returns which were. */
+/* Block all signals. Returns the mask before. */
 static uint64_t block(void)
 {
 	uint64_t all = ~0ull, before = 0;
@@ -94,7 +96,7 @@ void instr_count_begin(struct thread *t)
 	unblock(before);
 }
 
-/* With the lock. Was it in the list? */
+/* Take @t off the list; false if it was not on it. With the lock. */
 static bool forget(const struct thread *t)
 {
 	struct thread **p;
@@ -118,7 +120,7 @@ void instr_count_end(struct thread *t)
 	unblock(before);
 }
 
-/* As struct instr_thread begins. */
+/* The first members of struct instr_thread. */
 struct counters {
 	int64_t left[INSTR_CLASSES], given[INSTR_CLASSES];
 };
@@ -138,8 +140,9 @@ static uint64_t sum_of_counters(const struct counters *n)
 }
 
 /*
- * A thread that ended by a raw system call, of which nobody told us, may be in
- * the list while its thread local storage is gone: then that counts no more.
+ * A thread that ended by a raw system call, unseen by us, may still be on the
+ * list while its thread local storage is unmapped. Its hooks' counts are then
+ * left out.
  */
 static uint64_t sum_of(const struct thread *t)
 {
@@ -161,16 +164,19 @@ static uint64_t sum_of(const struct thread *t)
 }
 
 /*
- * With the lock. A thread that lost its core in the middle of a change is taken
- * as it is, by one of its intervals wrong; so is the calling one, in its event.
+ * With the lock. If a thread lost its core in the middle of a change, its count
+ * is taken as it stands, wrong by one of its intervals. So is that of the
+ * calling thread, which is in an event.
  */
 static uint64_t count_of(const struct thread *t)
 {
 	const _Atomic uint32_t *sequence = &instr_of(t)->sequence;
 
 	for (int i = 0; i < TRIES && t != thread_self(); i++) {
-		/* (R) pairs with (S) in counters.c: nothing newer was read, nor
-		 * older. */
+		/*
+		 * (R) pairs with (S) in counters.c: what is read is neither
+		 * newer nor older.
+		 */
 		uint32_t before =
 			atomic_load_explicit(sequence, memory_order_acquire);
 		uint64_t sum;
@@ -211,17 +217,17 @@ void instr_count_rearm_others(const struct thread *t)
 	give_lock_back();
 }
 
-/* Counters to be read by one system call; of who has the lock. */
+/* Counters that one system call reads. Used with the lock. */
 static struct {
 	struct thread *thread[BATCH];
-	uint32_t sequence[BATCH]; /* before */
+	uint32_t sequence[BATCH]; /* before the counters were read */
 	uint64_t counted[BATCH];
 	struct iovec from[BATCH];
 	struct counters n[BATCH];
 	size_t items;
 } batch;
 
-/* A thread that has hooks of one library, as nearly all have. */
+/* For a thread whose hooks are those of the only library, as is usual. */
 static void put_in_batch(struct thread *t)
 {
 	const struct instr_copy *copy = &instr_of(t)->copy[0];
@@ -241,7 +247,7 @@ static void put_in_batch(struct thread *t)
 		batch.items++;
 }
 
-/* Of a counter that is gone the address is NULL then. */
+/* Set iov_base to NULL where the counters could not be read. */
 static void read_batch(void)
 {
 	size_t from = 0, each = sizeof(struct counters);
@@ -261,8 +267,8 @@ static void read_batch(void)
 }
 
 /*
- * What a thread did meanwhile is read again, alone. Who has no counters any
- * more leaves the list, with what was last known.
+ * Threads that changed their counters meanwhile are read again, one by one.
+ * Those whose counters are gone leave the list, with their last known count.
  */
 static uint64_t sum_of_batch(void)
 {
@@ -298,7 +304,7 @@ uint64_t instr_count_domain(uint32_t domain)
 	take_lock();
 	sum = ended[domain];
 	for (struct thread *next, *t = threads; t; t = next) {
-		next = instr_of(t)->next; /* who is forgotten keeps its own */
+		next = instr_of(t)->next; /* forget() leaves it as it is */
 		if (instr_of(t)->place.domain != domain)
 			continue;
 		if (t == thread_self() || instr_libraries() != 1)

@@ -47,8 +47,8 @@ static void end_change(struct thread *t)
 }
 
 /*
- * Count down @n accesses from here. A handler of the program's that counts in
- * between loses nothing: both words are added to.
+ * A handler of the program that counts in between loses nothing: both words are
+ * added to.
  */
 void instr_counters_load(struct instr_thread *h, enum instr_class class,
 			 int64_t n)

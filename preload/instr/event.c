@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event - what the hooks tell: counters that run out, watched lines
+ * event - the hooks report an access: a counter ran out or a line is watched
  *
- * Each access that is neither ends in the hook. What a program's handler does
- * in the middle of an event waits, since signals are blocked; a program's
- * handler that interrupts a hook before that finds the counters as they are.
+ * All other accesses end in the hook. Signals are blocked during an event, so a
+ * handler of the program waits for its end. A handler that interrupts a hook
+ * before the event finds consistent counters.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,10 +36,10 @@
 enum {
 	DRAIN_TRIES = 200, /* of 100 us */
 };
-#define FAR (INT64_C(1) << 60) /* no counter gets there */
+#define FAR (INT64_C(1) << 60) /* no counter runs that far */
 
-static uint64_t owner;     /* not 0; of this run, in this process */
-static _Atomic int inside; /* threads in an event */
+static uint64_t owner;     /* of this run in this process; not 0 */
+static _Atomic int inside; /* how many threads are in an event */
 
 void instr_event_init(void)
 {
@@ -55,7 +55,7 @@ static int64_t interval(struct thread *t)
 	return rng_around(&t->rng, period, period / INSTR_JITTER_SHARE);
 }
 
-/* This access has no meaning to us; perhaps the next ones have. */
+/* Skip this access; the next event is a period away. */
 static void pass(struct instr_thread *h, enum instr_class class)
 {
 	if (h->left[class] < 0)
@@ -64,7 +64,7 @@ static void pass(struct instr_thread *h, enum instr_class class)
 							: FAR);
 }
 
-/* Nobody wants to know any more: as it was without us. */
+/* Profiling is over: make the counter never run out. */
 static void mute(struct instr_thread *h, enum instr_class class)
 {
 	if (h->left[class] < 0)
@@ -86,8 +86,8 @@ static void begin(struct thread *t)
 }
 
 /*
- * The thread's first event in this copy of the hooks. Its first interval
- * begins anywhere, so that the first accesses are sampled as the others are.
+ * The thread's first event in this copy of the hooks. The first interval has a
+ * random length, so that the first accesses are sampled as often as later ones.
  */
 static void begin_hooks(struct thread *t, struct instr_thread *h)
 {
@@ -119,8 +119,9 @@ struct event {
 	enum instr_class class;
 	struct access access;
 	const struct instr_call *from;
-	bool sampled, poked, reuses;
-	uint32_t slots; /* of transfers, that may be touched */
+	bool sampled, rearm, reuses;
+	uint32_t slots; /* of the transfer estimator that it may touch, as bits
+			 */
 };
 
 static void trap_comm(struct thread *t, const struct access *a)
@@ -181,7 +182,7 @@ static void sample(struct thread *t, const struct event *e)
 		instr_transfer_sample(t, &e->access);
 }
 
-/* On the thread's handler stack, all signals blocked. */
+/* Handle an event, on the thread's handler stack with all signals blocked. */
 static void work(void *arg)
 {
 	struct event *e = arg;
@@ -195,7 +196,7 @@ static void work(void *arg)
 	begin(t);
 	if (e->hooks->owner != owner)
 		begin_hooks(t, e->hooks);
-	if (e->poked)
+	if (e->rearm)
 		instr_rearm_update(t);
 	if (e->reuses)
 		instr_reuse_trap(t, &e->access, e->from->sp);
@@ -241,7 +242,7 @@ static bool is_near(const struct watch_range *w, uint64_t addr, uint64_t bytes)
 	return addr < w->addr + w->len && w->addr < addr + bytes;
 }
 
-/* The slots that the access touches and that want to know of it. */
+/* The slots that the access touches and whose estimator still needs it. */
 static uint32_t slots_of(const struct thread *t, uint64_t addr, uint64_t bytes,
 			 uint32_t flags)
 {
@@ -257,7 +258,7 @@ static uint32_t slots_of(const struct thread *t, uint64_t addr, uint64_t bytes,
 	return slots;
 }
 
-/* Nobody will answer for it. */
+/* Let the hooks use their library's table: here no thread sets registers. */
 static void leave(const struct instr_thread *h)
 {
 	for (int i = 0; i < instr_libraries(); i++)
@@ -285,7 +286,7 @@ static void listen(struct instr_thread *h, enum instr_class class,
 		.class = class,
 		.access = {
 			.addr = addr,
-			.ip = from->ip - 1, /* in the call, not behind it */
+			.ip = from->ip - 1, /* the call, not the instruction after it */
 			.len = bytes < UINT32_MAX ? bytes : UINT32_MAX,
 			.flags = (instr_class_loads(class) ? ACCESS_LOAD : 0) |
 				 (instr_class_stores(class) ? ACCESS_STORE : 0),
@@ -296,7 +297,7 @@ static void listen(struct instr_thread *h, enum instr_class class,
 
 	if (class >= INSTR_MODIFY && class < INSTR_LOAD_RANGE)
 		e.access.flags |= ACCESS_LOCKED;
-	if (!runtime_active()) { /* a child of a raw system call */
+	if (!runtime_active()) { /* a child made by a raw system call */
 		leave(h);
 		mute(h, class);
 		return;
@@ -313,12 +314,12 @@ static void listen(struct instr_thread *h, enum instr_class class,
 		e.sampled = true;
 		instr_counters_load(h, class, interval(t) - 1);
 	}
-	e.poked = instr_reuse_by_registers() && instr_rearm_is_due(t);
+	e.rearm = instr_reuse_by_registers() && instr_rearm_is_due(t);
 	if (instr_config.reuse)
 		e.reuses = instr_reuse_watches(t, &e.access);
 	if (instr_config.comm)
 		e.slots = slots_of(t, addr, bytes, e.access.flags);
-	if (e.sampled || e.reuses || e.slots || e.poked)
+	if (e.sampled || e.reuses || e.slots || e.rearm)
 		blocked(&e);
 }
 

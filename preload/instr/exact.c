@@ -2,7 +2,7 @@
 /*
  * exact - every access of instrumented code through the directory
  *
- * Each thread is taken for a core of its own. The results are written when a
+ * Each thread counts as a core of its own. The results are written when a
  * thread ends, and when the process ends or executes another program.
  */
 #include <errno.h>
@@ -30,12 +30,14 @@ enum {
 
 static struct exact *exact;
 static size_t exact_bytes;
-static struct exact_thread *threads; /* by number */
+static struct exact_thread *threads; /* by number in the directory */
 static atomic_flag rows_lock = ATOMIC_FLAG_INIT;
 static struct exact_rows rows;
-static struct thread *living[EXACT_ROWS]; /* by number */
+static struct thread *living[EXACT_ROWS]; /* the same */
 
-/* A handler of the program's may have interrupted the holder and end it. */
+/*
+ * A handler of the program may have interrupted the holder, and never return.
+ */
 static bool lock_rows(void)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
@@ -61,7 +63,7 @@ int instr_exact_init(void)
 	};
 	void *mem = NULL;
 
-	if (exact) { /* a forked child's is its own */
+	if (exact) { /* in a forked child: it belongs to the parent */
 		munmap(exact, exact_bytes);
 		munmap(threads, EXACT_ROWS * sizeof(*threads));
 	}
@@ -105,9 +107,9 @@ void instr_exact_start(struct thread *t)
 }
 
 /*
- * Who leaves the directory in the middle of a call, by a jump out of a handler,
- * leaves a lock behind. Blocking signals costs more than the call, so it is
- * done only where there may be handlers.
+ * A handler that jumps out of the middle of exact_access would leave a lock
+ * behind. Blocking signals costs more than the call, so it is done only if the
+ * program has handlers.
  */
 void instr_exact_access(struct thread *t, const struct access *a)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames - room for the frames that hooks keep, and paths made of them
+ * frames - memory for the frames that hooks keep, and paths made of them
  *
- * With config.paths each thread gets room in each copy of the hooks before it
- * runs any of the program's code, so that its paths begin where it does; a
- * thread that no hook saw gets it at its first event. A path has the functions
- * that were compiled with hooks, whichever copy they call.
+ * With config.paths each thread gets a room for frames in each copy of the
+ * hooks before it runs any of the program's code, so that its paths are
+ * complete. A thread that no hook saw gets it at its first event. A path has
+ * the functions that were compiled with hooks, of all copies.
  *
- * A thread has its rooms in a list, since a copy may go with its library. What
- * such a copy had is free for the next one, but stays mapped even when the
- * thread has ended: nothing can tell the copy, whose code may still run while
- * the process ends. Who then uses a room that is another's spoils its paths.
+ * A thread keeps its rooms in a list, since the library with a copy may be
+ * unloaded. The room of such a copy is free for the next one, but it stays
+ * mapped even when the thread has ended: we cannot tell the copy, whose code
+ * may still run while the process ends. If such code uses a room that has a new
+ * owner, it spoils that owner's paths.
  */
 #include <errno.h>
 #include <signal.h>
@@ -37,7 +38,8 @@ enum {
 
 struct room {
 	struct room *next;
-	struct instr_frame frame[FRAMES]; /* the first one is no function */
+	struct instr_frame
+		frame[FRAMES]; /* the first one stands for no function */
 };
 _Static_assert(sizeof(struct room) <= ROOM_BYTES, "frames fit in");
 
@@ -48,8 +50,8 @@ static _Atomic(struct room *) spare;
 /* The calling thread's. */
 static __thread struct {
 	struct room *rooms;
-	bool lacks_room;     /* there was none for some copy */
-	uint64_t at, sp, ip; /* when and of what the latest path is */
+	bool lacks_room;     /* some copy got no room */
+	uint64_t at, sp, ip; /* time and access of the latest path */
 } mine __attribute__((tls_model("initial-exec")));
 
 static void *map(size_t bytes)
@@ -60,7 +62,7 @@ static void *map(size_t bytes)
 	return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 
-/* The first frame, which is no function. */
+/* The first frame, which stands for no function. */
 static struct instr_frame *base(const struct instr_thread *h)
 {
 	return h->last - (FRAMES - 1);
@@ -80,8 +82,8 @@ static struct instr_thread *user(const struct room *r)
 }
 
 /*
- * A room that nobody uses. After fork, the one that @h had: a hook that was
- * interrupted may go on there.
+ * A room that no hooks use. After a fork, prefer the one that @h had: a hook
+ * that was interrupted may go on in it.
  */
 static struct room *find_free(const struct instr_thread *h)
 {
@@ -100,11 +102,11 @@ static void give_away(struct room *r)
 	do
 		r->next = first;
 	while (!atomic_compare_exchange_weak_explicit(
-		/* (F1) pairs with (F2): next is seen. */
+		/* (F1) pairs with (F2): the taker sees next. */
 		&spare, &first, r, memory_order_release, memory_order_relaxed));
 }
 
-/* All that were given away: one could not be taken out alone safely. */
+/* Take all spare rooms: taking one of them is not safe against other takers. */
 static void take_spare(void)
 {
 	struct room **end = &mine.rooms;
@@ -137,7 +139,7 @@ int instr_frames_init(void)
 {
 	void *mem;
 
-	table = NULL; /* a forked child's is its own */
+	table = NULL; /* in a forked child: it belongs to the parent */
 	atomic_store(&cut, 0);
 	if (!instr_config.paths)
 		return 0;
@@ -167,7 +169,7 @@ static void keep_frames(struct instr_thread *h)
 	h->top = r->frame;
 }
 
-/* An event in a handler of the program's begins the same. */
+/* An event in a handler of the program may get here first. */
 void instr_frames_begin(struct thread *t, struct instr_thread *h)
 {
 	uint64_t all = ~0ull, before = 0;
@@ -205,13 +207,13 @@ void instr_frames_end(struct thread *t)
 	instr_of(t)->path = NULL;
 }
 
-/* The child may have been made by a handler that interrupted a hook: */
+/* The fork may have interrupted a hook. */
 void instr_frames_forget(struct instr_thread *h)
 {
-	h->top = NULL; /* what it has in hand stays mapped */
+	h->top = NULL; /* a room in use stays mapped */
 }
 
-/* Returns whether all calls are known. */
+/* Find the path. Returns true if all calls are known. */
 static bool find(struct thread *t, uint64_t sp)
 {
 	struct instr_frames copy[INSTR_LIBRARIES_MAX];
@@ -253,7 +255,7 @@ static uint32_t path_of(struct thread *t, uint64_t sp, uint64_t ip,
 		node = path_table_put(table, parent,
 				      i < p->calls ? &p->call[i] : &access,
 				      maps_note);
-		if (node == parent) { /* no room */
+		if (node == parent) { /* the table is full */
 			*complete = false;
 			return 0;
 		}
@@ -268,7 +270,7 @@ void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip)
 
 	if (!table)
 		return;
-	/* One access may both end a use and be a sample. */
+	/* One access may both decide a use and be a sample. */
 	if (mine.at == t->clock_at && mine.sp == sp && mine.ip == ip)
 		return;
 	mine.at = t->clock_at;

@@ -2,10 +2,9 @@
 /*
  * libraries - the copies of libcomdet-instr in this process
  *
- * Those of the program and of what it was started with are found by their
- * notes; one that comes later, in a library that the program loads, calls us.
- * Entries are written at set-up and by the loader, under its lock, and read at
- * any time.
+ * The copies that the program started with are found by their notes; a copy in
+ * a library that is loaded later calls us (attach.c). Entries are written at
+ * set-up, and by the loader under its lock, and read at any time.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -19,10 +18,11 @@ struct look {
 	/* NULL: unloaded */
 	struct instr_library *_Atomic library[INSTR_LIBRARIES_MAX];
 	_Atomic int libraries;
-	int lasting; /* of them: what the program was started with */
+	int lasting; /* the first ones: present when the program started */
 	bool done;
 	bool too_new;
-	uint64_t sanitizer; /* where its entry is, 0: in our own library */
+	uint64_t sanitizer; /* address of its entry; 0: it is in our own library
+			     */
 };
 
 static struct look look;
@@ -62,7 +62,7 @@ bool instr_libraries_add(struct instr_library *l)
 	return true;
 }
 
-/* Ours are 4-aligned; those of another alignment are passed over. */
+/* Our notes are 4-aligned; segments of another alignment are skipped. */
 static bool read_notes(const char *p, const char *end)
 {
 	bool found = false;
@@ -113,7 +113,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 
 enum instr_found instr_libraries_find(void)
 {
-	/* A forked child has what its parent had. */
+	/* A forked child has the copies of its parent. */
 	if (!look.done) {
 		look.sanitizer =
 			(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__tsan_init");
@@ -128,7 +128,7 @@ enum instr_found instr_libraries_find(void)
 	return look.too_new ? INSTR_TOO_NEW : INSTR_NONE;
 }
 
-/* The entry of @l among those that were added, or NULL. */
+/* The entry of @l among the later ones, or NULL. */
 static struct instr_library *_Atomic *entry_of(const struct instr_library *l)
 {
 	for (int i = look.lasting; i < look.libraries; i++)

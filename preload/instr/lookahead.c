@@ -2,15 +2,15 @@
 /*
  * lookahead - from a sampled access to the thread's next hook
  *
- * A use that is armed by a register before it is made traps, which in a virtual
- * machine takes longer than all the rest of a sample. To arm it at the thread's
- * next hook instead spares the trap, but what code without hooks does until
- * then would be missed. So that code is carried out beforehand, on a copy
- * (interp/interp.h): if it touches the bytes once, which is the use, and comes
- * to a hook, nothing can be missed.
+ * A use that a register watches before it is made traps, and in a virtual
+ * machine a trap takes longer than all the rest of a sample. Arming at the
+ * thread's next hook instead saves the trap, but would miss what code without
+ * hooks does until then. So we emulate that code first, on a copy of its state
+ * (interp/interp.h): if it touches the bytes once, which is the use, and
+ * arrives at a hook, nothing can be missed.
  *
- * What a hook's caller knows when it goes on are the registers that calls
- * preserve. The others have no meaning to it.
+ * The only registers known are those that calls preserve. The code after a call
+ * does not depend on the others.
  */
 #include <string.h>
 
@@ -24,15 +24,16 @@
 
 enum {
 	PAGE = 4096,
-	ACCESSES_MAX = 24, /* on the way to the call */
-	JUMP_ACCESSES = 1, /* to where the linker has the hook's address */
+	ACCESSES_MAX = 24, /* up to the call of the hook */
+	JUMP_ACCESSES =
+		1, /* read the address of the hook, in the linker's table */
 };
 
 static uint64_t thread_pointer(void)
 {
 	uint64_t p;
 
-	/* The first word of a thread's control block is its address. */
+	/* The first word of a thread's control block is its own address. */
 	__asm__("mov %%fs:0, %0" : "=r"(p));
 	return p;
 }
@@ -62,7 +63,7 @@ static struct cpu_state returned(const struct instr_call *from)
 			[15] = saved->r15,
 		},
 		.rip = from->ip,
-		.rflags = 0x202, /* interrupts; all else as calls leave it */
+		.rflags = 0x202, /* interrupts enabled; a call leaves the rest undefined */
 		.fs_base = thread_pointer(),
 		.fs_known = true,
 	};
@@ -93,8 +94,8 @@ uint64_t instr_lookahead(struct thread *t, const struct instr_call *from,
 		if (uses > 1)
 			return 0;
 		if (interp_count(in) != n + 1)
-			continue; /* the instruction has made more */
-		/* A call's access is its return address. */
+			continue; /* the instruction makes more accesses */
+		/* A call stores its return address. */
 		if (!call && is_call(&mem, a->ip)) {
 			call = a->ip;
 			left = JUMP_ACCESSES;

@@ -6,8 +6,9 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	PAGES_MAX = 64,   /* looked at for one path */
-	LINK_BYTES = 256, /* of arguments, where one function calls another */
+	PAGES_MAX = 64,   /* read for one path */
+	LINK_BYTES = 256, /* of arguments, if one function calls the other
+			     directly */
 };
 
 enum verdict {
@@ -28,8 +29,8 @@ static bool has_page(struct instr_stack *s, uint64_t page)
 }
 
 /*
- * Is the return address of @f where that of an active function is? Then *@end
- * is where its frame ends. @pages may still be looked at.
+ * Tell whether @f is active: then its return address is on the stack, and *@end
+ * is where its frame ends. May read *@pages more pages.
  */
 static enum verdict look(struct instr_stack *s, const struct instr_frame *f,
 			 uint32_t *pages, uint64_t *end)
@@ -58,8 +59,9 @@ static bool is_own(const struct instr_stack *s, uint64_t sp)
 }
 
 /*
- * The innermost frame that is not below @low and on the same stack, as far as
- * can be told; NULL: there is none. What was passed over never comes again.
+ * The innermost frame, of all copies, that is not below @low and is on the same
+ * stack as far as we can tell; NULL if there is none. Frames that it passes
+ * over are dropped.
  */
 static const struct instr_frame *next(const struct instr_stack *s,
 				      struct instr_frames *copy,
@@ -81,7 +83,10 @@ static const struct instr_frame *next(const struct instr_stack *s,
 	return best ? &best->frame[--best->n] : NULL;
 }
 
-/* The active ones, innermost first. Returns how many. */
+/*
+ * Put the active functions into p->frame, innermost first. Returns their
+ * number.
+ */
 static uint32_t sort_out(struct instr_path *p, struct instr_frames *copy,
 			 uint32_t copies, uint64_t sp)
 {
@@ -98,7 +103,8 @@ static uint32_t sort_out(struct instr_path *p, struct instr_frames *copy,
 		enum verdict v;
 
 		if (!own && f->sp - low > LINK_BYTES) {
-			p->is_cut = !s->bounds.bytes; /* may be its own */
+			p->is_cut = !s->bounds.bytes; /* this stack may be the
+							 thread's own */
 			break;
 		}
 		v = look(s, f, &pages, &low);
@@ -135,7 +141,7 @@ void instr_path_find(struct instr_path *p, struct instr_frames *copy,
 {
 	uint32_t n, calls = 0;
 
-	p->stack.page = 0; /* it has changed */
+	p->stack.page = 0; /* its content is old */
 	n = sort_out(p, copy, copies, sp);
 	for (uint32_t i = 0; i < n / 2; i++)
 		swap(&p->frame[i], &p->frame[n - 1 - i]);
@@ -149,7 +155,8 @@ void instr_path_find(struct instr_path *p, struct instr_frames *copy,
 		}
 		p->frame[calls] = p->frame[i];
 		p->call[calls++] = (struct path_call){
-			.ip = p->frame[i].caller - 1, /* in the call */
+			.ip = p->frame[i].caller -
+			      1, /* the call, not the instruction after it */
 		};
 	}
 	p->calls = calls;

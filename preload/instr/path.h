@@ -2,21 +2,21 @@
 /*
  * path - the calls that led to an access, from the frames that hooks keep
  *
- * A function that is left by a jump, or by changing the stack, does not take
- * its frame away. What is active is told by the stack itself: the return
- * address of an active function lies above its stack pointer, in the frame that
- * ends there. So going outwards, what lies in a frame that was found is not
- * active, nor is a function whose return address is not to be found.
+ * A function that is left by a jump, or by a change of stacks, leaves its frame
+ * behind. The stack itself shows which functions are active: the return address
+ * of an active function lies above its stack pointer, at the end of its frame.
+ * Going outwards, a frame within the extent of a frame already found is not
+ * active, nor is one whose return address is not on the stack.
  *
- * A path is of one stack. On the thread's own, code without hooks may lie
- * between two functions. On any other (of a coroutine, of a handler) nothing
- * tells where it ends and the next one begins, so there a path ends where a
- * function was called by code without hooks. So it does where it is not known
- * which stack is the thread's own, and then calls may be missing.
+ * A path covers one stack. On the thread's own stack, code without hooks may
+ * lie between two functions. On any other stack (a coroutine's, a handler's)
+ * nothing shows where it ends and the next one begins, so a path ends there at
+ * a function that code without hooks called. The same holds if we do not know
+ * which stack is the thread's own; then calls may be missing.
  *
- * A function that is on the path more than once is there once, where it came
- * first, and is said to recur; else recursion would give each depth a path of
- * its own. What lies between its first and its last time is left out.
+ * A function that is on the path several times appears once, at its first
+ * place, and is marked as recurring; otherwise recursion would give each depth
+ * a path of its own. What lies between its first and its last call is left out.
  */
 #ifndef COMDET_PRELOAD_INSTR_PATH_H
 #define COMDET_PRELOAD_INSTR_PATH_H
@@ -34,13 +34,14 @@ enum {
 	INSTR_PATH_MAX = 1024, /* calls */
 };
 
-/* The program's stack, a page at a time. */
+/* The program's stack, read a page at a time. */
 struct instr_stack {
-	/* 0, or -EFAULT where there is none. */
+	/* Returns 0, or -EFAULT if there is no memory. */
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
-	struct stack_bounds bounds; /* the thread's own; 0: not known */
-	uint64_t page;              /* address of what is in word, 0: nothing */
+	struct stack_bounds
+		bounds; /* of the thread's own stack; 0: not known */
+	uint64_t page;  /* address of the page in word, 0: none */
 	uint64_t word[INSTR_STACK_PAGE / sizeof(uint64_t)];
 };
 
@@ -54,16 +55,16 @@ struct instr_frames {
 struct instr_path {
 	struct instr_stack stack;
 	uint32_t calls;
-	bool is_cut; /* some may be missing that should be there */
+	bool is_cut;                           /* calls may be missing */
 	struct path_call call[INSTR_PATH_MAX]; /* outermost first */
 	struct instr_frame frame[INSTR_PATH_MAX];
 };
 
 /*
  * Fill in the calls that are active at an access made with stack pointer @sp,
- * of the frames of all @copies. These are used up.
+ * from the frames of all @copies, which are used up.
  *
- * Context: handler. Reads some tens of pages at most.
+ * Context: handler. Reads at most some tens of pages.
  */
 void instr_path_find(struct instr_path *p, struct instr_frames *copy,
 		     uint32_t copies, uint64_t sp);

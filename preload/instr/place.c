@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * place - which core a thread is on, and under which cache that is
- */
+/* place - the core that a thread is put on, and the cache above it */
 #include <errno.h>
 #include <unistd.h>
 
@@ -11,7 +9,7 @@
 
 static struct topology topology;
 static uint32_t cores;
-static const uint32_t *domain_of; /* by core; NULL: one for all */
+static const uint32_t *domain_of; /* by core; NULL: all cores share one */
 
 int instr_place_read(char *const *env, char *error, size_t size)
 {

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rearm - each thread sets its own debug registers, told by the others
+ * rearm - each thread sets its own debug registers when another asks it to
  *
- * What is watched is published in slots (reuse.c). Who publishes changes
- * a word of every other thread, from which its hooks have their table, to a
- * table that makes each access an event. So the thread's next access tells us,
- * before it is made; then it puts its own table back and brings its registers
- * in line with the slots, one register for each. A hook has no more to do for
- * that, and no processor is interrupted.
+ * The reuse engine publishes what to watch in slots (reuse_slots.c). The
+ * publisher then changes one word of every other thread, which holds the
+ * address of the table that the thread's hooks look into: for the moment that
+ * is a table that makes each access an event. So the thread's next hook reports
+ * to us before its access is made; the thread puts its own table back and sets
+ * its registers as the slots say, one register for each. This costs a hook
+ * nothing, and interrupts no processor.
  *
  *   publisher                      thread
  *     slot                           (U) word = its table
  *     (T) word = each access         slots -> registers
  *
- * (T) releases, (U) acquires: the thread sees the slot, or is told once more.
+ * (T) releases, (U) acquires: the thread sees the slot, or is asked once more.
  *
- * They are told when a slot is free again, too: a register that is set costs
- * its thread some at each switch of context, and a trap what poking costs ten
- * times. The thread of a use watches all accesses to it, others stores alone.
+ * Threads are asked when a slot becomes free, too: a register that is set makes
+ * each context switch of its thread slower, and a trap costs ten times as much
+ * as such a request. The thread of a use watches all accesses to it, other
+ * threads watch stores alone.
  *
- * A thread that finds no bank of registers watches by its hooks, in the table
- * of its library, where what is published is marked as well. Threads that have
- * registers have a table without marks.
+ * A thread that gets no registers watches with its hooks, which look into the
+ * table of their library; the slots are marked there as well. A thread that has
+ * registers uses a table without marks.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -95,7 +97,7 @@ void instr_rearm_update(struct thread *t)
 			instr_rearm_off(t, reg);
 	if (!r)
 		return;
-	/* Perhaps the application closed them. */
+	/* The application may have closed them. */
 	instr_regpool_release(t);
 	memset(instr_of(t)->armed, 0, sizeof(instr_of(t)->armed));
 	set_tables(t);
@@ -119,9 +121,10 @@ struct access instr_rearm_access(struct thread *t, const struct instr_slot *s,
 		count_loss(t, LOSS_TRAP_INEXACT);
 		a.addr = s->range.addr;
 		a.len = s->range.len;
-		a.flags = ACCESS_LOAD; /* the owner's decides in any case */
+		a.flags = ACCESS_LOAD; /* the use's own thread: any access
+					  decides */
 	}
-	if (s->thread != t->record->id) /* then stores alone trap */
+	if (s->thread != t->record->id) /* its register traps at stores alone */
 		a.flags |= ACCESS_STORE;
 	return a;
 }

@@ -43,8 +43,8 @@ void instr_rearm_update(struct thread *t);
 void instr_rearm_off(struct thread *t, int reg);
 
 /*
- * The access at which the calling thread's register trapped, which watches
- * @s, as far as the processor and the code tell.
+ * The access at which the calling thread's register trapped, which watches @s,
+ * as far as the processor and the code tell.
  */
 struct access instr_rearm_access(struct thread *t, const struct instr_slot *s,
 				 const struct cpu_state *cpu);

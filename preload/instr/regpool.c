@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regpool - debug registers of each thread, set by itself
+ * regpool - debug registers that each thread sets for itself
  *
- * A bank is a thread's breakpoint events, one for each register: four
- * descriptors. There are so many banks that descriptors stay few; a thread that
- * finds none does without. A bank is its thread's alone until the thread ends,
- * so that nothing is locked but who has it.
+ * A bank holds the breakpoint events of one thread, one for each register: four
+ * descriptors. The number of banks is limited so that they take few
+ * descriptors; a thread that finds none watches without registers. A bank
+ * belongs to its thread until the thread ends, so only taking and returning it
+ * is atomic.
  *
- * To set a register of one's own costs a microsecond, since no other processor
- * has to be asked.
+ * Setting a register of the calling thread takes a microsecond, since no other
+ * processor is involved.
  */
 #include <linux/hw_breakpoint.h>
 #include <stdatomic.h>
@@ -30,7 +31,7 @@ struct instr_bank {
 };
 
 static struct instr_bank banks[BANKS_MAX];
-static bool ready; /* banks has descriptors, or -1 */
+static bool ready; /* descriptors of banks are valid or -1 */
 static uint64_t parked __attribute__((aligned(64))); /* never accessed */
 
 void instr_regpool_init(void)
@@ -76,7 +77,7 @@ static void give_back(struct instr_bank *b)
 
 static bool take(struct instr_bank *b)
 {
-	/* (X) acquires what (Y) released: descriptors, all closed. */
+	/* (X) acquires what (Y) released: all descriptors are closed. */
 	return !atomic_load_explicit(&b->taken, memory_order_relaxed) &&
 	       !atomic_exchange_explicit(&b->taken, true, memory_order_acquire);
 }

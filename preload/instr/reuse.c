@@ -2,13 +2,13 @@
 /*
  * reuse - reuse times from the samples of the source instr
  *
- * An engine of src/engine/reuse.h for each scope and granularity that is asked
- * for. Time is the accesses that hooks count, of the thread or, shared and
- * global, of all threads under its cache: count.c.
+ * There is an engine of src/engine/reuse.h for each scope and granularity asked
+ * for. Time is the number of accesses that hooks count: of the thread or, for
+ * the scopes shared and global, of all threads under its cache (count.h).
  *
- * Watched in software, the hooks report accesses to lines that are marked, and
- * the ranges themselves are compared here. Watched by debug registers:
- * reuse_registers.c.
+ * When software watches, the hooks report accesses to lines that are marked,
+ * and this file compares the ranges themselves. reuse_registers.c watches with
+ * debug registers.
  */
 #include <errno.h>
 #include <signal.h>
@@ -33,12 +33,12 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	PIECES_MAX = 1024, /* of a range that is sampled */
+	PIECES_MAX = 1024, /* that a sampled range is cut into */
 };
 
 struct engine {
 	struct reuse *reuse;
-	size_t bytes; /* of memory */
+	size_t bytes; /* bytes that reuse points at */
 	enum reuse_scope scope;
 	enum reuse_granularity granularity;
 	struct instr_watched *watched; /* by slot */
@@ -46,7 +46,7 @@ struct engine {
 
 static struct engine engine[INSTR_REUSE_ENGINES];
 static uint32_t engines;
-static struct reuse_tally rest; /* for what is left at the end */
+static struct reuse_tally rest; /* for the uses left at the end */
 static uint32_t slots;          /* of each engine */
 
 static uint64_t count_for(const struct thread *t, const struct engine *e)
@@ -56,7 +56,7 @@ static uint64_t count_for(const struct thread *t, const struct engine *e)
 		       : instr_count_domain(instr_of(t)->place.domain);
 }
 
-/* Of a thread, or a cache, as this one sees it. */
+/* The time of a use: accesses of its thread, or under its cache. */
 static uint64_t count_of(void *ctx, const struct cpu_place *use)
 {
 	const struct instr_reuse *r = ctx;
@@ -138,7 +138,7 @@ int instr_reuse_init(uint32_t registers)
 				     .period = c->period };
 	instr_count_init();
 	for (uint32_t i = 0; i < engines;
-	     i++) /* a forked child's are its own */
+	     i++) /* in a forked child: they belong to the parent */
 		munmap(engine[i].reuse, engine[i].bytes);
 	engines = 0;
 	for (enum reuse_scope s = 0; s < REUSE_SCOPES; s++)
@@ -191,7 +191,7 @@ void instr_reuse_end(struct thread *t)
 	uint64_t all = ~0ull, before = 0;
 
 	instr_of(t)->in_reuse = false;
-	/* Who has a lock is not to be interrupted. */
+	/* Signals stay blocked while we hold the engine's lock. */
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
 	for (uint32_t i = 0; i < engines; i++)
 		reuse_thread_end(engine[i].reuse,
@@ -267,7 +267,7 @@ void instr_reuse_sample(struct thread *t, const struct access *a, uint64_t sp)
 	}
 	if (piece.addr < end)
 		count_loss(t, LOSS_NO_REGISTER);
-	/* The use is this access: no later report will have it. */
+	/* The use is this very access, which no later report contains. */
 	if (instr_of(t)->bank)
 		instr_reuse_registers_sampled(t, a);
 	else if (instr_reuse_by_registers())

@@ -15,7 +15,7 @@
 #include "src/base/access.h"
 #include "src/engine/reuse.h"
 
-/* A line is the widest range that is watched. */
+/* The widest range that is watched is a line. */
 #define INSTR_REUSE_LINE_BYTES 64
 
 /* What one slot of an engine watches. */
@@ -29,17 +29,19 @@ struct instr_watched {
 /* Context: set-up. */
 void instr_reuse_slots_init(void);
 
-/* The @n slots of an engine that come after @first others. Any context. */
+/* The slots of an engine, behind @first slots of other engines. Any context. */
 struct instr_watched *instr_reuse_slots(uint32_t first);
 
-/* Publish in @s what @w says, or nothing. Context: handler. */
+/*
+ * Publish in @s the range of @w, or that nothing is watched. Context: handler.
+ */
 void instr_reuse_slots_arm(struct instr_watched *s,
 			   const struct reuse_watched *w);
 void instr_reuse_slots_disarm(struct instr_watched *s);
 
 /*
- * False if no byte of @a is watched. Most accesses that the hooks report share
- * no more than the line with what is watched. Any context.
+ * False if no byte of @a is watched: most accesses that the hooks report share
+ * only the line with a watched range. Any context.
  */
 bool instr_reuse_slots_may_touch(const struct access *a);
 

@@ -38,7 +38,7 @@ enum {
 static struct reuse *reuse;
 static uint32_t registers;                         /* 0: not used */
 static _Atomic uint32_t traps[COMM_REGISTERS_MAX]; /* since armed */
-static _Atomic uint64_t given_up;                  /* uses: TRAPS_MAX */
+static _Atomic uint64_t given_up; /* uses that trapped too often */
 
 void instr_reuse_registers_init(struct reuse *engine, uint32_t n)
 {
@@ -172,7 +172,7 @@ void instr_reuse_hook(struct thread *t, uint64_t ip)
 	struct instr_awaited a = instr_of(t)->awaited;
 
 	instr_of(t)->awaited.call = 0;
-	/* A handler of the program came first, and may have made any access. */
+	/* A handler of the program came first, and its accesses are unknown. */
 	if (a.call && ip - a.call >= INSN_BYTES_MAX)
 		drop(t, a.slot, a.generation);
 }

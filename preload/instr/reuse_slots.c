@@ -30,7 +30,7 @@ _Static_assert(INSTR_REUSE_SLOTS_MAX + TRANSFER_SLOTS_MAX < 256,
 	       "the bytes of the hooks' table count marks");
 
 static struct instr_watched watched[INSTR_REUSE_SLOTS_MAX];
-/* The first bytes stand once more at the end: an access may reach over it. */
+/* The first bytes are repeated at the end, for accesses that reach over it. */
 static _Atomic uint8_t filter[FILTER_BYTES + INSTR_WIDEST];
 
 void instr_reuse_slots_init(void)
@@ -125,7 +125,7 @@ bool instr_reuse_slot(uint32_t slot, struct instr_slot *s)
 	return range;
 }
 
-/* The same for slot @s alone. */
+/* Find for slot @s alone. */
 static bool decides(const struct instr_watched *s, enum reuse_scope scope,
 		    const struct thread *t, const struct access *a,
 		    struct access *piece, uint32_t *generation)

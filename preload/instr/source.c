@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * source - the life of the source instr
- */
+/* source - start and end of the source instr */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +80,7 @@ static int choose(char *why, size_t size)
 	return -1;
 }
 
-/* Returns how many registers can be used, 0 with the reason in @why. */
+/* Returns how many registers work; if 0, the reason is in @why. */
 static int open_registers(int wanted, bool *lines, char *why, size_t size)
 {
 	int n;
@@ -90,7 +88,7 @@ static int open_registers(int wanted, bool *lines, char *why, size_t size)
 	if (instr_config.reuse ||
 	    instr_config.algorithm == INSTR_COMDETECTIVE) {
 		n = watch_selftest(why, size);
-		if (instr_config.reuse) /* each thread opens its own */
+		if (instr_config.reuse) /* each thread opens its own later */
 			watch_thread_end(thread_self());
 		return n;
 	}
@@ -122,7 +120,7 @@ static void start_hardware(bool sigtrap, bool *lines, char *why, size_t size)
 	runtime.signal = SIGTRAP;
 	if (signal_claim(runtime.signal, handler_on_signal))
 		return;
-	runtime.registers = wanted; /* what a self-test tries */
+	runtime.registers = wanted; /* the self-test tries this many */
 	runtime.registers = open_registers(wanted, lines, reason,
 					   sizeof(h->registers_reason));
 	if (!runtime.registers)
@@ -158,7 +156,7 @@ static int start(char *why, size_t size)
 	runtime.registers = 0;
 	if (config->hardware && runtime.config.registers)
 		start_hardware(sigtrap, &lines, why, size);
-	/* Debug registers take their time to arm. */
+	/* The epoch estimator needs watches that are armed at once. */
 	if (config->algorithm == INSTR_BEST)
 		config->algorithm =
 			runtime.registers ? INSTR_CHAIN : INSTR_EPOCH;

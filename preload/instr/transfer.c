@@ -2,11 +2,10 @@
 /*
  * transfer - estimate transfers from the samples of the source instr
  *
- * Time is ns, CLOCK_MONOTONIC. Hooks are called before their access. So with
- * software watches, which hooks look at too, arming takes no time and the
- * order of accesses is that of the hooks; with debug registers the sampled
- * access itself traps when it is made at last, being the first store of its
- * chain.
+ * Time is ns, CLOCK_MONOTONIC. A hook is called before its access. Software
+ * watches are looked up by hooks too, so arming takes no time and accesses are
+ * ordered by their hooks. With debug registers the sampled access itself traps
+ * when it is made at last: it is the first store of its chain.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -30,8 +29,8 @@ static _Atomic uint64_t samples;
 static atomic_flag tally_lock = ATOMIC_FLAG_INIT;
 
 /*
- * Held by threads that block all signals, for some hundreds of instructions:
- * the holder runs on.
+ * Threads hold it for some hundreds of instructions, with all signals blocked,
+ * so the holder always runs on.
  */
 static void lock_tally(void)
 {
@@ -96,7 +95,10 @@ void instr_transfer_sample(struct thread *t, const struct access *a)
 {
 	if (!instr_of(t)->in_transfer)
 		return;
-	/* Loads have counters of their own, and their samples tell nothing. */
+	/*
+	 * Loads have counters of their own, and their samples are no
+	 * candidates.
+	 */
 	if (a->flags & ACCESS_STORE)
 		atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
 	transfer_sample(run.transfer, &instr_of(t)->transfer, a, t->clock_at,

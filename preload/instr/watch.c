@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch - watching lines in all threads
+ * watch - lines that are watched in all threads
  *
- * In software: the hooks look into a table by the hash of the line in which an
- * access begins. Where it is not 0 the access may touch what is watched; then
- * the lines themselves are compared, here. A slot's line is 0 while it changes,
- * and a generation is read before the line that it is about.
+ * In software, the hooks look up the line in which an access begins in a table
+ * of bytes, by a hash. If the byte is not 0, the access may touch a watched
+ * line, and this file compares the lines themselves. A slot's line is 0 while
+ * it changes; read the generation before the line.
  *
- * In hardware: one breakpoint event for each register, opened by the first
- * thread and inherited by all others; one call moves it in all of them, and has
- * done so when it returns. Its signal carries the lower bits of the generation.
+ * In hardware, the first thread opens one breakpoint event for each register,
+ * and all others inherit it. One call moves the register in all threads, and
+ * has done so when it returns. Its signal carries the low bits of the
+ * generation.
  */
 #include <linux/hw_breakpoint.h>
 #include <stdatomic.h>
@@ -27,14 +28,15 @@ enum {
 	LINE_BYTES = 64,
 	CHUNK_BYTES = 8,
 	TAG_MASK = 0xFFFF,
-	TRAPS_MAX = 1000, /* of one register, as it is armed */
+	TRAPS_MAX = 1000, /* of one register since it was armed */
 	PATIENCE_NS = 1000 * 1000,
 };
 
 struct software {
 	_Atomic uint64_t line; /* 0: nothing */
 	_Atomic uint32_t generation;
-	uint64_t marked; /* as the tables say; for who arms */
+	uint64_t marked; /* the line that the tables mark; for the thread that
+			    arms */
 };
 
 struct hardware {
@@ -52,11 +54,9 @@ static struct hardware hardware[COMM_REGISTERS_MAX] = {
 	{ .event.fd = -1 },
 	{ .event.fd = -1 },
 };
-static int registers; /* open */
+static int registers; /* how many are open */
 static uint32_t bytes_each;
 static uint64_t target __attribute__((aligned(64)));
-
-/* ---- software ------------------------------------------------------------ */
 
 static void mark_in(struct instr_library *l, uint64_t addr, uint64_t bytes,
 		    int change)
@@ -81,7 +81,7 @@ static void mark(uint64_t line, int change)
 	instr_watch_mark(line, LINE_BYTES, change);
 }
 
-/* Most of it was never touched, and is not to be. */
+/* Write only where it is needed: most pages of the table are untouched. */
 static void clear(_Atomic uint8_t *watched)
 {
 	for (int i = 0; i < INSTR_WATCHED; i++)
@@ -150,7 +150,7 @@ uint32_t instr_watch_generation(uint32_t slot)
 				    memory_order_relaxed);
 }
 
-/* The map's watches are each thread's own: whole lines, one at a time. */
+/* The map watches whole lines, one at a time in each thread. */
 static void disarm_comm(void *ctx)
 {
 	struct thread *t = ctx;
@@ -176,8 +176,6 @@ static int arm_comm(void *ctx, const struct watch_range *ranges, int n)
 
 const struct comm_watch instr_software_comm = { arm_comm, disarm_comm };
 
-/* ---- hardware ------------------------------------------------------------ */
-
 static struct perf_event_attr attributes(int reg,
 					 const struct watch_range *range,
 					 uint32_t tag)
@@ -187,7 +185,8 @@ static struct perf_event_attr attributes(int reg,
 		watch_cookie(WATCH_SHARED) | reg | tag << 16);
 
 	a.inherit = 1;
-	a.inherit_thread = 1; /* new threads, not forked children */
+	a.inherit_thread =
+		1; /* new threads inherit it, forked children do not */
 	return a;
 }
 
@@ -210,7 +209,7 @@ static int register_set(int reg, const struct watch_range *range,
 	return own_event_set(&h->event, &a);
 }
 
-/* Registers of a slot: all of them, or one where each covers a line. */
+/* A slot has all registers, or one if each covers a line. */
 static bool belongs(int reg, uint32_t slot)
 {
 	return bytes_each != LINE_BYTES || (uint32_t)reg == slot;
@@ -252,10 +251,10 @@ static int arm_hardware(void *ctx, const struct transfer_watched *w,
 const struct transfer_watch instr_hardware = { arm_hardware, disarm_hardware };
 
 /*
- * What the register of @what watches. Returns how often it trapped since it was
- * armed so, this time included; 0 if it is not. A thread that is made while a
- * register is moved may get a mixture: the new tag and the old address. And
- * threads hand their registers on to each other.
+ * Find what the register of @what watches. Returns how often it has trapped
+ * since it was armed, this time included; 0 if it was armed anew since. A
+ * thread created while a register is moved may see the new tag with the old
+ * address; and threads pass the state of their registers on to each other.
  */
 static uint32_t trapped(const struct watch_signal *what,
 			struct watch_range *range, uint32_t *generation)
@@ -285,8 +284,9 @@ bool instr_watch_register(const struct watch_signal *what,
 	if (!traps)
 		return false;
 	/*
-	 * What all threads read and nobody writes would trap for ever. Then
-	 * the line is taken for watched until another takes its place.
+	 * A line that all threads read and nobody stores to would trap for
+	 * ever. Switch the register off; the line keeps its slot until another
+	 * takes it.
 	 */
 	if (traps == TRAPS_MAX) {
 		register_off(reg);
@@ -371,7 +371,7 @@ void instr_watch_close(void)
 		atomic_store(&software[i].line, 0);
 		software[i].marked = 0;
 	}
-	/* Threads that are gone, after a fork, may have left marks. */
+	/* Threads that the fork removed may have left marks. */
 	for (int i = 0; i < instr_libraries(); i++)
 		if (instr_library(i))
 			clear(instr_library(i)->watched);

@@ -28,9 +28,9 @@ extern const struct transfer_watch instr_software, instr_hardware;
 extern const struct comm_watch instr_software_comm;
 
 /*
- * Open @n debug registers for all threads and try each. Returns how many
- * work; *@line says whether each covers a line. Context: set-up, with the
- * handler installed.
+ * Open @n debug registers for all threads and try each. Returns how many work;
+ * *@line says whether each covers a line. Context: set-up, with the handler
+ * installed.
  */
 int instr_watch_open(int n, bool *line);
 
@@ -38,8 +38,8 @@ int instr_watch_open(int n, bool *line);
 void instr_watch_close(void);
 
 /*
- * Add @change, 1 or -1, to the marks that make the hooks report accesses to
- * the @bytes at @addr. Any context.
+ * Add @change, 1 or -1, to the marks that make the hooks report accesses to the
+ * @bytes at @addr. Any context.
  */
 void instr_watch_mark(uint64_t addr, uint64_t bytes, int change);
 
@@ -51,8 +51,8 @@ uint32_t instr_watch_generation(uint32_t slot);
 
 /*
  * True if @a touches the line of @slot; *@generation is that of the line. If
- * the slot was armed anew meanwhile, the estimator tells by the generation.
- * Any context.
+ * the slot was armed anew meanwhile, the estimator tells by the generation. Any
+ * context.
  */
 bool instr_watch_touches(uint32_t slot, const struct access *a,
 			 uint32_t *generation);

@@ -2,12 +2,13 @@
 /*
  * atomics - atomic operations, which these hooks perform themselves
  *
- * Counted as the processor sees them: exchanges, additions and their like,
- * and compare-and-exchange whether it succeeds or not, take the line to modify
- * it. The memory order is at least the one asked for: on x86-64 all but
- * sequentially consistent stores come for nothing.
+ * They are counted as the processor sees them: exchanges, additions and the
+ * like, and compare-and-exchange even if it fails, take the line to modify it.
+ * The memory order is at least the one asked for; on x86-64 all orders are free
+ * except that of sequentially consistent stores.
  *
- * The code is a section of its own, so that a trap in it can be told.
+ * The code is in a section of its own, so that libcomdet.so can recognize a
+ * trap in it.
  */
 #include <stdbool.h>
 
@@ -19,7 +20,7 @@
 	type name(__VA_ARGS__);                                                \
 	EXPORT IN_SECTION type name(__VA_ARGS__)
 
-/* A trap during the operation belongs to the caller. */
+/* Attribute a trap during the operation to the caller. */
 #define COUNT(p, class)                                                        \
 	do {                                                                   \
 		instr_atomic(p, class);                                        \
@@ -105,7 +106,7 @@ PLAIN(16, uint16_t, 1)
 PLAIN(32, uint32_t, 2)
 PLAIN(64, uint64_t, 3)
 
-/* 16 bytes: all of it by cmpxchg16b, reading too. */
+/* 16 bytes: cmpxchg16b does everything, loads too. */
 typedef unsigned __int128 wide;
 
 static inline __attribute__((always_inline)) wide swap_wide(volatile wide *p,
@@ -120,7 +121,7 @@ static inline __attribute__((always_inline)) wide swap_wide(volatile wide *p,
 	return (wide)high << 64 | low;
 }
 
-/* @name becomes what @expression makes of what is there. */
+/* Replace *@p, whose value is @was, by @expression. */
 #define UPDATE_WIDE(p, was, expression)                                        \
 	({                                                                     \
 		wide was = *(p), seen;                                         \

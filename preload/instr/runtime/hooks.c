@@ -10,7 +10,7 @@
 #include "hooks.h"
 
 enum {
-	/* Nobody listens: so many accesses until the next look. */
+	/* accesses until a hook looks again whether somebody listens */
 	UNHEARD = 1 << 20,
 };
 
@@ -18,7 +18,7 @@ HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
 static _Atomic uint8_t watched[INSTR_WATCHED] __attribute__((aligned(64)));
 
-/* The linker's; absent where the program has no atomics. */
+/* Set by the linker; absent if the program has no atomics. */
 extern HIDDEN const char code_low[] __asm__("__start_comdet_instr_atomics")
 	__attribute__((weak));
 extern HIDDEN const char code_high[] __asm__("__stop_comdet_instr_atomics")
@@ -58,13 +58,13 @@ _Static_assert(INSTR_ABI == 3 && INSTR_NOTE_TYPE == 1, "as in the note");
 _Static_assert(sizeof(INSTR_NOTE_NAME) == 7, "as in the note");
 _Static_assert(sizeof(struct instr_note) == 8, "as in the note");
 
-/* Of libcomdet.so, which may not be there. */
+/* In libcomdet.so, which may not be there. */
 extern void comdet_instr_attach(struct instr_library *library)
 	__attribute__((weak, visibility("default")));
 extern void comdet_instr_detach(struct instr_library *library)
 	__attribute__((weak, visibility("default")));
 
-/* A copy that comes late, in a library that the program loads. */
+/* Announce a copy that comes with a library that the program loads. */
 __attribute__((constructor)) static void attach(void)
 {
 	if (comdet_instr_attach)
@@ -83,7 +83,7 @@ static void tell(uint64_t addr, enum instr_class class, uint64_t bytes,
 	struct instr_thread *t = &instr_self;
 	instr_listener *listener;
 
-	/* (L) pairs with (I) of who listens: its set-up is seen. */
+	/* (L) pairs with (I) of the listener: see its set-up. */
 	listener = atomic_load_explicit(&instr_library.listener,
 					memory_order_acquire);
 	if (listener) {
@@ -97,7 +97,7 @@ static void tell(uint64_t addr, enum instr_class class, uint64_t bytes,
 	}
 }
 
-/* Of the parameters of instr_event; @saved is what it pushed. */
+/* The parameters of instr_event, and the registers that it pushed. */
 HIDDEN void instr_event_saved(uint64_t addr, enum instr_class class,
 			      uint64_t ip, uint64_t sp,
 			      const struct instr_saved *saved);
@@ -120,7 +120,7 @@ __attribute__((cold, noinline)) void instr_atomic_event(uint64_t addr,
 	tell(addr, class, instr_class_bytes(class), &from);
 }
 
-/* Push struct instr_saved. */
+/* Push struct instr_saved, and call instr_event_saved. */
 __asm__(".pushsection .text.unlikely\n\t"
 	".globl instr_event\n\t"
 	".hidden instr_event\n\t"
@@ -142,7 +142,10 @@ __asm__(".pushsection .text.unlikely\n\t"
 	".size instr_event, . - instr_event\n\t"
 	".popsection");
 
-/* Ranges are counted here: next to what they do to memory, it is little. */
+/*
+ * The count is not inline: it is little beside what the function does to
+ * memory.
+ */
 __attribute__((noinline)) void instr_range_event(uint64_t addr,
 						 enum instr_class class,
 						 uint64_t ip, uint64_t bytes,
@@ -220,7 +223,7 @@ ACCESS_HOOK(__tsan_write_range, void *p, uint64_t bytes)
 	instr_range(p, bytes, INSTR_STORE_RANGE);
 }
 
-/* An object's table of virtual functions, by constructors and calls. */
+/* Constructors and virtual calls access the pointer to an object's vtable. */
 ACCESS_HOOK(__tsan_vptr_read, void **p)
 {
 	instr_access(p, INSTR_LOAD + 3);
@@ -236,7 +239,9 @@ static bool is_own(uint64_t sp)
 	return sp - instr_self.stack_low < instr_self.stack_bytes;
 }
 
-/* Nothing is active below the stack pointer, but on another stack. */
+/*
+ * A frame below the stack pointer is not active, unless it is on another stack.
+ */
 static bool is_left(const struct instr_frame *f, uint64_t sp)
 {
 	return sp - f->sp - 1 < INSTR_STACK_MAX && is_own(f->sp) == is_own(sp);
@@ -251,8 +256,8 @@ static struct instr_frame *still_active(struct instr_frame *top, uint64_t sp)
 }
 
 /*
- * There is no more room: what was left, or has @sp, may lie below frames of
- * another stack.
+ * There is no room left. Drop frames that were left, and one with @sp, which
+ * may lie below frames of another stack.
  */
 static struct instr_frame *make_room(uint64_t sp)
 {
@@ -266,7 +271,7 @@ static struct instr_frame *make_room(uint64_t sp)
 	return to;
 }
 
-/* No two functions that are active have the same stack pointer. */
+/* Active functions have different stack pointers, so one with @sp was left. */
 static __attribute__((cold, noinline)) void push_late(uint64_t caller,
 						      uint64_t entry,
 						      uint64_t sp)
@@ -287,8 +292,8 @@ static __attribute__((cold, noinline)) void push_late(uint64_t caller,
 }
 
 /*
- * Where the function ends by jumping to the hook, the stack pointer is that of
- * its caller: whose frame lies below it is the one that ends.
+ * A function that ends by jumping to the hook has the stack pointer of its
+ * caller: the frame that ends lies below it.
  */
 static __attribute__((noinline)) void pop_late(uint64_t sp)
 {
@@ -305,8 +310,8 @@ static __attribute__((noinline)) void pop_late(uint64_t sp)
 }
 
 /*
- * A handler that comes in between leaves at top + 1 what is below the stack
- * pointer by then.
+ * A handler that interrupts this writes frames at top + 1; they are below the
+ * stack pointer when it returns.
  */
 HOOK(void, __tsan_func_entry, void *caller)
 {
@@ -329,7 +334,9 @@ HOOK(void, __tsan_func_entry, void *caller)
 	instr_self.top = top;
 }
 
-/* Of a frame that was left out, or that has another stack pointer, none goes.
+/*
+ * No frame was kept for this function if it was left out, or if the innermost
+ * one has another stack pointer.
  */
 HOOK(void, __tsan_func_exit, void)
 {

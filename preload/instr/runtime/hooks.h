@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks - counting an access, inline in every hook
+ * hooks - count an access, inline in every hook
  *
  * Hooks run anywhere in the program: before any constructor, in signal
- * handlers, in forked children. They take no lock, call nothing but the
- * listener, and keep errno.
+ * handlers, in forked children. They take no lock, call only the listener, and
+ * keep errno.
  */
 #ifndef COMDET_PRELOAD_INSTR_RUNTIME_HOOKS_H
 #define COMDET_PRELOAD_INSTR_RUNTIME_HOOKS_H
@@ -18,12 +18,12 @@
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* What the compilers call; there is no header of theirs to agree with. */
+/* The compilers call these functions, but no header declares them. */
 #define HOOK(type, name, ...)                                                  \
 	type name(__VA_ARGS__);                                                \
 	EXPORT type name(__VA_ARGS__)
 
-/* Those that tell of accesses which somebody else makes. */
+/* Hooks that report accesses which the program makes. */
 #define IN_HOOKS __attribute__((section("comdet_instr_hooks")))
 #define ACCESS_HOOK(name, ...)                                                 \
 	void name(__VA_ARGS__);                                                \
@@ -33,8 +33,8 @@ extern HIDDEN struct instr_library instr_library;
 extern HIDDEN __thread struct instr_thread instr_self
 	__attribute__((tls_model("initial-exec")));
 /*
- * The counter was counted down already. instr_event is for hooks that have
- * changed no register which calls preserve.
+ * Report an event; the access has already been counted. instr_event is for
+ * hooks that have changed no register which calls preserve.
  */
 HIDDEN void instr_event(uint64_t addr, enum instr_class class, uint64_t ip,
 			uint64_t sp);
@@ -43,7 +43,7 @@ HIDDEN void instr_atomic_event(uint64_t addr, enum instr_class class,
 HIDDEN void instr_range_event(uint64_t addr, enum instr_class class,
 			      uint64_t ip, uint64_t bytes, uint64_t sp);
 
-/* In a hook: the stack pointer where it is called. */
+/* In a hook: the stack pointer of its caller. */
 #define CALLERS_SP ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
 
 static inline __attribute__((always_inline)) uint8_t instr_may_be_watched(
@@ -57,10 +57,10 @@ static inline __attribute__((always_inline)) uint8_t instr_may_be_watched(
 }
 
 /*
- * Count an access. Is it to be told of? One branch for both reasons, although
- * it takes more instructions: a branch that is never taken costs a processor
- * nothing, one that was taken once is predicted from then on, and costs loops
- * of little else a cycle each.
+ * Count an access. Returns true if it is an event. One branch tests both
+ * reasons, although that takes more instructions: a branch that is never taken
+ * costs a processor nothing, but once it was taken it is predicted from then
+ * on, and costs tight loops a cycle each.
  */
 static inline __attribute__((always_inline)) bool instr_counts(
 	uint64_t addr, enum instr_class class)
@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) bool instr_counts(
 	return UNLIKELY(run_out | instr_may_be_watched(addr));
 }
 
-/* To be inlined into the hook itself: the caller's address is its own. */
+/* Inlined into the hook itself, so that the return address is the program's. */
 static inline __attribute__((always_inline)) void instr_access(
 	const volatile void *p, enum instr_class class)
 {
@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void instr_access(
 			    CALLERS_SP);
 }
 
-/* The same, of a hook that makes the access. */
+/* The same for a hook that makes the access itself. */
 static inline __attribute__((always_inline)) void instr_atomic(
 	const volatile void *p, enum instr_class class)
 {
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) void instr_atomic(
 			CALLERS_SP);
 }
 
-/* Any number of bytes; of none it is no access. */
+/* The same for any number of bytes; 0 bytes are no access. */
 static inline __attribute__((always_inline)) void instr_range(
 	const volatile void *p, uint64_t bytes, enum instr_class class)
 {

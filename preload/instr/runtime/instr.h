@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instr - what the hooks of instrumented code and libcomdet.so agree on
+ * instr - the interface between the hooks of instrumented code and libcomdet.so
  *
  * libcomdet-instr is linked to programs compiled with -fsanitize=thread, in
- * place of libtsan. Each access of such code is a call of a hook, just before
- * the access. A hook counts down a word of its thread and looks whether the
- * line is watched; else it returns. An event is a counter below 0 or a line
- * that is watched: if somebody listens, libcomdet.so does, it is told.
+ * place of libtsan. Such code calls a hook just before each access. The hook
+ * counts down a word of its thread and looks up whether the line is watched. If
+ * the counter is below 0 or the line is watched, that is an event, and the hook
+ * calls the listener, if libcomdet.so has set one; otherwise it returns.
  *
- * Each copy of the library (several can be in one process, since the archive
- * may be linked to the program and to what it loads) describes itself in a
- * struct instr_library, which a note of the file it is linked to points at: an
- * archive's symbols are not to be found at run time, and notes are there
- * before the program runs, for `reusetrack record`.
+ * Several copies of the library can be in one process, since the archive may be
+ * linked to the program and to libraries that it loads. Each copy describes
+ * itself in a struct instr_library. A note of the file that it is linked to
+ * points there: an archive's symbols cannot be found at run time, and
+ * `reusetrack record` can read notes before the program runs.
  *
- * A counter counts loads, stores and modifications of one width: one
- * instruction for each access, and sizes need not be added up.
+ * There is a counter for each combination of width and loads, stores or
+ * modifications: so an access takes one instruction, and sizes need not be
+ * added up.
  *
- * Where the listener gives a thread room for them, the hooks of functions keep
- * the frames that are active. A frame that is left by a jump, or by changing
- * the stack, stays until a later one lies over it; who reads them sorts these
- * out (instr/path.h).
+ * If the listener gives a thread room, the hooks of functions keep the frames
+ * of active functions there. A frame that is left by a jump, or by a change of
+ * stacks, stays until a later one overwrites it; the reader drops such frames
+ * (instr/path.h).
  */
 #ifndef COMDET_PRELOAD_INSTR_RUNTIME_INSTR_H
 #define COMDET_PRELOAD_INSTR_RUNTIME_INSTR_H
@@ -33,21 +34,20 @@ enum {
 	INSTR_NOTE_TYPE = 1,
 	INSTR_LINE_SHIFT = 6,
 	INSTR_WATCHED = 1 << 16, /* entries of the table of watched lines */
-	INSTR_ALIAS_SHIFT = 26,  /* threads' arenas are so far apart */
+	INSTR_ALIAS_SHIFT = 26,  /* distance of threads' malloc arenas */
 	INSTR_WIDTHS = 5,        /* 1, 2, 4, 8, 16 bytes */
 };
 
 #define INSTR_NOTE_NAME "comdet"
 
 #define INSTR_NO_SP     UINT64_MAX
-/* Frames so much further down the stack are on another one. */
+/* A frame further down the stack than this is on another stack. */
 #define INSTR_STACK_MAX (UINT64_C(1) << 24)
 
 enum instr_class {
 	INSTR_LOAD, /* + log2 of the width */
 	INSTR_STORE = INSTR_LOAD + INSTR_WIDTHS,
-	INSTR_MODIFY =
-		INSTR_STORE + INSTR_WIDTHS, /* loads and stores at once */
+	INSTR_MODIFY = INSTR_STORE + INSTR_WIDTHS, /* these load and store */
 	INSTR_LOAD_RANGE = INSTR_MODIFY + INSTR_WIDTHS,
 	INSTR_STORE_RANGE,
 	INSTR_CLASSES
@@ -56,49 +56,50 @@ enum instr_class {
 /* An active function of instrumented code. */
 struct instr_frame {
 	uint64_t sp;     /* stack pointer in its body */
-	uint64_t caller; /* where it returns to */
-	uint64_t entry;  /* an address in it, always the same one */
+	uint64_t caller; /* its return address */
+	uint64_t entry;  /* an address in it that is always the same */
 };
 
-/* Registers that calls preserve, as pushed. */
+/* Registers that calls preserve, as the hook pushed them. */
 struct instr_saved {
 	uint64_t rbx, rbp, r12, r13, r14, r15;
 };
 
-/* Where a hook was called, and is about to return. */
+/* The call of a hook that is about to return. */
 struct instr_call {
-	uint64_t ip, sp;                 /* as it has returned */
-	const struct instr_saved *saved; /* the caller's; NULL: not known */
+	uint64_t ip, sp;                 /* the caller's, after the return */
+	const struct instr_saved *saved; /* NULL: not known */
 };
 
 /* One per thread and copy of the library, all zero when the thread starts. */
 struct instr_thread {
-	int64_t left[INSTR_CLASSES]; /* an event when it is below 0 */
-	/* given - left is how many accesses there were. */
+	int64_t left[INSTR_CLASSES]; /* an event if below 0 */
+	/* given - left is the number of accesses. */
 	int64_t given[INSTR_CLASSES];
 	uint64_t range_bytes[2]; /* loaded, stored by the range classes */
-	uint64_t atomic_ip;      /* where the latest atomic was called */
-	uint64_t owner; /* the listener's: 0 if it knows nothing of us */
+	uint64_t atomic_ip;      /* the caller of the latest atomic hook */
+	uint64_t owner; /* set by the listener; 0: it has not set this up */
 	/*
-	 * Where the word lies that has the table to look into: bytes behind
-	 * that of the copy's struct instr_library. Any thread may change the
-	 * word; where it lies is the thread's own.
+	 * The hooks look into the table that a word points to. This is the
+	 * distance of that word from the member watched of the copy's struct
+	 * instr_library. Any thread may change the word; only this thread
+	 * changes where it is.
 	 */
 	int64_t watched;
 	/*
-	 * The frames, the listener's: the innermost one, NULL: none are kept,
-	 * and where the last one may lie; deeper ones are left out. The first
-	 * is no function, and has INSTR_NO_SP.
+	 * The frames, in the listener's memory: the innermost one, NULL if none
+	 * are kept, and the last one that has room; deeper ones are left out.
+	 * The first one stands for no function and has INSTR_NO_SP.
 	 */
 	struct instr_frame *top, *last;
-	uint64_t left_out;               /* frames below the last one */
-	uint64_t stack_low, stack_bytes; /* the thread's own */
+	uint64_t left_out;               /* frames deeper than the last one */
+	uint64_t stack_low, stack_bytes; /* of the thread's own stack */
 };
 
 /*
- * An access of @bytes at @addr is about to be made, by the code that called at
- * @from. @t is the calling thread's. The listener gives the counter of @class
- * something to count down, else it is called at every access.
+ * The code that called at @from is about to access @bytes at @addr. @t belongs
+ * to the calling thread. The listener must load the counter of @class, or it is
+ * called at every access.
  */
 typedef void instr_listener(struct instr_thread *t, enum instr_class class,
 			    uint64_t addr, uint64_t bytes,
@@ -112,9 +113,9 @@ struct instr_library {
 	_Atomic uint8_t *watched; /* table; not 0: the line may be watched */
 	struct instr_thread *(*thread)(void); /* the calling thread's */
 	instr_listener *_Atomic listener;     /* NULL: nobody listens */
-	/* The hooks that perform accesses themselves: atomics. */
+	/* The code of hooks that make the access themselves: atomics. */
 	const char *code_low, *code_high;
-	/* All others that tell of accesses. */
+	/* The code of all other hooks that report accesses. */
 	const char *hooks_low, *hooks_high;
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ranges - memcpy and its like, called by instrumented code
+ * ranges - memcpy and the like, called by instrumented code
  *
  * clang 15 and later call __tsan_memcpy; gcc and earlier clangs call memcpy
- * itself. In the archive those names are hidden: what is linked together with
- * it is counted, the C library and other libraries keep theirs. The shared
- * library cannot do that and leaves them alone.
+ * itself. In the archive these names are hidden: code that is linked with it is
+ * counted, while the C library and other libraries keep their own functions.
+ * The shared library cannot do that and leaves them alone.
  *
- * The C library's checking functions do the work, because they have other
+ * The C library's checking functions do the copying, because they have other
  * names.
  */
 #include <stddef.h>
