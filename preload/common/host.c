@@ -51,7 +51,7 @@ static uint64_t process_start(void)
 	uint64_t start = 0;
 
 	describe_slurp("/proc/self/stat", buf, sizeof(buf));
-	p = strrchr(buf, ')'); /* the name may hold anything */
+	p = strrchr(buf, ')'); /* the name may contain anything */
 	if (p)
 		sscanf(p + 1,
 		       " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "

@@ -12,17 +12,20 @@
 
 #include "src/store/cdp.h"
 
-/* The first @size - 1 bytes of a file, and a zero; how many were read. */
+/*
+ * Read the first @size - 1 bytes of a file, and append a 0. Returns the bytes
+ * read.
+ */
 size_t describe_slurp(const char *path, char *buf, size_t size);
 
 /*
- * EXE.PID.MS.cdp, EXE the last part of @exe without what a file name should
- * not have.
+ * Write EXE.PID.MS.cdp, where EXE is the last part of @exe with characters
+ * unfit for a file name replaced.
  */
 void describe_name(char *name, size_t size, const char *exe, pid_t pid,
 		   uint64_t real_ns);
 
-/* Parent, start of the process, boot, host, kernel and CPU. */
+/* Fill in parent, start of the process, boot, host, kernel and CPU. */
 void describe_host(struct cdp_header *h);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topology_file - the machine that --topology or its twin describes
+ * topology_file - read the topology that --topology or COMDET_TOPOLOGY names
  *
  * Shared by the library and the plugin of QEMU.
  */
@@ -12,8 +12,8 @@
 #include "src/base/topology.h"
 
 /*
- * Read @path, or what follows "text:" in it. Returns 0, or -EINVAL with one
- * line for people in @error. Context: set-up, one thread at a time.
+ * Read the file @path, or the text after "text:" in it. Returns 0, or -EINVAL
+ * with one line for the user in @error. Context: set-up, one thread at a time.
  */
 int topology_file_read(struct topology *t, const char *path, char *error,
 		       size_t size);

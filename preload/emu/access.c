@@ -2,9 +2,10 @@
 /*
  * access - what runs after each access of the program
  *
- * One callback for each combination of what is measured, so that none tests
- * for what is not. Each counts the access down, and calls emu_event when a
- * counter overflows, the thread's turn ends, or the access may be watched.
+ * There is a callback for each combination of measurements, so that none tests
+ * for a measurement that is off. Each counts the access down, and calls
+ * emu_sample_event when a counter overflows, the thread's turn ends, or the
+ * access may be watched.
  */
 #include "access.h"
 #include "reuse.h"
@@ -15,10 +16,11 @@
 #include "src/engine/reuse_table.h"
 
 /*
- * How QEMU 7.2 packs an access into its information: bits 16 and 17 say load
- * and store, bits 4 to 6 are the log2 of the width. The functions that say so
- * cost more than all else that we do for an access, so they are asked once,
- * and if they disagree they are asked each time.
+ * How QEMU 7.2 packs an access into its information: bits 16 and 17 mean load
+ * and store, bits 4 to 6 are the log2 of the width. QEMU's functions that
+ * decode it cost more than everything else we do for an access. So we compare
+ * this layout with them once, and call them for each access only if they
+ * disagree.
  */
 enum {
 	INFO_SHIFT_BIT = 4,
@@ -113,7 +115,7 @@ static void on_access_exact(unsigned int index, qemu_plugin_meminfo_t info,
 	take_access(index, class, addr, ip, false);
 }
 
-/* With watches over all threads, and perhaps exact counts. */
+/* For watches over all threads, with or without exact counts. */
 static void on_access_watched(unsigned int index, qemu_plugin_meminfo_t info,
 			      uint64_t addr, void *ip)
 {
@@ -127,7 +129,7 @@ static void on_access_watched(unsigned int index, qemu_plugin_meminfo_t info,
 	take_access(index, class, addr, ip, watched);
 }
 
-/* With reuses, whatever else there is. */
+/* For reuses, with or without anything else. */
 static void on_access_reuse(unsigned int index, qemu_plugin_meminfo_t info,
 			    uint64_t addr, void *ip)
 {

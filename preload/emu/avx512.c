@@ -2,10 +2,10 @@
 /*
  * avx512 - programs that need AVX-512, which QEMU does not have
  *
- * QEMU says so through cpuid, and most programs go by that. One that was built
- * for AVX-512 alone would die of SIGILL, which says nothing. Before such an
- * instruction is executed we end the program with a reason instead, unless it
- * handles SIGILL: then it may be trying what there is.
+ * QEMU reports that through cpuid, and most programs respect it. A program
+ * built for AVX-512 alone would die of SIGILL, which explains nothing. So we
+ * end the program with a message before it executes such an instruction, unless
+ * it handles SIGILL: then it may be trying out what the processor has.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -19,13 +19,12 @@
 #include "state.h"
 
 enum {
-	EVEX = 0x62, /* the first byte, in 64-bit code, of nothing else */
+	EVEX = 0x62, /* in 64-bit code only EVEX instructions begin with it */
 	CANNOT_RUN = 126,
 };
 
 static atomic_bool handles_sigill;
 
-/* The program sets the action of @sig to its struct at @action. */
 void emu_avx512_sigaction(int sig, uint64_t action)
 {
 	uint64_t handler = 0;
@@ -35,7 +34,7 @@ void emu_avx512_sigaction(int sig, uint64_t action)
 		atomic_store(&handles_sigill, handler > 1);
 }
 
-/* Before the instruction at @ip is executed. */
+/* Called before the instruction at @ip is executed. */
 static void on_evex(unsigned int index, void *ip)
 {
 	if (atomic_load(&handles_sigill))

@@ -2,11 +2,11 @@
 /*
  * caches - the caches of a machine, simulated beside the exact stacks
  *
- * Each thread has private caches of its own, also where several threads are on
- * one core: they take turns that are far shorter than a kernel's. Which lines
- * other threads have stored to is known from its exact stack. A thread's misses
- * are written at its end: by instruction those of the instructions that miss
- * most, the rest together.
+ * Each thread has private caches of its own, even if several threads are on one
+ * core: their turns are far shorter than time slices of a kernel. A thread's
+ * exact stack knows which lines other threads have stored to. Its misses are
+ * written at its end: for the instructions that miss most separately, for the
+ * rest together.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ int emu_caches_init(void)
 	struct cache_sets_config config = emu.config.caches;
 	void *mem;
 
-	if (caches) /* a forked child's are its own */
+	if (caches) /* in a forked child: they belong to the parent */
 		munmap(caches, caches_bytes);
 	caches = NULL;
 	pthread_mutex_init(&lock, NULL);
@@ -104,7 +104,7 @@ static int by_misses(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Those that miss most first; returns how many are to be written. */
+/* Sort by misses, most first. Returns how many to write. */
 static uint32_t sort_sites(struct cache_sets_thread *t)
 {
 	uint32_t n = 0;
@@ -129,7 +129,10 @@ static void put(const struct cdp_reuse *r)
 	store_commit(&writer);
 }
 
-/* What the thread misses in cache @i, by the first @sites of its sites. */
+/*
+ * Write the misses of the thread in cache @i: those of its first @sites sites,
+ * then the rest.
+ */
 static void put_cache(struct cdp_reuse r, const struct cache_sets_thread *t,
 		      uint32_t i, uint32_t sites)
 {
@@ -151,7 +154,10 @@ static void put_cache(struct cdp_reuse r, const struct cache_sets_thread *t,
 		r.map_generation = s->generation;
 		put(&r);
 		site_records++;
-		/* A thread in a call may have added to it in between. */
+		/*
+		 * The thread may be in a call, and may have added to it
+		 * meanwhile.
+		 */
 		rest -= rest < s->miss[i][stores] ? rest : s->miss[i][stores];
 	}
 	r.use_ip = 0;

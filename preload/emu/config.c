@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * config - what is asked of libcomdet-qemu.so
- */
+/* config - the settings of libcomdet-qemu.so */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +49,7 @@ static const char *twin(const char *name)
 	return getenv(variable);
 }
 
-/* What is set to the empty string counts as not set. */
+/* An empty value counts as not set. */
 static const char *value_of(int argc, char *const *argv, const char *name)
 {
 	const char *value = argument(argc, argv, name);
@@ -144,9 +142,9 @@ static int read_place(struct reader *r, struct emu_config *c)
 }
 
 /*
- * After the settings that it depends on. Unless told, transfers are estimated
- * by what is unbiased where arming takes as long as it does here; without
- * watches or samples there is only the map.
+ * Call it after reading the settings that it depends on. The default is the
+ * estimator that is unbiased for this arm_delay; without watches or samples
+ * only the map is possible.
  */
 static int read_algorithm(struct reader *r, struct emu_config *c)
 {
@@ -184,7 +182,7 @@ static int read_watch(struct reader *r, struct emu_config *c)
 	return 0;
 }
 
-/* Words of a list, separated by commas, as bits in the order of @words. */
+/* Read a list of @words, separated by commas, as bits in their order. */
 static int read_list(struct reader *r, const char *name,
 		     const char *const *words, const char *wanted,
 		     uint32_t *bits)
@@ -282,7 +280,8 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	if (read_algorithm(&r, c))
 		return -EINVAL;
 	if (!(c->modes & CDP_MODE_COMM))
-		c->algorithm = EMU_COMDETECTIVE; /* and not even that */
+		c->algorithm = EMU_COMDETECTIVE; /* not used: nothing is sampled
+						    for it */
 	c->board_slots = slots;
 	c->children = children;
 	c->exact = exact;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config - what is asked of libcomdet-qemu.so
+ * config - the settings of libcomdet-qemu.so
  *
- * NAME=VALUE after the plugin's path on QEMU's command line, else the
- * environment's COMDET_NAME; `reusetrack record` sets the latter.
+ * NAME=VALUE after the plugin's path on QEMU's command line, else COMDET_NAME
+ * in the environment, which `reusetrack record` sets.
  */
 #ifndef COMDET_PRELOAD_EMU_CONFIG_H
 #define COMDET_PRELOAD_EMU_CONFIG_H
@@ -16,7 +16,7 @@
 
 enum {
 	EMU_PERIOD_DEFAULT = 100000,
-	EMU_PERIOD_MIN = 100, /* below it samples are all that happens */
+	EMU_PERIOD_MIN = 100, /* with less there would be little but samples */
 };
 enum {
 	EMU_SLOTS_DEFAULT = 4096,
@@ -29,8 +29,8 @@ enum {
 #define EMU_PERIOD_MAX UINT64_C(1000000000000)
 
 enum emu_algorithm {
-	EMU_COMDETECTIVE, /* a map */
-	EMU_EPOCH,        /* estimates: engine/transfer.h */
+	EMU_COMDETECTIVE, /* a map of communication */
+	EMU_EPOCH,        /* these estimate counts: src/engine/transfer.h */
 	EMU_CHAIN
 };
 
@@ -41,42 +41,41 @@ enum emu_pmu {
 
 struct emu_config {
 	const char *out;
-	const char *run; /* ID:PID OF THE ROOT:DIRECTORY, NULL without */
+	const char *run; /* ID:PID OF THE ROOT:DIRECTORY, or NULL */
 	uint64_t period; /* accesses, 0: count and sample nothing */
-	uint64_t seed;   /* 0: a random one */
+	uint64_t seed;   /* 0: choose a random one */
 	/*
-	 * Accesses of a thread's turn, 0: all run at once, EMU_SLICE_AUTO:
-	 * turns of EMU_SLICE_DEFAULT while more threads run than there are
-	 * cores.
+	 * Accesses in a thread's turn. 0: all threads run at once.
+	 * EMU_SLICE_AUTO: turns of EMU_SLICE_DEFAULT while more threads run
+	 * than there are cores.
 	 */
 	uint64_t slice;
 	uint32_t registers, board_slots;
 	uint32_t modes;         /* CDP_MODE_*, what to measure */
 	uint32_t granularities; /* bits by enum reuse_granularity */
-	uint64_t
-		slots; /* uses watched at once, of each scope and granularity */
+	uint64_t slots; /* watched at once, by each scope and granularity */
 	enum emu_pmu pmu;
 	enum emu_algorithm algorithm;
 	uint64_t arm_delay; /* accesses that arming takes; estimates only */
-	bool watch_lines;   /* whole lines, else 8 bytes a register; the same */
+	bool watch_lines;   /* else 8 bytes a register; estimates only */
 	bool children;
 	bool exact;   /* every access through the directory */
-	bool scatter; /* threads over sockets, else core by core */
-	/* A file, or "text:" and what would be in it; NULL: the host's cores */
+	bool scatter; /* spread threads over sockets, else core by core */
+	/* A file, or "text:" and its content; NULL: the host's cores. */
 	const char *topology;
-	struct cache_sets_config caches; /* to simulate; without levels: none */
+	struct cache_sets_config caches; /* no levels: simulate none */
 	uint64_t delay_ns, duration_ns;  /* duration 0: to the end */
 };
 
 /*
- * Returns 0, or -EINVAL with one line for people in @error. Context: set-up.
+ * Returns 0, or -EINVAL with one line for the user in @error. Context: set-up.
  */
 int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 		    char *error, size_t size);
 
 /*
- * The settings as arguments for a plugin, ",NAME=VALUE..." with commas in
- * values doubled as QEMU wants it, @run in place of what there was. Returns
+ * Write the settings as arguments of a plugin, ",NAME=VALUE...", with @run as
+ * the run. Commas in values are doubled, as QEMU wants. Returns 0, or
  * -ENAMETOOLONG if @size is too small.
  */
 int emu_config_arguments(char *to, size_t size, int argc, char *const *argv,

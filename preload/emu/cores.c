@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * cores - the cores of the emulated machine, and which threads are on them
- */
+/* cores - the cores of the emulated machine, and the threads on them */
 #include <unistd.h>
 
 #include "cores.h"
@@ -14,7 +12,7 @@ int emu_cores_read_topology(char *error, size_t size)
 				  size);
 }
 
-/* The caches above the private ones: the number of that of a core. */
+/* The number of the shared cache above @core. */
 static uint32_t domain_of(uint32_t core)
 {
 	const struct topology_shape *shape = &emu.topology.shape;
@@ -40,7 +38,7 @@ void emu_cores_put(struct vcpu *v)
 	v->domain = domain_of(v->core);
 }
 
-/* The cores, in the order in which threads are put on them. */
+/* Put the cores in the order in which threads get them. */
 static void choose_cores(void)
 {
 	if (!emu.config.topology) {

@@ -10,8 +10,8 @@
 struct vcpu;
 
 /*
- * Read config.topology. Returns 0, or -EINVAL with one line in @error.
- * Context: install.
+ * Read config.topology. Returns 0, or -EINVAL with one line in @error. Context:
+ * install.
  */
 int emu_cores_read_topology(char *error, size_t size);
 

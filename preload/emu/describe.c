@@ -2,8 +2,8 @@
 /*
  * describe - what the file says about the process and the measurement
  *
- * /proc/self shows QEMU: its name, its arguments. The program's arguments
- * follow QEMU's own.
+ * /proc/self shows the name and arguments of QEMU, with the program's arguments
+ * behind them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ void emu_describe_command_line(char *to, size_t size)
 	       used = 0;
 
 	end = buf + n;
-	p += strlen(p) + 1; /* qemu */
+	p += strlen(p) + 1; /* skip "qemu" */
 	while (p < end && *p == '-') {
 		bool value = emu_describe_takes_value(p);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * detections - communication that the engines found, into the file
- */
+/* detections - write what the engines detected to the file */
 #include "detections.h"
 #include "maps.h"
 #include "state.h"

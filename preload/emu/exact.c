@@ -2,7 +2,7 @@
 /*
  * exact - every access through the directory of src/exact/directory.h
  *
- * The file gets the results when the process ends or executes another program.
+ * Results are written when the process ends or executes another program.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ int emu_exact_init(void)
 	};
 	void *mem = NULL;
 
-	if (exact) /* a forked child's is its own */
+	if (exact) /* in a forked child: it belongs to the parent */
 		munmap(exact, exact_bytes);
 	exact = NULL;
 	for (; config.regions >= REGIONS_MIN; config.regions /= 2) {

@@ -2,11 +2,12 @@
 /*
  * exec - follow a profiled process into the program that it executes
  *
- * QEMU hands an execve to the kernel, and the new program runs without it. We
- * come first: the same QEMU is executed on the new program, with the plugin
- * and the run's directory as its arguments, so that neither the program's
- * arguments nor its environment show it. What QEMU could not run as the kernel
- * does (another architecture, set-user-ID) is left to the kernel.
+ * QEMU passes an execve on to the kernel, so the new program would run without
+ * QEMU. Before that we execute the same QEMU on the new program. The plugin and
+ * the run's directory are arguments of QEMU, so neither the arguments nor the
+ * environment of the program show them. If QEMU could not run the program as
+ * the kernel does (another architecture, set-user-ID), we leave it to the
+ * kernel.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -27,23 +28,23 @@
 
 enum {
 	ARGUMENTS_MAX = 65536,
-	ARENA_BYTES = 16 << 20,  /* the kernel takes less than half of that */
-	STRING_MAX = 128 * 1024, /* and of one string no more */
+	ARENA_BYTES = 16 << 20,  /* the kernel accepts less than half of that */
+	STRING_MAX = 128 * 1024, /* and one string no longer than this */
 	SCRIPT_LINE_MAX = 256,   /* as the kernel's BINPRM_BUF_SIZE */
-	SCRIPTS_MAX = 4,         /* interpreters that are scripts themselves */
+	SCRIPTS_MAX = 4, /* how often an interpreter may be a script itself */
 	SETTINGS_MAX = 8192,
 	OPTIONS_MAX = 64, /* words of QEMU's own options */
 };
 
-/* Where all strings and vectors are, gone at once if the exec fails. */
+/* Memory for all strings and vectors, unmapped if the exec fails. */
 struct arena {
 	char *base;
 	size_t used;
 };
 
 struct target {
-	char path[PATH_MAX]; /* what QEMU is to load */
-	/* What a script's first lines put before the arguments. */
+	char path[PATH_MAX]; /* for QEMU to load */
+	/* What "#!" lines put before the arguments. */
 	char *prefix[2 * SCRIPTS_MAX];
 	int prefixes;
 };
@@ -74,7 +75,7 @@ bool emu_exec_possible(uint64_t path)
 	       !access(name, X_OK);
 }
 
-/* How many pointers there are before the NULL; -1 if it cannot be read. */
+/* Count the pointers before the NULL; -1 if they cannot be read. */
 static int count_pointers(uint64_t addr)
 {
 	uint64_t p;
@@ -88,7 +89,7 @@ static int count_pointers(uint64_t addr)
 	return -1;
 }
 
-/* The interpreter and its argument of a "#!" line. */
+/* Take the interpreter and its argument from a "#!" line. */
 static bool take_script(struct arena *m, struct target *t, char *line)
 {
 	char *name = line + 2 + strspn(line + 2, " \t");
@@ -103,7 +104,7 @@ static bool take_script(struct arena *m, struct target *t, char *line)
 	for (size_t n = strlen(argument); n && strchr(" \t", argument[n - 1]);
 	     n--)
 		argument[n - 1] = '\0';
-	/* Innermost last: the script's own path follows what came before. */
+	/* The path of the script goes before what outer scripts added. */
 	memmove(t->prefix + 2, t->prefix, t->prefixes * sizeof(t->prefix[0]));
 	t->prefix[0] = *argument ? take_copy(m, argument) : NULL;
 	t->prefix[1] = take_copy(m, t->path);
@@ -112,7 +113,7 @@ static bool take_script(struct arena *m, struct target *t, char *line)
 	return true;
 }
 
-/* Follow scripts to a program; is that one for QEMU? */
+/* Follow scripts to a program. Returns true if QEMU can run it. */
 static bool find_target(struct arena *m, struct target *t)
 {
 	for (int depth = 0; depth <= SCRIPTS_MAX; depth++) {
@@ -143,7 +144,7 @@ static bool find_target(struct arena *m, struct target *t)
 	return false;
 }
 
-/* QEMU's own options, without those that are given anew. */
+/* Copy QEMU's own options, except those that exec_target() sets. */
 static int own_options(char **to, int room)
 {
 	static char buf[8192];
@@ -175,7 +176,7 @@ static int own_options(char **to, int room)
 	return n;
 }
 
-/* "PLUGIN,NAME=VALUE,..." for this run. */
+/* Write "PLUGIN,NAME=VALUE,..." for this run. */
 static bool plugin_option(char *to, size_t size)
 {
 	char run[PATH_MAX + 80];
@@ -201,7 +202,7 @@ static char *guest_string(struct arena *m, uint64_t addr)
 	return take(m, strlen(s) + 1);
 }
 
-/* Append the program's strings at @addr from number @from on. */
+/* Append the program's strings at @addr, from number @from on. */
 static bool append_guest(struct arena *m, char **to, int *n, uint64_t addr,
 			 int from, int count)
 {
@@ -218,7 +219,7 @@ static bool append_guest(struct arena *m, char **to, int *n, uint64_t addr,
 	return true;
 }
 
-/* Execute QEMU on the target; returns if that cannot be. */
+/* Execute QEMU on the program. Returns if that is not possible. */
 static void exec_target(struct arena *m, uint64_t path, uint64_t argv,
 			uint64_t envp)
 {
@@ -257,10 +258,6 @@ static void exec_target(struct arena *m, uint64_t path, uint64_t argv,
 		execve(qemu, a, env);
 }
 
-/*
- * Context: a callback of the thread that executes @path. If it returns, the
- * kernel is asked as the program meant it.
- */
 void emu_exec(uint64_t path, uint64_t argv, uint64_t envp)
 {
 	struct arena m = { .used = 0 };

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * interval - accesses between two samples
- */
+/* interval - number of accesses between two samples */
 #include "interval.h"
 #include "state.h"
 
 enum {
-	PEBS_SHARE = 8, /* of the period is the width of the jitter */
+	PEBS_SHARE = 8, /* the jitter is 1/8 of the period wide */
 	IBS_RANDOM = 128,
 };
 
@@ -15,7 +13,7 @@ bool emu_interval_one_counter(void)
 	return emu.config.pmu == EMU_PMU_IBS;
 }
 
-/* Intervals are uniform over half of it on either side of the period. */
+/* Intervals lie within half of this on either side of the period. */
 static uint64_t jitter_width(void)
 {
 	uint64_t period = emu.config.period;

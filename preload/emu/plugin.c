@@ -2,10 +2,10 @@
 /*
  * plugin - libcomdet-qemu.so, as QEMU sees it
  *
- * Order of a run: QEMU installs the plugin, maps the program, makes processor
- * 0, translates the first block; then the program's name is known and the
- * output is opened. From there each translated instruction gets a call after
- * each of its accesses, with its address as the call's data.
+ * QEMU installs the plugin, maps the program, creates processor 0, and
+ * translates the first block. Then the name of the program is known, and the
+ * output is opened. From there on each translated instruction calls us after
+ * each of its accesses, with its own address as the data of the call.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -33,10 +33,10 @@
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
 
-static bool opened; /* emu_set_up was tried */
+static bool opened; /* emu_setup_open was called */
 static qemu_plugin_mem_cb on_access;
 
-/* Of the calling thread, at its latest system call. */
+/* The processor of the calling thread, at its latest system call. */
 static __thread unsigned int self;
 static __thread bool executing; /* in an exec that may succeed */
 
@@ -72,7 +72,10 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 static void on_vcpu_init(qemu_plugin_id_t id, unsigned int index)
 {
-	/* Processor 0 comes before the output is open: emu_set_up starts it. */
+	/*
+	 * Processor 0 comes before the output is open; emu_setup_open starts
+	 * it.
+	 */
 	if (emu.active)
 		emu_thread_start(index);
 }
@@ -103,7 +106,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 		emu_avx512_sigaction(a1, a2);
 	if (emu.active && index < EMU_VCPUS_MAX)
 		emu_scheduler_leave(&emu.vcpu[index]);
-	/* What will fail is often tried: a search along PATH. */
+	/* An exec along PATH often fails. */
 	executing = is_exec(number) &&
 		    (number == SYS_execveat || emu_exec_possible(a1));
 	if (!executing)
@@ -164,7 +167,7 @@ static uint32_t host_cores(void)
 {
 	cpu_set_t set;
 
-	/* More than a cpu_set_t holds is more than enough. */
+	/* More cores than a cpu_set_t holds are never all used. */
 	return sched_getaffinity(0, sizeof(set), &set) ? 1024 : CPU_COUNT(&set);
 }
 
@@ -181,7 +184,7 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 	}
 	if (emu_config_read(&emu.config, argc, argv, error, sizeof(error))) {
 		emu_say("not profiled: %s", error);
-		return 0; /* the program runs all the same */
+		return 0; /* the program runs without profiling */
 	}
 	if (emu.config.topology &&
 	    emu_cores_read_topology(error, sizeof(error))) {

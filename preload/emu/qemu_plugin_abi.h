@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qemu_plugin_abi - what QEMU 7.2 and a plugin of it call each other by
+ * qemu_plugin_abi - the interface between QEMU 7.2 and its plugins
  *
- * Debian does not package QEMU's own header. What we need of the plugin
- * interface, version 1, is small and documented ("QEMU TCG Plugins" in the
- * developers' manual), so it is declared here. A callback runs on the thread
- * of the emulated processor that it is about; handles are valid during the
- * callback that received them.
+ * Debian does not package QEMU's own header. The parts of the plugin interface,
+ * version 1, that we need are few and documented ("QEMU TCG Plugins" in the
+ * developers' manual), so they are declared here. A callback runs on the thread
+ * of its emulated processor. Handles are valid during the callback that gets
+ * them.
  */
 #ifndef COMDET_PRELOAD_EMU_QEMU_PLUGIN_ABI_H
 #define COMDET_PRELOAD_EMU_QEMU_PLUGIN_ABI_H
@@ -63,10 +63,10 @@ typedef void (*qemu_plugin_syscall_ret_cb)(qemu_plugin_id_t id,
 					   unsigned int vcpu, int64_t number,
 					   int64_t result);
 
-/* Called in the thread that makes the new one. */
+/* Called in the thread that creates the new one. */
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id,
 				       qemu_plugin_vcpu_cb cb);
-/* Called in the thread that ends; not for those that live at the end. */
+/* Called in the thread that ends; not for threads alive at the end. */
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id,
 				       qemu_plugin_vcpu_cb cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
@@ -76,14 +76,14 @@ void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t id,
 /* Not called for system calls that do not return. */
 void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t id,
 					      qemu_plugin_syscall_ret_cb cb);
-/* No other callback runs then, nor comes later. */
+/* When it is called, no other callback runs or follows. */
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_exit_cb cb,
 				    void *data);
 
 /*
- * One for each instruction: where the emulator performs an access in a helper
- * of its own, version 7.2 ends its walk over several callbacks at the first
- * that does not want this kind of access.
+ * Register one for each instruction: if the emulator makes an access in a
+ * helper function, version 7.2 stops at the first of several callbacks that
+ * does not ask for this kind of access.
  */
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
 				      qemu_plugin_mem_cb cb,
@@ -104,11 +104,11 @@ size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 
-/* A read-modify-write in one access is a store too. */
+/* A read-modify-write in one access counts as a store. */
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 
-/* malloc'ed; from the first translation on. */
+/* Allocated with malloc; available from the first translation on. */
 const char *qemu_plugin_path_to_binary(void);
 
 /* What we export. */

@@ -2,8 +2,8 @@
 /*
  * reuse - reuse times from samples, watched in software
  *
- * An engine of src/engine/reuse.h for each scope and granularity that was asked
- * for. All of them get every sample, and each has slots of its own.
+ * There is an engine of src/engine/reuse.h for each scope and granularity asked
+ * for. Each gets every sample, and has its own slots.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 enum {
 	LINE_BYTES = 64,
-	OWNERS = 4096, /* of the table below, a power of two */
+	OWNERS = 4096, /* entries of the table below, a power of two */
 };
 
 struct engine {
@@ -35,10 +35,10 @@ static struct reuse_table *table;
 static unsigned char *memory;
 static size_t memory_bytes;
 
-/* Which processor may be the thread with a row's id, by the id's low bits. */
+/* The processor that runs the thread with a given id, by low bits of the id. */
 static _Atomic uint32_t processor_of[OWNERS];
 
-/* For what is left at the end. */
+/* For the uses left at the end. */
 static struct reuse_tally rest;
 
 static uint64_t own_count(const struct vcpu *v)
@@ -72,8 +72,8 @@ static void disarm(void *ctx, uint32_t slot)
 }
 
 /*
- * Of a thread that runs in parallel the count may be some accesses old: it is
- * read while that thread goes on.
+ * A thread that runs in parallel goes on while we read its count, so the count
+ * may be some accesses old.
  */
 static uint64_t count_of(void *ctx, const struct cpu_place *use)
 {

@@ -2,9 +2,9 @@
 /*
  * reuse_exact - every reuse of lines, and every stack distance
  *
- * A stream for each thread, with --exact and the mode reuse, and one for each
- * domain with shared or global (src/exact/reuse.h). A thread's results are
- * written at its end, those of domains at the end of the process.
+ * With the mode reuse there is a stream for each thread, with shared or global
+ * one for each domain (src/exact/reuse.h). The results of a thread are written
+ * at its end, those of domains at the end of the process.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,8 @@
 
 enum {
 	REGIONS = 1 << 20, /* 4 GiB of lines that may be touched */
-	LINES = 1 << 22,   /* 256 MiB a stream; with more, a part of them */
+	LINES = 1 << 22, /* 256 MiB a stream; if it has more, a part of them is
+			    followed */
 	DOMAIN_MODES = CDP_MODE_SHARED | CDP_MODE_GLOBAL,
 };
 
@@ -28,13 +29,13 @@ static struct reuse_exact *exact;
 static size_t exact_bytes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct reuse_tally tally; /* under the lock */
-static atomic_bool written;      /* what the domains counted */
+static atomic_bool written;      /* the results of domains are in the file */
 
 int emu_reuse_exact_init(void)
 {
 	void *mem;
 
-	if (exact) /* a forked child's is its own */
+	if (exact) /* in a forked child: it belongs to the parent */
 		munmap(exact, exact_bytes);
 	exact = NULL;
 	pthread_mutex_init(&lock, NULL);
@@ -107,7 +108,7 @@ static void put_times(struct cdp_reuse r,
 			put_bins(r, bins[r.pairing][r.spatial]);
 }
 
-/* When the stream was invalidated is not known to it. */
+/* The stream does not know when it was invalidated. */
 static void put_invalidated(struct cdp_reuse r, enum reuse_pairing pairing,
 			    double weight)
 {
@@ -119,7 +120,7 @@ static void put_invalidated(struct cdp_reuse r, enum reuse_pairing pairing,
 	put(&r);
 }
 
-/* What of @all is not in @part; bins of doubles that hold whole numbers. */
+/* Subtract @part from @all; the doubles hold whole numbers. */
 static void subtract(struct reuse_mass *all, const struct reuse_mass *part,
 		     size_t n)
 {
@@ -167,9 +168,9 @@ static void put_scope(enum reuse_scope scope, uint32_t thread, uint32_t domain,
 }
 
 /*
- * Write the results of the thread that @record is of. Whoever comes first has
- * taken the struct from @v and ends it: the thread itself, or another one's
- * exec, which leaves it mapped, because the thread may be in a call.
+ * Write the results of the thread whose row is @record. The first caller takes
+ * the struct from @v: the thread itself, or another thread's exec, which leaves
+ * it mapped because the thread may be in a call.
  */
 static struct reuse_exact_thread *end_stream(struct vcpu *v,
 					     struct cdp_thread *record)
@@ -200,12 +201,12 @@ void emu_reuse_exact_end(struct vcpu *v)
 
 void emu_reuse_exact_finish(void)
 {
-	/* Written once, even if the program goes on after a failed exec. */
+	/* Once, even if the program goes on after a failed exec. */
 	uint32_t domains = atomic_exchange(&written, true) ? 0 : config.domains;
 
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++) {
 		struct vcpu *v = &emu.vcpu[i];
-		/* A thread that ends meanwhile has none any more. */
+		/* NULL if the thread has ended meanwhile. */
 		struct cdp_thread *record =
 			__atomic_load_n(&v->record, __ATOMIC_ACQUIRE);
 

@@ -2,12 +2,11 @@
 /*
  * sample - a simulated PMU and simulated debug registers
  *
- * A sample is the access at which a counter overflows, without skid; the
- * intervals between overflows are those of interval.h. Time, for the engines,
- * counts the accesses of all threads.
+ * A sample is the access at which a counter overflows, without skid
+ * (interval.h). The engines measure time in accesses of all threads.
  *
  * A debug register traps after an access that touches its bytes. The engine
- * arms those of one line at a time, so one comparison for each access does.
+ * arms registers on one line at a time, so each access is compared once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@
 enum {
 	LINE_BYTES = 64,
 	WIDEST_BYTES = 128, /* 1 << EMU_CLASS_SHIFT */
-	REFRESH_EVERY = 64, /* samples between readings of the name */
+	REFRESH_EVERY = 64, /* samples between two looks at the thread's name */
 };
 
 static int arm(void *ctx, const struct watch_range *ranges, int n)
@@ -46,7 +45,7 @@ static int arm(void *ctx, const struct watch_range *ranges, int n)
 		high = end > high ? end : high;
 	}
 	v->watches = n;
-	/* Where an access that touches a byte of [low, high) may begin. */
+	/* An access that touches [low, high) begins in this range. */
 	v->watch_low = low - (WIDEST_BYTES - 1);
 	v->watch_span = high - v->watch_low;
 	store_add(&v->record->arms, 1);
@@ -108,7 +107,7 @@ void emu_sample_start(struct vcpu *v)
 	if (emu.config.algorithm != EMU_COMDETECTIVE)
 		emu_transfer_start(v);
 	comm_thread_init(&v->comm, id, v, ~emu.seed);
-	/* The first access is an event: then the thread itself runs. */
+	/* Make the first access an event: it runs in the thread itself. */
 	v->until[EMU_LOADS] = 0;
 	v->until[EMU_STORES] = 0;
 	v->turn = 0;
@@ -169,7 +168,7 @@ static void sample(struct vcpu *v, const struct access *a,
 		comm_sample(&emu.comm, &v->comm, a, now, v->core);
 }
 
-/* The thread has begun to run: what only it can find out. */
+/* The thread has begun to run. Find out what only it can find out. */
 static void begin(struct vcpu *v, const struct access *a)
 {
 	emu_scheduler_enter(v);
@@ -180,8 +179,9 @@ static void begin(struct vcpu *v, const struct access *a)
 	}
 	if (emu.config.period) {
 		/*
-		 * From anywhere in a period: a thread of half a period's stores
-		 * is sampled half of the times, not never.
+		 * The first interval has a random length, so that a thread with
+		 * half a period's accesses is sampled in half of all runs
+		 * rather than never.
 		 */
 		v->until[EMU_LOADS] = rng_below(&v->rng, emu.config.period);
 		v->until[EMU_STORES] = rng_below(&v->rng, emu.config.period);
@@ -196,7 +196,7 @@ void emu_sample_event(struct vcpu *v, unsigned int class, uint64_t addr,
 {
 	struct access a = emu_make_access(class, addr, ip);
 
-	if (!v->record) { /* nobody looks at this thread */
+	if (!v->record) { /* it is not profiled */
 		emu_vcpu_mute(v);
 		return;
 	}

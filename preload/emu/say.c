@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * say - one line to the user
- */
+/* say - print one line for the user */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,25 +2,27 @@
 /*
  * scheduler - threads take turns, so that many share few cores finely
  *
- * With more threads than cores the kernel runs some for milliseconds while the
- * others wait: millions of accesses, where threads on cores of their own would
- * have met thousands of times. Here one thread runs at a time and hands its
- * turn to the next after some number of accesses, drawn anew each time from
- * half to one and a half of the setting, so that a fixed number meets no loop.
+ * With more threads than cores, the kernel runs some threads for milliseconds
+ * while the others wait: millions of accesses, in which threads on cores of
+ * their own would have interacted thousands of times. So here one thread runs
+ * at a time, and passes its turn on after a number of accesses. The number is
+ * drawn anew each time from half to one and a half of the setting, so that it
+ * does not resonate with a loop.
  *
- * A thread gives its turn up before a system call, which may block, and asks
- * for one after it. Nothing else depends on the turn: who sees nobody's turn
- * end for STEAL_NS takes it. QEMU stops all threads at times (fork, a full code
- * cache), and the thread that has the turn may be the one that is waiting for
- * us to stop; or the kernel has taken its processor away. The thief has one
- * turn, then it is the other's again, for STEAL_NS: on a busy machine turns
- * become slow and stay short. A thread whose turn was taken finds out at its
- * end, and queues.
+ * A thread gives up its turn before a system call, which may block, and asks
+ * for another one after it. Nothing else depends on turns: if no turn ends for
+ * STEAL_NS, a waiting thread takes the turn. QEMU sometimes stops all threads
+ * (for a fork, or a full code cache), and then the holder of the turn may be
+ * the thread that waits for the others to stop; or the kernel has preempted the
+ * holder. The thief has one turn, then the turn goes back to its holder for
+ * another STEAL_NS: on a busy machine turns become slow but stay short. A
+ * thread whose turn was taken finds that out at the end of its turn, and
+ * queues.
  *
- * The queue is a ring of thread numbers, each at most once in it. One of those
- * in it is the watcher, which alone waits with a time limit: a timer costs as
- * much as the rest of a turn. Who becomes the watcher while it waits is told so
- * by another value of the word that it waits on, so that it cannot be missed.
+ * The queue is a ring of thread numbers, each in it at most once. One waiting
+ * thread is the watcher: it alone waits with a time limit, because a timer
+ * costs as much as the rest of a turn. A waiter promoted to watcher is notified
+ * by a new value of its futex, so the wakeup cannot be lost.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -41,18 +43,18 @@ enum {
 enum wait {
 	RUNNING,
 	QUEUED,
-	WATCHING /* and queued */
+	WATCHING /* queued, and the watcher */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned short queue[EMU_VCPUS_MAX];
 static unsigned int first, queued;
 static int holder = NOBODY;
-static int robbed = NOBODY;  /* whose turn was taken first, and is due again */
-static int watcher = NOBODY; /* if the queue is empty */
-static unsigned int turns;   /* that have begun */
+static int robbed = NOBODY;  /* whose turn was stolen; it is next */
+static int watcher = NOBODY; /* NOBODY if the queue is empty */
+static unsigned int turns;   /* how many have begun */
 
-/* To decide by itself: how crowded it has been, CROWDED_ON and more is on. */
+/* With EMU_SLICE_AUTO turns are on while crowded is at least CROWDED_ON. */
 static _Atomic int runnable; /* threads that are not in a system call */
 static _Atomic int crowded;  /* 0 to 2 * CROWDED_ON */
 
@@ -65,8 +67,8 @@ static bool taking_turns(void)
 }
 
 /*
- * A thread or two more than there are cores, for a moment, are no crowd. Looks
- * of several threads at once may be lost: there will be others.
+ * One or two more threads than cores, for a moment, do not count as crowded. If
+ * several threads look at once, some looks may be lost.
  */
 static void look(void)
 {
@@ -84,7 +86,7 @@ static void load_turn(struct vcpu *v)
 	uint64_t n = emu.config.slice == EMU_SLICE_AUTO ? EMU_SLICE_DEFAULT
 							: emu.config.slice;
 
-	/* Off: look again later whether there are more threads. */
+	/* If turns are off, look again later. */
 	v->turn = taking_turns()
 			  ? (n + 1) / 2 + rng_below(&v->rng, n / 2 * 2 + 1)
 			  : EMU_TURN_LOOK;
@@ -110,7 +112,7 @@ uint64_t emu_scheduler_ticks_of_domain(uint32_t domain)
 				    memory_order_relaxed);
 }
 
-/* Add what the thread has accessed since to the time that all see. */
+/* Add the accesses since the last call to the time that all threads see. */
 static void tell_time(struct vcpu *v)
 {
 	atomic_fetch_add_explicit(&emu.ticks, v->turn_start - v->turn,
@@ -159,8 +161,8 @@ static void drop(unsigned int index)
 }
 
 /*
- * The holder waits no more: if it was the watcher, the last in the queue is
- * now. Nudge what is returned, or NULL; with the lock held.
+ * The holder waits no more. If it was the watcher, promote the last in the
+ * queue. Returns the thread to nudge, or NULL. With the lock held.
  */
 static struct vcpu *watch_on(void)
 {
@@ -178,8 +180,8 @@ static struct vcpu *watch_on(void)
 }
 
 /*
- * The next thread to run; with the lock held. Wake it after that, and nudge
- * *@watch unless it is NULL.
+ * Choose the next thread to run, with the lock held. Call wake() on it after
+ * unlocking, and nudge() on *@watch unless it is NULL.
  */
 static struct vcpu *next(struct vcpu **watch)
 {
@@ -196,7 +198,10 @@ static struct vcpu *next(struct vcpu **watch)
 	return &emu.vcpu[holder];
 }
 
-/* Nobody's turn has ended for long. Returns whom to nudge; with the lock. */
+/*
+ * Take the turn, which has not ended for long. Returns the thread to nudge.
+ * With the lock held.
+ */
 static struct vcpu *steal(struct vcpu *v, unsigned int index)
 {
 	drop(index);
@@ -208,14 +213,14 @@ static struct vcpu *steal(struct vcpu *v, unsigned int index)
 	return watch_on();
 }
 
-/* @seen: how many turns had begun when it queued. */
+/* @seen is the number of turns that had begun when the thread queued. */
 static void wait_for_turn(struct vcpu *v, unsigned int index, unsigned int seen)
 {
 	struct timespec patience = { 0, STEAL_NS };
 	struct vcpu *watch = NULL;
 	int as;
 
-	/* (U) pairs with (T): what the others did in their turns is seen. */
+	/* (U) pairs with (T): see what the others did in their turns. */
 	while ((as = atomic_load_explicit(&v->wait, memory_order_acquire)) !=
 	       RUNNING) {
 		if (!syscall(SYS_futex, &v->wait, FUTEX_WAIT_PRIVATE, as,
@@ -239,7 +244,7 @@ static unsigned int index_of(const struct vcpu *v)
 	return v - emu.vcpu;
 }
 
-/* Queue up and let the next one run, if there is another. */
+/* Queue, and let the next thread run if there is one. */
 static void take_turn(struct vcpu *v)
 {
 	unsigned int index = index_of(v);
@@ -252,7 +257,7 @@ static void take_turn(struct vcpu *v)
 		robbed = NOBODY;
 	if (holder == (int)index && robbed != NOBODY) {
 		append(index);
-		holder = robbed; /* which runs already, if it can */
+		holder = robbed; /* it runs already if it can */
 		robbed = NOBODY;
 		turns++;
 	} else if (holder == (int)index || holder == NOBODY) {
@@ -275,7 +280,7 @@ static void take_turn(struct vcpu *v)
 	wait_for_turn(v, index, seen);
 }
 
-/* Turns are over: everybody goes on, so nobody need watch. */
+/* Turns are switched off: wake everybody. */
 static void release_all(void)
 {
 	struct vcpu *other, *watch;

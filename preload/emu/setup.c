@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setup - the output of one process: opened, let go of, closed
+ * setup - open, release and close the output of one process
  *
- * Which process of a run this is follows the preload's rules: COMDET_RUN names
- * the run's directory and the process that began it; others take part only if
- * children are followed.
+ * As in the preload library, COMDET_RUN names the directory of the run and the
+ * process that began it; other processes take part only if children are
+ * followed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static int open_directory(void)
 	const struct emu_config *c = &emu.config;
 	pid_t root = 0;
 
-	if (emu.run_id[0]) /* a forked child */
+	if (emu.run_id[0]) /* in a forked child */
 		return outdir_open(emu.out, NULL);
 	if (c->run && parse_run(c->run, &root)) {
 		if (root != emu.pid && !c->children)
@@ -114,7 +114,10 @@ static int open_store(void)
 	return r;
 }
 
-/* Of the process that began the run, or the program it executed last. */
+/*
+ * The log has the samples of the process that began the run, or of the program
+ * that it executed last.
+ */
 static void open_log(void)
 {
 	const char *path = getenv("COMDET_SAMPLE_LOG");

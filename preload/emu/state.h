@@ -2,8 +2,8 @@
 /*
  * state - the source emu: every access of an unmodified program, from QEMU
  *
- * QEMU translates the program and calls us after each access with the number
- * of the emulated processor, which is a thread of the program. A struct vcpu
+ * QEMU translates the program and calls us after each access with the number of
+ * the emulated processor, which is a thread of the program. A struct vcpu
  * belongs to that thread alone: what runs for each access takes no lock and
  * shares no line. Samples go to the engine of src/engine/comm.h, whose debug
  * registers are simulated by comparing addresses.
@@ -36,7 +36,8 @@
 
 enum {
 	EMU_VCPUS_MAX = 1024, /* threads alive at one time */
-	EMU_TURN_LOOK = 1000, /* accesses between looks at the load */
+	EMU_TURN_LOOK =
+		1000, /* accesses between looks at the number of threads */
 	EMU_LINE_SHIFT = 6,
 	EMU_WATCHED = 4096, /* entries of the table of watched lines */
 	EMU_REUSE_ENGINES = REUSE_SCOPES * REUSE_GRANULARITIES,
@@ -55,7 +56,7 @@ enum {
 };
 
 enum emu_counter {
-	EMU_LOADS, /* of everything where there is one counter */
+	EMU_LOADS, /* or of all accesses, with one counter */
 	EMU_STORES,
 	EMU_COUNTERS
 };
@@ -68,30 +69,31 @@ struct emu_reuse {
 };
 
 struct vcpu {
-	/* For each access. */
-	int64_t until[EMU_COUNTERS]; /* counter overflows below 0 */
-	int64_t turn_start; /* what turn was when it was last added to ticks */
-	int64_t turn;       /* accesses left of the thread's turn */
+	/* Used for each access. */
+	int64_t until[EMU_COUNTERS]; /* below 0: the counter overflows */
+	int64_t turn_start; /* value of turn when it was last added to ticks */
+	int64_t turn;       /* accesses left in the thread's turn */
 	uint64_t watch_low, watch_span;
-	uint64_t class_mask; /* of a class's store bit: 0 with one counter */
+	uint64_t class_mask; /* 0 with one counter, else the store bit of a
+				class */
 	struct cdp_thread *record;
 	struct exact *directory; /* NULL: the thread has no number in it */
 	uint32_t core;
 	uint64_t count[EMU_CLASSES];
 
-	/* For each sample. */
+	/* Used for each sample. */
 	struct comm_thread comm;
 	struct rng rng;
 	struct pair_table pairs;
 	struct core_table cores;
 	struct watch_range watched[COMM_REGISTERS_MAX];
 	uint32_t watches;
-	_Atomic uint32_t wait; /* scheduler.c; a futex */
+	_Atomic uint32_t wait; /* a futex: scheduler.c */
 	bool in_turns;         /* the thread has the turn or waits for it */
-	bool runnable;         /* it has begun, and is in no system call */
-	uint64_t now_ns;       /* of the event being handled */
+	bool runnable;         /* it has begun, and is not in a system call */
+	uint64_t now_ns;       /* time of the event being handled */
 	uint64_t events;
-	pid_t tid; /* 0: has not run yet */
+	pid_t tid; /* 0: it has not run yet */
 	bool in_transfer;
 	struct exact_thread exact;
 	struct transfer_thread transfer;
@@ -107,9 +109,9 @@ struct emu {
 	struct emu_config config;
 	struct store store;
 	struct comm comm;
-	struct topology topology; /* if config.topology */
+	struct topology topology; /* valid with config.topology */
 	struct vcpu *vcpu;        /* EMU_VCPUS_MAX */
-	_Atomic uint64_t ticks;   /* accesses of all threads; see emu_ticks */
+	_Atomic uint64_t ticks;   /* accesses of all threads: scheduler.h */
 	uint64_t seed;
 	uint64_t start_mono;
 	uint64_t guest_base; /* host address of the program's address 0 */
@@ -117,13 +119,14 @@ struct emu {
 	_Atomic uint64_t stack; /* an address on the main thread's stack */
 	pid_t pid;
 	uint32_t cores;
-	uint32_t domains; /* shared caches, at least 1 */
-	/* As ticks, of each; with one domain not used. */
+	uint32_t domains; /* number of shared caches, at least 1 */
+	/* The same for each shared cache; not used with one. */
 	_Atomic uint64_t domain_ticks[REUSE_EXACT_DOMAINS_MAX];
-	uint32_t core_order[CDP_CORES_MAX]; /* that threads are put on */
-	uint32_t host_cores;                /* that this process may run on */
-	bool active;                        /* this process is being profiled */
-	/* In a child that is not profiled: its parent's page 0. */
+	uint32_t core_order[CDP_CORES_MAX]; /* in the order in which threads get
+					       them */
+	uint32_t host_cores; /* of the host, that this process may use */
+	bool active;         /* this process is being profiled */
+	/* In a child that is not profiled: page 0 of its parent's file. */
 	struct cdp_header *parent;
 	int argc; /* the plugin's own arguments */
 	char **argv;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread - the program's threads and their rows in the file
+ * thread - the program's threads, from their begin to their end
  *
- * QEMU gives a new thread the number after the highest in use, so a number is
- * used again; a row is not. A thread's struct is made by the thread that
- * creates it, before it runs, and from then on is its own, until QEMU stops
- * all of them at the end.
+ * QEMU gives a new thread the number after the highest in use, so numbers are
+ * used again; rows are not. The thread that creates another one fills in its
+ * struct vcpu before it runs. From then on it belongs to the new thread alone,
+ * until QEMU stops all threads at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ int emu_thread_init(void)
 		for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 			emu_vcpu_mute(&emu.vcpu[i]);
 	}
-	/* In a forked child another thread may have held it. */
+	/* In a forked child: another thread may have held it. */
 	pthread_mutex_init(&rows_lock, NULL);
 	rows = (struct store_writer){ .section = CDP_THREADS };
 	ids = 0;

@@ -2,15 +2,16 @@
 /*
  * transfer - estimate transfers, with simulated watches over all threads
  *
- * A watch is armed for all threads at once, as an inherited debug register is:
- * each register covers a line or, with chunks, all of them together 8 bytes
- * each of one line. Arming takes as long as config.arm_delay says, in accesses.
+ * A watch is armed for all threads at once, as an inherited debug register is.
+ * A register covers a line; or, with chunks, all registers together cover 8
+ * bytes each of one line. Arming takes config.arm_delay accesses.
  *
- * Each access looks into a table by its line's hash. What is not 0 there may
- * be watched, or begins in the line before one that is; then the slots are
- * compared, first by line and then under a lock. A thread that has told all
- * that its loads can tell of an epoch is not asked again: a line that everybody
- * reads and nobody writes any more would cost each of those loads.
+ * Each access is looked up in a table by the hash of its line. If the entry is
+ * not 0, the line may be watched, or the line after it; then the slots are
+ * compared, first by line and then under a lock. Once a thread's loads can tell
+ * nothing more about an epoch, they are not compared again: otherwise a line
+ * that all threads read and nobody stores to any more would make each of those
+ * loads slow.
  */
 #include <pthread.h>
 #include <string.h>
@@ -27,8 +28,9 @@
 enum {
 	LINE_BYTES = 64,
 	SLOTS = COMM_REGISTERS_MAX,
-	NO_LINE = 1,   /* no line's address */
-	SETTLE = 1000, /* accesses; who stores twice in that uses the line */
+	NO_LINE = 1,   /* not the address of a line */
+	SETTLE = 1000, /* accesses: a thread that stores again within them uses
+			  the line */
 };
 
 _Atomic uint8_t emu_watched[EMU_WATCHED];
@@ -37,16 +39,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct transfer_watched slot[SLOTS];
 static bool armed[SLOTS];
-/* The same for a look without the lock. */
+/* Copies for a look without the lock. */
 static _Atomic uint64_t line_of[SLOTS];
 static _Atomic uint32_t generation_of[SLOTS];
-/* Of each processor, by slot: as what generation its loads tell nothing. */
+/*
+ * For each processor and slot: the generation whose traps need no more loads.
+ */
 static uint32_t told[EMU_VCPUS_MAX][SLOTS];
 static struct transfer_run run;
 static uint32_t slots;
 static _Atomic uint64_t samples;
 
-/* With the lock held: @line's entry, and that of the line before. */
+/* Change the entry of @line and that of the line before. With the lock held. */
 static void mark(uint64_t line, int change)
 {
 	for (int before = 0; before < 2; before++) {
@@ -137,7 +141,7 @@ void emu_transfer_start(struct vcpu *v)
 		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
 }
 
-/* May thread @v's access @a tell something of slot @n? */
+/* True if access @a of thread @v may matter to slot @n. */
 static bool may_tell(const struct vcpu *v, uint32_t n, const struct access *a)
 {
 	uint64_t line = atomic_load_explicit(&line_of[n], memory_order_acquire);
@@ -200,7 +204,7 @@ void emu_transfer_finish(bool last)
 		}
 	pthread_mutex_lock(&tally_lock);
 	s = transfer_stats(run.transfer);
-	/* With two counters, that of the loads has no part in it. */
+	/* With two counters, samples of loads are no candidates. */
 	sampling.samples =
 		(double)(one_counter ? atomic_load(&samples) : s.candidates);
 	transfer_run_store(&run, &emu.store, &s, &sampling);

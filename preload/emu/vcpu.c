@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * vcpu - what a thread does to its own struct vcpu and row of the file
- */
+/* vcpu - a thread updates its own struct vcpu and its row of the file */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +18,8 @@ static const char *base_name(const char *path)
 }
 
 /*
- * The kernel's name of the calling thread. As long as the program has set
- * none it is that of QEMU, where it would be the program's.
+ * The kernel's name of the calling thread. A thread that the program has not
+ * named has the name of QEMU; natively it would have the program's.
  */
 static void set_name(char *to, size_t size)
 {
@@ -39,12 +37,11 @@ static void set_name(char *to, size_t size)
 	qemu[n > 0 ? n : 0] = '\0';
 	if (!name[0] || !strncmp(name, base_name(qemu), sizeof(name) / 2 - 1))
 		snprintf(name, sizeof(name), "%.31s", base_name(emu.exe));
-	/* Whoever reads the file sees some name that ends. */
+	/* A concurrent reader of the file always sees the final 0. */
 	memcpy(to, name, size - 1);
 	to[size - 1] = '\0';
 }
 
-/* What the source counted so far, into the row. */
 void emu_vcpu_put_counts(struct vcpu *v)
 {
 	uint64_t loads = 0, stores = 0, load_bytes = 0, store_bytes = 0;
