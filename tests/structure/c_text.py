@@ -15,7 +15,6 @@ _DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.M)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 _ATTRIBUTE = re.compile(r'__attribute__\s*\(\(.*?\)\)(?=\s*[;,\w*]|\s*$)', re.S)
 _FUNCTION = re.compile(r'^[\w\s*]*?[\w*]\s*\**\b(\w+)\s*\($')
-_NOT_A_NAME = {'if', 'while', 'for', 'switch', 'return', 'sizeof'}
 
 
 def without_comments(text, strings=False):
@@ -68,14 +67,17 @@ def _top_level(text):
 
 
 def _declarators(statement):
-    """@statement split at the commas outside parentheses."""
-    start, parens = 0, 0
+    """
+    @statement split at the commas outside parentheses. Each part begins with a
+    type: only the first one has it in the text.
+    """
+    start, parens, prefix = 0, 0, ''
     for i, char in enumerate(statement):
         parens += (char in '([') - (char in ')]')
         if char == ',' and parens == 0:
-            yield statement[start:i]
-            start = i + 1
-    yield statement[start:]
+            yield prefix + statement[start:i]
+            start, prefix = i + 1, 'int '
+    yield prefix + statement[start:]
 
 
 def declared(text):
@@ -100,15 +102,14 @@ def declared(text):
 
 
 def _declared_name(part, extern):
-    pointer = re.search(r'\(\s*\*\s*(?:const\s+)?(\w+)\s*(?:\[[^]]*\])?\s*\)\s*\(',
-                        part)
-    if pointer:
-        return pointer.group(1) if extern else None
+    """What one declarator declares, or None"""
     if '(' in part:
-        function = _FUNCTION.match(part[:part.index('(') + 1].strip())
-        if function and function.group(1) not in _NOT_A_NAME:
-            return function.group(1)
-        return None
+        before, after = part.split('(', 1)
+        pointer = re.match(r'\s*\*\s*(?:const\s+)?(\w+)', after)
+        if pointer:
+            return pointer.group(1) if extern else None
+        function = _FUNCTION.match(before.strip() + '(')
+        return function.group(1) if function else None
     if extern and '=' not in part:
         variable = re.search(r'(\w+)\s*(?:\[[^]]*\]\s*)*$', part)
         return variable.group(1) if variable else None

@@ -237,11 +237,12 @@ def check_libraries(tree):
 
 
 def check_handlers(tree, rule):
-    """Files include signal_safe.h as the column of handlers says."""
+    """Files include signal_safe.h, last, as the column of handlers says."""
     for source in tree.sources('src', 'preload', 'analysis'):
         row = rule.row_of(os.path.dirname(source))
-        safe = any(header and os.path.basename(header) == 'signal_safe.h'
-                   for header, _ in tree.includes(source))
+        headers = [os.path.basename(own or system)
+                   for own, system in tree.includes(source)]
+        safe = 'signal_safe.h' in headers
         if not row:
             continue
         if row.handlers == 'all' and not safe:
@@ -249,6 +250,8 @@ def check_handlers(tree, rule):
         elif row.handlers not in ('all', 'some') and safe:
             yield (f'{source}: includes signal_safe.h, and {design.PAGE} says '
                    f'that nothing of {row.name} runs in handlers')
+        elif safe and headers[-1] != 'signal_safe.h':
+            yield f'{source}: signal_safe.h is not its last header'
 
 
 def check(tree):

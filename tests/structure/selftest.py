@@ -83,8 +83,8 @@ GOOD = {
     'preload/common/shared.c': 'int shared(void) { return 2; }\n',
     'preload/core/core.h': 'int core(void);\n',
     'preload/core/core.c': '#include "core.h"\n#include "src/high/high.h"\n'
-                           '#include "src/base/signal_safe.h"\n'
                            '#include "preload/common/shared.h"\n'
+                           '#include "src/base/signal_safe.h"\n'
                            'int core(void) { return shared() + high(); }\n',
     'preload/emu/qemu.h': 'int qemu_plugin_ask(void);\n',
     'preload/emu/plugin.c': '#include "qemu.h"\n'
@@ -188,6 +188,9 @@ CASES = [
     ('no table', {'docs/design.md': 'nothing\n'}, 'no table'),
     ('an unsafe file in a folder of handlers', {'src/high/high_x.c': ''},
      'src/high/high_x.c: runs in handlers and does not include'),
+    ('a header after signal_safe.h',
+     {'preload/core/x.c': SAFE + '#include "core.h"\n'},
+     'preload/core/x.c: signal_safe.h is not its last header'),
     ('a safe file elsewhere', {'src/base/x.c': SAFE},
      'nothing of src/base runs in handlers'),
     ('a circle of two files',
@@ -211,6 +214,9 @@ CASES = [
     ("another module's variable",
      {'src/base/x.h': 'extern int low_count;\n'},
      'src/base/x.h: declares low_count of src/base/low.c'),
+    ('a function that takes a function',
+     {'src/base/x.h': 'int high_part(int (*f)(int), char *s[2]);\n'},
+     'src/base/x.h: declares high_part of src/high/high_part.c'),
     ("another folder's file of that name",
      {'preload/core/high.h': 'int high(void);\n'},
      'preload/core/high.h: declares high of src/high/high.c'),
