@@ -15,6 +15,15 @@ WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 unset "${!COMDET_@}"
 
+# A script runs alike whatever it inherits: no descriptor but the first three,
+# and nothing to read. Bash keeps the script itself open as 255.
+exec </dev/null
+for fd in /proc/$$/fd/*; do
+	fd=${fd##*/}
+	[ "$fd" -le 2 ] || [ "$fd" = 255 ] || eval "exec $fd>&-"
+done
+unset fd
+
 fail()
 {
 	echo "FAIL: $*"
