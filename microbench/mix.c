@@ -45,7 +45,7 @@ static _Alignas(4096) char shared[SHARED_BYTES];
 static char *chase;
 
 static const struct loop *selected;
-static double end_time;
+static double cpu_seconds = 3; /* of each thread */
 static _Atomic uint64_t iterations_done;
 
 static void die(const char *what)
@@ -54,11 +54,12 @@ static void die(const char *what)
 	exit(1);
 }
 
-static double now(void)
+/* CPU time of the calling thread, in seconds. */
+static double cpu_time(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -140,6 +141,7 @@ static void *work(void *arg)
 		    selected->run == loop_long_body ||
 		    selected->run == loop_huge_body;
 	long step = slow ? 1 << 16 : 1 << 20;
+	double end = cpu_time() + cpu_seconds;
 	uint64_t done = 0;
 
 	for (int i = 0; i < ARRAYS; i++)
@@ -147,7 +149,7 @@ static void *work(void *arg)
 	do {
 		selected->run(step, &job);
 		done += (uint64_t)step;
-	} while (now() < end_time);
+	} while (cpu_time() < end);
 	iterations_done += done;
 	return NULL;
 }
@@ -192,7 +194,7 @@ static void print_region(const struct loop *l, const struct expected *e)
 		       (uintptr_t)arrays[w][e->region], length);
 }
 
-static void run_loop(const struct loop *l, double seconds)
+static void run_loop(const struct loop *l)
 {
 	pthread_t other[WORKERS];
 
@@ -208,7 +210,6 @@ static void run_loop(const struct loop *l, double seconds)
 		print_region(l, &l->expected[i]);
 	printf("run\n");
 	fflush(stdout);
-	end_time = now() + seconds;
 	for (uintptr_t i = 1; i < l->workers; i++) {
 		if (pthread_create(&other[i], NULL, work, (void *)i))
 			die("cannot start a thread");
@@ -223,7 +224,6 @@ static void run_loop(const struct loop *l, double seconds)
 int main(int argc, char **argv)
 {
 	const struct loop *found = NULL;
-	double seconds = 3;
 
 	for (int i = 1; i < argc; i++) {
 		size_t n = sizeof(loops) / sizeof(loops[0]);
@@ -234,8 +234,8 @@ int main(int argc, char **argv)
 				       loops[j].text);
 			return 0;
 		}
-		if (!strcmp(argv[i], "--seconds") && i + 1 < argc) {
-			seconds = atof(argv[++i]);
+		if (!strcmp(argv[i], "--cpu-seconds") && i + 1 < argc) {
+			cpu_seconds = atof(argv[++i]);
 			continue;
 		}
 		for (size_t j = 0; j < n && !found; j++) {
@@ -244,9 +244,10 @@ int main(int argc, char **argv)
 		}
 	}
 	if (!found) {
-		fprintf(stderr, "usage: mix NAME [--seconds S] | mix --list\n");
+		fprintf(stderr,
+			"usage: mix NAME [--cpu-seconds S] | mix --list\n");
 		return 1;
 	}
-	run_loop(found, seconds);
+	run_loop(found);
 	return 0;
 }

@@ -41,22 +41,46 @@ nothing=$t/libnothing.so
 other=$t/libother.so
 echo '{ local: *; };' >"$t/nothing.map"
 echo 'extern int nothing; int nothing;' >"$t/other.c"
+requeue=$(grep -l '^void signal_requeue(' "$TOP"/preload/signal/*.c)
 awk '/^void signal_requeue\(/ { print "void in_hand(void), given_back(void);"; on = 1 }
 	on && /^}/ { print "\tgiven_back();"; on = 0; n++ }
 	{ print }
 	on && /^\tbool more = / { print "\tin_hand();"; n++ }
-	END { exit n != 2 }' "$TOP/preload/signal/pending.c" >"$t/handing.c" ||
-	{ echo "signal/pending.c is not what is expected here"; exit 1; }
-# shellcheck disable=SC2046,SC2086
-$CC $flags -I"$TOP/preload/signal" -shared -Wl,-z,now -Wl,-z,defs -o "$handing" \
-	$(ls "$TOP"/preload/{hooks,signal}/*.c | grep -v signal/pending) "$t/handing.c" \
-	"$TOP/tests/programs/hooks/fake_runtime.c" -ldl || exit 1
-# shellcheck disable=SC2086
-$CC $flags -shared -Wl,-z,now -Wl,-z,defs -o "$counting" \
-	"$TOP"/preload/{hooks,signal}/*.c "$TOP/tests/programs/hooks/fake_runtime.c" -ldl &&
-	$CC $flags -shared -Wl,-z,now "-Wl,--version-script=$t/nothing.map" \
-		-o "$nothing" "$TOP"/preload/{hooks,signal}/*.c \
-		"$TOP/tests/programs/hooks/fake_runtime.c" -ldl &&
+	END { exit n != 2 }' "$requeue" >"$t/handing.c" ||
+	{ echo "$requeue is not what is expected here"; exit 1; }
+
+# compile SOURCE OBJECT
+compile()
+{
+	# shellcheck disable=SC2086
+	$CC $flags -I"$TOP/preload/signal" -c -o "$2" "$1"
+}
+
+# library FILE [OPTION...] OBJECT...
+library()
+{
+	$CC -pthread -shared -Wl,-z,now -o "$@" -ldl
+}
+
+# The objects are compiled once, side by side.
+hooks=()
+for source in "$TOP"/preload/{hooks,signal}/*.c "$t/handing.c" \
+	"$TOP/tests/programs/hooks/fake_runtime.c"; do
+	folder=${source%/*}
+	object=$t/${folder##*/}.$(basename "$source" .c).o
+	compile "$source" "$object" &
+	case $source in
+	"$requeue") unchanged=$object ;;
+	"$t/handing.c") handed=$object ;;
+	*) hooks+=("$object") ;;
+	esac
+	[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n || exit 1
+done
+wait
+library "$handing" -Wl,-z,defs "${hooks[@]}" "$handed" &&
+	library "$counting" -Wl,-z,defs "${hooks[@]}" "$unchanged" &&
+	library "$nothing" "-Wl,--version-script=$t/nothing.map" \
+		"${hooks[@]}" "$unchanged" &&
 	$CC -fPIC -shared -o "$other" "$t/other.c" &&
 	cp "$other" "$t/libthird.so" || exit 1
 
