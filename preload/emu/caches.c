@@ -43,11 +43,9 @@ int emu_caches_init(void)
 	site_records = 0;
 	config.domains = emu.domains;
 	caches_bytes = cache_sets_size(&config);
-	if (!caches_bytes)
-		return -EINVAL;
 	mem = zero_pages(caches_bytes);
 	if (!mem)
-		return -ENOMEM;
+		return caches_bytes ? -ENOMEM : -EINVAL;
 	caches = cache_sets_init(mem, &config);
 	return 0;
 }

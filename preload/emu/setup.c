@@ -31,6 +31,7 @@
 #include "thread.h"
 #include "transfer.h"
 #include "vcpu.h"
+#include "preload/common/run_variable.h"
 #include "src/store/outdir.h"
 #include "src/store/sample_log.h"
 
@@ -40,23 +41,6 @@ enum {
 
 static bool forked; /* this process is a child of one that was profiled */
 
-/* ID:PID OF THE ROOT:DIRECTORY */
-static bool parse_run(const char *run, pid_t *root)
-{
-	const char *pid = strchr(run, ':');
-	const char *dir = pid ? strchr(pid + 1, ':') : NULL;
-	size_t n = pid ? (size_t)(pid - run) : 0;
-
-	if (!dir || dir[1] != '/' || !n || n >= sizeof(emu.run_id) ||
-	    strlen(dir + 1) >= sizeof(emu.out))
-		return false;
-	memcpy(emu.run_id, run, n);
-	emu.run_id[n] = '\0';
-	*root = strtol(pid + 1, NULL, 10);
-	strcpy(emu.out, dir + 1);
-	return *root > 0;
-}
-
 static int open_directory(void)
 {
 	const struct emu_config *c = &emu.config;
@@ -64,7 +48,8 @@ static int open_directory(void)
 
 	if (emu.run_id[0]) /* in a forked child */
 		return outdir_open(emu.out, NULL);
-	if (c->run && parse_run(c->run, &root)) {
+	if (c->run && run_variable_parse(c->run, emu.run_id, sizeof(emu.run_id),
+					 &root, emu.out, sizeof(emu.out))) {
 		if (root != emu.pid && !c->children)
 			return NOT_OURS;
 		return outdir_open(emu.out, NULL);

@@ -68,16 +68,21 @@ static uint64_t count_of(void *ctx, const struct cpu_place *use)
 						       : REUSE_TIME_UNKNOWN;
 }
 
+/* Make sure that the code of @e is described. Returns the maps' generation. */
+static uint64_t note_code(const struct reuse_event *e)
+{
+	uint64_t generation = maps_note(e->use.ip);
+
+	return e->end.flags ? maps_note(e->end.ip) : generation;
+}
+
 static void decided(void *ctx, const struct reuse_event *e)
 {
 	struct instr_reuse *r = ctx;
 	const struct engine *g = &engine[r->engine];
-	uint64_t generation = maps_note(e->use.ip);
 
-	if (e->end.flags)
-		generation = maps_note(e->end.ip);
 	if (reuse_tally_add(&runtime.store, r->tally, g->scope, g->granularity,
-			    e, generation))
+			    e, note_code(e)))
 		count_loss(r->owner, LOSS_STORE_FULL);
 }
 

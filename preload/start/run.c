@@ -5,12 +5,12 @@
  * COMDET_RUN is "ID:PID OF THE ROOT:DIRECTORY".
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "run.h"
+#include "preload/common/run_variable.h"
 #include "preload/core/runtime.h"
 
 static const char variable[] = "COMDET_RUN=";
@@ -18,20 +18,8 @@ static char entry[PATH_MAX + 80];
 
 bool run_parse(const char *run, pid_t *root)
 {
-	const char *pid = strchr(run, ':');
-	const char *dir = pid ? strchr(pid + 1, ':') : NULL;
-	size_t n = pid ? (size_t)(pid - run) : 0;
-
-	if (!dir || dir[1] != '/' || !n || n >= sizeof(runtime.run_id) ||
-	    strlen(dir + 1) >= sizeof(runtime.out))
-		return false;
-	memcpy(runtime.run_id, run, n);
-	runtime.run_id[n] = 0;
-	*root = strtol(pid + 1, NULL, 10);
-	if (*root <= 0)
-		return false;
-	strcpy(runtime.out, dir + 1);
-	return true;
+	return run_variable_parse(run, runtime.run_id, sizeof(runtime.run_id),
+				  root, runtime.out, sizeof(runtime.out));
 }
 
 const char *run_announced(void)

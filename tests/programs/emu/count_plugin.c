@@ -32,9 +32,7 @@ static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info,
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	size_t n = qemu_plugin_tb_n_insns(tb);
-
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = qemu_plugin_tb_n_insns(tb); i--;)
 		qemu_plugin_register_vcpu_mem_cb(
 			qemu_plugin_tb_get_insn(tb, i), on_access,
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);

@@ -53,13 +53,11 @@ int main(int argc, char **argv)
 {
 	pthread_t thread[READERS_MAX];
 
-	if (argc != 4)
-		return 1;
-	rounds = atol(argv[1]);
-	readers = atol(argv[2]);
-	at = strcmp(argv[3], "same") ? 5 : 0;
+	readers = argc == 4 ? atol(argv[2]) : 0;
 	if (readers < 1 || readers > READERS_MAX)
 		return 1;
+	rounds = atol(argv[1]);
+	at = strcmp(argv[3], "same") ? 5 : 0;
 	printf("%p\n", (void *)data.word);
 	for (long i = 0; i < readers; i++)
 		pthread_create(&thread[i], NULL, reader, (void *)(i + 1));
