@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_instr_path - paths from frames of which some are left over
+ * test_instr_path - call paths, found among frames that are no longer active
  *
- * A stack is simulated: each call lays its return address below the caller's
- * frame, and what ends lies there until it is written over.
+ * The tests simulate a stack: each call puts its return address below the frame
+ * of its caller, and the frame of a function that ended stays until it is
+ * overwritten.
  */
 #include <check.h>
 #include <errno.h>
@@ -56,7 +57,7 @@ static void setup(void)
 	sp = STACK_LOW + sizeof(stack) - 64;
 }
 
-/* Function @f is called, from a place of its own in its caller. */
+/* Call function @f from a call site of its own in its caller. */
 static void enter_in(int copy, uint64_t f, uint64_t caller,
 		     uint64_t frame_bytes)
 {
@@ -80,7 +81,7 @@ static void find(uint64_t at)
 	instr_path_find(&path, copy, COPIES, at);
 }
 
-/* The path is of so many calls, 0x101 and so on, of those named. */
+/* Expect that the path has these functions, as calls 0x101 and so on. */
 static void is(uint64_t at, const char *functions)
 {
 	size_t n = strlen(functions);
@@ -98,7 +99,7 @@ START_TEST(calls_come_outermost_first)
 	enter(2, 0x202, 128);
 	enter(3, 0x303, 24);
 	is(sp, "123");
-	ck_assert_int_eq(reads, 1); /* all in one page */
+	ck_assert_int_eq(reads, 1); /* all of them in one page */
 	ck_assert(!path.is_cut);
 }
 END_TEST
@@ -110,7 +111,7 @@ START_TEST(without_frames_there_is_no_path)
 }
 END_TEST
 
-START_TEST(what_a_jump_left_below_is_no_longer_active)
+START_TEST(frames_that_a_jump_left_are_no_longer_active)
 {
 	uint64_t landing;
 
@@ -123,8 +124,8 @@ START_TEST(what_a_jump_left_below_is_no_longer_active)
 }
 END_TEST
 
-/* A jump out of three frames, and then a call with a frame over all three. */
-START_TEST(what_lies_in_the_frame_of_another_is_no_longer_active)
+/* A jump out of three frames, then a call whose frame covers all three. */
+START_TEST(a_frame_within_another_is_no_longer_active)
 {
 	uint64_t landing;
 
@@ -140,8 +141,8 @@ START_TEST(what_lies_in_the_frame_of_another_is_no_longer_active)
 }
 END_TEST
 
-/* The same, but what lies over them is code without hooks. */
-START_TEST(what_lies_in_code_without_hooks_is_no_longer_active)
+/* The same, but the code that covers them has no hooks. */
+START_TEST(a_frame_within_code_without_hooks_is_no_longer_active)
 {
 	uint64_t landing;
 
@@ -159,7 +160,7 @@ END_TEST
 START_TEST(code_without_hooks_may_lie_between)
 {
 	enter(1, 0x101, 32);
-	sp -= 6000; /* its frames */
+	sp -= 6000; /* frames of that code */
 	enter(2, 0x202, 32);
 	is(sp, "12");
 }
@@ -192,7 +193,9 @@ START_TEST(a_stack_that_cannot_be_read_has_no_path)
 }
 END_TEST
 
-/* Half of the stack is the thread's, the lower one a coroutine's. */
+/*
+ * The upper half of the stack belongs to the thread, the lower to a coroutine.
+ */
 static uint64_t split(void)
 {
 	uint64_t middle = STACK_LOW + sizeof(stack) / 2;
@@ -202,7 +205,7 @@ static uint64_t split(void)
 	return middle;
 }
 
-START_TEST(what_another_stack_was_changed_from_is_on_no_path)
+START_TEST(a_path_ends_at_a_change_of_stacks)
 {
 	enter(1, 0x101, 32);
 	sp = split();
@@ -213,8 +216,8 @@ START_TEST(what_another_stack_was_changed_from_is_on_no_path)
 }
 END_TEST
 
-/* 2 and 3 have not ended: their stack waits. */
-START_TEST(what_waits_on_another_stack_is_on_no_path)
+/* Functions 2 and 3 have not ended: their stack is suspended. */
+START_TEST(a_suspended_stack_is_on_no_path)
 {
 	uint64_t own;
 
@@ -229,7 +232,7 @@ START_TEST(what_waits_on_another_stack_is_on_no_path)
 }
 END_TEST
 
-/* The end of one is the beginning of the next, and 2 waits there. */
+/* One stack begins where the other ends, and 2 is suspended there. */
 START_TEST(stacks_that_are_not_the_threads_are_not_mixed)
 {
 	sp = split();
@@ -239,7 +242,8 @@ START_TEST(stacks_that_are_not_the_threads_are_not_mixed)
 	enter(4, 0x404, 32);
 	is(sp, "34");
 	ck_assert(!path.is_cut);
-	path.stack.bounds.bytes = 0; /* nothing is known of them */
+	/* It is not known which stack is the thread's own. */
+	path.stack.bounds.bytes = 0;
 	is(sp, "34");
 	ck_assert(path.is_cut);
 }
@@ -258,7 +262,7 @@ START_TEST(copies_of_the_hooks_share_a_path)
 }
 END_TEST
 
-START_TEST(what_one_copy_left_is_told_by_the_others)
+START_TEST(a_jump_over_frames_of_another_copy_ends_them)
 {
 	uint64_t landing;
 
@@ -272,7 +276,7 @@ START_TEST(what_one_copy_left_is_told_by_the_others)
 }
 END_TEST
 
-START_TEST(a_function_that_recurs_is_there_once_where_it_came_first)
+START_TEST(a_recurring_function_appears_once_where_it_came_first)
 {
 	enter(1, 0x101, 32);
 	enter(2, 0x202, 32);
@@ -286,8 +290,8 @@ START_TEST(a_function_that_recurs_is_there_once_where_it_came_first)
 }
 END_TEST
 
-/* 1 -> 2 -> 3 -> 2 -> 4: 3 lies within the recursion of 2. */
-START_TEST(what_lies_within_a_recursion_is_left_out)
+/* 1 -> 2 -> 3 -> 2 -> 4: function 3 lies within the recursion of 2. */
+START_TEST(calls_within_a_recursion_are_left_out)
 {
 	enter(1, 0x101, 32);
 	enter(2, 0x202, 32);
@@ -307,23 +311,23 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, calls_come_outermost_first);
 	tcase_add_test(tc, without_frames_there_is_no_path);
-	tcase_add_test(tc, what_a_jump_left_below_is_no_longer_active);
+	tcase_add_test(tc, frames_that_a_jump_left_are_no_longer_active);
+	tcase_add_test(tc, a_frame_within_another_is_no_longer_active);
 	tcase_add_test(tc,
-		       what_lies_in_the_frame_of_another_is_no_longer_active);
-	tcase_add_test(tc, what_lies_in_code_without_hooks_is_no_longer_active);
+		       a_frame_within_code_without_hooks_is_no_longer_active);
 	tcase_add_test(tc, code_without_hooks_may_lie_between);
 	tcase_add_test(tc, a_function_may_have_a_large_frame);
 	tcase_add_test(
 		tc, the_path_is_cut_where_a_frame_is_too_large_to_look_through);
 	tcase_add_test(tc, a_stack_that_cannot_be_read_has_no_path);
-	tcase_add_test(tc, what_another_stack_was_changed_from_is_on_no_path);
-	tcase_add_test(tc, what_waits_on_another_stack_is_on_no_path);
+	tcase_add_test(tc, a_path_ends_at_a_change_of_stacks);
+	tcase_add_test(tc, a_suspended_stack_is_on_no_path);
 	tcase_add_test(tc, stacks_that_are_not_the_threads_are_not_mixed);
 	tcase_add_test(tc, copies_of_the_hooks_share_a_path);
-	tcase_add_test(tc, what_one_copy_left_is_told_by_the_others);
-	tcase_add_test(
-		tc, a_function_that_recurs_is_there_once_where_it_came_first);
-	tcase_add_test(tc, what_lies_within_a_recursion_is_left_out);
+	tcase_add_test(tc, a_jump_over_frames_of_another_copy_ends_them);
+	tcase_add_test(tc,
+		       a_recurring_function_appears_once_where_it_came_first);
+	tcase_add_test(tc, calls_within_a_recursion_are_left_out);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }

@@ -2,21 +2,22 @@
 /*
  * adjacent_plugin - an adjacent-line prefetcher, simulated
  *
- * Beside libcomdet-qemu.so, or alone, it puts every access through two machines
- * at once that differ in one thing: when a private cache misses a line, that of
- * the one machine also fetches the other line of its pair of 128 bytes. Each
- * processor of QEMU has a private cache, all share one; both are set
- * associative and throw out the least recently used line. Private lines are
- * exclusive, modified or shared. What takes time is
+ * Beside libcomdet-qemu.so, or alone, this plugin sends every access through
+ * two simulated machines. They differ in one thing: when a private cache of the
+ * second misses a line, it also fetches the other line of its pair of 128
+ * bytes. Each processor of QEMU has a private cache, and all share one; both
+ * are set associative and evict the least recently used line. Private lines are
+ * exclusive, modified or shared. Only two things take time:
  *
  *	dram       a miss that no cache has
  *	transfer   a miss of a line that another private cache has modified; a
  *	           store to a line that others hold too
  *
- * and nothing else: prefetches are free, but for what they throw out and whom
- * they take lines away from. At the end one line of JSON on stderr.
+ * Prefetches themselves are free; they cost only the lines that they evict or
+ * take from other caches. At the end the plugin prints one line of JSON on
+ * stderr.
  *
- * private=LINES, shared=LINES of the caches, dram_ns=N, transfer_ns=N.
+ * Arguments: private=LINES, shared=LINES, dram_ns=N, transfer_ns=N.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ enum {
 	LINE_BITS = 6,
 	WAYS = 16,
 	CORES = 64,
-	MACHINES = 2, /* [1] prefetches */
+	MACHINES = 2, /* the second one prefetches */
 };
 
 enum state {
@@ -46,7 +47,7 @@ struct entry {
 	enum state state;
 };
 
-/* The first of a set is the latest used. */
+/* The first entry of a set is the most recently used. */
 struct cache {
 	uint64_t sets;
 	struct entry *entry;
@@ -84,7 +85,10 @@ static struct entry *find(const struct cache *c, uint64_t line)
 	return NULL;
 }
 
-/* Make @line the latest used; returns what it threw out, or an absent one. */
+/*
+ * Make @line the most recently used. Returns the entry it evicted, or an absent
+ * one.
+ */
 static struct entry use(struct cache *c, uint64_t line, enum state state)
 {
 	struct entry *set = set_of(c, line), *e = find(c, line), out = { 0 };
@@ -101,7 +105,7 @@ static struct entry use(struct cache *c, uint64_t line, enum state state)
 	return out;
 }
 
-/* The strongest state that @line has in another private cache. */
+/* The strongest state of @line in another private cache. */
 static enum state elsewhere(struct machine *m, unsigned int core, uint64_t line)
 {
 	enum state strongest = ABSENT;
@@ -115,7 +119,7 @@ static enum state elsewhere(struct machine *m, unsigned int core, uint64_t line)
 	return strongest;
 }
 
-/* In all other private caches: shared, or absent. */
+/* Make @line shared or absent in all other private caches. */
 static void weaken(struct machine *m, unsigned int core, uint64_t line,
 		   enum state to)
 {
@@ -127,7 +131,7 @@ static void weaken(struct machine *m, unsigned int core, uint64_t line,
 	}
 }
 
-/* Put @line in @core's cache; true if it came from DRAM. */
+/* Put @line into the cache of @core. Returns true if it came from DRAM. */
 static bool fetch(struct machine *m, unsigned int core, uint64_t line,
 		  bool store)
 {

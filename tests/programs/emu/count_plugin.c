@@ -2,8 +2,8 @@
 /*
  * count_plugin - the smallest plugin that counts loads and stores
  *
- * What it adds to the running time is what QEMU asks for a call at each
- * access; the source emu is measured against it.
+ * It adds to the running time what QEMU takes to call a plugin at each access;
+ * the benchmark compares the source emu with it.
  */
 #include <stdio.h>
 

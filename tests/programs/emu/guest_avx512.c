@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_avx512 - AVX-512 without asking whether there is any
+ * guest_avx512 - use AVX-512 without asking whether the processor has it
  *
  *	guest_avx512 [handle]
  *
- * With "handle" it tries, and says what came of it.
+ * With "handle" it handles SIGILL, and prints whether the instruction worked.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -4,10 +4,10 @@
  *
  *	guest_kinds KIND COUNT
  *
- * The difference of two runs with different counts is known to the access:
- * everything else in the program is the same. --list prints for each kind its
- * name and the loads, stores, bytes loaded and bytes stored of one turn, as
- * the program performs them.
+ * The difference between two runs with different counts is known exactly,
+ * because everything else in the program is the same. --list prints for each
+ * kind its name and the loads, stores, bytes loaded and bytes stored of one
+ * turn, as the program performs them.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static struct {
 	_Alignas(64) uint8_t to[256];
 } memory;
 
-/* COUNT turns of @body; rdi is from, rsi is to, the stack is free below. */
+/* Run @body COUNT times; rdi is from, rsi is to, the stack below is free. */
 #define KIND(name, body)                                                       \
 	static void name(uint64_t n)                                           \
 	{                                                                      \

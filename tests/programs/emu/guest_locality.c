@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_locality - eight ways to go through memory, and a handing over
+ * guest_locality - eight access patterns, and a hand-over between threads
  *
  *	guest_locality PATTERN THREADS ROUNDS
  *
- * Each thread has 256 KiB of its own and goes through it as the pattern says.
- * Of "handover" there are two threads: one stores to 64 lines, the other loads
- * them, in turns.
+ * Each thread has 256 KiB of its own, which it accesses in the given pattern.
+ * "handover" has two threads: in turns, one stores to 64 lines and the other
+ * loads them.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -99,7 +99,7 @@ static void stencil(volatile char *data, uint64_t *random)
 		d[i] = d[i - SIDE] + d[i - 1] + d[i + 1] + d[i + SIDE];
 }
 
-/* Few places often, many seldom. */
+/* Few places often, many places rarely. */
 static void skewed(volatile char *data, uint64_t *random)
 {
 	volatile double *d = (void *)data;
@@ -138,7 +138,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Waiting costs loads of the turn alone. */
+/* A waiting thread only loads the turn. */
 static void *hand_over(void *arg)
 {
 	int me = (int)(uintptr_t)arg;

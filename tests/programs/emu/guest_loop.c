@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_loop - threads that load and store at random in memory of their own
+ * guest_loop - threads load and store at random in memory of their own
  *
  *	guest_loop THREADS TURNS
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_process - what programs do with processes and threads, to be run with
- * and without the emulator
+ * guest_process - what programs do with processes and threads
  *
  *	guest_process WHAT
  *
- * Output and exit status are the same each time.
+ * Runs with and without the emulator. Output and exit status are the same each
+ * time.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -69,7 +69,7 @@ static void *spin(void *arg)
 	return NULL;
 }
 
-/* A child of a process with other threads. */
+/* Fork while other threads run. */
 static int fork_child(void)
 {
 	pthread_t t;
@@ -134,7 +134,7 @@ static void *walk(void *arg)
 	return NULL;
 }
 
-/* While three threads go through memory. */
+/* Execute a program while three threads access memory. */
 static int exec_among_threads(void)
 {
 	static _Atomic int walking;

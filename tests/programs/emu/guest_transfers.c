@@ -5,10 +5,10 @@
  *	guest_transfers ROUNDS READERS same|other
  *
  * In each round the main thread stores to a line, then one reader after the
- * other loads from it: READERS transfers from the main thread, and one to it
- * from nobody, since nobody else stores. With "same" the readers load the
- * word that was stored, else another one. Who comes next is told through
- * lines of their own. Prints the address of the line.
+ * other loads from it: READERS transfers from the main thread. No transfer goes
+ * to the main thread, since no other thread stores. With "same" the readers
+ * load the word that was stored, else another one. Other lines pass the turn
+ * on. Prints the address of the line.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -5,10 +5,11 @@
  *	guest_walks naive|blocks SIDE ROW
  *	guest_walks halves KEYS SEARCHES
  *
- * A product of matrices of SIDE by SIDE doubles in rows of ROW, row by column
- * or in blocks of 32. Rows a power of two of bytes long put each column into
- * few sets. The third looks for keys of a Zipf distribution by halves, where
- * the places looked at first are a power of two apart.
+ * The first two multiply matrices of SIDE by SIDE doubles in rows of ROW
+ * doubles, row by column or in blocks of 32. If a row is a power of two of
+ * bytes long, each column falls into few sets. The third does binary searches
+ * for keys of a Zipf distribution; the places it looks at first are a power of
+ * two apart.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ static double blocks(double *const m[MATRICES], long side, long row)
 	return m[2][side];
 }
 
-/* Key @i has the weight 1 / (i + 1); look for it by the sum of those before. */
+/* Key @i has the weight 1 / (i + 1). Search by cumulated weight. */
 static double halves(long keys, long searches)
 {
 	double *upto = matrix(keys, 1, 0), sum = 0, found = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomics - every atomic operation of every width, and what it did
+ * atomics - every atomic operation of every width, and its result
  *
- * Prints what each returned and left in memory. With the hooks, which perform
- * the operations, it must print what the compiler's own code does.
+ * Prints what each operation returned and left in memory. With the hooks, which
+ * perform the operations, the output must be that of the compiler's own code.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,7 +86,7 @@ int main(void)
 	WIDTH(uint16_t, 16);
 	WIDTH(uint32_t, 32);
 	WIDTH(uint64_t, 64);
-	/* The others of 16 bytes are calls of a library in a plain build. */
+	/* In a plain build other operations on 16 bytes call a library. */
 	SHOW("add", wide, 128, __sync_fetch_and_add(p, v));
 	SHOW("sub", wide, 128, __sync_fetch_and_sub(p, v));
 	SHOW("and", wide, 128, __sync_fetch_and_and(p, v));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handled - a handler with hooks comes between the program's accesses
+ * handled - a handler with hooks interrupts the program's accesses
  *
  *	handled ROUNDS
  *
  * Each round stores to each of a thousand bytes, so a byte is used again after
- * a thousand accesses, and those few that handlers made. A timer's handler
+ * a thousand accesses plus the few that handlers made. The handler of a timer
  * stores to another byte, some thousand times a second.
  */
 #include <signal.h>

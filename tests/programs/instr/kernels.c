@@ -131,7 +131,7 @@ static uint64_t matrix_multiply(long turns)
 	return sum;
 }
 
-/* A distance to every reuse, as benchmarks of reuse have it. */
+/* Every reuse has a distance, as in reuse benchmarks. */
 static uint64_t reuse_loop(long turns)
 {
 	uint64_t *words = calloc(WORDS, sizeof(*words)), sum = 0;
@@ -145,7 +145,7 @@ static uint64_t reuse_loop(long turns)
 	return sum;
 }
 
-/* Each step needs the one before: nothing to make vectors of. */
+/* Each step depends on the one before, so the compiler cannot vectorize. */
 static uint64_t scalar_loop(long turns)
 {
 	uint32_t *a = malloc(VECTOR * sizeof(*a));
@@ -162,7 +162,7 @@ static uint64_t scalar_loop(long turns)
 	return last;
 }
 
-/* The compiler makes vectors of this, without hooks in it. */
+/* Without hooks the compiler vectorizes this. */
 static uint64_t vector_loop(long turns)
 {
 	float *a = malloc(VECTOR * sizeof(*a)),
@@ -183,7 +183,7 @@ static uint64_t vector_loop(long turns)
 	return sum;
 }
 
-/* Of a million lines, none knows which is next. */
+/* Random lines out of a million. */
 static uint64_t random_lines(long turns)
 {
 	size_t bytes = LINES * LINE_WORDS * sizeof(uint64_t);

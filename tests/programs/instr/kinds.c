@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kinds - one kind of access of the source, a known number of times
+ * kinds - one kind of access, a known number of times
  *
  *	kinds KIND COUNT
  *	kinds --all COUNT
  *
- * The difference of two runs with different counts is known to the access. All
- * kinds run one after the other, each in a thread of its own.
- * --list prints for each kind its name, the loads, stores, bytes loaded and
- * bytes stored of one turn as the source has them, and whether the processor
- * performs the same in a build without hooks: "same", or "parts" where the
- * compiler or the C library cuts it up as it likes.
+ * The difference between two runs with different counts is known exactly. With
+ * --all the kinds run one after the other, each in a thread of its own. --list
+ * prints for each kind its name and the loads, stores, bytes loaded and bytes
+ * stored of one turn, as the source code has them. A last word says whether the
+ * processor does the same in a build without hooks: "same", or "parts" if the
+ * compiler or the C library may split the access.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -31,11 +31,11 @@ static struct {
 	_Alignas(64) char text[2][4096];
 } memory;
 
-/* In a register, and nothing is known of it. */
+/* Keep in a register a value that the compiler cannot know. */
 #define HIDE(x) __asm__ volatile("" : "+r"(x) : : "memory")
 #define USE(x)  __asm__ volatile("" : : "r"(x))
 
-/* The compiler copies by itself what it knows to be short. */
+/* The compiler expands copies whose length it knows to be short. */
 static inline size_t length(void)
 {
 	size_t n = 4096;
@@ -87,7 +87,7 @@ KIND(copy_text, char, memory.text, memcpy(p + 4096, p, length()))
 KIND(move_text, char, memory.text, memmove(p + 8, p, length()))
 KIND(fill_text, char, memory.text, memset(p, 1, length()))
 
-/* What is compared with stays in a register if nobody takes its address. */
+/* The expected value stays in a register unless its address is taken. */
 static void compare_exchange(uint64_t n)
 {
 	uint64_t *p = memory.u64;

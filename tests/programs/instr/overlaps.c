@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overlaps - accesses that share their last byte alone
+ * overlaps - accesses that share only their last byte
  *
  *	overlaps BYTES ROUNDS
  *
- * Each round stores to a thousand places of 2, 4, 8 or 16 bytes, at all
- * distances from the beginning of a line, and then loads the last byte of each.
- * So every access meets the next one to its bytes after a thousand accesses.
+ * Each round stores to a thousand places of 2, 4, 8 or 16 bytes, at all offsets
+ * within a line, and then loads the last byte of each. So each access is
+ * followed by the next one to its bytes after a thousand accesses.
  */
 #include <stdlib.h>
 
 enum {
 	PLACES = 1000,
-	APART = 17, /* odd: all distances */
+	APART = 17, /* odd, so that all offsets occur */
 };
 
 struct bytes_2 {

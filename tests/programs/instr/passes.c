@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * passes - two threads take turns at a thousand bytes
+ * passes - two threads take turns on a thousand bytes
  *
  *	passes ROUNDS [LOADS]
  *
  * In each round the first thread stores to all of them, then the second loads
- * all of them. So each access is followed by the other thread's a thousand
- * accesses of both later; what the first stores it stores to again after a
- * thousand of its own, and what the second has loaded is invalidated. What the
- * threads do to wait for each other has no hooks.
+ * all of them. So the other thread accesses each byte a thousand accesses of
+ * both later; the first thread stores to it again after a thousand of its own
+ * accesses, and the second finds what it loaded invalidated. The code that
+ * waits for turns has no hooks.
  *
- * With LOADS the second thread loads all of them so often in each round.
+ * With LOADS the second thread loads all bytes LOADS times in each round.
  */
 #include <stdlib.h>
 

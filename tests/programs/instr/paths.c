@@ -25,7 +25,7 @@ enum {
 	ROOM = 2048,
 };
 
-/* Called as it is written. */
+/* Keep the function as it is written. */
 #define APART __attribute__((noipa))
 
 static volatile char data[THREADS][BYTES];
@@ -82,7 +82,7 @@ APART static int jump_by_two(void)
 	return jump_by() + 1;
 }
 
-/* Its frame lies over those of what jumped. */
+/* Its frame covers those that the jump left. */
 APART static int widely(volatile char *p, int k)
 {
 	volatile char room[ROOM];

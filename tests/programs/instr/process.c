@@ -4,8 +4,8 @@
  *
  *	process NAME [TURNS]
  *
- * Prints what it did, the same with the hooks, without, and profiled. --list
- * prints the names.
+ * Prints the same with hooks, without hooks, and profiled. --list prints the
+ * names.
  */
 #include <errno.h>
 #include <limits.h>
@@ -29,10 +29,10 @@ enum {
 };
 
 static uint64_t shared[WORDS];
-static uint64_t numbers = 1000000; /* of error_numbers */
+static uint64_t numbers = 1000000; /* for error_numbers */
 static int early[WORDS];
 
-/* Accesses of which the profiler sees some. */
+/* Make accesses, some of which the profiler samples. */
 static uint64_t touch(uint64_t turns)
 {
 	uint64_t sum = 0;
@@ -59,7 +59,7 @@ static uint64_t total(void)
 	return sum;
 }
 
-/* So many times, or TURNS. */
+/* This often, or TURNS. */
 static void *toucher(void *turns)
 {
 	errno = 77;
@@ -111,7 +111,7 @@ static void *ends_raw(void *arg)
 	return arg;
 }
 
-/* Their stacks, too large to be kept for others, are unmapped at once. */
+/* The stacks are too large to be cached, so they are unmapped at once. */
 static void raw_exits(void)
 {
 	pthread_attr_t attr;
@@ -157,7 +157,7 @@ static void forks(void)
 	in_child("raw fork", syscall(SYS_fork));
 }
 
-/* A child of a process whose other threads are in the middle of things. */
+/* A child of a process whose other threads are anywhere in their work. */
 static void fork_of_threads(void)
 {
 	pthread_t t[THREADS];
@@ -226,7 +226,7 @@ static void handlers(void)
 	printf("%s\n", handled % 19900 ? "torn" : "whole");
 }
 
-/* Out of whatever the handler interrupted. */
+/* Jump out of whatever the handler interrupted. */
 static void jumps(void)
 {
 	static volatile int n;
@@ -235,7 +235,8 @@ static void jumps(void)
 
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
-	pthread_sigmask(SIG_BLOCK, &alarm, NULL); /* the thread's for good */
+	/* It stays blocked in this thread. */
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 	pthread_create(&t, NULL, toucher, NULL);
 	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
 	if (!sigsetjmp(back, 1))
@@ -278,7 +279,7 @@ static void cancel_asynchronous(void)
 	printf("%d\n", cancelled);
 }
 
-/* The hook comes before the access, which is the one that fails. */
+/* The hook comes before the access that faults. */
 static void on_fault(int sig)
 {
 	siglongjmp(back, 1);
@@ -298,8 +299,8 @@ static void faults(void)
 }
 
 /*
- * The profiler's handler uses errno, and the control block in which its address
- * is found, too. Ended by a signal if that goes on for ever.
+ * The profiler's handler changes errno, and the thread control block that holds
+ * its address. A signal ends the program if this goes on for ever.
  */
 static void *set_errors(void *n)
 {
@@ -355,7 +356,7 @@ static void crashes(void)
 	*nowhere = 1;
 }
 
-/* Others still run while the process ends. */
+/* Other threads still run while the process ends. */
 static void ends_while_others_run(void)
 {
 	pthread_t t;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * published - stores that an atomic store makes known
+ * published - stores that an atomic store publishes
  *
  *	published ROUNDS
  *
- * Each round stores to each of a thousand words, an atomic store and a copy of
- * a text coming next.
+ * Each round stores to each of a thousand words, followed by an atomic store
+ * and a copy of a text.
  */
 #include <stdlib.h>
 #include <string.h>

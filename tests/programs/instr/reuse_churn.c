@@ -7,17 +7,16 @@
  *	reuse_churn forks TIMES SWEEPS		children, also of exec, between
  *	reuse_churn exec THREADS SWEEPS		exec while all of them sweep
  *
- * A thread of class c is called "cN", N its words, 104 + 8 c, which it sweeps
- * again and again: by address each reuse time is N, by line 1 or N - 7. Where
- * threads follow each other the next one sweeps the same words, so that
- * whatever is left watched meets a thread that it does not belong to. Threads
- * return, exit, or are cancelled.
+ * A thread of class c is called "cN". N is the number of its words, 104 + 8 c,
+ * which it sweeps again and again: by address each reuse time is N, by line 1
+ * or N - 7. When threads follow each other, the next one sweeps the same words,
+ * so that a use left behind would meet a thread that it does not belong to.
+ * Threads return, exit, or are cancelled.
  *
- * Only the sweeps have hooks. Where there is a PMU that is not there
- * (tests/fake/fake_process.c), it is told of each of their accesses. Printed is
- *a checksum, and how often the perf events of the process counted when all
- *words were touched after the threads' end: what a debug register still
- *watched.
+ * Only the sweeps have hooks. On a simulated PMU (tests/fake/fake_process.c)
+ * the program reports each of their accesses. It prints a checksum, and how
+ * often the perf events of the process counted when it touched all words after
+ * the threads' end: that is what a debug register still watched.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -47,7 +46,7 @@ static unsigned long sweeps;
 static const char *program;
 static pthread_barrier_t all_up;
 
-/* An access a turn, and no other: the reuse time is @n. */
+/* One access a turn, and no other: the reuse time is @n. */
 static __attribute__((noinline)) uint64_t sweep(volatile uint64_t *w,
 						uint32_t n, unsigned long times)
 {
@@ -62,7 +61,7 @@ static __attribute__((noinline)) uint64_t sweep(volatile uint64_t *w,
 	return sum;
 }
 
-/* As a PMU samples them: label, then the instruction. */
+/* The access that a PMU samples: a label, then the instruction. */
 __asm__(".text\n"
 	"load_it: mov (%rdi), %rax\n ret\n"
 	"store_it: mov %rsi, (%rdi)\n ret\n");
@@ -154,7 +153,7 @@ UNSEEN static uint64_t end(pthread_t t)
 	return (uintptr_t)sum;
 }
 
-/* What the perf events of this process have counted. */
+/* The sum of the counts of this process's perf events. */
 UNSEEN static uint64_t counted(void)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -212,7 +211,7 @@ UNSEEN static uint64_t at_once(unsigned long threads)
 	return sum;
 }
 
-/* The child of a process whose threads sweep: sweeps the same words. */
+/* The child of a process whose threads sweep also sweeps the words. */
 UNSEEN static void child(unsigned long i)
 {
 	char number[24];

@@ -28,7 +28,7 @@ enum {
 	STACK_BYTES = 1 << 16,
 };
 
-/* Called as it is written. */
+/* Keep the function as it is written. */
 #ifdef __clang__
 #define APART __attribute__((noinline, disable_tail_calls))
 #else
@@ -47,7 +47,7 @@ APART static int touch(volatile char *p, int k)
 	return p[k];
 }
 
-/* Coroutines: each goes on to the next one, the last one home. */
+/* Each coroutine switches to the next one, the last one back home. */
 APART static void another(void)
 {
 	for (;;) {
@@ -101,7 +101,7 @@ APART static void coroutine(long rounds)
 		own();
 }
 
-/* The first one's stack lies above. */
+/* The first one's stack is above the others. */
 APART static void neighbours(long rounds)
 {
 	make(&contexts[0], room + STACK_BYTES, start_other);
@@ -192,7 +192,7 @@ APART static void forks(long rounds)
 		exit(1);
 }
 
-/* Its frame is wider than what arguments take. */
+/* Its frame is wider than arguments can be. */
 __attribute__((no_sanitize("thread"))) APART static void gap(void (*f)(void))
 {
 	volatile char wide[BYTES];
@@ -240,7 +240,7 @@ APART static void switched(long rounds)
 	pthread_join(thread, NULL);
 }
 
-/* Two functions a level, each calls one of those below. */
+/* Two functions on each level; each calls one on the level below. */
 #define LEVEL(name, below)                                                     \
 	APART static void name##_zero(uint32_t way)                            \
 	{                                                                      \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strangers - a thread's code without hooks stores to what another thread uses
+ * strangers - code without hooks stores to bytes that another thread uses
  *
  *	strangers ROUNDS stores|promises
  *
- * In each round the first thread stores to each of a thousand bytes, or says so
- * to the hooks and does not. Then the second, after one access with a hook to a
- * word of its own, stores to all of them without. To the hooks the first
- * thread's bytes are its alone.
+ * In each round the first thread stores to each of a thousand bytes, or only
+ * tells the hooks that it does. Then the second thread makes one access with a
+ * hook, to a word of its own, and stores to all of the bytes without hooks. To
+ * the hooks it looks as if only the first thread used the bytes.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "turns.h"
 
-/* Of the hooks; the program can do without. */
+/* A function of the hooks; NULL in a build without them. */
 void __tsan_write1(void *p) __attribute__((weak));
 
 static volatile long own __attribute__((aligned(64)));

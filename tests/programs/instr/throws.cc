@@ -4,8 +4,8 @@
  *
  *	throws ROUNDS
  *
- * Each byte is loaded before an exception is thrown through three functions,
- * and then from a function whose frame lies over theirs.
+ * Each byte is loaded before an exception passes through three functions, and
+ * again from a function whose frame covers theirs.
  */
 #include <cstdio>
 #include <cstdlib>

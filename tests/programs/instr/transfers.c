@@ -5,11 +5,12 @@
  *	transfers ROUNDS READERS same|other|both|copy
  *
  * In each round the main thread stores to a line, then one reader after the
- * other loads from it: READERS transfers. With "same" the readers load the
- * word that was stored, with "other" another one, with "both" the odd ones this
- * and the even ones that. With "copy" a page is filled and copied: a transfer
- *of each of its lines to each reader. Who comes next is told by semaphores,
- *which have no hooks. Prints the address of the first line.
+ * other loads from it: READERS transfers. With "same" the readers load the word
+ * that was stored, with "other" another one; with "both" odd readers do the
+ * former and even ones the latter. With "copy" the main thread fills a page and
+ * each reader copies it: a transfer of each of its lines to each reader.
+ * Semaphores, which have no hooks, pass the turn on. Prints the address of the
+ * first line.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -26,11 +27,11 @@ static struct {
 	_Alignas(PAGE_BYTES) volatile long word[8];
 	char rest[PAGE_BYTES - 64];
 } data;
-static sem_t turn[READERS_MAX + 1]; /* of main, of the readers */
+static sem_t turn[READERS_MAX + 1]; /* of main, then of the readers */
 static long rounds, readers;
-static int words[2]; /* that even and odd readers load, -1: the page */
+static int words[2]; /* that even and odd readers load; -1: the page */
 
-/* The compiler makes calls of those of unknown length alone. */
+/* The compiler calls memcpy only if it does not know the length. */
 static size_t length(void)
 {
 	size_t n = PAGE_BYTES;
@@ -74,7 +75,7 @@ int main(int argc, char **argv)
 		words[0] = words[1] = -1;
 	if (readers < 1 || readers > READERS_MAX)
 		return 1;
-	/* Registers tell of a load by what was loaded, too. */
+	/* Registers compare the value that was loaded, too. */
 	for (int i = 1; i < 8; i++)
 		data.word[i] = -i;
 	printf("%p\n", (void *)data.word);

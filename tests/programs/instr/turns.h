@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turns - two threads take turns at a thousand bytes
+ * turns - two threads take turns on a thousand bytes
  *
- * What they do to wait for each other has no hooks.
+ * The code that waits for turns has no hooks.
  */
 #ifndef COMDET_TESTS_PROGRAMS_INSTR_TURNS_H
 #define COMDET_TESTS_PROGRAMS_INSTR_TURNS_H
@@ -36,7 +36,7 @@ WITHOUT_HOOKS static void pass(uint32_t mine)
 	syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 2);
 }
 
-/* Returns what main does. */
+/* Returns the exit status of main. */
 static int take_turns(void *(*first)(void *), void *(*second)(void *))
 {
 	pthread_t thread[2];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unseen - code without hooks uses what code with hooks has stored
+ * unseen - code without hooks loads bytes that code with hooks has stored
  *
  *	unseen ROUNDS
  *
- * Each round stores to each of a thousand bytes, a function without hooks
- * loading each right after, and then loads each of them. To the hooks every
- * byte is used again after a thousand accesses. In truth a store is followed by
- * a load at once.
+ * Each round stores to each of a thousand bytes, which a function without hooks
+ * loads right after each store, and then loads each of them. To the hooks every
+ * byte is used again after a thousand accesses; in truth a load follows each
+ * store at once.
  */
 #include <stdlib.h>
 
