@@ -16,6 +16,7 @@
 #include "command.h"
 #include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
+#include "analysis/locality/mrc.h"
 
 enum {
 	LINE_MAX_BYTES = 256,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adjacent.h"
+#include "span.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -67,8 +68,8 @@ static double lines_while(const struct search *x, const struct reuse_cell *cell,
 {
 	double lines = 0, own = weight_of(cell);
 
-	for (size_t i = 0; i < x->streams->cells; i++) {
-		const struct reuse_cell *c = x->streams->cell[i];
+	for (size_t i = 0; i < x->streams->cells.count; i++) {
+		const struct reuse_cell *c = x->streams->cells.cell[i];
 
 		if (c->process == cell->process && c->basis == x->basis &&
 		    c->scope == REUSE_PRIVATE && c->locality)
@@ -101,8 +102,8 @@ static double thread_dram_from(struct search *x, const struct reuse_row *row)
 	const struct reuse_streams *s = x->streams;
 	int64_t thread = row->thread == ALL_THREADS ? -1 : (int64_t)row->thread;
 
-	for (size_t i = 0; i < s->cells; i++) {
-		const struct reuse_cell *c = s->cell[i];
+	for (size_t i = 0; i < s->cells.count; i++) {
+		const struct reuse_cell *c = s->cells.cell[i];
 
 		if (c->process != row->process || c->basis != x->basis ||
 		    c->scope != REUSE_PRIVATE || c->granularity != REUSE_LINE ||
@@ -298,11 +299,11 @@ void adjacent_predict(struct adjacent *a, const struct reuse_streams *s,
 						    : REUSE_COUNTED,
 		.llc_lines = (double)m->llc_bytes / line_bytes_of(s),
 		.private_lines = (double)m->private_bytes / line_bytes_of(s),
-		.dram_from = xcalloc(s->cells, sizeof(*x.dram_from)),
+		.dram_from = xcalloc(s->cells.count, sizeof(*x.dram_from)),
 	};
 	struct sum dram = { 0 }, sharing = { 0 };
 
-	for (size_t i = 0; i < s->cells; i++)
+	for (size_t i = 0; i < s->cells.count; i++)
 		x.dram_from[i] = -1;
 	interleave(&x);
 	for (size_t i = 0; i < s->profile->reuses; i++) {

@@ -25,7 +25,10 @@
  */
 #include <math.h>
 
+#include "band.h"
 #include "locality.h"
+#include "phases.h"
+#include "span.h"
 
 #define Z_95 1.959963984540054
 

@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "binomial.h"
 #include "locality.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cache_misses.h"
-#include "reuse_streams.h"
+#include "reuse_record.h"
 #include "analysis/base/util.h"
 #include "src/exact/cache_sets.h"
 

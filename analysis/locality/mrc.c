@@ -5,6 +5,10 @@
 #include <math.h>
 
 #include "mrc.h"
+#include "band.h"
+#include "binomial.h"
+#include "random.h"
+#include "span.h"
 #include "analysis/base/util.h"
 
 void mrc_compute(struct mrc *m, const struct locality *l,

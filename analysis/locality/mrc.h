@@ -14,6 +14,7 @@
 
 #include "host_caches.h"
 #include "locality.h"
+#include "src/base/interval.h"
 
 enum {
 	MRC_OCTAVE_MIN = 12, /* 4 KiB */

@@ -14,7 +14,7 @@
  */
 #include <math.h>
 
-#include "locality.h"
+#include "phases.h"
 
 static double distance_in(const struct locality *l,
 			  const struct locality *phase, double width, double rd)

@@ -21,7 +21,8 @@
  */
 #include <math.h>
 
-#include "locality.h"
+#include "random.h"
+#include "span.h"
 
 enum {
 	STEPS_MAX = 100

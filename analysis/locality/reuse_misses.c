@@ -4,7 +4,8 @@
  */
 #include <math.h>
 
-#include "reuse_streams.h"
+#include "reuse_misses.h"
+#include "binomial.h"
 
 bool reuse_stream_has_misses(const struct reuse_stream *s)
 {
@@ -79,8 +80,8 @@ size_t reuse_streams_threads(const struct reuse_streams *s)
 {
 	int64_t first = -1;
 
-	for (size_t i = 0; i < s->cells; i++) {
-		int64_t thread = s->cell[i]->thread;
+	for (size_t i = 0; i < s->cells.count; i++) {
+		int64_t thread = s->cells.cell[i]->thread;
 
 		if (thread < 0 || thread == first)
 			continue;

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reuse_streams.h"
+#include "reuse_phases.h"
+#include "reuse_record.h"
+#include "phases.h"
 #include "analysis/base/util.h"
 #include "src/store/reuse_tally.h"
 
@@ -28,7 +30,7 @@ static int by_phase(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-static struct reuse_cell *whole_of(const struct reuse_streams *s,
+static struct reuse_cell *whole_of(const struct reuse_cells *s,
 				   const struct reuse_row *row)
 {
 	const struct cdp_reuse *r = &row->record;
@@ -37,7 +39,7 @@ static struct reuse_cell *whole_of(const struct reuse_streams *s,
 	if (r->kind != CDP_REUSE_BIN || !r->use_ip ||
 	    r->granularity != REUSE_LINE)
 		return NULL;
-	c = reuse_streams_cell(
+	c = reuse_cells_find(
 		s, row->process, REUSE_SAMPLED, r->scope, r->granularity,
 		row->thread == ALL_THREADS ? -1 : (int64_t)row->thread,
 		r->domain);
@@ -45,7 +47,7 @@ static struct reuse_cell *whole_of(const struct reuse_streams *s,
 }
 
 /* Rows of one phase, from @row on; returns how many. */
-static size_t add_phase(const struct reuse_streams *s,
+static size_t add_phase(const struct reuse_cells *s,
 			const struct phase_row *row, size_t rows,
 			struct locality_phases *sum)
 {
@@ -70,7 +72,7 @@ static size_t add_phase(const struct reuse_streams *s,
 	return n;
 }
 
-void reuse_streams_bend(struct reuse_streams *s)
+void reuse_phases_bend(struct reuse_cells *s)
 {
 	const struct profile *p = s->profile;
 	struct phase_row *row = xcalloc(p->reuses + 1, sizeof(*row));

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "reuse_sites.h"
+#include "binomial.h"
+#include "span.h"
+#include "reuse_misses.h"
 #include "analysis/base/util.h"
 
 /* An instruction of a process, and the site it belongs to. */
@@ -177,8 +180,9 @@ static void count(struct building *b, const struct reuse_row *row,
 	if (p->outcome != REUSE_REUSED || p->reuse == REUSE_NO_SITE ||
 	    p->granularity != REUSE_LINE || p->scope == REUSE_SHARED)
 		return;
-	cell = reuse_streams_cell(b->s, row->process, REUSE_SAMPLED, p->scope,
-				  p->granularity, row->thread, r->domain);
+	cell = reuse_cells_find(&b->s->cells, row->process, REUSE_SAMPLED,
+				p->scope, p->granularity, row->thread,
+				r->domain);
 	if (!cell || !cell->whole->locality)
 		return;
 	site = &b->t->site[p->reuse];

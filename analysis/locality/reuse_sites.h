@@ -12,6 +12,7 @@
 
 #include "reuse_streams.h"
 #include "analysis/symbols/symbols.h"
+#include "src/base/interval.h"
 
 #define REUSE_NO_SITE UINT32_MAX
 

@@ -9,6 +9,7 @@
 #include "analysis/base/json_build.h"
 #include "caches.h"
 #include "analysis/base/util.h"
+#include "analysis/locality/reuse_misses.h"
 
 #define CONFLICT_TIMES 1.5   /* as many misses as expected */
 #define CONFLICT_SHARE 0.005 /* of all accesses, more than expected */

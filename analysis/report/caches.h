@@ -6,6 +6,7 @@
 #define COMDET_ANALYSIS_REPORT_CACHES_H
 
 #include "reuse.h"
+#include "analysis/locality/mrc.h"
 
 /*
  * The table of the @n caches of @s; where shared ones were simulated and are

@@ -12,6 +12,7 @@
 #include "caches.h"
 #include "reuse.h"
 #include "analysis/base/util.h"
+#include "analysis/locality/reuse_misses.h"
 
 enum {
 	NAME_COLUMNS = 15,
@@ -95,8 +96,8 @@ static bool is_of_thread(const struct reuse_streams *all,
 {
 	bool found = false;
 
-	for (size_t i = 0; i < all->cells; i++) {
-		const struct reuse_cell *c = all->cell[i];
+	for (size_t i = 0; i < all->cells.count; i++) {
+		const struct reuse_cell *c = all->cells.cell[i];
 
 		if (c->basis != s->basis || c->scope != s->scope ||
 		    c->granularity != s->granularity || c->ns != s->ns ||

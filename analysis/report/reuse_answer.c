@@ -8,6 +8,7 @@
 #include "caches.h"
 #include "reuse.h"
 #include "analysis/base/util.h"
+#include "analysis/locality/reuse_misses.h"
 
 const struct reuse_stream *report_reuse_main(const struct report_reuse *r,
 					     enum reuse_basis basis)

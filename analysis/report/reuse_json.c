@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "analysis/base/json_build.h"
+#include "analysis/locality/reuse_misses.h"
 #include "reuse.h"
 
 /*

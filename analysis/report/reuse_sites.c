@@ -8,6 +8,7 @@
 
 #include "reuse.h"
 #include "analysis/base/util.h"
+#include "analysis/locality/reuse_misses.h"
 
 enum {
 	ENDS_MAX = 5, /* rows of the table of last uses */

@@ -6,6 +6,7 @@
 
 #include "reuse.h"
 #include "analysis/base/util.h"
+#include "analysis/locality/reuse_misses.h"
 
 /* Is there a curve of its own for @s? */
 static bool has_curve(const struct report_reuse *r,

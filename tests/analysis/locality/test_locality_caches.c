@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "analysis/locality/locality.h"
+#include "analysis/locality/binomial.h"
+#include "analysis/locality/random.h"
 #include "tests/oracle/stack_oracle.h"
 #include "tests/run_suite.h"
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "analysis/locality/locality.h"
+#include "analysis/locality/band.h"
+#include "analysis/locality/phases.h"
 #include "tests/oracle/stack_oracle.h"
 #include "tests/run_suite.h"
 

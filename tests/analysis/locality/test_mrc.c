@@ -10,6 +10,7 @@
 
 #include "analysis/locality/mrc.h"
 #include "analysis/base/util.h"
+#include "analysis/locality/band.h"
 #include "tests/oracle/stack_oracle.h"
 #include "tests/run_suite.h"
 

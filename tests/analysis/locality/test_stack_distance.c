@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "analysis/locality/locality.h"
+#include "analysis/locality/binomial.h"
+#include "analysis/locality/random.h"
+#include "analysis/locality/span.h"
 #include "tests/oracle/stack_oracle.h"
 #include "tests/run_suite.h"
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reuse_cells - the reuse records of a profile, summed by thread and cache
+ *
+ * A cell holds the uses of one thread under one shared cache, or of one thread
+ * alone where the scope is private and caches do not matter. Its whole is the
+ * stream that its accesses ran in, whose distances apply to it: the thread
+ * itself, or all threads under the cache.
+ */
+#ifndef COMDET_ANALYSIS_LOCALITY_REUSE_CELLS_H
+#define COMDET_ANALYSIS_LOCALITY_REUSE_CELLS_H
+
+#include "locality.h"
+#include "reuse_record.h"
+
+struct reuse_cell {
+	uint32_t process;
+	enum reuse_basis basis;
+	enum reuse_scope scope;
+	enum reuse_granularity granularity;
+	int64_t thread; /* row; -1: all under the cache */
+	int64_t domain; /* the shared cache; -1: any */
+	bool ns;        /* by the clock */
+	struct reuse_histogram histogram;
+	/* Of it loads and stores that reuse, in lines; else NULL. */
+	struct reuse_histogram *kind[2];
+	/* Weights: shares no byte; same core (shared); first accesses. */
+	double spatial, own, cold;
+	double pairing[REUSE_PAIRINGS];
+	struct reuse_cell *whole;  /* whose distances apply; may be itself */
+	struct locality *locality; /* of a whole in lines, else NULL */
+};
+
+struct reuse_cells {
+	const struct profile *profile;
+	struct reuse_cell **cell;
+	size_t count, room;
+};
+
+void reuse_cells_init(struct reuse_cells *s, const struct profile *p);
+void reuse_cells_release(struct reuse_cells *s);
+
+/* The cell of the records of @thread under @domain; NULL if there is none. */
+struct reuse_cell *reuse_cells_find(const struct reuse_cells *s,
+				    uint32_t process, enum reuse_basis basis,
+				    enum reuse_scope scope,
+				    enum reuse_granularity granularity,
+				    int64_t thread, int64_t domain);
+
+#endif
