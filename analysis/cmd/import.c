@@ -21,6 +21,9 @@
 #include "command.h"
 #include "analysis/import/import.h"
 #include "analysis/base/util.h"
+#include "analysis/import/collect.h"
+#include "analysis/import/tasks.h"
+#include "analysis/import/write.h"
 #include "src/store/outdir.h"
 
 enum {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import - a recording of perf becomes an output directory
+ * import - a recording of perf in memory, on its way to an output directory
  *
- *   perf_data      records, as they are in the file
- *   import_collect memory samples and what tells of tasks, ordered by time
- *   import_records the latter, out of records
- *   import_tasks   which process and thread each sample is of, and its maps
- *   import_write   one process: samples through the board of src/engine/comm.c,
- * and into a .cdp file import_maps    the maps of that process import_tally the
- * samples of a process by instruction and cache line
+ *   perf_data  the records of the file
+ *   collect    reads them all: memory samples, and what happened to tasks
+ *   records    turns a record that is no sample into a task event
+ *   tasks      finds the process, thread and maps of each sample
+ *   write      writes a process: its samples go through the board of
+ *              src/engine/comm.c into a .cdp file
+ *   maps       writes the maps of that process
+ *   tally      sums its samples by instruction and cache line
  *
  * Everything is in memory before the first file is made, so a recording that
  * turns out to be damaged leaves nothing behind.
@@ -23,7 +24,6 @@
 
 #include "perf_data.h"
 #include "src/store/cdp.h"
-#include "src/store/store.h"
 
 /* One memory access in user space. */
 struct import_sample {
@@ -119,73 +119,20 @@ struct import {
 	FILE *print; /* samples are printed and not kept; NULL */
 };
 
-/*
- * Read all of @fd. Returns 0, or -errno with @im->error set to one line that
- * continues "FILE ". import_release undoes it in any case.
- */
-int import_collect(struct import *im, int fd);
+/* Release everything that import_collect() and its successors allocated. */
 void import_release(struct import *im);
 
-/* Append to @im->item. Returns 0 or -errno. */
+/*
+ * Append the place in time of sample or, with IMPORT_TASK_BIT, task @at.
+ * Returns 0, or -errno with @im->error set.
+ */
 int import_add_item(struct import *im, uint64_t time, uint32_t at);
-/* NULL if @e is. */
+
+/* Make room for the events that @im->data has found since the last call. */
+void import_know_events(struct import *im);
+
+/* The sums of @e; NULL if @e is NULL. */
 struct import_event *import_event(struct import *im,
 				  const struct perf_data_event *e);
-/* records.c: a record that is no sample. Returns 0 or -errno. */
-int import_record(struct import *im, const struct perf_event_header *h,
-		  const void *record, size_t bytes);
-
-/* Find process, thread and generation of all samples. */
-void import_tasks(struct import *im);
-
-/* What is the same for all processes of a recording. */
-struct import_run {
-	const char *file; /* as the user named it */
-	const char *run_id;
-	uint32_t main_process; /* which carries the losses */
-	uint64_t gap, expiry;  /* ns: a thread's median, and the board's */
-	uint64_t mean_period;
-	uint64_t start, end; /* time of the first and the last sample */
-};
-
-void import_plan(const struct import *im, struct import_run *run);
-
-/*
- * Write process @p into @dirfd. *@detections is raised. Returns 0 or -errno,
- * with @im->error as above; then there may be a file.
- */
-int import_write(struct import *im, const struct import_run *run, uint32_t p,
-		 int dirfd, uint64_t *detections);
-
-/*
- * maps.c: the maps of process @s that its samples need, into @store.
- * Returns 0 or -ENOSPC.
- */
-int import_maps_write(struct import *im, const struct import_process *s,
-		      struct store *store);
-/* The file of its program, else its name; what is mapped tells. */
-const char *import_program(const struct import *im,
-			   const struct import_process *s);
-
-/* Tallies of one process; see struct cdp_memory_tally. */
-struct import_tally {
-	struct import_tally_entry *entry;
-	size_t entries, entries_room;
-	uint32_t *slot; /* hash table: number of the entry, plus one */
-	size_t slots;   /* a power of two */
-};
-
-struct import_tally_entry {
-	struct cdp_memory record;
-};
-
-void import_tally_add(struct import_tally *t, enum cdp_memory_kind kind,
-		      uint64_t address, const struct import_sample *s);
-/*
- * Order by address group, most periods first, keep @max entries at the most
- * and add up the others in entries with address 0.
- */
-void import_tally_finish(struct import_tally *t, size_t max);
-void import_tally_release(struct import_tally *t);
 
 #endif

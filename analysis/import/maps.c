@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "import.h"
+#include "maps.h"
 #include "analysis/base/util.h"
 
 enum {

@@ -3,14 +3,13 @@
  * perf_data - the records of a perf.data file or stream, one after another
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perf_data.h"
+#include "perf_data_internal.h"
 #include "analysis/base/util.h"
 
 #define MAGIC         UINT64_C(0x32454c4946524550) /* PERFILE2 */
@@ -39,16 +38,6 @@ _Static_assert(sizeof(struct file_header) == 104, "perf.data header");
 enum {
 	STREAM_HEADER_BYTES = 2 * sizeof(uint64_t),
 };
-
-int perf_data_fail(struct perf_data *d, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(d->error, sizeof(d->error), format, ap);
-	va_end(ap);
-	return -EBADMSG;
-}
 
 static int fail_errno(struct perf_data *d, int error)
 {

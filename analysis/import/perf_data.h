@@ -129,32 +129,10 @@ const struct perf_data_event *perf_data_event(struct perf_data *d,
 					      const void *record, size_t bytes,
 					      struct perf_data_id **id);
 
-/* For the parts of this module. */
-
-/* Set the error and return -EBADMSG. */
+/* Set @d->error and return -EBADMSG. */
 int perf_data_fail(struct perf_data *d, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* perf_data_header.c: attributes and features at the end of a file. */
-int perf_data_read_attrs(struct perf_data *d, uint64_t offset, uint64_t bytes,
-			 uint64_t stride);
-int perf_data_read_features(struct perf_data *d, const uint64_t flags[4],
-			    uint64_t offset);
-/* The same in records of a stream. */
-int perf_data_take_attr(struct perf_data *d, const char *at, size_t bytes);
-int perf_data_take_feature(struct perf_data *d, uint64_t feature,
-			   const char *at, size_t bytes);
-int perf_data_take_update(struct perf_data *d, const char *at, size_t bytes);
-int perf_data_take_build_id(struct perf_data *d, const char *at, size_t bytes);
-/* Refuse what cannot be read: another architecture, ids in no one place. */
-int perf_data_check(struct perf_data *d);
-
-/* perf_data_kind.c: what @e samples, as far as is known by now, into it. */
-void perf_data_name_kind(const struct perf_data *d, struct perf_data_event *e);
-
-/* perf_data_inflate.c: append what @at holds, compressed, to d->inflated. */
-int perf_data_inflate(struct perf_data *d, const char *at, size_t bytes);
-void perf_data_inflate_end(struct perf_data *d);
 /* Was libzstd there at build time? */
 bool perf_data_inflates(void);
 

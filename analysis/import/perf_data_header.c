@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "perf_data.h"
+#include "perf_data_internal.h"
 #include "analysis/base/util.h"
 
 /* Numbers of features (perf.data-file-format.txt of tools/perf). */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf_data.h"
+#include "perf_data_internal.h"
 #include "analysis/base/util.h"
 
 #ifdef HAVE_ZSTD

@@ -9,7 +9,7 @@
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 
-#include "perf_data.h"
+#include "perf_data_internal.h"
 
 /* Whether @name has @word, at its beginning or behind another character. */
 static bool has_word(const char *name, const char *word)

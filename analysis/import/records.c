@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "import.h"
+#include "records.h"
 #include "analysis/base/util.h"
 
 enum {

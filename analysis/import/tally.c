@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import.h"
+#include "tally.h"
 #include "index.h"
 #include "analysis/base/util.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import.h"
+#include "tasks.h"
 #include "analysis/base/util.h"
 
 struct player {

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import.h"
+#include "write.h"
+#include "maps.h"
+#include "tally.h"
 #include "analysis/base/util.h"
 #include "src/engine/comm.h"
 #include "src/store/store.h"

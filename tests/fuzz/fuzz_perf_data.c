@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 #include "analysis/import/import.h"
+#include "analysis/import/collect.h"
+#include "analysis/import/tasks.h"
+#include "analysis/import/write.h"
 #include "tests/fake/perf_twins.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

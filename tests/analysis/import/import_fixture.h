@@ -9,6 +9,9 @@
 
 #include "analysis/import/import.h"
 #include "analysis/profile/profile.h"
+#include "analysis/import/collect.h"
+#include "analysis/import/tasks.h"
+#include "analysis/import/write.h"
 #include "tests/fake/perf_twins.h"
 #include "tests/sandbox.h"
 #include "src/store/outdir.h"

@@ -3,6 +3,7 @@
  * test_import_sums - what an import counts: losses, events, sources, periods
  */
 #include "import_fixture.h"
+#include "analysis/import/tally.h"
 #include "tests/run_suite.h"
 
 START_TEST(what_is_left_out_is_counted_by_its_cause)

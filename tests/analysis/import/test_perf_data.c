@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analysis/import/perf_data.h"
+#include "analysis/import/perf_data_internal.h"
 #include "tests/fake/perf_file.h"
 #include "src/base/rng.h"
 #include "tests/run_suite.h"
