@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/library.h"
-#include "analysis/doctor/pmu_probe.h"
 #include "pmu_study.h"
-#include "analysis/doctor/probe.h"
+#include "analysis/base/library.h"
 #include "analysis/base/util.h"
+#include "analysis/doctor/pmu_probe.h"
+#include "analysis/doctor/probe.h"
 
 const char *const pmu_study_names[PMU_STUDY_COLUMNS] = {
 	[PMU_STUDY_NATIVE] = "native", [PMU_STUDY_QEMU] = "qemu",

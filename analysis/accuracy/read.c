@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "accuracy.h"
+#include "analysis/base/util.h"
 #include "analysis/profile/estimate.h"
 #include "analysis/profile/profile.h"
-#include "analysis/base/util.h"
 #include "src/exact/directory.h"
 
 #define Z_95 1.959963984540054 /* normal quantile of 0.975 */

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "accuracy.h"
 #include "run.h"
+#include "accuracy.h"
 #include "analysis/base/library.h"
 #include "analysis/base/util.h"
 

@@ -132,11 +132,9 @@ static int compare_addresses(const void *a, const void *b)
 static int compare_places(const void *a, const void *b, void *sites)
 {
 	const struct site_tally *site = sites;
-	const struct site_tally *x = &site[*(const uint32_t *)a];
-	const struct site_tally *y = &site[*(const uint32_t *)b];
-	int order = strcmp(x->place.module, y->place.module);
 
-	return order ? order : order_u64(x->place.offset, y->place.offset);
+	return place_compare(&site[*(const uint32_t *)a].place,
+			     &site[*(const uint32_t *)b].place);
 }
 
 static int compare_weights(const void *a, const void *b, void *sites)

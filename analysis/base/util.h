@@ -92,6 +92,9 @@ size_t text_columns(const char *s);
  */
 void print_wrapped(FILE *f, const char *s, size_t at, size_t indent);
 
+/* The last part of a path, or @path itself if it ends in a slash. */
+const char *base_name(const char *path);
+
 /* The content of a small file without its last newline; false if none. */
 bool read_line(const char *path, char *buf, size_t size);
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/accuracy/accuracy.h"
 #include "command.h"
-#include "analysis/base/library.h"
+#include "analysis/accuracy/accuracy.h"
 #include "analysis/accuracy/pmu_study.h"
+#include "analysis/base/library.h"
 #include "analysis/base/util.h"
 
 enum {

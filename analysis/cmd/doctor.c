@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "command.h"
-#include "analysis/doctor/doctor.h"
 #include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
+#include "analysis/doctor/doctor.h"
 
 enum {
 	NAME_COLUMNS = 19

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "analysis/import/import.h"
 #include "analysis/base/util.h"
 #include "analysis/import/collect.h"
+#include "analysis/import/import.h"
 #include "analysis/import/tasks.h"
 #include "analysis/import/write.h"
 #include "src/store/outdir.h"

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/locality/adjacent.h"
 #include "command.h"
 #include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
+#include "analysis/locality/adjacent.h"
 #include "analysis/locality/mrc.h"
 
 enum {

@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "analysis/symbols/elf_hooks.h"
-#include "analysis/symbols/elf_inspect.h"
 #include "analysis/base/library.h"
+#include "analysis/base/util.h"
 #include "analysis/profile/profile.h"
 #include "analysis/record/record.h"
-#include "analysis/base/util.h"
+#include "analysis/symbols/elf_hooks.h"
+#include "analysis/symbols/elf_inspect.h"
 #include "src/store/outdir.h"
 
 static char *find_library(const char *name, const char *variable)

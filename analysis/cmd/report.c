@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "analysis/report/report.h"
-#include "analysis/report/reuse.h"
 #include "analysis/base/util.h"
+#include "analysis/report/json.h"
+#include "analysis/report/reuse_svg.h"
+#include "analysis/report/reuse_words.h"
+#include "analysis/report/text.h"
 
 enum {
 	TOP_DEFAULT = 10,

@@ -9,10 +9,10 @@
 #include <sys/utsname.h>
 
 #include "doctor.h"
-#include "analysis/base/library.h"
-#include "analysis/import/perf_data.h"
 #include "pmu_probe.h"
+#include "analysis/base/library.h"
 #include "analysis/base/util.h"
+#include "analysis/import/perf_data.h"
 #include "src/pmu/errors.h"
 #include "src/pmu/kernel.h"
 

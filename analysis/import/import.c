@@ -2,7 +2,6 @@
 /*
  * import - a recording of perf in memory
  */
-
 #include <stdlib.h>
 #include <string.h>
 

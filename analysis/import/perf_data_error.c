@@ -2,7 +2,6 @@
 /*
  * perf_data_error - say why a recording cannot be read
  */
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

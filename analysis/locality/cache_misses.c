@@ -184,33 +184,16 @@ static int by_address(const void *a, const void *b)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct place *x = &((const struct cache_misser *)a)->place;
-	const struct place *y = &((const struct cache_misser *)b)->place;
-	int order = strcmp(x->module, y->module);
+	const struct cache_misser *x = a, *y = b;
 
-	return order ? order
-		     : (x->offset > y->offset) - (x->offset < y->offset);
+	return place_compare(&x->place, &y->place);
 }
 
-static int compare_text(const char *x, const char *y)
-{
-	return strcmp(x ? x : "", y ? y : "");
-}
-
-/* Places without a line of the source are lines of their own. */
 static int by_line(const void *a, const void *b)
 {
-	const struct place *x = &((const struct cache_misser *)a)->place;
-	const struct place *y = &((const struct cache_misser *)b)->place;
-	int order = strcmp(x->module, y->module);
+	const struct cache_misser *x = a, *y = b;
 
-	if (!order)
-		order = compare_text(x->file, y->file);
-	if (!order && !x->file)
-		return by_place(a, b);
-	if (!order && x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return order ? order : compare_text(x->function, y->function);
+	return place_compare_lines(&x->place, &y->place);
 }
 
 static void add(struct cache_misser *to, const struct cache_misser *m)

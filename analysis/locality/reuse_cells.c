@@ -2,7 +2,6 @@
 /*
  * reuse_cells - the reuse records of a profile, summed by thread and cache
  */
-
 #include <stdlib.h>
 #include <string.h>
 

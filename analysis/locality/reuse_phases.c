@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "reuse_phases.h"
-#include "reuse_record.h"
 #include "phases.h"
+#include "reuse_record.h"
 #include "analysis/base/util.h"
 #include "src/store/reuse_tally.h"
 

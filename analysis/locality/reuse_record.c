@@ -2,7 +2,6 @@
 /*
  * reuse_record - what one record of a profile says of reuse
  */
-
 #include <string.h>
 
 #include "reuse_record.h"

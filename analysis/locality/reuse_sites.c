@@ -8,8 +8,8 @@
 
 #include "reuse_sites.h"
 #include "binomial.h"
-#include "span.h"
 #include "reuse_misses.h"
+#include "span.h"
 #include "analysis/base/util.h"
 
 /* An instruction of a process, and the site it belongs to. */
@@ -71,12 +71,8 @@ static void note(struct building *b, const struct reuse_row *r, uint64_t ip)
 static int compare_places(const void *a, const void *b)
 {
 	const struct reuse_site *x = a, *y = b;
-	int order = strcmp(x->place.module, y->place.module);
 
-	if (order)
-		return order;
-	return (x->place.offset > y->place.offset) -
-	       (x->place.offset < y->place.offset);
+	return place_compare(&x->place, &y->place);
 }
 
 uint32_t reuse_sites_find(const struct reuse_sites *t, const struct place *p)

@@ -2,7 +2,6 @@
 /*
  * span - where the mass of a histogram's bin lies
  */
-
 #include <math.h>
 
 #include "span.h"

@@ -6,7 +6,6 @@
  * linear and its integral, the distance, piecewise quadratic. Both are kept at
  * the points where survival bends.
  */
-
 #include <math.h>
 
 #include "survival.h"

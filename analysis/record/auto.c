@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/doctor/probe.h"
 #include "record.h"
 #include "analysis/base/util.h"
+#include "analysis/doctor/probe.h"
 
 static bool timers_work(void)
 {

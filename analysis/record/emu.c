@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/locality/host_caches.h"
 #include "record.h"
 #include "analysis/base/util.h"
-#include "src/exact/cache_sets.h"
+#include "analysis/locality/host_caches.h"
 #include "src/base/topology.h"
+#include "src/exact/cache_sets.h"
 
 enum {
 	OWN_ARGUMENTS = 8,

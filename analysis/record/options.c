@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/doctor/pmu_probe.h"
 #include "record.h"
 #include "analysis/base/util.h"
+#include "analysis/doctor/pmu_probe.h"
 #include "src/exact/cache_sets.h"
 
 enum {

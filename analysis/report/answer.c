@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "answer.h"
+#include "estimate.h"
+#include "exact.h"
+#include "style.h"
 #include "analysis/base/util.h"
 #include "src/base/interval.h"
 
@@ -22,7 +25,7 @@ enum {
 	NAME_COLUMNS = 60,
 };
 
-uint64_t report_samples(const struct profile *p)
+static uint64_t count_samples(const struct profile *p)
 {
 	uint64_t n = 0;
 
@@ -32,7 +35,7 @@ uint64_t report_samples(const struct profile *p)
 	return n;
 }
 
-uint64_t report_threads_sampled(const struct profile *p)
+static uint64_t threads_sampled(const struct profile *p)
 {
 	uint64_t n = 0;
 
@@ -56,9 +59,9 @@ static uint64_t round_seconds(double s)
 	return s < 1e9 ? (uint64_t)(s / 3600 + 1) * 3600 : 0;
 }
 
-uint64_t report_seconds_needed(const struct profile *p)
+static uint64_t seconds_needed(const struct profile *p)
 {
-	uint64_t samples = report_samples(p);
+	uint64_t samples = count_samples(p);
 	double wall = (double)profile_wall_ns(p) / 1e9;
 
 	if (samples >= SURE_SAMPLES)
@@ -312,8 +315,7 @@ static char *nothing_sampled(const struct profile *p)
 	return xasprintf("Nothing can be said: no memory access was sampled in "
 			 "%s of CPU time. See below what was lost, or run at "
 			 "least %s s.",
-			 duration_text(cpu),
-			 count_text(report_seconds_needed(p)));
+			 duration_text(cpu), count_text(seconds_needed(p)));
 }
 
 /* " in 3.1 s of CPU time"; a recording of perf does not say. */
@@ -352,8 +354,8 @@ static char *one_sampled(const struct profile *p, uint64_t samples)
 static char *nothing_found(const struct report *r)
 {
 	const struct profile *p = r->profile;
-	uint64_t seconds = report_seconds_needed(p);
-	uint64_t samples = report_samples(p);
+	uint64_t seconds = seconds_needed(p);
+	uint64_t samples = count_samples(p);
 
 	if (r->thread >= 0 && p->pairs) {
 		const struct thread_row *t = &p->thread[r->thread];
@@ -367,7 +369,7 @@ static char *nothing_found(const struct report *r)
 	}
 	if (!samples)
 		return nothing_sampled(p);
-	if (report_threads_sampled(p) < 2)
+	if (threads_sampled(p) < 2)
 		return one_sampled(p, samples);
 	if (!seconds)
 		return xasprintf("No sharing between threads found in %s "
@@ -412,7 +414,7 @@ static void print_states(struct report *r)
 void report_answer(struct report *r)
 {
 	bool found = tally_total(r->tally.kind);
-	uint64_t transfers = 0, samples = report_samples(r->profile);
+	uint64_t transfers = 0, samples = count_samples(r->profile);
 	char *exact =
 		r->thread >= 0 ? NULL : report_exact_answer(r, &transfers);
 	char *text = NULL;

@@ -6,8 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/base/json_build.h"
 #include "caches.h"
+#include "reuse_words.h"
+#include "style.h"
+#include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
 #include "analysis/locality/reuse_misses.h"
 

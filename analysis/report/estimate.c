@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile/estimate.h"
+#include "estimate.h"
+#include "style.h"
 #include "analysis/base/json_build.h"
-#include "report.h"
+#include "analysis/profile/estimate.h"
 #include "src/base/interval.h"
 
 enum {

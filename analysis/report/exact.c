@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact.h"
+#include "style.h"
 #include "analysis/base/json_build.h"
-#include "report.h"
 #include "src/exact/directory.h"
 
 enum {

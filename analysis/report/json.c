@@ -8,10 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/json_build.h"
-#include "report.h"
+#include "json.h"
 #include "caches.h"
+#include "estimate.h"
+#include "exact.h"
+#include "memory.h"
 #include "reuse.h"
+#include "reuse_json.h"
+#include "analysis/base/json_build.h"
 #include "src/base/interval.h"
 
 enum {

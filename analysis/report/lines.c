@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "lines.h"
+#include "style.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -259,10 +260,7 @@ static int compare_sources(const void *a, const void *b)
 			order = p->line < q->line ? -1 : 1;
 		return order;
 	}
-	order = strcmp(p->module, q->module);
-	if (!order && p->offset != q->offset)
-		order = p->offset < q->offset ? -1 : 1;
-	return order;
+	return place_compare(p, q);
 }
 
 static int compare_source_weights(const void *a, const void *b)

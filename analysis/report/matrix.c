@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "matrix.h"
+#include "estimate.h"
+#include "style.h"
 #include "analysis/base/util.h"
 #include "src/base/interval.h"
 

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile/memory_tally.h"
-#include "report.h"
+#include "memory.h"
+#include "style.h"
 #include "analysis/base/util.h"
+#include "analysis/profile/memory_tally.h"
 
 enum {
 	SOURCE_COLUMNS = 38,

@@ -2,9 +2,9 @@
 /*
  * memory_json - where data came from, for programs: the object "memory"
  */
+#include "memory.h"
 #include "analysis/base/json_build.h"
 #include "analysis/profile/memory_tally.h"
-#include "report.h"
 
 static void put_sum(json_t *o, const struct memory_sum *s)
 {

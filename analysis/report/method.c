@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "report.h"
+#include "method.h"
+#include "estimate.h"
+#include "style.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -127,7 +129,7 @@ static const char *by_text(const struct tally *t)
 	return text;
 }
 
-void report_how(struct report *r)
+void report_method(struct report *r)
 {
 	const struct profile *p = r->profile;
 	const struct cdp_header *h = &profile_main_process(p)->header;

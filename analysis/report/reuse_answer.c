@@ -5,27 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "reuse_answer.h"
 #include "caches.h"
-#include "reuse.h"
+#include "reuse_times.h"
+#include "reuse_words.h"
 #include "analysis/base/util.h"
 #include "analysis/locality/reuse_misses.h"
-
-const struct reuse_stream *report_reuse_main(const struct report_reuse *r,
-					     enum reuse_basis basis)
-{
-	static const enum reuse_scope scopes[] = { REUSE_PRIVATE, REUSE_GLOBAL,
-						   REUSE_SHARED };
-
-	for (int g = REUSE_GRANULARITIES - 1; g >= 0; g--)
-		for (int i = 0; i < REUSE_SCOPES; i++) {
-			const struct reuse_stream *s =
-				report_reuse_find(r, basis, scopes[i], g);
-
-			if (s)
-				return s;
-		}
-	return NULL;
-}
 
 /* What @s misses, and what a stream of all threads says of shared caches. */
 static size_t caches_of(const struct report_reuse *r,

@@ -5,9 +5,12 @@
  */
 #include <math.h>
 
+#include "reuse_json.h"
+#include "reuse_paths.h"
+#include "reuse_times.h"
+#include "reuse_words.h"
 #include "analysis/base/json_build.h"
 #include "analysis/locality/reuse_misses.h"
-#include "reuse.h"
 
 /*
  * Limits of the weight of a bin: those of its share among all, which is what

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reuse_paths.h"
+#include "reuse_words.h"
 #include "analysis/base/json_build.h"
-#include "reuse.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -93,9 +94,9 @@ static struct told *tell(const struct report_reuse *r,
 		const struct reuse_path_pair *x = &r->paths.pair[i];
 
 		if (!is_like(&x->pair, p) ||
-		    reuse_compare_lines(&site[x->pair.use].place,
+		    place_compare_lines(&site[x->pair.use].place,
 					&site[p->use].place) ||
-		    reuse_compare_lines(&site[x->pair.reuse].place,
+		    place_compare_lines(&site[x->pair.reuse].place,
 					&site[p->reuse].place))
 			continue;
 		told = grow(told, *n, &room, sizeof(*told));

@@ -4,7 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "reuse.h"
+#include "reuse_svg.h"
+#include "reuse_words.h"
 #include "analysis/base/util.h"
 #include "analysis/locality/reuse_misses.h"
 

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "reuse.h"
+#include "reuse_times.h"
+#include "reuse_words.h"
+#include "style.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -26,24 +28,6 @@ struct interval reuse_share(const struct reuse_mass *part,
 	if (!ns && !(reuse_mass_variance(total) > 0))
 		v.low = v.high = share;
 	return v;
-}
-
-const char *reuse_time_text(double time, bool ns)
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	char text[32];
-	int unit = 0;
-
-	if (!ns)
-		return count_text((uint64_t)(time + .5));
-	while (unit < 3 && time >= 999.5) {
-		time /= 1000;
-		unit++;
-	}
-	snprintf(text, sizeof(text),
-		 time < 9.95 && unit ? "%.1f %s" : "%.0f %s", time,
-		 units[unit]);
-	return safe_text(text);
 }
 
 double reuse_median(const struct reuse_histogram *h)

@@ -5,61 +5,26 @@
  * Tables fit 80 columns where names allow it. Every number stands under or
  * beside its meaning and unit.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "text.h"
+#include "answer.h"
+#include "estimate.h"
+#include "exact.h"
+#include "lines.h"
+#include "matrix.h"
+#include "memory.h"
+#include "method.h"
 #include "reuse.h"
+#include "reuse_answer.h"
+#include "reuse_text.h"
+#include "style.h"
 #include "analysis/base/util.h"
 
 enum {
 	NAME_COLUMNS = 15
 };
-
-const char *paint(const struct report *r, enum paint p)
-{
-	if (!r->colour)
-		return "";
-	switch (p) {
-	case PAINT_HEAD:
-		return "\033[1m";
-	case PAINT_HOT:
-		return "\033[1;31m";
-	case PAINT_WARM:
-		return "\033[33m";
-	case PAINT_DIM:
-		return "\033[2m";
-	default:
-		return "\033[0m";
-	}
-}
-
-void report_heading(struct report *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	fprintf(r->out, "\n%s", paint(r, PAINT_HEAD));
-	va_start(ap, fmt);
-	vfprintf(r->out, fmt, ap);
-	va_end(ap);
-	fprintf(r->out, "%s\n", paint(r, PAINT_OFF));
-}
-
-const char *place_text(const struct place *p)
-{
-	char text[512];
-
-	if (p->file && p->line)
-		snprintf(text, sizeof(text), "%s:%d", base_name(p->file),
-			 p->line);
-	else if (p->file)
-		snprintf(text, sizeof(text), "%s", base_name(p->file));
-	else
-		snprintf(text, sizeof(text), "%s+0x%llx", base_name(p->module),
-			 (unsigned long long)p->offset);
-	return safe_text(text);
-}
 
 static void print_processes(struct report *r)
 {
@@ -128,7 +93,7 @@ static size_t pick_threads(const struct report *r, size_t *picked)
 	return n;
 }
 
-void report_threads(struct report *r)
+static void print_threads(struct report *r)
 {
 	const struct profile *p = r->profile;
 	size_t *picked = xcalloc(r->thread_rows + 1, sizeof(*picked));
@@ -180,7 +145,7 @@ void report_text(struct report *r)
 		report_answer(r);
 	if (r->profile->processes > 1)
 		print_processes(r);
-	report_threads(r);
+	print_threads(r);
 	if (tally_total(r->tally.kind)) {
 		report_matrix(r);
 		report_estimate(r);
@@ -190,7 +155,7 @@ void report_text(struct report *r)
 	report_exact(r);
 	report_reuse_text(r, r->reuse);
 	report_memory(r);
-	report_how(r);
+	report_method(r);
 	report_loss(r);
 	print_problems(r);
 }

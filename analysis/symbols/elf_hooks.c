@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "elf_inspect.h"
 #include "elf_hooks.h"
+#include "elf_inspect.h"
 #include "elf_loads.h"
 
 #define NOTE_NAME    "comdet"

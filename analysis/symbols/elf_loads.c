@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "elf_inspect.h"
 #include "elf_loads.h"
+#include "elf_inspect.h"
 
 enum {
 	LOADER_SECONDS = 5

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "module.h"
 #include "symbols.h"
+#include "module.h"
 #include "analysis/base/util.h"
 
 struct known_module {
@@ -57,13 +57,6 @@ static const char *keep(struct symbols *s, char *text)
 	s->kept = grow(s->kept, s->keeps, &s->keep_room, sizeof(*s->kept));
 	s->kept[s->keeps++] = text;
 	return text;
-}
-
-const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 static bool same_file(const struct cdp_map *a, const struct cdp_map *b)

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "place.h"
 #include "analysis/profile/profile.h"
 
 struct symbols;
@@ -26,22 +27,6 @@ enum object_kind {
 	OBJECT_STACK,   /* the main thread's stack */
 	OBJECT_MAPPED,  /* a file, shared memory */
 	OBJECT_UNNAMED, /* memory from mmap: heaps and threads' stacks */
-};
-
-/*
- * An instruction. Strings live as long as the struct symbols. Function, file
- * and line are the innermost that are not of a system header: what the user
- * wrote rather than what the library inlined there.
- */
-struct place {
-	const char *module;   /* path, "[vdso]", or "?" */
-	uint64_t offset;      /* from where the module was loaded */
-	const char *function; /* NULL: unknown */
-	const char *file;     /* as the compiler was given it; NULL: unknown */
-	int line;             /* 0: unknown */
-	/* Of the instruction itself if that is another place, else NULL, 0. */
-	const char *inner_function, *inner_file;
-	int inner_line;
 };
 
 struct object {
@@ -72,8 +57,5 @@ const char *symbols_problem(const struct symbols *s, size_t i);
 /* "counters+8", "heap", ...; a string of safe_text's kind. */
 const char *object_text(const struct object *o);
 const char *object_kind_text(enum object_kind kind);
-
-/* The last part of a path. */
-const char *base_name(const char *path);
 
 #endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * style - colours, headings and the wording that tables have in common
+ */
+#ifndef COMDET_ANALYSIS_REPORT_STYLE_H
+#define COMDET_ANALYSIS_REPORT_STYLE_H
+
+#include "report.h"
+
+enum paint {
+	PAINT_HEAD,
+	PAINT_HOT,
+	PAINT_WARM,
+	PAINT_DIM,
+	PAINT_OFF
+};
+
+/* The escape sequence of @p, or "" where the report has no colour. */
+const char *paint(const struct report *r, enum paint p);
+
+/* A blank line and a heading. */
+void report_heading(struct report *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* "... and 12 more" if a table of @rows rows was cut at @r->top. */
+void report_more(struct report *r, size_t rows);
+
+/* "foo.c:41 (function)" and the end of the line. */
+void report_place(struct report *r, const struct place *p);
+
+#endif
