@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accuracy.h"
+#include "coverage.h"
+#include "judge.h"
 #include "plan.h"
 #include "analysis/base/util.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accuracy.h"
+#include "judge.h"
 #include "analysis/base/util.h"
 
 /* 95 %: at most so many events are expected of which none was seen. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan - what the files with suites share
+ * plan - trials with their defaults, and figures that the suites share
  */
 #ifndef COMDET_ANALYSIS_ACCURACY_PLAN_H
 #define COMDET_ANALYSIS_ACCURACY_PLAN_H
@@ -42,6 +42,9 @@ struct accuracy_pattern {
 
 extern const struct accuracy_pattern accuracy_patterns[ACCURACY_PATTERNS];
 
+/* A topology of two sockets (src/base/topology.h) for record's --topology. */
+extern const char accuracy_sockets[];
+
 /*
  * A trial of at least @accesses accesses in all, with everything else at its
  * default and its number in the suite as the seed; the caller sets what
@@ -51,15 +54,5 @@ struct accuracy_trial *accuracy_plan(struct accuracy *all, const char *suite,
 				     const char *program, uint32_t threads,
 				     double accesses, double an_iteration,
 				     const char *options);
-
-extern const struct accuracy_suite accuracy_false_sharing;
-extern const struct accuracy_suite accuracy_read_write;
-extern const struct accuracy_suite accuracy_point_to_point;
-extern const struct accuracy_suite accuracy_operations;
-extern const struct accuracy_suite accuracy_placement;
-extern const struct accuracy_suite accuracy_periods;
-extern const struct accuracy_suite accuracy_board_sizes;
-extern const struct accuracy_suite accuracy_register_counts;
-extern const struct accuracy_suite accuracy_slices;
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "pmu_study.h"
+#include "pmu_study_internal.h"
 #include "analysis/base/util.h"
 
 enum {

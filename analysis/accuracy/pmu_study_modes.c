@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "pmu_study.h"
+#include "pmu_study_internal.h"
 #include "analysis/base/util.h"
 
 void pmu_study_multi_event(struct pmu_study *p)

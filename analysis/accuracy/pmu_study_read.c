@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmu_study.h"
+#include "pmu_study_internal.h"
 #include "analysis/base/util.h"
 #include "src/store/sample_log.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "pmu_study.h"
+#include "pmu_study_internal.h"
 #include "analysis/base/util.h"
 
 #define UNIFORM_BOUND 0.03 /* of a share of the clock's uniform samples */

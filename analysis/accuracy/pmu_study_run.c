@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "run.h"
-#include "pmu_study.h"
+#include "pmu_study_internal.h"
 #include "analysis/base/util.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmu_study.h"
+#include "pmu_study_internal.h"
 #include "analysis/base/library.h"
 #include "analysis/base/util.h"
 #include "analysis/doctor/pmu_probe.h"

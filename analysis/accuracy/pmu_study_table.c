@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmu_study.h"
+#include "pmu_study_internal.h"
+#include "judge.h"
 #include "analysis/base/util.h"
 
 enum {

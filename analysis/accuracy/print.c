@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "accuracy.h"
+#include "print.h"
 #include "analysis/base/json_build.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accuracy.h"
+#include "read.h"
 #include "analysis/base/util.h"
 #include "analysis/profile/estimate.h"
 #include "analysis/profile/profile.h"

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "run.h"
-#include "accuracy.h"
+#include "read.h"
 #include "analysis/base/library.h"
 #include "analysis/base/util.h"
 

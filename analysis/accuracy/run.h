@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - what all that runs microbenchmarks has in common
+ * run - run microbenchmarks under record
  */
 #ifndef COMDET_ANALYSIS_ACCURACY_RUN_H
 #define COMDET_ANALYSIS_ACCURACY_RUN_H
+
+#include "accuracy.h"
+
+/*
+ * Run the trials of @s, which begin at all->suite_first, all->jobs at a time. A
+ * trial that fails says so. Trials that all->minutes leaves no time for are
+ * removed from all->trials and counted in all->left_out. Dies if nothing can be
+ * run at all.
+ */
+void accuracy_run(struct accuracy *all, const struct accuracy_suite *s);
 
 /*
  * Where recordings go: @keep, which is made if it is not there, or a temporary

@@ -10,8 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "accuracy.h"
+#include "suites.h"
+#include "coverage.h"
+#include "judge.h"
 #include "plan.h"
+#include "sweeps.h"
 #include "analysis/base/util.h"
 
 enum {

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "accuracy.h"
+#include "sweeps.h"
+#include "judge.h"
 #include "plan.h"
 #include "analysis/base/util.h"
 

@@ -13,6 +13,9 @@
 #include "command.h"
 #include "analysis/accuracy/accuracy.h"
 #include "analysis/accuracy/pmu_study.h"
+#include "analysis/accuracy/print.h"
+#include "analysis/accuracy/run.h"
+#include "analysis/accuracy/suites.h"
 #include "analysis/base/library.h"
 #include "analysis/base/util.h"
 

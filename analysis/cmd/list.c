@@ -17,8 +17,8 @@
 #include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
 #include "src/pmu/kernel.h"
-#include "src/pmu/plan.h"
 #include "src/pmu/machine.h"
+#include "src/pmu/plan.h"
 
 enum {
 	LEAF_PERFMON = 0xa,             /* Intel: architectural PMU */

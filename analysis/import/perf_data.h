@@ -22,9 +22,9 @@
 #include <stdint.h>
 
 #include "index.h"
-#include "src/pmu/sample.h"
 #include "src/pmu/ibs.h"
 #include "src/pmu/memory.h"
+#include "src/pmu/sample.h"
 
 enum {
 	PERF_DATA_NAME_BYTES = 128,

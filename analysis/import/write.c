@@ -17,9 +17,9 @@
 #include "tally.h"
 #include "analysis/base/util.h"
 #include "src/engine/comm.h"
-#include "src/store/store.h"
 #include "src/store/core_table.h"
 #include "src/store/pair_table.h"
+#include "src/store/store.h"
 
 enum {
 	LINE_BYTES = 64, /* of every x86-64 */

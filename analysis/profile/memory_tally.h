@@ -15,8 +15,8 @@
 
 #include "profile.h"
 #include "src/base/interval.h"
-#include "src/pmu/sample.h"
 #include "src/pmu/memory.h"
+#include "src/pmu/sample.h"
 
 /* A read-modify-write that says so counts as a store. */
 enum memory_access {

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "record.h"
+#include "auto.h"
+#include "emu.h"
 #include "analysis/base/util.h"
 #include "analysis/doctor/probe.h"
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu.h"
 #include "record.h"
 #include "analysis/base/util.h"
 #include "analysis/locality/host_caches.h"

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "record.h"
+#include "source.h"
 #include "analysis/base/util.h"
 #include "analysis/doctor/pmu_probe.h"
 #include "src/exact/cache_sets.h"

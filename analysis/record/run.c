@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "run.h"
 #include "record.h"
 #include "analysis/base/util.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record.h"
+#include "source.h"
 #include "analysis/base/util.h"
 
 static bool source_is(const char *name)

@@ -7,6 +7,10 @@
 #include <math.h>
 
 #include "analysis/accuracy/accuracy.h"
+#include "analysis/accuracy/coverage.h"
+#include "analysis/accuracy/judge.h"
+#include "analysis/accuracy/read.h"
+#include "analysis/accuracy/suites.h"
 #include "tests/fake/fake_profile.h"
 #include "tests/run_verb.h"
 #include "tests/run_suite.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/accuracy/pmu_study.h"
+#include "analysis/accuracy/pmu_study_internal.h"
 #include "tests/sandbox.h"
 #include "src/base/rng.h"
 #include "src/store/sample_log.h"

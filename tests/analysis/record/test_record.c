@@ -7,7 +7,7 @@
 #include <elf.h>
 
 #include "analysis/symbols/elf_inspect.h"
-#include "analysis/record/record.h"
+#include "analysis/record/options.h"
 #include "tests/run_verb.h"
 #include "src/pmu/plan.h"
 #include "src/pmu/machine.h"

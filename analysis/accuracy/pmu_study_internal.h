@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmu_study_internal - what the files of pmu_study share
+ */
+#ifndef COMDET_ANALYSIS_ACCURACY_PMU_STUDY_INTERNAL_H
+#define COMDET_ANALYSIS_ACCURACY_PMU_STUDY_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pmu_study.h"
+#include "src/base/access.h"
+
+enum pmu_study_column {
+	PMU_STUDY_NATIVE,
+	PMU_STUDY_QEMU, /* without a plugin */
+	PMU_STUDY_CLOCK,
+	PMU_STUDY_EMU,
+	PMU_STUDY_INSTR,
+	PMU_STUDY_PEBS,
+	PMU_STUDY_IBS,
+	PMU_STUDY_COLUMNS
+};
+#define PMU_STUDY_FIRST PMU_STUDY_CLOCK /* of the sources */
+
+enum {
+	PMU_STUDY_RUNS_MAX = 20,
+	PMU_STUDY_SITES = 8,
+	PMU_STUDY_WORDS = 64, /* threads */
+	PMU_STUDY_FREQ_MAX = 20000,
+};
+
+/* An instruction of the loop, and the samples that it got. */
+struct pmu_study_site {
+	char name[16], event[16];
+	uint64_t low, high; /* code; 0: known by what it accesses */
+	uint64_t word[PMU_STUDY_WORDS];
+	size_t words;
+	uint64_t bytes;
+	uint64_t count; /* true executions that are accesses */
+	uint64_t samples[SAMPLE_KINDS];
+};
+
+struct pmu_study_run {
+	/* What to run. */
+	enum pmu_study_column column;
+	const char *program, *options;
+	uint64_t iterations;
+	uint64_t period; /* accesses between samples; the clock has: */
+	uint64_t freq;   /* samples a second of CPU time */
+	double interval; /* true accesses between samples, as asked for */
+	uint64_t seed;
+	/* What came of it. */
+	char *failed; /* NULL: all that follows is there */
+	struct pmu_study_site site[PMU_STUDY_SITES];
+	size_t sites;
+	uint64_t elsewhere[SAMPLE_KINDS]; /* samples outside of the loop */
+	uint64_t kernel; /* of all samples: instructions of the kernel's */
+	uint64_t locked_in_kernel; /* executions */
+	double seconds, cpu_seconds;
+	uint64_t peak_kb;
+};
+
+/* Whether a column's source opens here. */
+struct pmu_study_source {
+	bool wanted, opens;
+	char reason[400], advice[400]; /* where it does not */
+};
+
+extern const char *const pmu_study_names[PMU_STUDY_COLUMNS];
+
+struct pmu_study {
+	struct accuracy *all;
+	struct pmu_study_source source[PMU_STUDY_COLUMNS];
+	unsigned int runs; /* of each figure */
+	unsigned int made; /* so far */
+};
+
+/* pmu_study_source.c: try those that @list names, by commas; NULL: all. */
+void pmu_study_look(struct pmu_study *p, const char *list);
+
+/* pmu_study_run.c */
+void pmu_study_execute(struct pmu_study *p, struct pmu_study_run *r);
+
+/* pmu_study_read.c: what the program said, and the log; sets failed or results
+ */
+void pmu_study_read_answer(struct pmu_study_run *r, const char *path);
+void pmu_study_read_log(struct pmu_study_run *r, const char *path);
+
+/*
+ * Samples of all kinds at sites of the events in @events, words of a text,
+ * NULL: any; executions of these.
+ */
+bool pmu_study_is_among(const struct pmu_study_site *s, const char *events);
+double pmu_study_samples(const struct pmu_study_run *r, const char *events);
+double pmu_study_accesses(const struct pmu_study_run *r, const char *events);
+
+/*
+ * pmu_study_plan.c: let @r sample every @interval accesses, about @samples
+ * times, in a loop of so many accesses an iteration that performs @rate a
+ * second. The clock is asked for so many samples a second instead. False where
+ * a source cannot be asked for so many.
+ */
+bool pmu_study_plan(struct pmu_study_run *r, double interval, double samples,
+		    double an_iteration, double rate);
+/* Accesses a second of CPU time, by a run of the loop without a profiler. */
+double pmu_study_rate(struct pmu_study *p, const char *program,
+		      const char *options);
+/*
+ * The bound of a count of @truth samples, as a part of it: the larger of 1 %
+ * and three standard errors of the mean of @runs counts. With @subset only some
+ * of the accesses that the source's counter counts are meant.
+ */
+double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
+		       bool subset);
+
+/* Some runs of the same. */
+struct pmu_study_point {
+	unsigned int runs;
+	struct pmu_study_run run[PMU_STUDY_RUNS_MAX];
+};
+
+/* Add a run like @model, and its results. */
+void pmu_study_add(struct pmu_study *p, struct pmu_study_point *to,
+		   const struct pmu_study_run *model);
+void pmu_study_point_release(struct pmu_study_point *p);
+
+struct pmu_study_mean {
+	unsigned int n;
+	double mean, error; /* standard error of the mean; NAN of one run */
+};
+
+/* Over the runs that did not fail, of any figure. */
+struct pmu_study_mean pmu_study_mean(
+	const struct pmu_study_point *p,
+	double (*figure)(const struct pmu_study_run *, const void *arg),
+	const void *arg);
+
+/* The same loop under all sources. */
+struct pmu_study_row {
+	struct pmu_study_run
+		model[PMU_STUDY_COLUMNS]; /* iterations 0: not run */
+	struct pmu_study_point point[PMU_STUDY_COLUMNS];
+};
+
+/*
+ * pmu_study_row.c: what to run of a loop with so many accesses an iteration,
+ * for about @samples samples; with @clock_interval 0 the clock, which takes a
+ * quarter of them, has an interval of its own.
+ */
+struct pmu_study_row *pmu_study_row_new(struct pmu_study *p,
+					const char *program,
+					const char *options, double interval,
+					double samples, double an_iteration,
+					double clock_interval);
+/* Runs in turns, so that a disturbance meets all sources. */
+void pmu_study_row_run(struct pmu_study *p, struct pmu_study_row *row);
+void pmu_study_row_free(struct pmu_study_row *row);
+/* How many samples a run should have of @events. */
+double pmu_study_truth(const struct pmu_study_run *r, const char *events);
+
+/*
+ * pmu_study_table.c: a cell of row @label for a column, "-" where none is put.
+ */
+struct pmu_study_table;
+struct pmu_study_table *pmu_study_table_new(const struct pmu_study *p,
+					    const char *title,
+					    const char *head);
+void pmu_study_table_put(struct pmu_study_table *t, const char *label,
+			 enum pmu_study_column c, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* A row even if nothing is put into it. */
+void pmu_study_table_label(struct pmu_study_table *t, const char *label);
+/* Print it unless rows go to JSON; releases it. */
+void pmu_study_table_end(struct pmu_study_table *t);
+
+/*
+ * A row for the verdict, in relative error or, with @points, by difference.
+ */
+void pmu_study_judge(struct pmu_study *p, enum pmu_study_column c, char *name,
+		     const char *metric, struct pmu_study_mean m, double truth,
+		     bool points, double bound);
+/*
+ * Counts of samples by what they should be, in the table and as rows: judged
+ * from an interval of 1000 on; of the clock the share of its uniform samples,
+ * which is all that is told where @events are not all.
+ */
+void pmu_study_put_counts(struct pmu_study *p, struct pmu_study_table *t,
+			  const char *benchmark, const char *label,
+			  const struct pmu_study_row *row, const char *events,
+			  bool subset);
+/* CPU time of an access, or peak memory, by that without a profiler. */
+void pmu_study_put_time(struct pmu_study_table *t, const char *label,
+			const struct pmu_study_row *row);
+void pmu_study_put_memory(struct pmu_study_table *t, const char *label,
+			  const struct pmu_study_row *row);
+
+/* The benchmarks: pmu_study_loops.c, pmu_study_modes.c. */
+void pmu_study_load_ratio(struct pmu_study *p);
+void pmu_study_locked_load(struct pmu_study *p);
+void pmu_study_bias(struct pmu_study *p);
+void pmu_study_multi_event(struct pmu_study *p);
+void pmu_study_exec_mode(struct pmu_study *p);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run - start the program that is recorded, and wait for it
+ */
+#ifndef COMDET_ANALYSIS_RECORD_RUN_H
+#define COMDET_ANALYSIS_RECORD_RUN_H
+
+#include <sys/types.h>
+
+struct run {
+	pid_t pid;
+	const char *path;    /* to exec */
+	char **argv;         /* as the program is to see it */
+	const char *library; /* to preload: absolute path, NULL: none */
+	const char *run_id;
+	const char *out; /* absolute */
+	/* When the program could not be executed, errno of that; else 0. */
+	int exec_error;
+};
+
+/*
+ * Start the program, pass signals on to it, stop when it stops for job
+ * control, and wait for its end. Returns its exit status, or 128 + the signal
+ * that ended it.
+ */
+int run_program(struct run *r);
+
+#endif
