@@ -156,6 +156,8 @@ struct pmu_study_row *pmu_study_row_new(struct pmu_study *p,
 					double clock_interval);
 /* Runs in turns, so that a disturbance meets all sources. */
 void pmu_study_row_run(struct pmu_study *p, struct pmu_study_row *row);
+/* The same, without the run that has no profiler. */
+void pmu_study_row_run_profiled(struct pmu_study *p, struct pmu_study_row *row);
 void pmu_study_row_free(struct pmu_study_row *row);
 /* How many samples a run should have of @events. */
 double pmu_study_truth(const struct pmu_study_run *r, const char *events);
@@ -202,5 +204,7 @@ void pmu_study_locked_load(struct pmu_study *p);
 void pmu_study_bias(struct pmu_study *p);
 void pmu_study_multi_event(struct pmu_study *p);
 void pmu_study_exec_mode(struct pmu_study *p);
+/* Cost and error by the interval, as in table 5.2 of the thesis. */
+void pmu_study_cost(struct pmu_study *p);
 
 #endif

@@ -17,6 +17,7 @@
 
 enum {
 	LOADS = 4, /* of Bias-Bench */
+	COST_ITERATIONS = 500 * 1000 * 1000,
 };
 
 void pmu_study_load_ratio(struct pmu_study *p)
@@ -160,8 +161,7 @@ void pmu_study_bias(struct pmu_study *p)
 		"(table 4.3);\n  of the clock its uniform half",
 		"instruction");
 
-	row->model[PMU_STUDY_NATIVE].iterations = 0;
-	pmu_study_row_run(p, row);
+	pmu_study_row_run_profiled(p, row);
 	for (int c = PMU_STUDY_FIRST; c < PMU_STUDY_COLUMNS; c++) {
 		const struct pmu_study_point *of = &row->point[c];
 
@@ -174,4 +174,40 @@ void pmu_study_bias(struct pmu_study *p)
 	}
 	pmu_study_table_end(t);
 	pmu_study_row_free(row);
+}
+
+void pmu_study_cost(struct pmu_study *p)
+{
+	static const double intervals[] = { 100e3, 500e3, 1000e3, 2000e3 };
+	struct pmu_study_table *time = pmu_study_table_new(
+		p,
+		"Load-Ratio 1/20 by interval: CPU time of the loop, by that "
+		"without a profiler\n  (form of table 5.2)",
+		"interval");
+	struct pmu_study_table *memory = pmu_study_table_new(
+		p, "The same: peak resident memory", "interval");
+	struct pmu_study_table *error = pmu_study_table_new(
+		p, "The same: samples of 100 expected", "interval");
+
+	p->source[PMU_STUDY_QEMU].wanted = p->source[PMU_STUDY_EMU].wanted;
+	for (size_t i = 0; i < sizeof(intervals) / sizeof(*intervals); i++) {
+		const char *label = count_text((uint64_t)intervals[i]);
+		struct pmu_study_row *row = pmu_study_row_new(
+			p, "load_ratio", "--ratio 20", intervals[i],
+			COST_ITERATIONS / intervals[i], 1, intervals[i]);
+
+		for (int c = 0; c < PMU_STUDY_COLUMNS; c++)
+			if (row->model[c].iterations)
+				row->model[c].iterations = COST_ITERATIONS;
+		pmu_study_row_run(p, row);
+		pmu_study_put_counts(p, error, "Load-Ratio 1/20, cost", label,
+				     row, NULL, false);
+		pmu_study_put_time(time, label, row);
+		pmu_study_put_memory(memory, label, row);
+		pmu_study_row_free(row);
+	}
+	p->source[PMU_STUDY_QEMU].wanted = false;
+	pmu_study_table_end(time);
+	pmu_study_table_end(memory);
+	pmu_study_table_end(error);
 }

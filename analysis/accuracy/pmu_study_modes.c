@@ -34,8 +34,7 @@ void pmu_study_multi_event(struct pmu_study *p)
 		"(figure 4.7);\n  of the clock its uniform half",
 		"event");
 
-	row->model[PMU_STUDY_NATIVE].iterations = 0;
-	pmu_study_row_run(p, row);
+	pmu_study_row_run_profiled(p, row);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		pmu_study_put_counts(p, t, "Multi-Event", cases[i].label, row,
 				     cases[i].events, cases[i].subset);
@@ -81,8 +80,7 @@ void pmu_study_exec_mode(struct pmu_study *p)
 		"expected,\n  and of 100 at the load in user space",
 		"samples");
 
-	row->model[PMU_STUDY_NATIVE].iterations = 0;
-	pmu_study_row_run(p, row);
+	pmu_study_row_run_profiled(p, row);
 	for (int c = PMU_STUDY_FIRST; c < PMU_STUDY_COLUMNS; c++) {
 		const struct pmu_study_point *of = &row->point[c];
 		struct pmu_study_mean m = pmu_study_mean(of, in_kernel, NULL);

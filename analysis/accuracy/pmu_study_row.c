@@ -79,6 +79,12 @@ void pmu_study_row_run(struct pmu_study *p, struct pmu_study_row *row)
 		}
 }
 
+void pmu_study_row_run_profiled(struct pmu_study *p, struct pmu_study_row *row)
+{
+	row->model[PMU_STUDY_NATIVE].iterations = 0;
+	pmu_study_row_run(p, row);
+}
+
 void pmu_study_row_free(struct pmu_study_row *row)
 {
 	for (int c = 0; c < PMU_STUDY_COLUMNS; c++)

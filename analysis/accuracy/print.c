@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "print.h"
+#include "judge.h"
 #include "analysis/base/json_build.h"
 
 enum {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "util.h"
+#include "src/base/interval.h"
 
 static inline void put(json_t *object, const char *name, json_t *value)
 {
@@ -58,6 +59,13 @@ static inline void put_text(json_t *object, const char *name, const char *s)
 static inline json_t *hex(uint64_t n)
 {
 	return json_sprintf("0x%llx", (unsigned long long)n);
+}
+
+/* The limits of an interval. */
+static inline void put_interval(json_t *object, struct interval v)
+{
+	put(object, "low", json_real(v.low));
+	put(object, "high", json_real(v.high));
 }
 
 /* Where code is in the source; NULL: unknown. */

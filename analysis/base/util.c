@@ -2,9 +2,7 @@
 /*
  * util - messages, colour, numbers and untrusted text, for all verbs
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,36 +60,6 @@ static void no_memory(void)
 	die("out of memory; close other programs or raise the memory limit");
 }
 
-/* Whether @arg is an option of this letter with a value that it cannot have. */
-static bool has_needless_value(const char *arg, int letter,
-			       const struct option *options)
-{
-	size_t n = strcspn(arg, "=");
-
-	if (strncmp(arg, "--", 2) || !arg[n])
-		return false;
-	for (const struct option *o = options; o->name; o++)
-		if (o->val == letter && o->has_arg == no_argument &&
-		    !strncmp(o->name, arg + 2, n - 2))
-			return true;
-	return false;
-}
-
-void die_option(const char *verb, int letter, char *const *argv,
-		const struct option *options)
-{
-	const char *arg = argv[optind - 1];
-	char one[] = { '-', (char)optopt, '\0' };
-
-	if (letter == ':')
-		die("%s: the option '%s' needs a value", verb, safe_text(arg));
-	if (optopt && has_needless_value(arg, optopt, options))
-		die("%s: the option '%.*s' takes no value", verb,
-		    (int)strcspn(arg, "="), safe_text(arg));
-	die("%s has no option '%s'; see reusetrack %s --help", verb,
-	    safe_text(optopt ? one : arg), verb);
-}
-
 void *xcalloc(size_t n, size_t size)
 {
 	void *p = calloc(n ? n : 1, size ? size : 1);
@@ -110,30 +78,23 @@ char *xstrdup(const char *s)
 	return p;
 }
 
-long whole_number(const char *name, const char *value, long low, long high)
+char *xvasprintf(const char *fmt, va_list ap)
 {
-	char *end;
-	long n;
+	char *p;
 
-	errno = 0;
-	n = strtol(value, &end, 10);
-	if (end == value || *end || errno || n < low || n > high)
-		die("%s must be a whole number from %ld to %ld, not '%s'", name,
-		    low, high, safe_text(value));
-	return n;
+	if (vasprintf(&p, fmt, ap) < 0)
+		no_memory();
+	return p;
 }
 
 char *xasprintf(const char *fmt, ...)
 {
 	va_list ap;
 	char *p;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&p, fmt, ap);
+	p = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		no_memory();
 	return p;
 }
 

@@ -5,6 +5,7 @@
 #ifndef COMDET_ANALYSIS_BASE_UTIL_H
 #define COMDET_ANALYSIS_BASE_UTIL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,18 +23,11 @@ void die_as(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * Die for what getopt_long, whose options begin with a colon, returned as
- * @letter: '?' or ':'.
- */
-struct option;
-void die_option(const char *verb, int letter, char *const *argv,
-		const struct option *options) __attribute__((noreturn));
-
 /* Never return NULL. */
 void *xcalloc(size_t n, size_t size);
 char *xstrdup(const char *s);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap);
 
 /*
  * Make room for one element more in @array, of which @used of *@room elements
@@ -57,9 +51,6 @@ enum colour_mode {
 int colour_parse(const char *s);
 /* Whether to colour @f: a terminal, without NO_COLOR and TERM=dumb. */
 bool colour_wanted(enum colour_mode mode, FILE *f);
-
-/* The number that option @name was given as @value; it dies if that is none. */
-long whole_number(const char *name, const char *value, long low, long high);
 
 /*
  * Small texts, valid until the function was called another 16 times.

@@ -17,6 +17,7 @@
 #include "analysis/accuracy/run.h"
 #include "analysis/accuracy/suites.h"
 #include "analysis/base/library.h"
+#include "analysis/base/options.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -110,8 +111,7 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 			all->resume = true;
 			break;
 		case 'h':
-			fputs(cmd_accuracy.usage, stdout);
-			exit(fflush(stdout) ? 1 : 0);
+			print_usage(cmd_accuracy.usage);
 		default:
 			die_option("accuracy", letter, argv, options);
 		}

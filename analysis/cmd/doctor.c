@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "analysis/base/json_build.h"
+#include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/doctor/doctor.h"
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/import/collect.h"
 #include "analysis/import/import.h"

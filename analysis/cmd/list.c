@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "analysis/base/json_build.h"
+#include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "src/pmu/kernel.h"
 #include "src/pmu/machine.h"

@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "analysis/base/json_build.h"
+#include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/locality/adjacent.h"
 #include "analysis/locality/mrc.h"
@@ -57,18 +58,12 @@ static void parse_options(int argc, char **argv, struct options *o)
 			o->json = true;
 			break;
 		case 'h':
-			fputs(cmd_predict.usage, stdout);
-			exit(fflush(stdout) ? 1 : 0);
+			print_usage(cmd_predict.usage);
 		default:
 			die_option("predict", letter, argv, long_options);
 		}
 	}
-	if (argc - optind > 1)
-		die("predict takes one directory, and here are %d; see "
-		    "reusetrack predict --help",
-		    argc - optind);
-	if (optind < argc)
-		o->dir = argv[optind];
+	o->dir = directory_argument("predict", argc, argv);
 	if (!o->adjacent)
 		die("predict: say what of: --adjacent-line-prefetch");
 }

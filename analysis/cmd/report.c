@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/report/json.h"
 #include "analysis/report/reuse_svg.h"
@@ -26,7 +27,7 @@ struct options {
 	enum colour_mode colour;
 	size_t top, thread_rows;
 	struct reuse_filter filter;
-	const char *output, *svg;
+	const char *output, *svg, *dir;
 };
 
 static const struct option long_options[] = {
@@ -109,16 +110,12 @@ static void parse_options(int argc, char **argv, struct options *o)
 			o->svg = optarg;
 			break;
 		case 'h':
-			fputs(cmd_report.usage, stdout);
-			exit(fflush(stdout) ? 1 : 0);
+			print_usage(cmd_report.usage);
 		default:
 			die_option("report", letter, argv, long_options);
 		}
 	}
-	if (argc - optind > 1)
-		die("report takes one directory, and here are %d; see "
-		    "reusetrack report --help",
-		    argc - optind);
+	o->dir = directory_argument("report", argc, argv);
 }
 
 /* What is in the file stays there until empty_output. */
@@ -157,7 +154,7 @@ static int run_report(int argc, char **argv)
 	int status;
 
 	parse_options(argc, argv, &o);
-	profile_open(&p, optind < argc ? argv[optind] : "out");
+	profile_open(&p, o.dir);
 	if (o.filter.thread >= (int64_t)p.threads)
 		die("report: there is no thread %lld; the ids go from 0 to "
 		    "%zu",

@@ -27,11 +27,9 @@ static int compare_weights(const void *a, const void *b)
 	const struct reuse_path_pair *x = a, *y = b;
 	int order = reuse_pair_compare(&x->pair, &y->pair);
 
-	if (order)
-		return order;
-	if (x->pair.weight != y->pair.weight)
-		return x->pair.weight < y->pair.weight ? 1 : -1;
-	return compare_keys(a, b);
+	if (!order)
+		order = reuse_pair_compare_weight(&x->pair, &y->pair);
+	return order ? order : compare_keys(a, b);
 }
 
 /* Of several threads. */
@@ -45,12 +43,10 @@ static void unite(struct reuse_paths *t)
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct reuse_path_pair *p = &t->pair[i];
 
-		if (i && !compare_keys(p, &t->pair[kept - 1])) {
-			t->pair[kept - 1].pair.weight += p->pair.weight;
-			t->pair[kept - 1].pair.sum += p->pair.sum;
-		} else {
+		if (i && !compare_keys(p, &t->pair[kept - 1]))
+			reuse_pair_add(&t->pair[kept - 1].pair, &p->pair);
+		else
 			t->pair[kept++] = *p;
-		}
 	}
 	t->pairs = kept;
 	qsort(t->pair, t->pairs, sizeof(*t->pair), compare_weights);
@@ -79,20 +75,11 @@ void reuse_paths_init(struct reuse_paths *t, const struct reuse_streams *s,
 		const struct reuse_row *row = &p->reuse[i];
 		const struct process *process = &p->process[row->process];
 		const struct cdp_reuse *r = &row->record;
-		double scale = reuse_record_scale(p, row);
 		struct reuse_path_pair pair = {
 			.process = row->process,
 			.use_path = (uint32_t)r->use_ip,
 			.end_path = (uint32_t)r->end_ip,
-			.pair = {
-				.scope = r->scope,
-				.granularity = r->granularity,
-				.outcome = r->outcome,
-				.pairing = r->pairing,
-				.ns = reuse_in_ns(&process->header),
-				.weight = reuse_number(r->weight) * scale,
-				.sum = reuse_number(r->offset) * scale,
-			},
+			.pair = reuse_pair_of(p, row),
 		};
 
 		if (r->kind != CDP_REUSE_PATHS ||

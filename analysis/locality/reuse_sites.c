@@ -219,13 +219,42 @@ static int compare_pair_keys(const void *a, const void *b)
 	return reuse_pair_compare(a, b);
 }
 
-static int compare_weights(const void *a, const void *b)
+int reuse_pair_compare_weight(const struct reuse_pair *x,
+			      const struct reuse_pair *y)
 {
-	const struct reuse_pair *x = a, *y = b;
-
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
-	return compare_pair_keys(a, b);
+	return reuse_pair_compare(x, y);
+}
+
+static int compare_weights(const void *a, const void *b)
+{
+	return reuse_pair_compare_weight(a, b);
+}
+
+struct reuse_pair reuse_pair_of(const struct profile *p,
+				const struct reuse_row *row)
+{
+	const struct cdp_reuse *r = &row->record;
+	double scale = reuse_record_scale(p, row);
+
+	return (struct reuse_pair){
+		.scope = r->scope,
+		.granularity = r->granularity,
+		.outcome = r->outcome,
+		.pairing = r->pairing,
+		.ns = reuse_in_ns(&p->process[row->process].header),
+		.weight = reuse_number(r->weight) * scale,
+		.sum = reuse_number(r->offset) * scale,
+	};
+}
+
+void reuse_pair_add(struct reuse_pair *to, const struct reuse_pair *p)
+{
+	to->weight += p->weight;
+	to->sum += p->sum;
+	for (int c = 0; c < HOST_CACHES_MAX; c++)
+		to->miss[c] += p->miss[c];
 }
 
 static void unite_pairs(struct reuse_sites *t)
@@ -238,14 +267,10 @@ static void unite_pairs(struct reuse_sites *t)
 	for (size_t i = 0; i < t->pairs; i++) {
 		struct reuse_pair *p = &t->pair[i];
 
-		if (i && !compare_pair_keys(p, &t->pair[kept - 1])) {
-			t->pair[kept - 1].weight += p->weight;
-			t->pair[kept - 1].sum += p->sum;
-			for (int c = 0; c < HOST_CACHES_MAX; c++)
-				t->pair[kept - 1].miss[c] += p->miss[c];
-		} else {
+		if (i && !reuse_pair_compare(p, &t->pair[kept - 1]))
+			reuse_pair_add(&t->pair[kept - 1], p);
+		else
 			t->pair[kept++] = *p;
-		}
 	}
 	t->pairs = kept;
 	qsort(t->pair, t->pairs, sizeof(*t->pair), compare_weights);
@@ -259,16 +284,7 @@ static void take_pairs(struct building *b)
 	for (size_t i = 0; i < p->reuses; i++) {
 		const struct reuse_row *row = &p->reuse[i];
 		const struct cdp_reuse *r = &row->record;
-		double scale = reuse_record_scale(p, row);
-		struct reuse_pair pair = {
-			.scope = r->scope,
-			.granularity = r->granularity,
-			.outcome = r->outcome,
-			.pairing = r->pairing,
-			.ns = reuse_in_ns(&p->process[row->process].header),
-			.weight = reuse_number(r->weight) * scale,
-			.sum = reuse_number(r->offset) * scale,
-		};
+		struct reuse_pair pair = reuse_pair_of(p, row);
 
 		if (!counts(b, row) || !(pair.weight > 0))
 			continue;

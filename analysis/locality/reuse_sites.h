@@ -61,8 +61,20 @@ void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,
 		      const struct reuse_filter *filter);
 void reuse_sites_release(struct reuse_sites *t);
 
-/* By all that keeps pairs apart: 0 are one pair. */
+/* The pair that @row is about, without its sites. */
+struct reuse_pair reuse_pair_of(const struct profile *p,
+				const struct reuse_row *row);
+
+/* Order by everything that keeps pairs apart; 0 means one pair. */
 int reuse_pair_compare(const struct reuse_pair *x, const struct reuse_pair *y);
+
+/* Order by weight, the most first, then as reuse_pair_compare(). */
+int reuse_pair_compare_weight(const struct reuse_pair *x,
+			      const struct reuse_pair *y);
+
+/* Add the weight, times and misses of @p to those of @to. */
+void reuse_pair_add(struct reuse_pair *to, const struct reuse_pair *p);
+
 /* The site that is at @p, REUSE_NO_SITE if none is. */
 uint32_t reuse_sites_find(const struct reuse_sites *t, const struct place *p);
 

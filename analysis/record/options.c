@@ -15,6 +15,7 @@
 #include "options.h"
 #include "record.h"
 #include "source.h"
+#include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/doctor/pmu_probe.h"
 #include "src/exact/cache_sets.h"
@@ -304,8 +305,7 @@ int record_options(int argc, char **argv, const char *usage)
 				     NULL)) != -1) {
 		switch (letter) {
 		case 'h':
-			fputs(usage, stdout);
-			exit(fflush(stdout) ? RECORD_FAILED : 0);
+			print_usage(usage);
 		case '?':
 		case ':':
 			die_option("record", letter, argv, long_options);

@@ -245,8 +245,7 @@ static json_t *json_moment(const struct estimate *e,
 	json_t *o = json_object();
 
 	put(o, "estimate", json_real(c->share[share].sum));
-	put(o, "low", json_real(v.low));
-	put(o, "high", json_real(v.high));
+	put_interval(o, v);
 	return o;
 }
 
@@ -257,8 +256,7 @@ static json_t *json_false_share(const struct transfer_cell *c)
 	struct interval v = false_share(c, &share);
 
 	put(o, "estimate", json_real(share));
-	put(o, "low", json_real(v.low));
-	put(o, "high", json_real(v.high));
+	put_interval(o, v);
 	return o;
 }
 
@@ -278,8 +276,7 @@ static json_t *json_cell(const struct estimate *e,
 	put(o, "false", json_real(c->share[TRANSFER_FALSE].sum));
 	put(o, "a_to_b", json_real(c->a_to_b));
 	put(o, "b_to_a", json_real(c->share[TRANSFER_ALL].sum - c->a_to_b));
-	put(o, "low", json_real(v.low));
-	put(o, "high", json_real(v.high));
+	put_interval(o, v);
 	put_count(o, "traps", c->seen);
 	put_count(o, "samples", c->samples);
 	return o;

@@ -188,8 +188,7 @@ static json_t *json_estimate(uint64_t n)
 	json_t *o = json_object();
 
 	put(o, "estimate", integer(n));
-	put(o, "low", json_real(v.low));
-	put(o, "high", json_real(v.high));
+	put_interval(o, v);
 	return o;
 }
 
@@ -214,8 +213,7 @@ static json_t *json_cells(const struct cell *cell, size_t n)
 		put_kinds(o, cell[i].kind);
 		put(o, "a_to_b", integer(cell[i].a_to_b));
 		put(o, "b_to_a", integer(cell[i].b_to_a));
-		put(o, "low", json_real(v.low));
-		put(o, "high", json_real(v.high));
+		put_interval(o, v);
 		put(o, "traps", integer(cell[i].traps));
 		append(a, o);
 	}
@@ -325,8 +323,7 @@ static json_t *json_communication(const struct tally *t)
 
 		put(share, "estimate",
 		    json_real((double)t->kind[SHARING_FALSE] / (double)total));
-		put(share, "low", json_real(v.low));
-		put(share, "high", json_real(v.high));
+		put_interval(share, v);
 		put(o, "false_share", share);
 	}
 	put(o, "by_trap", integer(t->by[DETECTED_BY_TRAP]));

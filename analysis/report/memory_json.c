@@ -49,8 +49,7 @@ static json_t *json_sources(const struct memory_tally *t)
 		put(o, "source", json_string(memory_source_name(source)));
 		put(share, "estimate",
 		    json_real(memory_share(t, access, source, &v)));
-		put(share, "low", json_real(v.low));
-		put(share, "high", json_real(v.high));
+		put_interval(share, v);
 		put(o, "share", share);
 		put_sum(o, s);
 		append(a, o);

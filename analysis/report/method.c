@@ -30,13 +30,10 @@ __attribute__((format(printf, 3, 4))) static void item(struct report *r,
 {
 	va_list ap;
 	char *text;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		die("out of memory");
 	fprintf(r->out, "  %s%-*s%s", paint(r, PAINT_DIM), LABEL_COLUMNS - 2,
 		label, paint(r, PAINT_OFF));
 	print_wrapped(r->out, text, LABEL_COLUMNS, LABEL_COLUMNS);

@@ -81,8 +81,7 @@ static json_t *json_curve(const struct mrc *m, const struct mrc *model)
 
 		put_count(o, "bytes", p->bytes);
 		put(o, "lru", json_real(p->lru));
-		put(o, "low", json_real(p->by.low));
-		put(o, "high", json_real(p->by.high));
+		put_interval(o, p->by);
 		if (!isnan(p->random))
 			put(o, "random", json_real(p->random));
 		if (model)
@@ -103,8 +102,7 @@ static json_t *json_cache(const char *name, uint64_t bytes, double ratio,
 	put(o, "name", text(name));
 	put_count(o, "bytes", bytes);
 	put(o, "miss_ratio", json_real(ratio));
-	put(o, "low", json_real(by.low));
-	put(o, "high", json_real(by.high));
+	put_interval(o, by);
 	return o;
 }
 

@@ -42,14 +42,6 @@ static int by_pair_lines(const void *a, const void *b, void *sites)
 	return order ? order : (int)x->pairing - (int)y->pairing;
 }
 
-static void add_pair(struct reuse_pair *to, const struct reuse_pair *p)
-{
-	to->weight += p->weight;
-	to->sum += p->sum;
-	for (int c = 0; c < HOST_CACHES_MAX; c++)
-		to->miss[c] += p->miss[c];
-}
-
 static double pair_key(const struct reuse_pair *p, int by)
 {
 	return by < 0 ? p->weight : p->miss[by];
@@ -111,7 +103,7 @@ static struct reuse_pair *pairs_of(const struct report_reuse *r,
 	for (size_t i = 0; i < all; i++) {
 		if (*n &&
 		    !by_pair_lines(&pair[*n - 1], &pair[i], r->sites.site))
-			add_pair(&pair[*n - 1], &pair[i]);
+			reuse_pair_add(&pair[*n - 1], &pair[i]);
 		else
 			pair[(*n)++] = pair[i];
 	}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options - what the command lines of all verbs have in common
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "util.h"
+
+/* Whether @arg is an option of this letter with a value that it cannot have. */
+static bool has_needless_value(const char *arg, int letter,
+			       const struct option *options)
+{
+	size_t n = strcspn(arg, "=");
+
+	if (strncmp(arg, "--", 2) || !arg[n])
+		return false;
+	for (const struct option *o = options; o->name; o++)
+		if (o->val == letter && o->has_arg == no_argument &&
+		    !strncmp(o->name, arg + 2, n - 2))
+			return true;
+	return false;
+}
+
+void die_option(const char *verb, int letter, char *const *argv,
+		const struct option *options)
+{
+	const char *arg = argv[optind - 1];
+	char one[] = { '-', (char)optopt, '\0' };
+
+	if (letter == ':')
+		die("%s: the option '%s' needs a value", verb, safe_text(arg));
+	if (optopt && has_needless_value(arg, optopt, options))
+		die("%s: the option '%.*s' takes no value", verb,
+		    (int)strcspn(arg, "="), safe_text(arg));
+	die("%s has no option '%s'; see reusetrack %s --help", verb,
+	    safe_text(optopt ? one : arg), verb);
+}
+
+long whole_number(const char *name, const char *value, long low, long high)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (end == value || *end || errno || n < low || n > high)
+		die("%s must be a whole number from %ld to %ld, not '%s'", name,
+		    low, high, safe_text(value));
+	return n;
+}
+
+void print_usage(const char *usage)
+{
+	fputs(usage, stdout);
+	exit(fflush(stdout) ? die_status : 0);
+}
+
+const char *directory_argument(const char *verb, int argc, char **argv)
+{
+	if (argc - optind > 1)
+		die("%s takes one directory, and here are %d; see "
+		    "reusetrack %s --help",
+		    verb, argc - optind, verb);
+	return optind < argc ? argv[optind] : "out";
+}
