@@ -26,8 +26,9 @@ static bool has_needless_value(const char *arg, int letter,
 	return false;
 }
 
-void die_option(const char *verb, int letter, char *const *argv,
-		const struct option *options)
+static void __attribute__((noreturn))
+die_option(const char *verb, int letter, char *const *argv,
+	   const struct option *options)
 {
 	const char *arg = argv[optind - 1];
 	char one[] = { '-', (char)optopt, '\0' };
@@ -54,10 +55,19 @@ long whole_number(const char *name, const char *value, long low, long high)
 	return n;
 }
 
-void print_usage(const char *usage)
+int next_option(const struct option_syntax *s, int argc, char **argv)
 {
-	fputs(usage, stdout);
-	exit(fflush(stdout) ? die_status : 0);
+	int letter;
+
+	opterr = 0;
+	letter = getopt_long(argc, argv, s->letters, s->options, NULL);
+	if (letter == 'h') {
+		fputs(s->usage, stdout);
+		exit(fflush(stdout) ? die_status : 0);
+	}
+	if (letter == '?' || letter == ':')
+		die_option(s->verb, letter, argv, s->options);
+	return letter;
 }
 
 const char *directory_argument(const char *verb, int argc, char **argv)

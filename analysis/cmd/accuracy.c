@@ -72,12 +72,13 @@ static void want(const char *names)
 
 static void read_options(int argc, char **argv, struct accuracy *all)
 {
+	const struct option_syntax syntax = { "accuracy", cmd_accuracy.usage,
+					      ":h", options };
 	bool some = false;
 	int letter;
 
-	opterr = 0;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+	while ((letter = next_option(&syntax, argc, argv)) != -1) {
 		switch (letter) {
 		case 's':
 			want(optarg);
@@ -110,10 +111,6 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 		case 'r':
 			all->resume = true;
 			break;
-		case 'h':
-			print_usage(cmd_accuracy.usage);
-		default:
-			die_option("accuracy", letter, argv, options);
 		}
 	}
 	if (all->resume && !all->keep)

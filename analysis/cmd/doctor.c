@@ -88,19 +88,17 @@ static int run_doctor(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct diagnosis d;
+	const struct option_syntax syntax = { "doctor", cmd_doctor.usage, ":j",
+					      long_options };
 	int letter, mode = COLOUR_AUTO;
 	bool json = false, usable = false;
 
-	opterr = 0;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, ":j", long_options, NULL)) !=
-	       -1) {
+	while ((letter = next_option(&syntax, argc, argv)) != -1) {
 		if (letter == 'j')
 			json = true;
-		else if (letter == 'c')
-			mode = colour_parse(optarg);
 		else
-			die_option("doctor", letter, argv, long_options);
+			mode = colour_parse(optarg);
 		if (mode < 0)
 			die("doctor: --color is auto, always or never, not "
 			    "'%s'",

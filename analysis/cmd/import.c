@@ -271,9 +271,11 @@ static void parse(int argc, char **argv, struct options *o)
 		{ "samples", no_argument, NULL, 's' },
 		{ NULL, 0, NULL, 0 },
 	};
+	const struct option_syntax syntax = { "import", cmd_import.usage,
+					      ":o:", options };
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+	while ((letter = next_option(&syntax, argc, argv)) != -1) {
 		switch (letter) {
 		case 'o':
 			o->out = optarg;
@@ -281,8 +283,6 @@ static void parse(int argc, char **argv, struct options *o)
 		case 's':
 			o->samples = true;
 			break;
-		default:
-			die_option("import", letter, argv, options);
 		}
 	}
 	if (optind == argc)

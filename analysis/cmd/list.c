@@ -252,17 +252,14 @@ static int run_list(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct list l;
+	const struct option_syntax syntax = { "list", cmd_list.usage, ":j",
+					      long_options };
 	bool json = false;
 	int letter;
 
-	opterr = 0;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, ":j", long_options, NULL)) !=
-	       -1) {
-		if (letter != 'j')
-			die_option("list", letter, argv, long_options);
+	while ((letter = next_option(&syntax, argc, argv)) != -1)
 		json = true;
-	}
 	if (optind < argc)
 		die("list takes no argument; see reusetrack list --help");
 	look(&l);

@@ -40,13 +40,13 @@ struct options {
 
 static void parse_options(int argc, char **argv, struct options *o)
 {
+	const struct option_syntax syntax = { "predict", cmd_predict.usage,
+					      ":h", long_options };
 	int letter;
 
 	*o = (struct options){ .dir = "out" };
-	opterr = 0;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, ":h", long_options, NULL)) !=
-	       -1) {
+	while ((letter = next_option(&syntax, argc, argv)) != -1) {
 		switch (letter) {
 		case 'a':
 			o->adjacent = true;
@@ -57,10 +57,6 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 'j':
 			o->json = true;
 			break;
-		case 'h':
-			print_usage(cmd_predict.usage);
-		default:
-			die_option("predict", letter, argv, long_options);
 		}
 	}
 	o->dir = directory_argument("predict", argc, argv);

@@ -61,6 +61,8 @@ static uint64_t parse_number(const char *name, const char *s, uint64_t low,
 
 static void parse_options(int argc, char **argv, struct options *o)
 {
+	const struct option_syntax syntax = { "report", cmd_report.usage,
+					      ":jn:t:k:o:h", long_options };
 	int letter, mode;
 
 	*o = (struct options){ .symbols = true,
@@ -68,10 +70,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 			       .top = TOP_DEFAULT,
 			       .thread_rows = THREAD_ROWS_DEFAULT,
 			       .filter = { .thread = -1 } };
-	opterr = 0;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, ":jn:t:k:o:h", long_options,
-				     NULL)) != -1) {
+	while ((letter = next_option(&syntax, argc, argv)) != -1) {
 		switch (letter) {
 		case 'j':
 			o->json = true;
@@ -109,10 +109,6 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 'g':
 			o->svg = optarg;
 			break;
-		case 'h':
-			print_usage(cmd_report.usage);
-		default:
-			die_option("report", letter, argv, long_options);
 		}
 	}
 	o->dir = directory_argument("report", argc, argv);

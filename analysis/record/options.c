@@ -296,23 +296,14 @@ static void check_environment(void)
 
 int record_options(int argc, char **argv, const char *usage)
 {
+	/* "+": what follows the program's name is the program's. */
+	const struct option_syntax syntax = { "record", usage, "+:m:s:p:F:o:gh",
+					      long_options };
 	int letter;
 
-	opterr = 0;
 	optind = 1;
-	/* "+": what follows the program's name is the program's. */
-	while ((letter = getopt_long(argc, argv, "+:m:s:p:F:o:gh", long_options,
-				     NULL)) != -1) {
-		switch (letter) {
-		case 'h':
-			print_usage(usage);
-		case '?':
-		case ':':
-			die_option("record", letter, argv, long_options);
-		default:
-			take_option(letter, optarg);
-		}
-	}
+	while ((letter = next_option(&syntax, argc, argv)) != -1)
+		take_option(letter, optarg);
 	check_environment();
 	if (optind < argc)
 		return optind;

@@ -137,26 +137,32 @@ static json_t *json_events(const struct memory_tally *t)
 	return a;
 }
 
+/* Those of @n places that have a record of their own. */
+static json_t *json_places(struct report *r, const struct memory_place *place,
+			   size_t n,
+			   json_t *(*one)(struct report *,
+					  const struct memory_place *))
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		if (place[i].address)
+			append(a, one(r, &place[i]));
+	return a;
+}
+
 json_t *report_memory_json(struct report *r)
 {
-	json_t *o, *sites, *lines;
 	struct memory_tally t;
+	json_t *o;
 
 	if (!memory_tally_init(&t, r->profile))
 		return NULL;
 	o = json_object();
-	sites = json_array();
-	lines = json_array();
 	put(o, "events", json_events(&t));
 	put(o, "sources", json_sources(&t));
-	for (size_t i = 0; i < t.sites; i++)
-		if (t.site[i].address)
-			append(sites, json_site(r, &t.site[i]));
-	for (size_t i = 0; i < t.lines; i++)
-		if (t.line[i].address)
-			append(lines, json_line(r, &t.line[i]));
-	put(o, "sites", sites);
-	put(o, "lines", lines);
+	put(o, "sites", json_places(r, t.site, t.sites, json_site));
+	put(o, "lines", json_places(r, t.line, t.lines, json_line));
 	memory_tally_release(&t);
 	return o;
 }
