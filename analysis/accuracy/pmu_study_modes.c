@@ -26,13 +26,13 @@ void pmu_study_multi_event(struct pmu_study *p)
 		{ "locked load", "locked", true },
 	};
 	double interval = p->all->short_form ? 1e3 : 10e3;
-	struct pmu_study_row *row =
-		pmu_study_row_new(p, "multi_event", "", interval, 20000, 5, 0);
 	struct pmu_study_table *t = pmu_study_table_new(
 		p,
 		"Multi-Event: samples of 100 expected, all events in one run "
 		"(figure 4.7);\n  of the clock its uniform half",
 		"event");
+	struct pmu_study_row *row =
+		pmu_study_row_new(p, "multi_event", "", interval, 20000, 5, 0);
 
 	pmu_study_row_run_profiled(p, row);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -70,20 +70,12 @@ static void say_half(const struct pmu_study *p, const struct pmu_study_row *row)
 	free(headers);
 }
 
-void pmu_study_exec_mode(struct pmu_study *p)
+static void put_in_kernel(struct pmu_study *p, struct pmu_study_table *t,
+			  const struct pmu_study_row *row)
 {
-	struct pmu_study_row *row =
-		pmu_study_row_new(p, "exec_mode", "", 1e3, 1000, 1, 0);
-	struct pmu_study_table *t = pmu_study_table_new(
-		p,
-		"Exec-Mode: samples with an instruction of the kernel's, 0 "
-		"expected,\n  and of 100 at the load in user space",
-		"samples");
-
-	pmu_study_row_run_profiled(p, row);
 	for (int c = PMU_STUDY_FIRST; c < PMU_STUDY_COLUMNS; c++) {
-		const struct pmu_study_point *of = &row->point[c];
-		struct pmu_study_mean m = pmu_study_mean(of, in_kernel, NULL);
+		struct pmu_study_mean m =
+			pmu_study_mean(&row->point[c], in_kernel, NULL);
 
 		if (!m.n)
 			continue;
@@ -91,6 +83,20 @@ void pmu_study_exec_mode(struct pmu_study *p)
 		pmu_study_judge(p, c, xstrdup("Exec-Mode"),
 				"samples in the kernel", m, 0, true, 0);
 	}
+}
+
+void pmu_study_exec_mode(struct pmu_study *p)
+{
+	struct pmu_study_table *t = pmu_study_table_new(
+		p,
+		"Exec-Mode: samples with an instruction of the kernel's, 0 "
+		"expected,\n  and of 100 at the load in user space",
+		"samples");
+	struct pmu_study_row *row =
+		pmu_study_row_new(p, "exec_mode", "", 1e3, 1000, 1, 0);
+
+	pmu_study_row_run_profiled(p, row);
+	put_in_kernel(p, t, row);
 	pmu_study_put_counts(p, t, "Exec-Mode", "in user space", row, NULL,
 			     false);
 	pmu_study_table_end(t);

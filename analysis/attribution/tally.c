@@ -10,11 +10,6 @@
 #include "tally.h"
 #include "analysis/base/util.h"
 
-static int order_u64(uint64_t x, uint64_t y)
-{
-	return (x > y) - (x < y);
-}
-
 static void add(uint64_t *sum, uint64_t n)
 {
 	*sum = sat_add(*sum, n);
@@ -27,27 +22,21 @@ static int compare_cells(const void *a, const void *b)
 	return x->a != y->a ? order_u64(x->a, y->a) : order_u64(x->b, y->b);
 }
 
-/* Merge equal neighbours of the sorted @cell; returns how many remain. */
+static void add_cell(void *to, const void *from)
+{
+	struct cell *x = to;
+	const struct cell *y = from;
+
+	for (int k = 0; k < SHARING_KINDS; k++)
+		add(&x->kind[k], y->kind[k]);
+	add(&x->a_to_b, y->a_to_b);
+	add(&x->b_to_a, y->b_to_a);
+	add(&x->traps, y->traps);
+}
+
 static size_t merge_cells(struct cell *cell, size_t n)
 {
-	size_t kept = 0;
-
-	if (n)
-		qsort(cell, n, sizeof(*cell), compare_cells);
-	for (size_t i = 0; i < n; i++) {
-		struct cell *last = kept ? &cell[kept - 1] : NULL;
-
-		if (!last || compare_cells(last, &cell[i])) {
-			cell[kept++] = cell[i];
-			continue;
-		}
-		for (int k = 0; k < SHARING_KINDS; k++)
-			add(&last->kind[k], cell[i].kind[k]);
-		add(&last->a_to_b, cell[i].a_to_b);
-		add(&last->b_to_a, cell[i].b_to_a);
-		add(&last->traps, cell[i].traps);
-	}
-	return kept;
+	return unite(cell, n, sizeof(*cell), compare_cells, add_cell);
 }
 
 static struct cell directed_cell(uint32_t from, uint32_t to, uint64_t n)
@@ -369,10 +358,17 @@ static int compare_object_weights(const void *a, const void *b)
 	return order ? order : compare_objects(a, b);
 }
 
+static void add_object(void *to, const void *from)
+{
+	struct object_tally *x = to;
+	const struct object_tally *y = from;
+
+	for (int k = 0; k < SHARING_KINDS; k++)
+		add(&x->kind[k], y->kind[k]);
+}
+
 static void sum_objects(struct tally *t)
 {
-	size_t kept = 0;
-
 	t->object = xcalloc(t->lines, sizeof(*t->object));
 	for (size_t i = 0; i < t->lines; i++) {
 		struct object_tally *o = &t->object[i];
@@ -381,21 +377,10 @@ static void sum_objects(struct tally *t)
 		o->process = t->line[i].process;
 		memcpy(o->kind, t->line[i].kind, sizeof(o->kind));
 	}
-	if (t->lines)
-		qsort(t->object, t->lines, sizeof(*t->object), compare_objects);
-	for (size_t i = 0; i < t->lines; i++) {
-		struct object_tally *last = kept ? &t->object[kept - 1] : NULL;
-
-		if (!last || compare_objects(last, &t->object[i])) {
-			t->object[kept++] = t->object[i];
-			continue;
-		}
-		for (int k = 0; k < SHARING_KINDS; k++)
-			add(&last->kind[k], t->object[i].kind[k]);
-	}
-	t->objects = kept;
-	if (kept)
-		qsort(t->object, kept, sizeof(*t->object),
+	t->objects = unite(t->object, t->lines, sizeof(*t->object),
+			   compare_objects, add_object);
+	if (t->objects)
+		qsort(t->object, t->objects, sizeof(*t->object),
 		      compare_object_weights);
 }
 

@@ -111,6 +111,28 @@ void *grow(void *array, size_t used, size_t *room, size_t size)
 	return p;
 }
 
+size_t unite(void *array, size_t n, size_t size,
+	     int (*order)(const void *, const void *),
+	     void (*add)(void *to, const void *from))
+{
+	char *last = array, *next = array;
+
+	if (!n)
+		return 0;
+	qsort(array, n, size, order);
+	for (size_t i = 1; i < n; i++) {
+		next += size;
+		if (!order(last, next)) {
+			add(last, next);
+			continue;
+		}
+		last += size;
+		if (last != next)
+			memcpy(last, next, size);
+	}
+	return (size_t)(last - (char *)array) / size + 1;
+}
+
 int colour_parse(const char *s)
 {
 	if (!strcmp(s, "auto"))

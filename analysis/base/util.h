@@ -35,10 +35,24 @@ char *xvasprintf(const char *fmt, va_list ap);
  */
 void *grow(void *array, size_t used, size_t *room, size_t size);
 
+/*
+ * Sort the @n elements of @size bytes and merge those that @order finds equal:
+ * @add adds the second to the first. Returns how many remain.
+ */
+size_t unite(void *array, size_t n, size_t size,
+	     int (*order)(const void *, const void *),
+	     void (*add)(void *to, const void *from));
+
 /* @a + @b, at most UINT64_MAX: counts in a file may be anything. */
 static inline uint64_t sat_add(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* For comparisons: -1, 0 or 1. */
+static inline int order_u64(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
 }
 
 enum colour_mode {

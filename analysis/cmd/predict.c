@@ -44,8 +44,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 					      ":h", long_options };
 	int letter;
 
-	*o = (struct options){ .dir = "out" };
 	optind = 1;
+	*o = (struct options){ .dir = "out" };
 	while ((letter = next_option(&syntax, argc, argv)) != -1) {
 		switch (letter) {
 		case 'a':

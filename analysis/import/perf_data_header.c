@@ -13,6 +13,7 @@
 
 #include "perf_data_internal.h"
 #include "analysis/base/util.h"
+#include "src/base/cursor.h"
 
 /* Numbers of features (perf.data-file-format.txt of tools/perf). */
 enum {
@@ -42,51 +43,11 @@ enum {
 	UPDATE_NAME = 2,
 };
 
-/* A walk over bytes that may end at any point. */
-struct scan {
-	const char *at;
-	size_t left;
-	bool cut;
-};
-
-static const char *scan_bytes(struct scan *s, size_t bytes)
-{
-	const char *at = s->at;
-
-	if (s->cut || bytes > s->left) {
-		s->cut = true;
-		return NULL;
-	}
-	s->at += bytes;
-	s->left -= bytes;
-	return at;
-}
-
-static uint32_t scan_u32(struct scan *s)
-{
-	const char *at = scan_bytes(s, sizeof(uint32_t));
-	uint32_t n = 0;
-
-	if (at)
-		memcpy(&n, at, sizeof(n));
-	return n;
-}
-
-static uint64_t scan_u64(struct scan *s)
-{
-	const char *at = scan_bytes(s, sizeof(uint64_t));
-	uint64_t n = 0;
-
-	if (at)
-		memcpy(&n, at, sizeof(n));
-	return n;
-}
-
 /* A string with its length before it, padded; as much of it as fits. */
-static void scan_string(struct scan *s, char *to, size_t size)
+static void scan_string(struct cursor *s, char *to, size_t size)
 {
-	uint32_t bytes = scan_u32(s);
-	const char *at = scan_bytes(s, bytes);
+	uint32_t bytes = cursor_u32(s);
+	const char *at = cursor_take(s, bytes);
 	size_t n = at ? strnlen(at, bytes) : 0;
 
 	if (n >= size)
@@ -203,7 +164,7 @@ int perf_data_read_attrs(struct perf_data *d, uint64_t offset, uint64_t bytes,
 int perf_data_take_attr(struct perf_data *d, const char *at, size_t bytes)
 {
 	uint32_t attr_bytes;
-	struct scan s;
+	struct cursor s;
 	int err;
 
 	if (bytes < ATTR_BYTES_MIN)
@@ -217,20 +178,21 @@ int perf_data_take_attr(struct perf_data *d, const char *at, size_t bytes)
 		return perf_data_fail(d, "is damaged: an event of %u bytes",
 				      attr_bytes);
 	err = add_event(d, at, attr_bytes);
-	s = (struct scan){ .at = at + attr_bytes, .left = bytes - attr_bytes };
+	s = (struct cursor){ .at = at + attr_bytes,
+			     .left = bytes - attr_bytes };
 	while (!err && s.left >= sizeof(uint64_t))
-		err = add_id(d, scan_u64(&s), d->events - 1);
+		err = add_id(d, cursor_u64(&s), d->events - 1);
 	return err;
 }
 
 int perf_data_take_update(struct perf_data *d, const char *at, size_t bytes)
 {
-	struct scan s = { .at = at, .left = bytes };
-	uint64_t type = scan_u64(&s), id = scan_u64(&s);
+	struct cursor s = { .at = at, .left = bytes };
+	uint64_t type = cursor_u64(&s), id = cursor_u64(&s);
 	struct perf_data_event *e;
 	uint32_t found;
 
-	if (type != UPDATE_NAME || s.cut)
+	if (type != UPDATE_NAME || s.spent)
 		return 0;
 	found = import_index_find(&d->by_id, id);
 	if (found == IMPORT_NONE)
@@ -244,7 +206,7 @@ int perf_data_take_update(struct perf_data *d, const char *at, size_t bytes)
 
 int perf_data_take_build_id(struct perf_data *d, const char *at, size_t bytes)
 {
-	struct scan s = { .at = at, .left = bytes };
+	struct cursor s = { .at = at, .left = bytes };
 	struct perf_event_header h;
 	struct perf_data_build_id b = { .bytes = PERF_DATA_ID_BYTES };
 	const char *id;
@@ -252,13 +214,13 @@ int perf_data_take_build_id(struct perf_data *d, const char *at, size_t bytes)
 	if (d->build_ids == BUILD_IDS_MAX)
 		return perf_data_fail(d, "has more than %d build-ids",
 				      BUILD_IDS_MAX);
-	id = scan_bytes(&s, sizeof(h));
+	id = cursor_take(&s, sizeof(h));
 	if (!id)
 		return 0;
 	memcpy(&h, id, sizeof(h));
-	b.pid = (int32_t)scan_u32(&s);
-	id = scan_bytes(&s, BUILD_ID_FIELD_BYTES);
-	if (s.cut)
+	b.pid = (int32_t)cursor_u32(&s);
+	id = cursor_take(&s, BUILD_ID_FIELD_BYTES);
+	if (s.spent)
 		return 0;
 	memcpy(b.id, id, sizeof(b.id));
 	if (h.misc & MISC_BUILD_ID_SIZE)
@@ -277,7 +239,7 @@ int perf_data_take_build_id(struct perf_data *d, const char *at, size_t bytes)
 }
 
 /* The section of a file is a sequence of such records. */
-static int take_build_ids(struct perf_data *d, struct scan *s)
+static int take_build_ids(struct perf_data *d, struct cursor *s)
 {
 	struct perf_event_header h;
 
@@ -286,7 +248,7 @@ static int take_build_ids(struct perf_data *d, struct scan *s)
 		int err;
 
 		memcpy(&h, at, sizeof(h));
-		if (h.size < sizeof(h) || !scan_bytes(s, h.size))
+		if (h.size < sizeof(h) || !cursor_take(s, h.size))
 			return perf_data_fail(d, "is damaged: its list of "
 						 "build-ids");
 		err = perf_data_take_build_id(d, at, h.size);
@@ -297,13 +259,13 @@ static int take_build_ids(struct perf_data *d, struct scan *s)
 }
 
 /* The arguments of perf, joined. */
-static void take_command(struct perf_data *d, struct scan *s)
+static void take_command(struct perf_data *d, struct cursor *s)
 {
-	uint32_t n = scan_u32(s);
+	uint32_t n = cursor_u32(s);
 	size_t used = 0;
 
 	d->command[0] = 0;
-	while (n-- && !s->cut && used + 1 < sizeof(d->command)) {
+	while (n-- && !s->spent && used + 1 < sizeof(d->command)) {
 		if (used)
 			d->command[used++] = ' ';
 		scan_string(s, d->command + used, sizeof(d->command) - used);
@@ -315,36 +277,36 @@ static void take_command(struct perf_data *d, struct scan *s)
  * Names of events. They come in the order of the attributes, with attributes
  * of their own that nobody needs.
  */
-static void take_names(struct perf_data *d, struct scan *s)
+static void take_names(struct perf_data *d, struct cursor *s)
 {
-	uint32_t n = scan_u32(s), attr_bytes = scan_u32(s);
+	uint32_t n = cursor_u32(s), attr_bytes = cursor_u32(s);
 
-	for (uint32_t i = 0; i < n && !s->cut; i++) {
+	for (uint32_t i = 0; i < n && !s->spent; i++) {
 		char name[PERF_DATA_NAME_BYTES];
 		uint32_t ids;
 
-		scan_bytes(s, attr_bytes);
-		ids = scan_u32(s);
+		cursor_take(s, attr_bytes);
+		ids = cursor_u32(s);
 		scan_string(s, name, sizeof(name));
 		if (ids > s->left / sizeof(uint64_t))
 			break;
-		scan_bytes(s, ids * sizeof(uint64_t));
+		cursor_take(s, ids * sizeof(uint64_t));
 		if (i < d->events)
 			memcpy(d->event[i].name, name, sizeof(name));
 	}
 	d->kinds++;
 }
 
-static void take_pmus(struct perf_data *d, struct scan *s)
+static void take_pmus(struct perf_data *d, struct cursor *s)
 {
-	uint32_t n = scan_u32(s);
+	uint32_t n = cursor_u32(s);
 
-	while (n-- && !s->cut && d->pmus < EVENTS_MAX) {
+	while (n-- && !s->spent && d->pmus < EVENTS_MAX) {
 		struct perf_data_pmu *p;
 
 		d->pmu = grow(d->pmu, d->pmus, &d->pmus_room, sizeof(*d->pmu));
 		p = &d->pmu[d->pmus++];
-		p->type = scan_u32(s);
+		p->type = cursor_u32(s);
 		scan_string(s, p->name, sizeof(p->name));
 	}
 	d->kinds++;
@@ -363,7 +325,7 @@ static void take_cpuid(struct perf_data *d)
 int perf_data_take_feature(struct perf_data *d, uint64_t feature,
 			   const char *at, size_t bytes)
 {
-	struct scan s = { .at = at, .left = bytes };
+	struct cursor s = { .at = at, .left = bytes };
 
 	switch (feature) {
 	case FEATURE_BUILD_ID:
@@ -381,7 +343,7 @@ int perf_data_take_feature(struct perf_data *d, uint64_t feature,
 		scan_string(&s, d->arch, sizeof(d->arch));
 		break;
 	case FEATURE_NRCPUS:
-		d->cpus = scan_u32(&s);
+		d->cpus = cursor_u32(&s);
 		break;
 	case FEATURE_CPUDESC:
 		scan_string(&s, d->cpu, sizeof(d->cpu));

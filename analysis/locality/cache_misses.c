@@ -196,29 +196,14 @@ static int by_line(const void *a, const void *b)
 	return place_compare_lines(&x->place, &y->place);
 }
 
-static void add(struct cache_misser *to, const struct cache_misser *m)
+static void add(void *to, const void *from)
 {
+	struct cache_misser *x = to;
+	const struct cache_misser *y = from;
+
 	for (int i = 0; i < HOST_CACHES_MAX; i++)
 		for (int k = 0; k < 2; k++)
-			to->miss[i][k] += m->miss[i][k];
-}
-
-/* Make one of those that @order finds equal. */
-static void unite(struct cache_missers *m,
-		  int (*order)(const void *, const void *))
-{
-	size_t kept = 0;
-
-	if (!m->missers)
-		return;
-	qsort(m->misser, m->missers, sizeof(*m->misser), order);
-	for (size_t i = 0; i < m->missers; i++) {
-		if (i && !order(&m->misser[kept - 1], &m->misser[i]))
-			add(&m->misser[kept - 1], &m->misser[i]);
-		else
-			m->misser[kept++] = m->misser[i];
-	}
-	m->missers = kept;
+			x->miss[i][k] += y->miss[i][k];
 }
 
 static void count(struct cache_missers *m, struct cache_misser *to,
@@ -265,7 +250,8 @@ void cache_missers_init(struct cache_missers *m, const struct cache_misses *of,
 		count(m, to, &row->record);
 	}
 	free(known);
-	unite(m, by_place);
+	m->missers =
+		unite(m->misser, m->missers, sizeof(*m->misser), by_place, add);
 }
 
 void cache_missers_release(struct cache_missers *m)
@@ -288,7 +274,8 @@ static int by_misses(const void *a, const void *b, void *which)
 
 void cache_missers_join_lines(struct cache_missers *m, size_t by)
 {
-	unite(m, by_line);
+	m->missers =
+		unite(m->misser, m->missers, sizeof(*m->misser), by_line, add);
 	if (!m->missers)
 		return;
 	qsort_r(m->misser, m->missers, sizeof(*m->misser), by_misses, &by);

@@ -13,13 +13,11 @@ static int compare_keys(const void *a, const void *b)
 	const struct reuse_path_pair *x = a, *y = b;
 	int order = reuse_pair_compare(&x->pair, &y->pair);
 
-	if (order)
-		return order;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->use_path != y->use_path)
-		return x->use_path < y->use_path ? -1 : 1;
-	return (x->end_path > y->end_path) - (x->end_path < y->end_path);
+	if (!order)
+		order = order_u64(x->process, y->process);
+	if (!order)
+		order = order_u64(x->use_path, y->use_path);
+	return order ? order : order_u64(x->end_path, y->end_path);
 }
 
 static int compare_weights(const void *a, const void *b)
@@ -32,24 +30,12 @@ static int compare_weights(const void *a, const void *b)
 	return order ? order : compare_keys(a, b);
 }
 
-/* Of several threads. */
-static void unite(struct reuse_paths *t)
+static void add(void *to, const void *from)
 {
-	size_t kept = 0;
+	struct reuse_path_pair *x = to;
+	const struct reuse_path_pair *y = from;
 
-	if (!t->pairs)
-		return;
-	qsort(t->pair, t->pairs, sizeof(*t->pair), compare_keys);
-	for (size_t i = 0; i < t->pairs; i++) {
-		const struct reuse_path_pair *p = &t->pair[i];
-
-		if (i && !compare_keys(p, &t->pair[kept - 1]))
-			reuse_pair_add(&t->pair[kept - 1].pair, &p->pair);
-		else
-			t->pair[kept++] = *p;
-	}
-	t->pairs = kept;
-	qsort(t->pair, t->pairs, sizeof(*t->pair), compare_weights);
+	reuse_pair_add(&x->pair, &y->pair);
 }
 
 static uint32_t site_of(struct symbols *symbols, const struct process *process,
@@ -95,7 +81,11 @@ void reuse_paths_init(struct reuse_paths *t, const struct reuse_streams *s,
 			       sizeof(*t->pair));
 		t->pair[t->pairs++] = pair;
 	}
-	unite(t);
+	/* Several threads may have recorded the same. */
+	t->pairs =
+		unite(t->pair, t->pairs, sizeof(*t->pair), compare_keys, add);
+	if (t->pairs)
+		qsort(t->pair, t->pairs, sizeof(*t->pair), compare_weights);
 }
 
 void reuse_paths_release(struct reuse_paths *t)

@@ -257,23 +257,9 @@ void reuse_pair_add(struct reuse_pair *to, const struct reuse_pair *p)
 		to->miss[c] += p->miss[c];
 }
 
-static void unite_pairs(struct reuse_sites *t)
+static void add_pair(void *to, const void *from)
 {
-	size_t kept = 0;
-
-	if (!t->pairs)
-		return;
-	qsort(t->pair, t->pairs, sizeof(*t->pair), compare_pair_keys);
-	for (size_t i = 0; i < t->pairs; i++) {
-		struct reuse_pair *p = &t->pair[i];
-
-		if (i && !reuse_pair_compare(p, &t->pair[kept - 1]))
-			reuse_pair_add(&t->pair[kept - 1], p);
-		else
-			t->pair[kept++] = *p;
-	}
-	t->pairs = kept;
-	qsort(t->pair, t->pairs, sizeof(*t->pair), compare_weights);
+	reuse_pair_add(to, from);
 }
 
 static void take_pairs(struct building *b)
@@ -296,7 +282,10 @@ static void take_pairs(struct building *b)
 			       sizeof(*t->pair));
 		t->pair[t->pairs++] = pair;
 	}
-	unite_pairs(t);
+	t->pairs = unite(t->pair, t->pairs, sizeof(*t->pair), compare_pair_keys,
+			 add_pair);
+	if (t->pairs)
+		qsort(t->pair, t->pairs, sizeof(*t->pair), compare_weights);
 }
 
 void reuse_sites_init(struct reuse_sites *t, const struct reuse_streams *s,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sample.h"
+#include "src/base/cursor.h"
 
 /* Fields that perf_sample_decode knows the place of. */
 #define KNOWN_FIELDS ((uint64_t)PERF_SAMPLE_MAX - 1)
@@ -27,43 +28,9 @@ enum {
 	BRANCH_ENTRY_BYTES = 24,
 };
 
-struct cursor {
-	const char *at;
-	size_t left;
-	bool spent;
-};
-
-static struct cursor cursor_of(const void *record, size_t bytes)
-{
-	return (struct cursor){ .at = record, .left = bytes };
-}
-
-static const char *take(struct cursor *c, uint64_t bytes)
-{
-	const char *at = c->at;
-
-	if (c->spent || bytes > c->left) {
-		c->spent = true;
-		return NULL;
-	}
-	c->at += bytes;
-	c->left -= bytes;
-	return at;
-}
-
-static uint64_t word(struct cursor *c)
-{
-	const char *at = take(c, WORD);
-	uint64_t w = 0;
-
-	if (at)
-		memcpy(&w, at, sizeof(w));
-	return w;
-}
-
 static void two(struct cursor *c, uint32_t *first, uint32_t *second)
 {
-	uint64_t w = word(c);
+	uint64_t w = cursor_u64(c);
 
 	*first = (uint32_t)w;
 	*second = (uint32_t)(w >> 32);
@@ -74,7 +41,7 @@ static void skip_words(struct cursor *c, uint64_t n)
 	if (n > c->left / WORD)
 		c->spent = true;
 	else
-		take(c, n * WORD);
+		cursor_take(c, n * WORD);
 }
 
 static void take_read(struct cursor *c, uint64_t format, struct perf_sample *s)
@@ -86,13 +53,13 @@ static void take_read(struct cursor *c, uint64_t format, struct perf_sample *s)
 	uint64_t n = 1;
 
 	if (format & PERF_FORMAT_GROUP)
-		n = word(c);
+		n = cursor_u64(c);
 	else
-		s->read_value = word(c);
+		s->read_value = cursor_u64(c);
 	if (enabled)
-		s->read_enabled = word(c);
+		s->read_enabled = cursor_u64(c);
 	if (running)
-		s->read_running = word(c);
+		s->read_running = cursor_u64(c);
 	if (!(format & PERF_FORMAT_GROUP)) {
 		skip_words(c, each - 1);
 	} else if (n) {
@@ -100,57 +67,57 @@ static void take_read(struct cursor *c, uint64_t format, struct perf_sample *s)
 			c->spent = true;
 			return;
 		}
-		s->read_value = word(c);
+		s->read_value = cursor_u64(c);
 		skip_words(c, n * each - 1);
 	}
 }
 
 static void take_raw(struct cursor *c, struct perf_sample *s)
 {
-	const char *at = take(c, sizeof(uint32_t));
+	const char *at = cursor_take(c, sizeof(uint32_t));
 	uint32_t bytes = 0;
 
 	if (at)
 		memcpy(&bytes, at, sizeof(bytes));
-	s->raw = take(c, bytes);
+	s->raw = cursor_take(c, bytes);
 	s->raw_bytes = s->raw ? bytes : 0;
 	/* The size and what follows it fill whole words. */
-	take(c, -(sizeof(uint32_t) + bytes) % WORD);
+	cursor_take(c, -(sizeof(uint32_t) + bytes) % WORD);
 }
 
 static void skip_branches(struct cursor *c, uint64_t branch_type)
 {
-	uint64_t n = word(c);
+	uint64_t n = cursor_u64(c);
 
 	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
-		word(c);
+		cursor_u64(c);
 	if (n > c->left / BRANCH_ENTRY_BYTES) {
 		c->spent = true;
 		return;
 	}
-	take(c, n * BRANCH_ENTRY_BYTES);
+	cursor_take(c, n * BRANCH_ENTRY_BYTES);
 	if (branch_type & BRANCH_COUNTERS)
 		skip_words(c, n);
 }
 
 static void skip_registers(struct cursor *c, uint64_t mask)
 {
-	if (word(c) != PERF_SAMPLE_REGS_ABI_NONE)
+	if (cursor_u64(c) != PERF_SAMPLE_REGS_ABI_NONE)
 		skip_words(c, __builtin_popcountll(mask));
 }
 
 static void skip_stack(struct cursor *c)
 {
-	uint64_t bytes = word(c);
+	uint64_t bytes = cursor_u64(c);
 
-	take(c, bytes);
+	cursor_take(c, bytes);
 	if (bytes)
-		word(c); /* how much of it was filled */
+		cursor_u64(c); /* how much of it was filled */
 }
 
 static void take_weight(struct cursor *c, uint64_t type, struct perf_sample *s)
 {
-	uint64_t w = word(c);
+	uint64_t w = cursor_u64(c);
 
 	s->weight = w;
 	if (type & PERF_SAMPLE_WEIGHT_STRUCT) {
@@ -166,23 +133,23 @@ static void take_first(struct cursor *c, uint64_t type, struct perf_sample *s)
 	uint32_t reserved;
 
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		s->id = word(c);
+		s->id = cursor_u64(c);
 	if (type & PERF_SAMPLE_IP)
-		s->ip = word(c);
+		s->ip = cursor_u64(c);
 	if (type & PERF_SAMPLE_TID)
 		two(c, &s->pid, &s->tid);
 	if (type & PERF_SAMPLE_TIME)
-		s->time = word(c);
+		s->time = cursor_u64(c);
 	if (type & PERF_SAMPLE_ADDR)
-		s->addr = word(c);
+		s->addr = cursor_u64(c);
 	if (type & PERF_SAMPLE_ID)
-		s->id = word(c);
+		s->id = cursor_u64(c);
 	if (type & PERF_SAMPLE_STREAM_ID)
-		s->stream_id = word(c);
+		s->stream_id = cursor_u64(c);
 	if (type & PERF_SAMPLE_CPU)
 		two(c, &s->cpu, &reserved);
 	if (type & PERF_SAMPLE_PERIOD)
-		s->period = word(c);
+		s->period = cursor_u64(c);
 }
 
 static int take_header(struct cursor *c, const void *record, size_t bytes,
@@ -191,7 +158,7 @@ static int take_header(struct cursor *c, const void *record, size_t bytes,
 	const char *at;
 
 	*c = cursor_of(record, bytes);
-	at = take(c, sizeof(*h));
+	at = cursor_take(c, sizeof(*h));
 	if (!at)
 		return -EMSGSIZE;
 	memcpy(h, at, sizeof(*h));
@@ -224,7 +191,7 @@ int perf_sample_decode(const struct perf_event_attr *attr, const void *record,
 	if (type & PERF_SAMPLE_READ)
 		take_read(&c, attr->read_format, s);
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		skip_words(&c, word(&c));
+		skip_words(&c, cursor_u64(&c));
 	if (type & PERF_SAMPLE_RAW)
 		take_raw(&c, s);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
@@ -236,21 +203,21 @@ int perf_sample_decode(const struct perf_event_attr *attr, const void *record,
 	if (type & PERF_SAMPLE_WEIGHT_TYPE)
 		take_weight(&c, type, s);
 	if (type & PERF_SAMPLE_DATA_SRC)
-		s->data_src = word(&c);
+		s->data_src = cursor_u64(&c);
 	if (type & PERF_SAMPLE_TRANSACTION)
-		word(&c);
+		cursor_u64(&c);
 	if (type & PERF_SAMPLE_REGS_INTR)
 		skip_registers(&c, attr->sample_regs_intr);
 	if (type & PERF_SAMPLE_PHYS_ADDR)
-		s->phys_addr = word(&c);
+		s->phys_addr = cursor_u64(&c);
 	if (type & PERF_SAMPLE_CGROUP)
-		word(&c);
+		cursor_u64(&c);
 	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
-		word(&c);
+		cursor_u64(&c);
 	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
-		word(&c);
+		cursor_u64(&c);
 	if (type & PERF_SAMPLE_AUX)
-		take(&c, word(&c));
+		cursor_take(&c, cursor_u64(&c));
 	if (c.spent) {
 		memset(s, 0, sizeof(*s));
 		return -EMSGSIZE;
@@ -283,19 +250,19 @@ int perf_sample_decode_id(const struct perf_event_attr *attr,
 	s->misc = h.misc;
 	if (c.left < need)
 		return -EMSGSIZE;
-	take(&c, c.left - need);
+	cursor_take(&c, c.left - need);
 	if (type & PERF_SAMPLE_TID)
 		two(&c, &s->pid, &s->tid);
 	if (type & PERF_SAMPLE_TIME)
-		s->time = word(&c);
+		s->time = cursor_u64(&c);
 	if (type & PERF_SAMPLE_ID)
-		s->id = word(&c);
+		s->id = cursor_u64(&c);
 	if (type & PERF_SAMPLE_STREAM_ID)
-		s->stream_id = word(&c);
+		s->stream_id = cursor_u64(&c);
 	if (type & PERF_SAMPLE_CPU)
 		two(&c, &s->cpu, &reserved);
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		s->id = word(&c);
+		s->id = cursor_u64(&c);
 	s->has = type;
 	if (id_bytes)
 		*id_bytes = need;

@@ -19,7 +19,7 @@
 
 struct fake {
 	struct store store;
-	struct store_writer threads, pairs, maps, cores;
+	struct store_writer threads, pairs, maps, cores, transfers;
 	char dir[PATH_MAX]; /* absolute */
 	char file[300];     /* name in it */
 	int dirfd;
@@ -35,6 +35,7 @@ static inline struct cdp_header *fake_begin_in(struct fake *f, int pid)
 	f->pairs.section = CDP_PAIRS;
 	f->maps.section = CDP_MAPS;
 	f->cores.section = CDP_CORES;
+	f->transfers.section = CDP_TRANSFERS;
 	snprintf(f->file, sizeof(f->file), "fake.%d.%d.cdp", pid, 1);
 	ck_assert_int_eq(store_create(&f->store, f->dirfd, f->file,
 				      STORE_MAX_BYTES_DEFAULT),
@@ -87,6 +88,7 @@ static inline struct cdp_header *fake_next(struct fake *f, int pid)
 	memset(&f->pairs, 0, sizeof(f->pairs));
 	memset(&f->maps, 0, sizeof(f->maps));
 	memset(&f->cores, 0, sizeof(f->cores));
+	memset(&f->transfers, 0, sizeof(f->transfers));
 	f->next_id = 0;
 	return fake_begin_in(f, pid);
 }
@@ -182,6 +184,33 @@ static inline void fake_core(struct fake *f, uint32_t from, uint32_t to,
 	c->count[SHARING_TRUE] = true_n;
 	c->count[SHARING_FALSE] = false_n;
 	store_commit(&f->cores);
+}
+
+/* A record of transfers with @n values, numbers as bits if they are double. */
+static inline void fake_transfer(struct fake *f, uint32_t kind, uint32_t a,
+				 uint32_t b, const void *value, int n)
+{
+	struct cdp_transfer *t = store_record(&f->store, &f->transfers);
+
+	ck_assert_ptr_nonnull(t);
+	t->kind = kind;
+	t->a = a;
+	t->b = b;
+	memcpy(t->value, value, n * sizeof(*t->value));
+	store_commit(&f->transfers);
+}
+
+/* A process of the source emu that counts accesses. */
+static inline struct cdp_header *fake_begin_emu(struct fake *f, uint32_t modes,
+						uint64_t period)
+{
+	struct cdp_header *h = fake_begin(f);
+
+	h->modes = modes;
+	h->period = period;
+	strcpy(h->period_unit, "accesses");
+	strcpy(h->source, "emu");
+	return h;
 }
 
 /* The mappings of this very process, as the preload library records them. */

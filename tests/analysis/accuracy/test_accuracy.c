@@ -17,34 +17,11 @@
 
 #define Z_95 1.959963984540054
 
-static struct store_writer transfers;
-
-static void put(struct fake *f, uint32_t kind, uint32_t a, uint32_t b,
-		const uint64_t *value, int n)
-{
-	struct cdp_transfer *t = store_record(&f->store, &transfers);
-
-	ck_assert_ptr_nonnull(t);
-	t->kind = kind;
-	t->a = a;
-	t->b = b;
-	memcpy(t->value, value, n * sizeof(*value));
-	store_commit(&transfers);
-}
-
-static void put_reals(struct fake *f, uint32_t kind, uint32_t a, uint32_t b,
-		      const double *value, int n)
-{
-	uint64_t words[6];
-
-	memcpy(words, value, n * sizeof(*value));
-	put(f, kind, a, b, words, n);
-}
-
 static void exact_cell(struct fake *f, uint32_t from, uint32_t to, uint64_t all,
 		       uint64_t of_false)
 {
-	put(f, CDP_EXACT_CELL, from, to, (uint64_t[]){ all, of_false }, 2);
+	fake_transfer(f, CDP_EXACT_CELL, from, to,
+		      (uint64_t[]){ all, of_false }, 2);
 }
 
 /* As many samples as @seen of weight 100 each, of which @of_false are false. */
@@ -53,11 +30,12 @@ static void estimate(struct fake *f, uint32_t a, uint32_t b, double seen,
 {
 	double w = 100, t = seen - of_false;
 
-	put_reals(f, CDP_ESTIMATE_CELL, a, b,
-		  (double[]){ w * seen, w * w * seen, w * t, w * w * t,
-			      w * of_false, w * w * of_false },
-		  6);
-	put_reals(f, CDP_ESTIMATE_MORE, a, b, (double[]){ 0, seen, seen }, 3);
+	fake_transfer(f, CDP_ESTIMATE_CELL, a, b,
+		      (double[]){ w * seen, w * w * seen, w * t, w * w * t,
+				  w * of_false, w * w * of_false },
+		      6);
+	fake_transfer(f, CDP_ESTIMATE_MORE, a, b, (double[]){ 0, seen, seen },
+		      3);
 }
 
 static struct accuracy_trial trial;
@@ -68,7 +46,6 @@ static void begin(struct fake *f, const char *algorithm)
 {
 	struct cdp_header *h = fake_begin(f);
 
-	transfers = (struct store_writer){ .section = CDP_TRANSFERS };
 	strcpy(h->algorithm, algorithm);
 	h->period = 100;
 	for (int i = 0; i < 3; i++) {
@@ -78,7 +55,7 @@ static void begin(struct fake *f, const char *algorithm)
 		t->counted_stores = 400;
 		t->traps = 7;
 	}
-	put_reals(f, CDP_ESTIMATE_SAMPLING, 0, 0, (double[6]){ 1e6 }, 6);
+	fake_transfer(f, CDP_ESTIMATE_SAMPLING, 0, 0, (double[6]){ 1e6 }, 6);
 }
 
 static void finish(struct fake *f)

@@ -24,12 +24,7 @@ static struct reuse_tally tally;
 
 static void begin(uint32_t modes)
 {
-	struct cdp_header *h = fake_begin(&fake);
-
-	h->modes = modes;
-	h->period = PERIOD;
-	strcpy(h->period_unit, "accesses");
-	strcpy(h->source, "emu");
+	fake_begin_emu(&fake, modes, PERIOD);
 	memset(&tally, 0, sizeof(tally));
 	tally.writer.section = CDP_REUSE;
 }

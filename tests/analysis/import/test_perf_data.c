@@ -1,94 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_perf_data - recordings in every form, whole, cut and damaged
+ * test_perf_data - recordings in every form
  */
-#include <check.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "analysis/import/perf_data.h"
+#include "perf_data_fixture.h"
 #include "analysis/import/perf_data_internal.h"
-#include "tests/fake/perf_file.h"
-#include "src/base/rng.h"
 #include "tests/run_suite.h"
-
-enum {
-	TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-	       PERF_SAMPLE_ADDR | PERF_SAMPLE_ID,
-};
-
-static int put(const struct gen *g, size_t bytes)
-{
-	int fd = memfd_create("recording", MFD_CLOEXEC);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, g->bytes, bytes), bytes);
-	lseek(fd, 0, SEEK_SET);
-	return fd;
-}
-
-/* All records in a row into @to; what perf_data_next returned at the end. */
-static int read_all(struct perf_data *d, int fd, struct gen *to)
-{
-	int err = perf_data_open(d, fd);
-	const void *record;
-	size_t bytes;
-
-	to->used = 0;
-	while (!err && (err = perf_data_next(d, &record, &bytes)) > 0) {
-		gen_bytes(to, record, bytes);
-		err = 0;
-	}
-	if (err)
-		ck_assert_str_ne(d->error, "");
-	close(fd);
-	return err;
-}
-
-static int read_bytes(const struct gen *g, size_t bytes, char *error)
-{
-	struct perf_data d;
-	struct gen all = { 0 };
-	int err = read_all(&d, put(g, bytes), &all);
-
-	if (error)
-		strcpy(error, d.error);
-	perf_data_close(&d);
-	gen_release(&all);
-	return err;
-}
-
-static void small(struct perf_file *f)
-{
-	struct gen_sample s = { .misc = PERF_RECORD_MISC_USER,
-				.pid = 1,
-				.tid = 2 };
-	uint8_t id[20] = { 1, 2, 3 };
-
-	f->host = "host";
-	f->kernel = "6.1";
-	f->version = "6.2";
-	f->arch = "x86_64";
-	f->cpu = "a processor";
-	f->cpuid = "AuthenticAMD,25,17,1";
-	f->cpus = 2;
-	f->pmu = "cpu";
-	perf_file_event(f, "cpu/mem-loads/", TYPE);
-	perf_file_event(f, "cpu/mem-stores/", TYPE)->attr.config = 0x2cd;
-	f->event[1].id[1] = 201;
-	f->event[1].ids = 2;
-	perf_file_comm(f, 1, 2, "small", false, 1);
-	for (int i = 0; i < 20; i++) {
-		s.time = 10 + i;
-		perf_file_sample(f, i % 2, &s);
-		if (i % 5 == 4)
-			perf_file_round(f);
-	}
-	perf_file_build_id(f, "/bin/small", id, 20);
-}
 
 /* What is to come out: the records but those of perf itself. */
 static void kernel_records(const struct perf_file *f, struct gen *to)
@@ -225,93 +141,6 @@ START_TEST(attributes_have_the_size_that_the_header_says)
 	perf_data_close(&d);
 	close(fd);
 	gen_release(&out);
-}
-END_TEST
-
-START_TEST(a_file_that_is_cut_anywhere_is_refused)
-{
-	struct perf_file f = { 0 };
-	struct gen out = { 0 };
-
-	small(&f);
-	if (_i)
-		perf_file_compress(&f, 100);
-	perf_file_write(&f, &out);
-	for (size_t cut = 0; cut < out.used; cut++) {
-		/* Behind its text a string is padded. */
-		if (cut + 64 > out.used)
-			break;
-		ck_assert_int_eq(read_bytes(&out, cut, NULL), -EBADMSG);
-	}
-	ck_assert_int_eq(read_bytes(&out, out.used, NULL), 0);
-	gen_release(&out);
-	perf_file_release(&f);
-}
-END_TEST
-
-/* Where records end, nothing tells that more was to come. */
-START_TEST(a_stream_that_is_cut_within_a_record_is_refused)
-{
-	struct perf_file f = { 0 };
-	struct gen out = { 0 };
-	size_t next = 16;
-
-	small(&f);
-	perf_file_write_stream(&f, &out);
-	for (size_t cut = 0; cut < out.used; cut++) {
-		struct perf_event_header h;
-		int err = read_bytes(&out, cut, NULL);
-
-		if (cut < next) {
-			ck_assert_int_eq(err, -EBADMSG);
-			continue;
-		}
-		ck_assert_int_eq(err, 0);
-		memcpy(&h, out.bytes + cut, sizeof(h));
-		next = cut + h.size;
-	}
-	gen_release(&out);
-	perf_file_release(&f);
-}
-END_TEST
-
-/* 0: file, 1: stream, 2: compressed file, 3: compressed stream. */
-START_TEST(any_damage_ends_in_an_error_or_in_records)
-{
-	struct perf_file f = { 0 };
-	struct gen out = { 0 };
-	int refused = 0;
-	struct rng r;
-
-	rng_seed(&r, 9, _i);
-	small(&f);
-	if (_i & 2)
-		perf_file_compress(&f, 300);
-	if (_i & 1)
-		perf_file_write_stream(&f, &out);
-	else
-		perf_file_write(&f, &out);
-	for (int n = 0; n < 3000; n++) {
-		char *copy = gen_copy(&out, out.used);
-		struct gen bad = { copy, out.used, out.used };
-		int changes = 1 + (int)rng_below(&r, 3);
-
-		for (int k = 0; k < changes; k++) {
-			/* Half of it in the header and the first records. */
-			size_t span = rng_below(&r, 2) ? 400 : bad.used - 8;
-			size_t at = rng_below(&r, span);
-			uint64_t noise = rng_below(&r, 2)
-						 ? rng_next(&r)
-						 : ~0ull >> rng_below(&r, 64);
-
-			memcpy(copy + at, &noise, 1 + rng_below(&r, 8));
-		}
-		refused += read_bytes(&bad, bad.used, NULL) != 0;
-		free(copy);
-	}
-	ck_assert_int_gt(refused, 300);
-	gen_release(&out);
-	perf_file_release(&f);
 }
 END_TEST
 
@@ -491,10 +320,6 @@ int main(void)
 	tcase_add_test(tc, records_belong_to_the_event_of_their_id);
 	tcase_add_loop_test(tc, attributes_have_the_size_that_the_header_says,
 			    0, 4);
-	tcase_add_loop_test(tc, a_file_that_is_cut_anywhere_is_refused, 0, 2);
-	tcase_add_test(tc, a_stream_that_is_cut_within_a_record_is_refused);
-	tcase_add_loop_test(tc, any_damage_ends_in_an_error_or_in_records, 0,
-			    4);
 	tcase_add_test(tc, what_cannot_be_read_is_refused_with_its_reason);
 	tcase_add_test(tc, compressed_records_do_not_nest);
 	tcase_add_test(tc, payload_of_traces_is_passed_over);

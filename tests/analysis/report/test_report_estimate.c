@@ -18,20 +18,6 @@ enum {
 #define LINE UINT64_C(0x7f0000001000)
 
 static struct fake fake;
-static struct store_writer transfers;
-
-static void put(uint32_t kind, uint32_t a, uint32_t b, const double *value,
-		int n)
-{
-	struct cdp_transfer *t = store_record(&fake.store, &transfers);
-
-	ck_assert_ptr_nonnull(t);
-	t->kind = kind;
-	t->a = a;
-	t->b = b;
-	memcpy(t->value, value, n * sizeof(*value));
-	store_commit(&transfers);
-}
 
 /* @n samples of one transfer each brought the cell, @of_false false ones. */
 static void put_cell(uint32_t a, uint32_t b, double n, double of_false)
@@ -45,22 +31,21 @@ static void put_cell(uint32_t a, uint32_t b, double n, double of_false)
 			   of_false * square };
 	double more[] = { n * PERIOD / 4, n, n };
 
-	put(CDP_ESTIMATE_CELL, a, b, share, 6);
-	put(CDP_ESTIMATE_MORE, a, b, more, 3);
+	fake_transfer(&fake, CDP_ESTIMATE_CELL, a, b, share, 6);
+	fake_transfer(&fake, CDP_ESTIMATE_MORE, a, b, more, 3);
 }
 
 static void put_sampling(double samples)
 {
 	double value[] = { samples, 1 / 12.0 };
 
-	put(CDP_ESTIMATE_SAMPLING, 0, 0, value, 2);
+	fake_transfer(&fake, CDP_ESTIMATE_SAMPLING, 0, 0, value, 2);
 }
 
 static void begin(const char *algorithm)
 {
 	struct cdp_header *h = fake_begin(&fake);
 
-	transfers = (struct store_writer){ .section = CDP_TRANSFERS };
 	strcpy(h->algorithm, algorithm);
 	strcpy(h->source, "emu");
 	strcpy(h->period_unit, "accesses");
@@ -214,7 +199,6 @@ START_TEST(estimates_of_several_processes_are_added_up)
 
 	begin("epoch");
 	put_sampling(500);
-	transfers = (struct store_writer){ .section = CDP_TRANSFERS };
 	strcpy(fake_next(&fake, 4243)->algorithm, "epoch");
 	fake_thread(&fake, "a");
 	fake_thread(&fake, "b");
@@ -276,10 +260,12 @@ START_TEST(absurd_numbers_and_threads_are_survived)
 		double value[] = { bad[_i], bad[(_i + 1) % 6], bad[_i],
 				   bad[_i], bad[_i],           bad[_i] };
 
-		put(CDP_ESTIMATE_CELL, b - 1, b, value, 6);
-		put(CDP_ESTIMATE_MORE, b - 1, b, value, 3);
-		put(CDP_ESTIMATE_CELL, NO_CELL - 1, b, value, 6);
-		put(CDP_ESTIMATE_CELL, NO_CELL, NO_CELL, value, 6);
+		fake_transfer(&fake, CDP_ESTIMATE_CELL, b - 1, b, value, 6);
+		fake_transfer(&fake, CDP_ESTIMATE_MORE, b - 1, b, value, 3);
+		fake_transfer(&fake, CDP_ESTIMATE_CELL, NO_CELL - 1, b, value,
+			      6);
+		fake_transfer(&fake, CDP_ESTIMATE_CELL, NO_CELL, NO_CELL, value,
+			      6);
 	}
 	fake_end(&fake);
 	free(report(NULL, NULL));
