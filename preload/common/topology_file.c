@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * topology_file - read the topology that --topology or COMDET_TOPOLOGY names
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* config - the settings of libcomdet-qemu.so */
+/*
+ * config - the settings of libcomdet-qemu.so
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

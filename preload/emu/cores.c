@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cores - the cores of the emulated machine, and the threads on them */
+/*
+ * cores - the cores of the emulated machine, and the threads on them
+ */
 #include <unistd.h>
 
 #include "cores.h"

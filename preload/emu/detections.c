@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* detections - write what the engines detected to the file */
+/*
+ * detections - write what the engines detected to the file
+ */
 #include "detections.h"
 #include "maps.h"
 #include "state.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* interval - number of accesses between two samples */
+/*
+ * interval - number of accesses between two samples
+ */
 #include "interval.h"
 #include "state.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* say - print one line for the user */
+/*
+ * say - print one line for the user
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* vcpu - a thread updates its own struct vcpu and its row of the file */
+/*
+ * vcpu - a thread updates its own struct vcpu and its row of the file
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

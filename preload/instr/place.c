@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* place - the core that a thread is put on, and the cache above it */
+/*
+ * place - the core that a thread is put on, and the cache above it
+ */
 #include <errno.h>
 #include <unistd.h>
 

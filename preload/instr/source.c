@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* source - start and end of the source instr */
+/*
+ * source - start and end of the source instr
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
