@@ -65,7 +65,7 @@ int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 	struct transfer_config config = transfer_run_config(
 		instr_config.algorithm == INSTR_EPOCH ? TRANSFER_EPOCH
 						      : TRANSFER_CHAIN,
-		instr_config.period, lines, registers);
+		instr_config.period, lines || !hardware, registers);
 
 	config.spins = TRANSFER_SPINS;
 	if (!hardware)
