@@ -6,8 +6,11 @@
 # Each relative link in the documents resolves, its anchor too. Each path of the
 # project in backticks exists. Each verb has a man page; its help and that page
 # name the same options. libcomdet.7 lists every COMDET_ variable that the
-# preload reads. The check runs on a broken copy of each kind first, and must
+# preload reads. The programs print the words of the sessions that README and
+# tutorial show. The check runs on a broken copy of each kind first, and must
 # find what is wrong there.
+#
+# covers: docs analysis/cmd analysis/record analysis/report preload/core
 
 . "$(dirname "$0")/e2e.sh"
 
@@ -89,6 +92,43 @@ for name in files():
     check_links(name, text)
     check_paths(name, text)
 print("\n".join(bad))
+END
+
+cat >"$WORK/quoted.py" <<'END'
+"""quoted.py TOP SOURCES - print lines of sessions that no program prints
+
+A line is printed if half of the pairs of neighbouring words in it are in one
+of the strings of the sources: the rest may come from formats.
+"""
+import os, re, sys
+
+top, sources = sys.argv[1:]
+
+def strings(where):
+    for folder, _, names in os.walk(os.path.join(sources, where)):
+        for name in names:
+            if not name.endswith((".c", ".h")):
+                continue
+            code = open(os.path.join(folder, name)).read()
+            for run in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', code):
+                s = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', run))
+                yield re.sub(r"\\[nt]", " ", s)
+
+known = " ".join(" | ".join(s for room in ("analysis", "preload", "src")
+                            for s in strings(room)).split())
+for name in ("README.md", "docs/tutorial.md"):
+    if not os.path.exists(os.path.join(top, name)):
+        continue
+    text = open(os.path.join(top, name)).read()
+    for session in re.findall(r"^```\n(\$.*?)^```", text, flags=re.M | re.S):
+        for line in session.split("\n"):
+            if line.startswith("$"):
+                continue
+            for words in re.findall(r"[a-z]+(?: [a-z]+){3,}", line):
+                w = words.split()
+                pairs = [" ".join(w[i:i + 2]) for i in range(len(w) - 1)]
+                if 2 * sum(p in known for p in pairs) < len(pairs):
+                    print("%s: nothing prints \"%s\"" % (name, words))
 END
 
 # help_options VERB - those that its help describes, each at a line's beginning
@@ -173,6 +213,12 @@ must "no heading docs/page.md#three" "$found"
 must "no file \`src/gone.c\`" "$found"
 [ "$(wc -l <<<"$found")" = 3 ] || fail "found too much: $found"
 
+printf '```\n$ run\nThis is a map\nno program utters such sentences\n```\n' \
+	>"$WORK/tree/README.md"
+found=$(python3 "$WORK/quoted.py" "$WORK/tree" "$TOP")
+must "nothing prints \"no program utters such sentences\"" "$found"
+[ "$(wc -l <<<"$found")" = 1 ] || fail "found too much: $found"
+
 cp "$TOP"/docs/man/* "$WORK/tree/docs/man"
 cd "$WORK/tree/docs/man" || exit 1
 rm reusetrack-list.1
@@ -191,7 +237,8 @@ must "no man page has COMDET_STALLED" "$found"
 must "COMDET_UNREAD is read nowhere" "$found"
 
 # The project itself.
-found=$(python3 "$WORK/links.py" "$TOP"; check_pages "$TOP/docs/man"
+found=$(python3 "$WORK/links.py" "$TOP"
+	python3 "$WORK/quoted.py" "$TOP" "$TOP"; check_pages "$TOP/docs/man"
 	check_variables "$TOP/docs/man/libcomdet.7")
 found=$(grep . <<<"$found")
 [ -z "$found" ] || fail "the documents are wrong:
