@@ -2,9 +2,19 @@
 /*
  * spin_lock - a lock that threads and handlers of samples share
  *
- * The holder runs at most some hundreds of instructions that wait for nothing,
- * and is never the code that a call interrupted. It may have lost its
- * processor.
+ * A wait ends because whoever holds the lock
+ *
+ * - has all signals blocked, or runs where no handler of ours can come, so
+ *   that nothing on its own thread can ask for the lock meanwhile;
+ * - executes a bounded number of instructions, makes no system call, calls no
+ *   function of the caller's and takes no second lock;
+ *
+ * and because a waiter soon gives up its processor: after some looks to any
+ * thread of its priority (sched_yield), then to all (a short sleep). A holder
+ * that lost its processor to a waiter of higher priority needs the second.
+ *
+ * docs/memory-model.md, "Who waits, and why it ends", lists the locks and says
+ * which of them bend these rules.
  *
  * Context: any, handler included.
  */
@@ -15,11 +25,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rawcall.h"
-
 enum {
 	SPINS_BEFORE_YIELD = 100
 };
+
+/* Give up the processor: the @n-th time in this wait, from 1 on. */
+void spin_give_way(uint32_t n);
+
+/* Call after the @n-th look, from 1 on, at what another thread is to change. */
+static inline void spin_wait(uint32_t n)
+{
+	if (n % SPINS_BEFORE_YIELD)
+		__builtin_ia32_pause();
+	else
+		spin_give_way(n / SPINS_BEFORE_YIELD);
+}
 
 /*
  * False if it was held at each of @spins looks; 0: wait without bound.
@@ -32,10 +52,7 @@ static inline bool spin_try_lock(_Atomic uint32_t *lock, uint32_t spins)
 	     atomic_exchange_explicit(lock, 1, memory_order_acquire); n++) {
 		if (spins && n >= spins)
 			return false;
-		if (n % SPINS_BEFORE_YIELD == 0)
-			rawcall1(SYS_sched_yield, 0);
-		else
-			__builtin_ia32_pause();
+		spin_wait(n);
 	}
 	return true;
 }

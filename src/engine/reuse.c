@@ -2,48 +2,40 @@
 /*
  * reuse - how long until data is used again, from samples
  *
- * The life of a slot, all under its lock:
+ * The life of a slot, all under its lock (slot.h):
  *
  *   FREE --accept--> HELD --first access, with use_next--> USED
  *    ^                 +----------- else at once ----------^ |
  *    +------------------------ decided ----------------------+
  *
- * accept also takes a slot from who holds it. The watch is changed outside the
- * lock, because that may take long, by one thread at a time, the programmer:
- * the one that found nobody else at it. Others may end the use meanwhile, which
- * changes the generation; the programmer looks at that when it is done and
- * starts again if it changed. No new use comes to the slot before.
+ * accept also takes a slot from the use that holds it. While a thread changes
+ * the slot's watch, others may end the use, but no new use comes to the slot.
  *
- * Free slots have a bit in a bitmap, set and cleared under the slot's lock. A
- * look at it is a hint where to look for a free slot; the lock tells.
+ * Free slots have a bit in a bitmap, set and cleared under the slot's lock. The
+ * bit is a hint where to look for a free slot; the lock tells.
  */
-#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "src/base/rawcall.h"
 #include "reuse.h"
-#include "src/base/spin_lock.h"
+#include "slot.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	ALIGN = 64,
 	WORD_BITS = 64,
-	ROUNDS_MAX = 16,
-	TRIES = 4, /* at a slot that another thread does not change */
+	TRIES = 4, /* to find a slot that nobody changes */
 };
 
-enum slot_state {
-	SLOT_FREE,
-	SLOT_HELD, /* waits for the access that will be the use */
+/* States of a slot, after SLOT_FREE. */
+enum {
+	SLOT_HELD = 1, /* waits for the access that will be the use */
 	SLOT_USED,
 };
 
-struct slot {
-	_Alignas(ALIGN) _Atomic uint32_t lock;
-	_Atomic uint32_t generation; /* changed under the lock */
-	_Atomic uint32_t state;      /* enum slot_state, likewise */
-	_Atomic uint32_t thread;     /* of the use, likewise */
-	bool programming;
+struct reuse_slot {
+	_Alignas(ALIGN) struct slot slot;
+	_Atomic uint32_t thread; /* of the use; changed under the lock */
 	uint64_t candidates; /* since the slot was free, this one included */
 	uint64_t count;      /* when the use was made */
 	uint32_t path;       /* of calls, to the use */
@@ -59,9 +51,9 @@ struct reuse {
 		_Atomic uint64_t uses, accepted, displaced, traps, idle, stale,
 			busy, busy_traps, arm_failed, failed, waiting;
 	} stats;
-	_Atomic uint64_t *free; /* a bit each */
+	_Atomic uint64_t *free_slots; /* a bit each */
 	uint32_t words;
-	struct slot slot[];
+	struct reuse_slot slot[];
 };
 
 static void count(_Atomic uint64_t *counter, uint64_t n)
@@ -85,7 +77,7 @@ static uint32_t words(const struct reuse_config *c)
 
 static size_t slots_bytes(const struct reuse_config *c)
 {
-	return sizeof(struct reuse) + c->slots * sizeof(struct slot);
+	return sizeof(struct reuse) + c->slots * sizeof(struct reuse_slot);
 }
 
 size_t reuse_size(const struct reuse_config *c)
@@ -107,9 +99,9 @@ struct reuse *reuse_init(void *mem, const struct reuse_config *c,
 	e->watch = watch;
 	e->sink = sink;
 	e->words = words(c);
-	e->free = (void *)((unsigned char *)mem + slots_bytes(c));
+	e->free_slots = (void *)((unsigned char *)mem + slots_bytes(c));
 	for (uint32_t i = 0; i < c->slots; i++)
-		e->free[i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;
+		e->free_slots[i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;
 	return e;
 }
 
@@ -122,92 +114,98 @@ void reuse_thread_init(struct reuse_thread *t, const struct cpu_place *place,
 	rng_seed(&t->rng, seed, place->thread);
 }
 
-static uint32_t generation(const struct slot *s)
+static void unlock(struct reuse_slot *s)
 {
-	return atomic_load_explicit(&s->generation, memory_order_relaxed);
+	spin_unlock(&s->slot.lock);
 }
 
-static enum slot_state state(const struct slot *s)
-{
-	return atomic_load_explicit(&s->state, memory_order_relaxed);
-}
-
-/* What was watched before has no meaning from here on. */
-static void change(struct reuse *e, struct slot *s, enum slot_state new)
+/* With the lock. Traps of what the slot watched before are stale from here. */
+static void change(struct reuse *e, struct reuse_slot *s, uint32_t new)
 {
 	uint32_t i = s - e->slot;
 	uint64_t bit = UINT64_C(1) << i % WORD_BITS;
 
-	atomic_store_explicit(&s->generation, generation(s) + 1,
-			      memory_order_relaxed);
-	atomic_store_explicit(&s->state, new, memory_order_relaxed);
+	slot_change(&s->slot, new);
 	if (new == SLOT_FREE)
-		atomic_fetch_or_explicit(&e->free[i / WORD_BITS], bit,
+		atomic_fetch_or_explicit(&e->free_slots[i / WORD_BITS], bit,
 					 memory_order_relaxed);
 	else
-		atomic_fetch_and_explicit(&e->free[i / WORD_BITS], ~bit,
+		atomic_fetch_and_explicit(&e->free_slots[i / WORD_BITS], ~bit,
 					  memory_order_relaxed);
 }
 
-/*
- * Bring the watch in line with what the slot is to watch. Called with the
- * lock, returns without.
- */
-static void program(struct reuse *e, struct reuse_thread *t, struct slot *s)
+/* A change of the slot's watch that is this thread's to make. */
+struct turn {
+	struct slot_turn slot;
+	struct reuse_watched watched;
+};
+
+/* Called with the lock, returns without. */
+static void look(struct reuse_slot *s, struct turn *turn)
 {
-	if (s->programming) {
-		spin_unlock(&s->lock);
-		return;
+	turn->watched = s->watched;
+	turn->watched.generation = turn->slot.generation;
+	unlock(s);
+}
+
+/* Called with the lock, returns without. */
+static bool begin_turn(struct reuse_slot *s, struct turn *turn)
+{
+	if (!slot_begin_turn(&s->slot, &turn->slot)) {
+		unlock(s);
+		return false;
 	}
-	s->programming = true;
-	for (int round = 0;; round++) {
-		struct reuse_watched w = s->watched;
-		bool arm = state(s) != SLOT_FREE;
-		uint32_t meant = generation(s);
+	look(s, turn);
+	return true;
+}
+
+/* Bring the watch in line with what the slot is to watch. Without the lock. */
+static void program(struct reuse *e, struct reuse_thread *t,
+		    struct reuse_slot *s, struct turn *turn)
+{
+	enum slot_progress progress;
+
+	for (;;) {
 		int err = 0;
 
-		w.generation = meant;
-		spin_unlock(&s->lock);
-		if (arm)
-			err = e->watch->arm(t->ctx, &w);
+		if (turn->slot.arm)
+			err = e->watch->arm(t->ctx, &turn->watched);
 		else
-			e->watch->disarm(t->ctx, w.slot);
-		/* Nobody else could undo s->programming: this one waits. */
-		spin_lock(&s->lock);
-		if (generation(s) != meant && round < ROUNDS_MAX)
-			continue;
-		if (generation(s) == meant && !err)
+			e->watch->disarm(t->ctx, turn->watched.slot);
+		progress = slot_check_turn(&s->slot, &turn->slot, err);
+		if (progress != SLOT_AGAIN)
 			break;
+		look(s, turn);
+	}
+	if (progress == SLOT_FAILED) {
 		count(&e->stats.arm_failed, 1);
-		if (state(s) != SLOT_FREE) {
+		if (slot_state(&s->slot) != SLOT_FREE) {
 			count(&e->stats.failed, s->candidates);
 			change(e, s, SLOT_FREE);
 		}
-		break;
 	}
-	s->programming = false;
-	spin_unlock(&s->lock);
+	slot_end_turn(&s->slot);
 }
 
 /* A free slot that can be armed at once; locked. */
-static struct slot *pick_free(struct reuse *e, struct reuse_thread *t)
+static struct reuse_slot *pick_free(struct reuse *e, struct reuse_thread *t)
 {
 	uint32_t first = rng_below(&t->rng, e->words);
 
 	for (uint32_t i = 0; i < e->words; i++) {
 		uint32_t w = (first + i) % e->words;
-		uint64_t bits =
-			atomic_load_explicit(&e->free[w], memory_order_relaxed);
+		uint64_t bits = atomic_load_explicit(&e->free_slots[w],
+						     memory_order_relaxed);
 
 		for (; bits; bits &= bits - 1) {
-			struct slot *s =
+			struct reuse_slot *s =
 				&e->slot[w * WORD_BITS + __builtin_ctzll(bits)];
 
-			if (!spin_try_lock(&s->lock, 1))
+			if (!slot_lock_if_free(&s->slot))
 				continue;
-			if (state(s) == SLOT_FREE && !s->programming)
+			if (!s->slot.programming)
 				return s;
-			spin_unlock(&s->lock);
+			unlock(s);
 		}
 	}
 	return NULL;
@@ -216,37 +214,38 @@ static struct slot *pick_free(struct reuse *e, struct reuse_thread *t)
 /*
  * A free slot, else a random one; locked. NULL if it is busy.
  *
- * Never one whose watch another thread is changing. That thread may have lost
- * its core, and what is watched only when it has it back may have been used
- * long before.
+ * Never one whose watch another thread is changing: that thread may have lost
+ * its core, and would arm this use long after the data was used again.
  */
-static struct slot *pick(struct reuse *e, struct reuse_thread *t)
+static struct reuse_slot *pick(struct reuse *e, struct reuse_thread *t)
 {
 	for (uint32_t n = 1;; n++) {
-		struct slot *s = pick_free(e, t);
+		struct reuse_slot *s = pick_free(e, t);
 
 		if (s)
 			return s;
 		s = &e->slot[rng_below(&t->rng, e->config.slots)];
-		if (!spin_try_lock(&s->lock, e->config.spins))
+		if (!spin_try_lock(&s->slot.lock, e->config.spins))
 			return NULL;
-		if (!s->programming)
+		if (!s->slot.programming)
 			return s;
-		spin_unlock(&s->lock);
+		unlock(s);
 		if (n % TRIES)
 			continue;
 		if (e->config.spins)
 			return NULL;
-		rawcall1(SYS_sched_yield, 0);
+		spin_give_way(n / TRIES);
 	}
 }
 
-static void accept(struct reuse *e, struct reuse_thread *t, struct slot *s,
-		   const struct reuse_watched *w, const struct access *a,
-		   uint64_t now)
+static void accept(struct reuse *e, struct reuse_thread *t,
+		   struct reuse_slot *s, const struct reuse_watched *w,
+		   const struct access *a, uint64_t now)
 {
+	struct turn turn;
+
 	count(&e->stats.accepted, 1);
-	if (state(s) != SLOT_FREE)
+	if (slot_state(&s->slot) != SLOT_FREE)
 		count(&e->stats.displaced, 1);
 	s->watched = *w;
 	s->watched.slot = s - e->slot;
@@ -256,7 +255,8 @@ static void accept(struct reuse *e, struct reuse_thread *t, struct slot *s,
 	atomic_store_explicit(&s->thread, t->place.thread,
 			      memory_order_relaxed);
 	change(e, s, e->config.use_next ? SLOT_HELD : SLOT_USED);
-	program(e, t, s);
+	if (begin_turn(s, &turn))
+		program(e, t, s, &turn);
 }
 
 /* One use competes for a slot. */
@@ -264,7 +264,7 @@ static void offer(struct reuse *e, struct reuse_thread *t,
 		  const struct reuse_watched *w, const struct access *a,
 		  uint64_t now)
 {
-	struct slot *s;
+	struct reuse_slot *s;
 
 	count(&e->stats.uses, 1);
 	s = pick(e, t);
@@ -272,11 +272,11 @@ static void offer(struct reuse *e, struct reuse_thread *t,
 		count(&e->stats.busy, 1);
 		return;
 	}
-	if (state(s) == SLOT_FREE)
+	if (slot_state(&s->slot) == SLOT_FREE)
 		s->candidates = 0;
 	s->candidates++;
 	if (s->candidates > 1 && rng_below(&t->rng, s->candidates))
-		spin_unlock(&s->lock);
+		unlock(s);
 	else
 		accept(e, t, s, w, a, now);
 }
@@ -304,7 +304,8 @@ void reuse_sample(struct reuse *e, struct reuse_thread *t,
 	}
 }
 
-static struct reuse_event decide(struct slot *s, enum reuse_outcome outcome)
+static struct reuse_event decide(struct reuse_slot *s,
+				 enum reuse_outcome outcome)
 {
 	return (struct reuse_event){
 		.outcome = outcome,
@@ -325,44 +326,54 @@ static uint64_t elapsed(uint64_t since, uint64_t now)
 
 /* To an end that is no access of the use's stream: as if it were the next. */
 static uint64_t elapsed_elsewhere(struct reuse *e, struct reuse_thread *t,
-				  const struct slot *s)
+				  const struct reuse_event *v)
 {
 	uint64_t now = REUSE_TIME_UNKNOWN;
 
 	if (e->watch->count)
-		now = e->watch->count(t->ctx, &s->watched.place);
-	return now == REUSE_TIME_UNKNOWN ? now : elapsed(s->count, now + 1);
+		now = e->watch->count(t->ctx, &v->use_place);
+	return now == REUSE_TIME_UNKNOWN ? now : elapsed(v->at, now + 1);
 }
 
-/* Hand over and free the slot. Called with the lock, returns without. */
-static void end_use(struct reuse *e, struct reuse_thread *t, struct slot *s,
-		    const struct reuse_event *v)
+/*
+ * Free the slot and hand over. Called with the lock, returns without. The
+ * count is asked for without the lock, and before the watch is changed, which
+ * takes time.
+ */
+static void end_use(struct reuse *e, struct reuse_thread *t,
+		    struct reuse_slot *s, struct reuse_event *v)
 {
+	struct turn turn;
+	bool ours;
+
 	change(e, s, SLOT_FREE);
-	program(e, t, s);
+	ours = begin_turn(s, &turn);
+	if (v->outcome == REUSE_INVALIDATED || v->outcome == REUSE_DANGLING)
+		v->time = elapsed_elsewhere(e, t, v);
+	if (ours)
+		program(e, t, s, &turn);
 	e->sink->decided(t->ctx, v);
 }
 
 /* The slot is locked; returns without the lock. */
-static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
-		   const struct access *a, uint64_t now)
+static void follow(struct reuse *e, struct reuse_thread *t,
+		   struct reuse_slot *s, const struct access *a, uint64_t now)
 {
 	enum reuse_outcome outcome =
 		reuse_verdict(e->config.scope, &s->watched.place, &t->place,
 			      access_stores(a));
 	struct reuse_event v;
 
-	if (state(s) == SLOT_HELD && outcome == REUSE_REUSED) {
+	if (slot_state(&s->slot) == SLOT_HELD && outcome == REUSE_REUSED) {
 		s->use = *a;
 		s->path = t->path;
 		s->count = now;
-		atomic_store_explicit(&s->state, SLOT_USED,
-				      memory_order_relaxed);
+		slot_set_state(&s->slot, SLOT_USED);
 		outcome = REUSE_NOTHING;
 	}
-	if (state(s) == SLOT_HELD || outcome == REUSE_NOTHING) {
+	if (slot_state(&s->slot) == SLOT_HELD || outcome == REUSE_NOTHING) {
 		count(&e->stats.idle, 1);
-		spin_unlock(&s->lock);
+		unlock(s);
 		return;
 	}
 	count(&e->stats.traps, 1);
@@ -373,17 +384,16 @@ static void follow(struct reuse *e, struct reuse_thread *t, struct slot *s,
 	v.temporal = access_overlaps(&s->use, a);
 	if (access_stores(a))
 		v.pairing = v.pairing == REUSE_RAW ? REUSE_WAW : REUSE_WAR;
-	v.time = outcome == REUSE_INVALIDATED ? elapsed_elsewhere(e, t, s)
-					      : elapsed(s->count, now);
+	v.time = elapsed(s->count, now);
 	end_use(e, t, s, &v);
 }
 
 void reuse_trap(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 		uint32_t armed, const struct access *a, uint64_t now)
 {
-	struct slot *s = slot < e->config.slots ? &e->slot[slot] : NULL;
+	struct reuse_slot *s = slot < e->config.slots ? &e->slot[slot] : NULL;
 
-	if (!s || generation(s) != armed) {
+	if (!s || slot_generation(&s->slot) != armed) {
 		count(&e->stats.stale, 1);
 		return;
 	}
@@ -391,51 +401,50 @@ void reuse_trap(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 		count(&e->stats.idle, 1);
 		return;
 	}
-	if (!spin_try_lock(&s->lock, e->config.spins)) {
+	switch (slot_lock_armed(&s->slot, armed, e->config.spins)) {
+	case 0:
+		follow(e, t, s, a, now);
+		break;
+	case -EBUSY:
 		count(&e->stats.busy_traps, 1);
-		return;
-	}
-	if (generation(s) != armed || state(s) == SLOT_FREE) {
+		break;
+	default:
 		count(&e->stats.stale, 1);
-		spin_unlock(&s->lock);
-		return;
+		break;
 	}
-	follow(e, t, s, a, now);
 }
 
 /* The slot is locked; returns without the lock. */
-static void fail(struct reuse *e, struct reuse_thread *t, struct slot *s)
+static void fail(struct reuse *e, struct reuse_thread *t, struct reuse_slot *s)
 {
+	struct turn turn;
+
 	count(&e->stats.failed, s->candidates);
 	change(e, s, SLOT_FREE);
-	program(e, t, s);
+	if (begin_turn(s, &turn))
+		program(e, t, s, &turn);
 }
 
 uint64_t reuse_drop(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 		    uint32_t armed)
 {
-	struct slot *s = slot < e->config.slots ? &e->slot[slot] : NULL;
+	struct reuse_slot *s = slot < e->config.slots ? &e->slot[slot] : NULL;
 	uint64_t weight;
 
-	if (!s || generation(s) != armed ||
-	    !spin_try_lock(&s->lock, e->config.spins))
+	if (!s || slot_lock_armed(&s->slot, armed, e->config.spins))
 		return 0;
-	if (generation(s) != armed || state(s) == SLOT_FREE) {
-		spin_unlock(&s->lock);
-		return 0;
-	}
 	weight = s->candidates;
 	fail(e, t, s);
 	return weight;
 }
 
 /* The slot is locked; returns without the lock. */
-static void dangle(struct reuse *e, struct reuse_thread *t, struct slot *s)
+static void dangle(struct reuse *e, struct reuse_thread *t,
+		   struct reuse_slot *s)
 {
 	struct reuse_event v = decide(s, REUSE_DANGLING);
 
-	if (state(s) == SLOT_USED) {
-		v.time = elapsed_elsewhere(e, t, s);
+	if (slot_state(&s->slot) == SLOT_USED) {
 		end_use(e, t, s, &v);
 		return;
 	}
@@ -443,38 +452,36 @@ static void dangle(struct reuse *e, struct reuse_thread *t, struct slot *s)
 	fail(e, t, s);
 }
 
-void reuse_thread_end(struct reuse *e, struct reuse_thread *t)
+/* The uses of thread @t dangle, or those of @all threads. */
+static void end_uses(struct reuse *e, struct reuse_thread *t, bool all)
 {
 	uint32_t id = t->place.thread;
 
-	if (e->config.scope != REUSE_PRIVATE)
-		return;
 	for (uint32_t i = 0; i < e->config.slots; i++) {
-		struct slot *s = &e->slot[i];
+		struct reuse_slot *s = &e->slot[i];
 
-		if (state(s) == SLOT_FREE ||
-		    atomic_load_explicit(&s->thread, memory_order_relaxed) !=
-			    id)
+		if (slot_state(&s->slot) == SLOT_FREE ||
+		    (!all && atomic_load_explicit(&s->thread,
+						  memory_order_relaxed) != id))
 			continue;
-		spin_lock(&s->lock);
-		if (state(s) != SLOT_FREE && s->watched.place.thread == id)
+		spin_lock(&s->slot.lock);
+		if (slot_state(&s->slot) != SLOT_FREE &&
+		    (all || s->watched.place.thread == id))
 			dangle(e, t, s);
 		else
-			spin_unlock(&s->lock);
+			unlock(s);
 	}
+}
+
+void reuse_thread_end(struct reuse *e, struct reuse_thread *t)
+{
+	if (e->config.scope == REUSE_PRIVATE)
+		end_uses(e, t, false);
 }
 
 void reuse_finish(struct reuse *e, struct reuse_thread *t)
 {
-	for (uint32_t i = 0; i < e->config.slots; i++) {
-		struct slot *s = &e->slot[i];
-
-		spin_lock(&s->lock);
-		if (state(s) != SLOT_FREE)
-			dangle(e, t, s);
-		else
-			spin_unlock(&s->lock);
-	}
+	end_uses(e, t, true);
 }
 
 struct reuse_stats reuse_stats(const struct reuse *e)

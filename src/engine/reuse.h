@@ -143,8 +143,7 @@ struct reuse_watch {
 	/*
 	 * How many accesses the thread of a use, or its domain, has made by
 	 * now, asked when another one invalidates or the end comes;
-	 * REUSE_TIME_UNKNOWN, or no function, if there is no telling. Called
-	 * with the slot's lock.
+	 * REUSE_TIME_UNKNOWN, or no function, if there is no telling.
 	 */
 	uint64_t (*count)(void *ctx, const struct cpu_place *use);
 };

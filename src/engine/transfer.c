@@ -3,24 +3,22 @@
  * transfer - how many cache lines move between threads, from samples
  *
  * A slot holds one accepted sample and what is being followed for it. Its
- * life, all under its lock:
+ * life, all under its lock (slot.h):
  *
  *   FREE --accept--> ARMING --armed--> LIVE --done--> FREE
  *                      ^ |               |
  *                      +-+----accept-----+
  *
- * The registers are programmed outside the lock, because that takes long, by
- * one thread at a time, the programmer: the one that found nobody else at it.
- * Others change what the slot is to watch, and its generation; the programmer
- * looks at the generation when it is done and starts again if it changed.
+ * A sample that is done with is handed over without the lock, by the thread
+ * that programs the slot's registers next. Until it has done so the slot is
+ * not live, so the events that it hands over stay as they are.
  */
 #include <string.h>
 
-#include "src/base/spin_lock.h"
 #include "transfer_internal.h"
+#include "src/base/signal_safe.h"
 
 enum {
-	ROUNDS_MAX = 16,
 	FOOTPRINTS_DEFAULT = 1 << 16
 };
 
@@ -63,7 +61,7 @@ size_t transfer_size(const struct transfer_config *c)
 	if (!config_valid(c))
 		return 0;
 	return round_up(sizeof(struct transfer) +
-			c->slots * sizeof(struct slot)) +
+			c->slots * sizeof(struct transfer_slot)) +
 	       round_up((size_t)c->slots * TRANSFER_EVENTS *
 			sizeof(struct transfer_event)) +
 	       footprint_words(c) * sizeof(uint64_t);
@@ -90,7 +88,7 @@ struct transfer *transfer_init(void *mem, const struct transfer_config *c,
 	e->sink = sink;
 	e->words = (c->threads + 63) / 64;
 	next += round_up(sizeof(struct transfer) +
-			 c->slots * sizeof(struct slot));
+			 c->slots * sizeof(struct transfer_slot));
 	events = (void *)next;
 	for (uint32_t i = 0; i < c->slots; i++)
 		e->slot[i].event = events + (size_t)i * TRANSFER_EVENTS;
@@ -112,26 +110,8 @@ void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
 	rng_seed(&t->rng, seed, id);
 }
 
-static uint32_t generation(const struct slot *s)
-{
-	return atomic_load_explicit(&s->generation, memory_order_relaxed);
-}
-
-static enum slot_state state(const struct slot *s)
-{
-	return atomic_load_explicit(&s->state, memory_order_relaxed);
-}
-
-/* What was armed before has no meaning from here on. */
-static void change(struct slot *s, enum slot_state new)
-{
-	atomic_store_explicit(&s->generation, generation(s) + 1,
-			      memory_order_relaxed);
-	atomic_store_explicit(&s->state, new, memory_order_relaxed);
-}
-
 /* From when on what happens to the line is looked at. */
-static uint64_t settled(const struct transfer *e, const struct slot *s,
+static uint64_t settled(const struct transfer *e, const struct transfer_slot *s,
 			uint64_t ready)
 {
 	uint64_t t = s->sampled_at + e->config.settle;
@@ -139,50 +119,64 @@ static uint64_t settled(const struct transfer *e, const struct slot *s,
 	return e->config.kind == TRANSFER_CHAIN && ready < t ? t : ready;
 }
 
+/* A change of the slot's watch that is this thread's to make. */
+struct turn {
+	struct slot_turn slot;
+	struct transfer_watched watched;
+	uint64_t since; /* when the sample was taken */
+};
+
+/* Called with the lock, returns without. */
+static void look(struct transfer_slot *s, struct turn *turn)
+{
+	turn->watched = s->watched;
+	turn->watched.generation = turn->slot.generation;
+	if (turn->slot.arm)
+		turn->since = s->sampled_at;
+	spin_unlock(&s->slot.lock);
+}
+
 /*
- * Bring the registers in line with what the slot is to watch. Called with the
- * lock, returns without.
+ * The slot is to watch something else, or nothing: hand over what it has
+ * brought, @c, and program the registers. Called with the lock, returns
+ * without.
  */
 static void program(struct transfer *e, struct transfer_thread *t,
-		    struct slot *s, uint64_t now)
+		    struct transfer_slot *s, const struct transfer_chain *c,
+		    uint64_t now)
 {
+	enum slot_progress progress;
 	uint64_t ready = now;
+	struct turn turn;
 
-	if (s->programming) {
-		spin_unlock(&s->lock);
+	if (!slot_begin_turn(&s->slot, &turn.slot)) {
+		spin_unlock(&s->slot.lock);
 		return;
 	}
-	s->programming = true;
-	for (int round = 0;; round++) {
-		struct transfer_watched w = s->watched;
-		bool arm = state(s) == SLOT_ARMING;
-		uint32_t meant = generation(s);
-		uint64_t since = arm ? s->sampled_at : now;
+	look(s, &turn);
+	if (c->n)
+		e->sink->chain(t->ctx, c);
+	for (;;) {
 		int err = 0;
 
-		w.generation = meant;
-		spin_unlock(&s->lock);
-		if (arm)
-			err = e->watch->arm(t->ctx, &w, since, &ready);
+		if (turn.slot.arm)
+			err = e->watch->arm(t->ctx, &turn.watched, turn.since,
+					    &ready);
 		else
-			e->watch->disarm(t->ctx, w.slot);
-		/* Nobody else could undo s->programming: this one waits. */
-		spin_lock(&s->lock);
-		if (generation(s) != meant && round < ROUNDS_MAX)
-			continue;
-		if (generation(s) == meant && !err)
+			e->watch->disarm(t->ctx, turn.watched.slot);
+		progress = slot_check_turn(&s->slot, &turn.slot, err);
+		if (progress != SLOT_AGAIN)
 			break;
+		look(s, &turn);
+	}
+	if (progress == SLOT_FAILED) {
 		transfer_count(&e->stats.arm_failed);
-		change(s, SLOT_FREE);
-		break;
-	}
-	if (state(s) == SLOT_ARMING) {
+		slot_change(&s->slot, SLOT_FREE);
+	} else if (turn.slot.arm) {
 		s->ready = settled(e, s, ready);
-		atomic_store_explicit(&s->state, SLOT_LIVE,
-				      memory_order_relaxed);
+		slot_set_state(&s->slot, SLOT_LIVE);
 	}
-	s->programming = false;
-	spin_unlock(&s->lock);
+	slot_end_turn(&s->slot);
 }
 
 /* The bytes of @a on @line, as chunks of it. */
@@ -211,7 +205,8 @@ static uint64_t draw_line(const struct transfer *e, struct transfer_thread *t,
 }
 
 static void select_ranges(const struct transfer *e, struct transfer_thread *t,
-			  struct slot *s, uint64_t line, const struct access *a)
+			  struct transfer_slot *s, uint64_t line,
+			  const struct access *a)
 {
 	const struct transfer_config *c = &e->config;
 	struct transfer_watched *w = &s->watched;
@@ -233,27 +228,24 @@ static void select_ranges(const struct transfer *e, struct transfer_thread *t,
 }
 
 /* A free slot, else a random one; locked. NULL if it is busy. */
-static struct slot *pick(struct transfer *e, struct transfer_thread *t)
+static struct transfer_slot *pick(struct transfer *e, struct transfer_thread *t)
 {
-	struct slot *s;
+	struct transfer_slot *s;
 
 	for (uint32_t i = 0; i < e->config.slots; i++) {
 		s = &e->slot[i];
-		if (state(s) != SLOT_FREE || !spin_try_lock(&s->lock, 1))
-			continue;
-		if (state(s) == SLOT_FREE)
+		if (slot_lock_if_free(&s->slot))
 			return s;
-		spin_unlock(&s->lock);
 	}
 	s = &e->slot[rng_below(&t->rng, e->config.slots)];
-	return spin_try_lock(&s->lock, e->config.spins) ? s : NULL;
+	return spin_try_lock(&s->slot.lock, e->config.spins) ? s : NULL;
 }
 
 /*
  * How many candidates a slot keeps a line for that tells nothing: more than a
  * line was seen to need. The first slot's patience grows, to find out.
  */
-static double patience(const struct transfer *e, const struct slot *s)
+static double patience(const struct transfer *e, const struct transfer_slot *s)
 {
 	double longest = 2 * (double)atomic_load_explicit(&e->longest_idle,
 							  memory_order_relaxed);
@@ -271,12 +263,12 @@ static double patience(const struct transfer *e, const struct slot *s)
  * candidate stands for itself in the mean. The usual one makes both equal.
  */
 static bool displaces(const struct transfer *e, struct transfer_thread *t,
-		      struct slot *s)
+		      struct transfer_slot *s)
 {
 	double p = 1 / (s->stands_for + 1), most = patience(e, s);
 
 	s->offered++;
-	if (state(s) == SLOT_FREE) {
+	if (slot_state(&s->slot) == SLOT_FREE) {
 		s->stands_for = 1;
 		return true;
 	}
@@ -291,7 +283,7 @@ static bool displaces(const struct transfer *e, struct transfer_thread *t,
 }
 
 static void accept(struct transfer *e, struct transfer_thread *t,
-		   struct slot *s, uint64_t line, double lines,
+		   struct transfer_slot *s, uint64_t line, double lines,
 		   const struct access *a, uint64_t now, uint32_t core)
 {
 	transfer_count(&e->stats.accepted);
@@ -301,13 +293,14 @@ static void accept(struct transfer *e, struct transfer_thread *t,
 	s->sampled_at = now;
 	s->watched.slot = s - e->slot;
 	select_ranges(e, t, s, line, a);
-	slot_begin(e, s, now, core);
+	transfer_epochs_begin(e, s, now, core);
 }
 
 void transfer_sample(struct transfer *e, struct transfer_thread *t,
 		     const struct access *a, uint64_t now, uint32_t core)
 {
-	struct slot *s;
+	struct transfer_chain done = { .n = 0 };
+	struct transfer_slot *s;
 	uint64_t line;
 	double lines;
 
@@ -326,22 +319,22 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 		return;
 	}
 	if (!displaces(e, t, s)) {
-		spin_unlock(&s->lock);
+		spin_unlock(&s->slot.lock);
 		return;
 	}
-	if (state(s) != SLOT_FREE) {
+	if (slot_state(&s->slot) != SLOT_FREE) {
 		transfer_count(&e->stats.displaced);
 		/* An epoch's transfers were credited as they came. */
 		if (e->config.kind == TRANSFER_EPOCH)
-			slot_hand_over(e, t, s);
+			transfer_epochs_result(e, s, &done);
 	}
 	accept(e, t, s, line, lines, a, now, core);
-	change(s, SLOT_ARMING);
-	program(e, t, s, now);
+	slot_change(&s->slot, SLOT_ARMING);
+	program(e, t, s, &done, now);
 }
 
 /* An access to several ranges is one access: the first of them stands for it */
-static bool is_first_range(const struct slot *s, uint32_t range,
+static bool is_first_range(const struct transfer_slot *s, uint32_t range,
 			   const struct access *a)
 {
 	for (uint32_t i = 0; i < range && i < s->watched.n; i++) {
@@ -353,15 +346,28 @@ static bool is_first_range(const struct slot *s, uint32_t range,
 	return range < s->watched.n;
 }
 
+/* The sample is done with. Called with the lock, returns without. */
+static void finish(struct transfer *e, struct transfer_thread *t,
+		   struct transfer_slot *s, uint64_t now)
+{
+	struct transfer_chain done;
+
+	transfer_epochs_result(e, s, &done);
+	slot_change(&s->slot, SLOT_FREE);
+	program(e, t, s, &done, now);
+}
+
 enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 				 uint32_t slot, uint32_t armed, uint32_t range,
 				 const struct access *a, uint64_t now,
 				 uint32_t core)
 {
 	enum transfer_need needed = TRANSFER_NEED_ALL;
-	struct slot *s = slot < e->config.slots ? &e->slot[slot] : NULL;
+	struct transfer_slot *s =
+		slot < e->config.slots ? &e->slot[slot] : NULL;
+	int err;
 
-	if (!s || generation(s) != armed) {
+	if (!s || slot_generation(&s->slot) != armed) {
 		transfer_count(&e->stats.stale);
 		return TRANSFER_NEED_NOTHING;
 	}
@@ -369,44 +375,42 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 		transfer_count(&e->stats.inexact);
 		return needed;
 	}
-	if (!spin_try_lock(&s->lock, e->config.spins)) {
+	err = slot_lock_armed(&s->slot, armed, e->config.spins);
+	if (err == -EBUSY) {
 		transfer_count(&e->stats.busy);
 		return needed;
 	}
-	if (generation(s) != armed) {
+	if (err) {
 		transfer_count(&e->stats.stale);
-		needed = TRANSFER_NEED_NOTHING;
-	} else if (state(s) != SLOT_LIVE || now < s->ready) {
+		return TRANSFER_NEED_NOTHING;
+	}
+	if (slot_state(&s->slot) != SLOT_LIVE || now < s->ready) {
 		transfer_count(&e->stats.early);
 	} else if (!is_first_range(s, range, a)) {
 		transfer_count(&e->stats.idle_traps);
-	} else if (slot_follow(e, t, s, a, now, core)) {
+	} else if (transfer_epochs_follow(e, t, s, a, now, core)) {
 		transfer_count(&e->stats.finished);
-		slot_hand_over(e, t, s);
-		change(s, SLOT_FREE);
-		program(e, t, s, now);
+		finish(e, t, s, now);
 		return TRANSFER_NEED_NOTHING;
 	} else {
-		needed = slot_need(e, s, t->id);
+		needed = transfer_epochs_need(e, s, t->id);
 	}
-	spin_unlock(&s->lock);
+	spin_unlock(&s->slot.lock);
 	return needed;
 }
 
 void transfer_finish(struct transfer *e, struct transfer_thread *t)
 {
 	for (uint32_t i = 0; i < e->config.slots; i++) {
-		struct slot *s = &e->slot[i];
+		struct transfer_slot *s = &e->slot[i];
 
-		spin_lock(&s->lock);
-		if (state(s) == SLOT_FREE) {
-			spin_unlock(&s->lock);
+		spin_lock(&s->slot.lock);
+		if (slot_state(&s->slot) == SLOT_FREE) {
+			spin_unlock(&s->slot.lock);
 			continue;
 		}
-		slot_end_epoch(s);
-		slot_hand_over(e, t, s);
-		change(s, SLOT_FREE);
-		program(e, t, s, 0);
+		transfer_epochs_end(s);
+		finish(e, t, s, 0);
 	}
 }
 

@@ -33,8 +33,8 @@
  * Both transfer_sample and transfer_trap may be called by any number of threads
  * at once. Calls about different slots (watched lines) are independent; of two
  * about the same slot one waits for the other's lock, which is held for some
- * hundreds of instructions, never while watch is called. What wins a slot while
- * another thread programs its registers is left to that thread.
+ * hundreds of instructions, never while watch or sink is called. What wins a
+ * slot while another thread programs its registers is left to that thread.
  *
  * Both may be called in a signal handler if no handler interrupts another one
  * of these calls on its own thread (the caller keeps a guard). A lock is tried
@@ -138,9 +138,8 @@ struct transfer_chain {
 
 struct transfer_sink {
 	/*
-	 * A sample is done with; @c->n is not 0. Called with the slot's lock
-	 * held, on the thread that finished it: calls for different slots may
-	 * overlap. @ctx is that thread's.
+	 * A sample is done with; @c->n is not 0. Called on the thread that
+	 * finished it, whose @ctx it is. Calls for different slots may overlap.
 	 */
 	void (*chain)(void *ctx, const struct transfer_chain *c);
 };

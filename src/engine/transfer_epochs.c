@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "transfer_internal.h"
+#include "src/base/signal_safe.h"
 
 static bool has(const uint64_t *set, uint32_t i)
 {
@@ -29,7 +30,7 @@ static void erase(uint64_t *set, uint32_t i)
  * Of this many transfers one was looked at, at this moment: one store in
  * period was sampled, one candidate in stands_for was kept.
  */
-static double weight(const struct transfer *e, const struct slot *s)
+static double weight(const struct transfer *e, const struct transfer_slot *s)
 {
 	return e->config.period * s->lines * s->stands_for *
 	       s->selection.factor;
@@ -41,12 +42,12 @@ static uint64_t elapsed(uint64_t since, uint64_t now)
 	return now > since ? now - since : 0;
 }
 
-static uint64_t arming(const struct slot *s)
+static uint64_t arming(const struct transfer_slot *s)
 {
 	return elapsed(s->sampled_at, s->ready);
 }
 
-static void begin_epoch(const struct transfer *e, struct slot *s,
+static void begin_epoch(const struct transfer *e, struct transfer_slot *s,
 			const struct access *store, uint32_t from,
 			uint32_t core, uint64_t now)
 {
@@ -62,8 +63,8 @@ static void begin_epoch(const struct transfer *e, struct slot *s,
 }
 
 /* E begins with the sampled store, CR with the first one after arming. */
-void slot_begin(const struct transfer *e, struct slot *s, uint64_t now,
-		uint32_t core)
+void transfer_epochs_begin(const struct transfer *e, struct transfer_slot *s,
+			   uint64_t now, uint32_t core)
 {
 	s->epochs = s->traps = s->n = s->n_epoch = s->idle = 0;
 	s->open = s->stored = false;
@@ -72,7 +73,7 @@ void slot_begin(const struct transfer *e, struct slot *s, uint64_t now,
 }
 
 /* A chain has a weight only now that its number of epochs is known. */
-static void weigh_chain(const struct transfer *e, struct slot *s)
+static void weigh_chain(const struct transfer *e, struct transfer_slot *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct transfer_event *v = &s->event[i];
@@ -84,16 +85,12 @@ static void weigh_chain(const struct transfer *e, struct slot *s)
 	}
 }
 
-void slot_hand_over(const struct transfer *e, const struct transfer_thread *t,
-		    struct slot *s)
+void transfer_epochs_result(const struct transfer *e, struct transfer_slot *s,
+			    struct transfer_chain *c)
 {
-	struct transfer_chain c;
-
 	if (e->config.kind == TRANSFER_CHAIN)
 		weigh_chain(e, s);
-	if (!s->n)
-		return;
-	c = (struct transfer_chain){
+	*c = (struct transfer_chain){
 		.line = s->watched.line,
 		.sampled = s->sampled,
 		.sampler = s->sampler,
@@ -103,10 +100,9 @@ void slot_hand_over(const struct transfer *e, const struct transfer_thread *t,
 		.n = s->n,
 		.event = s->event,
 	};
-	e->sink->chain(t->ctx, &c);
 }
 
-static struct transfer_event *event_of(struct slot *s, uint32_t to)
+static struct transfer_event *event_of(struct transfer_slot *s, uint32_t to)
 {
 	for (uint32_t i = s->n_epoch; i < s->n; i++)
 		if (s->event[i].to == to)
@@ -115,7 +111,8 @@ static struct transfer_event *event_of(struct slot *s, uint32_t to)
 }
 
 /* @thread is no more taken for one that touched nothing of the store's. */
-static void take_back(const struct transfer *e, struct slot *s, uint32_t thread)
+static void take_back(const struct transfer *e, struct transfer_slot *s,
+		      uint32_t thread)
 {
 	struct transfer_event *v = event_of(s, thread);
 	double w = weight(e, s), h = s->selection.factor_false;
@@ -136,8 +133,8 @@ static void take_back(const struct transfer *e, struct slot *s, uint32_t thread)
 }
 
 /* There is room for one more event. Returns false if the touch told nothing. */
-static bool touch(const struct transfer *e, struct slot *s, uint32_t thread,
-		  const struct access *a, uint32_t core)
+static bool touch(const struct transfer *e, struct transfer_slot *s,
+		  uint32_t thread, const struct access *a, uint32_t core)
 {
 	/* Two accesses to one line that overlap anywhere overlap there. */
 	bool is_false = !access_overlaps(a, &s->store);
@@ -170,7 +167,7 @@ static bool touch(const struct transfer *e, struct slot *s, uint32_t thread,
 	return true;
 }
 
-void slot_end_epoch(struct slot *s)
+void transfer_epochs_end(struct transfer_slot *s)
 {
 	if (s->open)
 		s->epochs++;
@@ -185,7 +182,8 @@ void slot_end_epoch(struct slot *s)
  * one that is longer than arming took and longer than other chains reach it
  * holds no more than that time: the rest has origins of its own.
  */
-static bool is_done(const struct transfer *e, struct slot *s, uint64_t now)
+static bool is_done(const struct transfer *e, struct transfer_slot *s,
+		    uint64_t now)
 {
 	uint64_t length = elapsed(s->began, now), d = arming(s);
 
@@ -209,7 +207,7 @@ static bool is_done(const struct transfer *e, struct slot *s, uint64_t now)
  * burst, but one some bursts later is.
  */
 static void choose_origin(const struct transfer *e, struct transfer_thread *t,
-			  struct slot *s, uint64_t now)
+			  struct transfer_slot *s, uint64_t now)
 {
 	s->stored = true;
 	s->after_pause = elapsed(s->ready, now) > arming(s);
@@ -219,8 +217,8 @@ static void choose_origin(const struct transfer *e, struct transfer_thread *t,
 
 /* Returns false if the access told nothing. */
 static bool follow(const struct transfer *e, struct transfer_thread *t,
-		   struct slot *s, const struct access *a, uint64_t now,
-		   uint32_t core, bool *done)
+		   struct transfer_slot *s, const struct access *a,
+		   uint64_t now, uint32_t core, bool *done)
 {
 	if (!s->open) {
 		if (!access_stores(a))
@@ -236,7 +234,7 @@ static bool follow(const struct transfer *e, struct transfer_thread *t,
 	if (!access_stores(a))
 		return touch(e, s, t->id, a, core);
 	touch(e, s, t->id, a, core);
-	slot_end_epoch(s);
+	transfer_epochs_end(s);
 	*done = is_done(e, s, now);
 	if (!*done)
 		begin_epoch(e, s, a, t->id, core, now);
@@ -244,7 +242,7 @@ static bool follow(const struct transfer *e, struct transfer_thread *t,
 }
 
 /* Slots change the longest without each other's leave: one is lost at most. */
-static void end_idle(struct transfer *e, struct slot *s)
+static void end_idle(struct transfer *e, struct transfer_slot *s)
 {
 	if (s->idle >
 	    atomic_load_explicit(&e->longest_idle, memory_order_relaxed))
@@ -253,14 +251,15 @@ static void end_idle(struct transfer *e, struct slot *s)
 	s->idle = 0;
 }
 
-bool slot_follow(struct transfer *e, struct transfer_thread *t, struct slot *s,
-		 const struct access *a, uint64_t now, uint32_t core)
+bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
+			    struct transfer_slot *s, const struct access *a,
+			    uint64_t now, uint32_t core)
 {
 	bool done = false, told;
 
 	if (s->n == TRANSFER_EVENTS) {
 		transfer_count(&e->stats.overflow);
-		slot_end_epoch(s);
+		transfer_epochs_end(s);
 		return true;
 	}
 	told = follow(e, t, s, a, now, core, &done);
@@ -271,8 +270,9 @@ bool slot_follow(struct transfer *e, struct transfer_thread *t, struct slot *s,
 	return done;
 }
 
-enum transfer_need slot_need(const struct transfer *e, const struct slot *s,
-			     uint32_t thread)
+enum transfer_need transfer_epochs_need(const struct transfer *e,
+					const struct transfer_slot *s,
+					uint32_t thread)
 {
 	if (e->config.kind == TRANSFER_CHAIN || !has(s->touched, thread))
 		return TRANSFER_NEED_ALL;

@@ -13,6 +13,7 @@
  *   stores          tag, 16 bits | stores to each chunk, 8 times 6 bits
  */
 #include "transfer_internal.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	NEIGHBOURS_SHIFT = 4,

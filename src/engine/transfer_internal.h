@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "slot.h"
 #include "transfer.h"
 
 enum {
@@ -39,18 +40,15 @@ struct selection {
 	bool corrected;      /* chunks in use may be unwatched: by a model */
 };
 
-enum slot_state {
-	SLOT_FREE,
-	SLOT_ARMING,
+/* States of a slot, after SLOT_FREE. */
+enum {
+	SLOT_ARMING = 1,
 	SLOT_LIVE
 };
 
 /* An accepted sample and what is being followed for it. */
-struct slot {
-	_Alignas(TRANSFER_ALIGN) _Atomic uint32_t lock;
-	_Atomic uint32_t generation; /* changed under the lock */
-	_Atomic uint32_t state;      /* enum slot_state, likewise */
-	bool programming;
+struct transfer_slot {
+	_Alignas(TRANSFER_ALIGN) struct slot slot;
 	double stands_for; /* candidates, of which this one was kept */
 	uint64_t offered;  /* candidates, ever */
 	uint64_t idle;     /* of them, since a trap last told something */
@@ -93,7 +91,7 @@ struct transfer {
 			finished, traps, idle_traps, early, stale, inexact,
 			busy, arm_failed, overflow;
 	} stats;
-	struct slot slot[];
+	struct transfer_slot slot[];
 };
 
 static inline void transfer_count(_Atomic uint64_t *counter)
@@ -102,29 +100,36 @@ static inline void transfer_count(_Atomic uint64_t *counter)
 }
 
 /*
- * @s has accepted the sample that it holds. All of these are called with the
- * slot's lock.
+ * transfer_epochs: what the accesses to a watched line tell. All of these are
+ * called with the slot's lock.
  */
-void slot_begin(const struct transfer *e, struct slot *s, uint64_t now,
-		uint32_t core);
+
+/* @s has accepted the sample that it holds. */
+void transfer_epochs_begin(const struct transfer *e, struct transfer_slot *s,
+			   uint64_t now, uint32_t core);
 
 /*
  * Thread @t made access @a to what @s watches. Returns true if the sample is
  * done with.
  */
-bool slot_follow(struct transfer *e, struct transfer_thread *t, struct slot *s,
-		 const struct access *a, uint64_t now, uint32_t core);
+bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
+			    struct transfer_slot *s, const struct access *a,
+			    uint64_t now, uint32_t core);
 
 /* The epoch that @s follows, if any, is over or cannot be followed further. */
-void slot_end_epoch(struct slot *s);
+void transfer_epochs_end(struct transfer_slot *s);
 
-/* Hand over what the sample has brought, epochs that have ended. */
-void slot_hand_over(const struct transfer *e, const struct transfer_thread *t,
-		    struct slot *s);
+/*
+ * What the sample has brought, of the epochs that have ended, into @c; none if
+ * c->n is 0. The events stay in the slot until it is live again.
+ */
+void transfer_epochs_result(const struct transfer *e, struct transfer_slot *s,
+			    struct transfer_chain *c);
 
 /* What @thread has yet to watch of this epoch. */
-enum transfer_need slot_need(const struct transfer *e, const struct slot *s,
-			     uint32_t thread);
+enum transfer_need transfer_epochs_need(const struct transfer *e,
+					const struct transfer_slot *s,
+					uint32_t thread);
 
 /* A sample of @thread is on @chunks of the line with number @line. */
 void footprints_learn(const struct footprints *f, uint64_t line,

@@ -268,6 +268,31 @@ START_TEST(no_use_takes_a_slot_that_another_thread_is_arming)
 }
 END_TEST
 
+static uint64_t trap_and_count(void *ctx, const struct cpu_place *use)
+{
+	struct hand *h = ctx;
+
+	trap(h, 2, BASE, true, 9);
+	return 9;
+}
+
+START_TEST(no_lock_is_held_while_a_count_is_asked_for)
+{
+	static const struct reuse_watch watch = { hand_arm, hand_disarm,
+						  trap_and_count };
+	struct reuse_config c = config(REUSE_PRIVATE, REUSE_ADDRESS, 1);
+	struct hand *h = start(c, 1);
+
+	h->reuse = reuse_init(map(reuse_size(&c)), &c, &watch, &hand_sink);
+	sample(h, 0, BASE, false, 1);
+	trap(h, 1, BASE, true, 5);
+	ck_assert_int_eq(h->event.outcome, REUSE_INVALIDATED);
+	ck_assert_uint_eq(h->event.time, 9);
+	ck_assert_uint_eq(reuse_stats(h->reuse).stale, 1);
+	ck_assert_uint_eq(reuse_stats(h->reuse).busy_traps, 0);
+}
+END_TEST
+
 static void end_all(struct hand *h)
 {
 	reuse_finish(h->reuse, &h->thread[2]);
@@ -346,6 +371,7 @@ int main(void)
 	tcase_add_test(tc, a_watch_that_cannot_be_armed_is_lost_and_counted);
 	tcase_add_test(tc, a_watch_that_is_given_up_is_lost_by_weight);
 	tcase_add_test(tc, no_use_takes_a_slot_that_another_thread_is_arming);
+	tcase_add_test(tc, no_lock_is_held_while_a_count_is_asked_for);
 	tcase_add_test(tc, what_ends_while_it_is_armed_is_disarmed);
 	tcase_add_test(tc, an_access_that_is_not_known_decides_nothing);
 	tcase_add_test(tc, configurations_that_cannot_be_are_refused);

@@ -34,7 +34,7 @@ struct hand {
 	struct transfer_event event[16];
 	/* Called once while the registers are being programmed. */
 	void (*meanwhile)(struct hand *h);
-	/* Called once by the sink. */
+	/* Called once by the sink, before it looks at the events. */
 	void (*in_sink)(struct hand *h);
 };
 
@@ -77,8 +77,8 @@ static inline void hand_chain(void *ctx, const struct transfer_chain *c)
 
 	h->chains++;
 	h->chain = *c;
-	memcpy(h->event, c->event, (c->n < 16 ? c->n : 16) * sizeof(*c->event));
 	call_once(h, &h->in_sink);
+	memcpy(h->event, c->event, (c->n < 16 ? c->n : 16) * sizeof(*c->event));
 }
 
 static const struct transfer_watch hand_watch = { hand_arm, hand_disarm };
