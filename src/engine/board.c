@@ -25,6 +25,8 @@
 #include <stdbool.h>
 
 #include "board.h"
+#include "src/base/bits.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	SLOT_BYTES = 64,
@@ -42,11 +44,6 @@ struct board {
 	uint32_t line_shift;
 	struct slot slot[];
 };
-
-static bool is_power_of_two(uint32_t n)
-{
-	return n && !(n & (n - 1));
-}
 
 static bool slots_valid(uint32_t slots)
 {

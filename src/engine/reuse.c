@@ -19,6 +19,7 @@
 
 #include "reuse.h"
 #include "slot.h"
+#include "src/base/bits.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -66,13 +67,8 @@ static bool config_valid(const struct reuse_config *c)
 	return c->scope < REUSE_SCOPES &&
 	       c->granularity < REUSE_GRANULARITIES && c->slots >= 1 &&
 	       c->slots <= REUSE_SLOTS_MAX && c->line_bytes >= 8 &&
-	       c->line_bytes <= 64 && !(c->line_bytes & (c->line_bytes - 1)) &&
+	       c->line_bytes <= 64 && is_power_of_two(c->line_bytes) &&
 	       (!c->use_next || c->scope == REUSE_PRIVATE);
-}
-
-static uint32_t words(const struct reuse_config *c)
-{
-	return (c->slots + WORD_BITS - 1) / WORD_BITS;
 }
 
 static size_t slots_bytes(const struct reuse_config *c)
@@ -84,7 +80,7 @@ size_t reuse_size(const struct reuse_config *c)
 {
 	if (!config_valid(c))
 		return 0;
-	return slots_bytes(c) + words(c) * sizeof(uint64_t);
+	return slots_bytes(c) + set_words(c->slots) * sizeof(uint64_t);
 }
 
 struct reuse *reuse_init(void *mem, const struct reuse_config *c,
@@ -98,7 +94,7 @@ struct reuse *reuse_init(void *mem, const struct reuse_config *c,
 	e->config = *c;
 	e->watch = watch;
 	e->sink = sink;
-	e->words = words(c);
+	e->words = set_words(c->slots);
 	e->free_slots = (void *)((unsigned char *)mem + slots_bytes(c));
 	for (uint32_t i = 0; i < c->slots; i++)
 		e->free_slots[i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;

@@ -16,16 +16,12 @@
 #include <string.h>
 
 #include "transfer_internal.h"
+#include "src/base/bits.h"
 #include "src/base/signal_safe.h"
 
 enum {
 	FOOTPRINTS_DEFAULT = 1 << 16
 };
-
-static bool is_power_of_two(uint32_t n)
-{
-	return n && !(n & (n - 1));
-}
 
 static uint32_t footprint_words(const struct transfer_config *c)
 {
@@ -51,19 +47,16 @@ static bool config_valid(const struct transfer_config *c)
 	       c->period >= 1;
 }
 
-static size_t round_up(size_t bytes)
-{
-	return (bytes + TRANSFER_ALIGN - 1) / TRANSFER_ALIGN * TRANSFER_ALIGN;
-}
-
 size_t transfer_size(const struct transfer_config *c)
 {
 	if (!config_valid(c))
 		return 0;
 	return round_up(sizeof(struct transfer) +
-			c->slots * sizeof(struct transfer_slot)) +
+				c->slots * sizeof(struct transfer_slot),
+			TRANSFER_ALIGN) +
 	       round_up((size_t)c->slots * TRANSFER_EVENTS *
-			sizeof(struct transfer_event)) +
+				sizeof(struct transfer_event),
+			TRANSFER_ALIGN) +
 	       footprint_words(c) * sizeof(uint64_t);
 }
 
@@ -86,14 +79,16 @@ struct transfer *transfer_init(void *mem, const struct transfer_config *c,
 		e->config.bursts = TRANSFER_BURSTS;
 	e->watch = watch;
 	e->sink = sink;
-	e->words = (c->threads + 63) / 64;
+	e->words = set_words(c->threads);
 	next += round_up(sizeof(struct transfer) +
-			 c->slots * sizeof(struct transfer_slot));
+				 c->slots * sizeof(struct transfer_slot),
+			 TRANSFER_ALIGN);
 	events = (void *)next;
 	for (uint32_t i = 0; i < c->slots; i++)
 		e->slot[i].event = events + (size_t)i * TRANSFER_EVENTS;
 	next += round_up((size_t)c->slots * TRANSFER_EVENTS *
-			 sizeof(struct transfer_event));
+				 sizeof(struct transfer_event),
+			 TRANSFER_ALIGN);
 	if (footprint_words(c)) {
 		e->footprints.word = (void *)next;
 		e->footprints.mask = footprint_words(c) - 1;

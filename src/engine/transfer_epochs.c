@@ -9,22 +9,8 @@
 #include <string.h>
 
 #include "transfer_internal.h"
+#include "src/base/bits.h"
 #include "src/base/signal_safe.h"
-
-static bool has(const uint64_t *set, uint32_t i)
-{
-	return set[i / 64] >> i % 64 & 1;
-}
-
-static void insert(uint64_t *set, uint32_t i)
-{
-	set[i / 64] |= 1ull << i % 64;
-}
-
-static void erase(uint64_t *set, uint32_t i)
-{
-	set[i / 64] &= ~(1ull << i % 64);
-}
 
 /*
  * Of this many transfers one was looked at, at this moment: one store in
@@ -59,7 +45,7 @@ static void begin_epoch(const struct transfer *e, struct transfer_slot *s,
 	s->n_epoch = s->n;
 	memset(s->touched, 0, e->words * sizeof(s->touched[0]));
 	memset(s->pending, 0, e->words * sizeof(s->pending[0]));
-	insert(s->touched, from);
+	set_insert(s->touched, from);
 }
 
 /* E begins with the sampled store, CR with the first one after arming. */
@@ -117,7 +103,7 @@ static void take_back(const struct transfer *e, struct transfer_slot *s,
 	struct transfer_event *v = event_of(s, thread);
 	double w = weight(e, s), h = s->selection.factor_false;
 
-	erase(s->pending, thread);
+	set_erase(s->pending, thread);
 	if (!v)
 		return;
 	if (e->config.kind == TRANSFER_CHAIN) {
@@ -140,15 +126,15 @@ static bool touch(const struct transfer *e, struct transfer_slot *s,
 	bool is_false = !access_overlaps(a, &s->store);
 	double w = weight(e, s);
 
-	if (has(s->touched, thread)) {
-		if (is_false || !has(s->pending, thread))
+	if (set_has(s->touched, thread)) {
+		if (is_false || !set_has(s->pending, thread))
 			return false;
 		take_back(e, s, thread);
 		return true;
 	}
-	insert(s->touched, thread);
+	set_insert(s->touched, thread);
 	if (is_false) {
-		insert(s->pending, thread);
+		set_insert(s->pending, thread);
 		w *= s->selection.factor_false;
 	}
 	s->event[s->n] = (struct transfer_event){
@@ -274,8 +260,8 @@ enum transfer_need transfer_epochs_need(const struct transfer *e,
 					const struct transfer_slot *s,
 					uint32_t thread)
 {
-	if (e->config.kind == TRANSFER_CHAIN || !has(s->touched, thread))
+	if (e->config.kind == TRANSFER_CHAIN || !set_has(s->touched, thread))
 		return TRANSFER_NEED_ALL;
-	return has(s->pending, thread) ? TRANSFER_NEED_STORES_AND_ORIGIN
-				       : TRANSFER_NEED_STORES;
+	return set_has(s->pending, thread) ? TRANSFER_NEED_STORES_AND_ORIGIN
+					   : TRANSFER_NEED_STORES;
 }

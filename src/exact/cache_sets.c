@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cache_sets.h"
+#include "src/base/bits.h"
 #include "src/base/spin_lock.h"
 
 enum {
@@ -29,14 +30,9 @@ struct cache_sets {
 	struct shared shared[CACHE_SETS_DOMAINS_MAX];
 };
 
-static size_t round_up(size_t bytes)
-{
-	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
-}
-
 static size_t cache_bytes(const struct cache_shape *c)
 {
-	return round_up((size_t)c->sets * c->ways * sizeof(uint64_t));
+	return round_up((size_t)c->sets * c->ways * sizeof(uint64_t), ALIGN);
 }
 
 static bool shape_valid(const struct cache_shape *c)
@@ -130,7 +126,7 @@ static uint32_t own_levels(const struct cache_sets_config *c)
 
 size_t cache_sets_size(const struct cache_sets_config *c)
 {
-	size_t bytes = round_up(sizeof(struct cache_sets));
+	size_t bytes = round_up(sizeof(struct cache_sets), ALIGN);
 
 	if (!config_valid(c))
 		return 0;
@@ -141,8 +137,9 @@ size_t cache_sets_size(const struct cache_sets_config *c)
 
 size_t cache_sets_thread_size(const struct cache_sets_config *c)
 {
-	size_t bytes = round_up(sizeof(struct cache_sets_thread)) +
-		       round_up(CACHE_SETS_SITES * sizeof(struct cache_site));
+	size_t bytes =
+		round_up(sizeof(struct cache_sets_thread), ALIGN) +
+		round_up(CACHE_SETS_SITES * sizeof(struct cache_site), ALIGN);
 
 	if (!config_valid(c))
 		return 0;
@@ -160,7 +157,7 @@ struct cache_sets *cache_sets_init(void *mem, const struct cache_sets_config *c)
 		return NULL;
 	x->config = *c;
 	x->own = own_levels(c);
-	next += round_up(sizeof(*x));
+	next += round_up(sizeof(*x), ALIGN);
 	for (uint32_t d = 0; x->own < c->levels && d < c->domains; d++) {
 		x->shared[d].line = (void *)next;
 		next += cache_bytes(&c->level[x->own]);
@@ -176,9 +173,9 @@ struct cache_sets_thread *cache_sets_thread_init(void *mem,
 	unsigned char *next = mem;
 
 	t->domain = domain % x->config.domains;
-	next += round_up(sizeof(*t));
+	next += round_up(sizeof(*t), ALIGN);
 	t->site = (void *)next;
-	next += round_up(CACHE_SETS_SITES * sizeof(*t->site));
+	next += round_up(CACHE_SETS_SITES * sizeof(*t->site), ALIGN);
 	for (uint32_t i = 0; i < x->own; i++) {
 		t->own[i] = (void *)next;
 		next += cache_bytes(&x->config.level[i]);

@@ -24,12 +24,9 @@
 #include <stdbool.h>
 
 #include "directory_quick.h"
-#include "src/base/rawcall.h"
-
-enum {
-	PROBES_MAX = 1024,
-	SPINS_BEFORE_YIELD = 100
-};
+#include "src/base/bits.h"
+#include "src/base/spin_lock.h"
+#include "src/base/signal_safe.h"
 
 static uint64_t get(const _Atomic uint64_t *word)
 {
@@ -40,21 +37,6 @@ static uint64_t get(const _Atomic uint64_t *word)
 static void add(_Atomic uint64_t *word, uint64_t n)
 {
 	atomic_store_explicit(word, get(word) + n, memory_order_relaxed);
-}
-
-static bool has(const uint64_t *bits, uint32_t i)
-{
-	return bits[i / 64] >> i % 64 & 1;
-}
-
-static void insert(uint64_t *bits, uint32_t i)
-{
-	bits[i / 64] |= 1ull << i % 64;
-}
-
-static void erase(uint64_t *bits, uint32_t i)
-{
-	bits[i / 64] &= ~(1ull << i % 64);
 }
 
 /* Make @bits the set of @i alone, or empty if @i is beyond it. */
@@ -81,28 +63,6 @@ static uint64_t *holders(const struct exact *x, struct exact_record *r)
 	return r->bits + 2 * x->thread_words;
 }
 
-/* The states of a region, NULL if the table is full. */
-static _Atomic uint64_t *look_up(struct exact *x, uint64_t region)
-{
-	uint32_t mask = x->regions - 1;
-	uint32_t i = (region * 0x9E3779B97F4A7C15ull >> 32) & mask;
-
-	for (uint32_t n = 0; n < PROBES_MAX && n <= mask; n++) {
-		uint64_t key = get(&x->key[i]);
-
-		/* The states are zero since before there were threads. */
-		if (key == 0 &&
-		    atomic_compare_exchange_strong_explicit(
-			    &x->key[i], &key, region + 1, memory_order_relaxed,
-			    memory_order_relaxed))
-			key = region + 1;
-		if (key == region + 1)
-			return x->state + (size_t)i * EXACT_REGION_LINES;
-		i = (i + 1) & mask;
-	}
-	return NULL;
-}
-
 /* A handler's exact_quick sees a region that is found, or none. */
 static _Atomic uint64_t *find(struct exact *x, struct exact_thread *t,
 			      uint64_t addr)
@@ -111,13 +71,14 @@ static _Atomic uint64_t *find(struct exact *x, struct exact_thread *t,
 	uint32_t i = exact_seen(region);
 
 	if (t->seen[i].region != region) {
-		_Atomic uint64_t *state = look_up(x, region);
+		uint32_t place = region_table_find(&x->table, region);
 
-		if (!state)
+		if (place == REGION_TABLE_FULL)
 			return NULL;
 		t->seen[i].region = UINT64_MAX;
 		atomic_signal_fence(memory_order_seq_cst);
-		t->seen[i].state = state;
+		t->seen[i].state =
+			x->state + (size_t)place * EXACT_REGION_LINES;
 		atomic_signal_fence(memory_order_seq_cst);
 		t->seen[i].region = region;
 	}
@@ -135,10 +96,7 @@ static uint64_t lock(_Atomic uint64_t *at)
 			    at, &state, EXACT_LOCKED, memory_order_acquire,
 			    memory_order_relaxed))
 			return state;
-		if (n % SPINS_BEFORE_YIELD == 0)
-			rawcall1(SYS_sched_yield, 0);
-		else
-			__builtin_ia32_pause();
+		spin_wait(n);
 	}
 }
 
@@ -190,7 +148,7 @@ static void mesi_load(const struct exact *x, struct exact_thread *t,
 {
 	struct others o;
 
-	if (has(holders(x, r), cache))
+	if (set_has(holders(x, r), cache))
 		return;
 	o = find_others(x, r, cache);
 	if (!o.n)
@@ -198,7 +156,7 @@ static void mesi_load(const struct exact *x, struct exact_thread *t,
 	else
 		t->counts.miss[r->modified ? EXACT_LOAD_MODIFIED
 					   : EXACT_LOAD_CLEAN][o.nearest]++;
-	insert(holders(x, r), cache);
+	set_insert(holders(x, r), cache);
 	r->modified = 0;
 }
 
@@ -210,7 +168,7 @@ static void mesi_store(const struct exact *x, struct exact_thread *t,
 	if (r->modified == cache + 1)
 		return;
 	o = find_others(x, r, cache);
-	if (has(holders(x, r), cache)) {
+	if (set_has(holders(x, r), cache)) {
 		if (o.n)
 			t->counts.miss[EXACT_UPGRADE][o.farthest]++;
 	} else if (o.n) {
@@ -235,7 +193,7 @@ static void touch(struct exact *x, struct exact_thread *t,
 	if (!r->writer || r->writer == t->id + 1)
 		return;
 	cell = &x->cell[(size_t)t->id * x->threads + r->writer - 1];
-	if (!has(touched(x, r), t->id)) {
+	if (!set_has(touched(x, r), t->id)) {
 		add(&cell->transfers, 1);
 		add(&r->transfers, 1);
 		atomic_store_explicit(&r->bytes,
@@ -244,12 +202,12 @@ static void touch(struct exact *x, struct exact_thread *t,
 		if (!overlaps) {
 			add(&cell->false_sharing, 1);
 			add(&r->false_sharing, 1);
-			insert(pending(x, r), t->id);
+			set_insert(pending(x, r), t->id);
 		}
-	} else if (overlaps && has(pending(x, r), t->id)) {
+	} else if (overlaps && set_has(pending(x, r), t->id)) {
 		add(&cell->false_sharing, -1);
 		add(&r->false_sharing, -1);
-		erase(pending(x, r), t->id);
+		set_erase(pending(x, r), t->id);
 	}
 }
 
@@ -296,8 +254,8 @@ static void settle(const struct exact *x, struct exact_record *r,
 	if ((state & EXACT_KIND_MASK) != EXACT_OWNED)
 		return;
 	if (!stores) {
-		insert(touched(x, r), owner);
-		insert(holders(x, r), home_of(x, owner));
+		set_insert(touched(x, r), owner);
+		set_insert(holders(x, r), home_of(x, owner));
 		return;
 	}
 	begin_epoch(x, r, owner, bytes_of(state), home_of(x, owner));
@@ -315,8 +273,8 @@ static uint64_t sharer(uint32_t id)
 static bool is_settled(const struct exact *x, struct exact_record *r,
 		       uint32_t id)
 {
-	return has(touched(x, r), id) && !has(pending(x, r), id) &&
-	       has(holders(x, r), home_of(x, id));
+	return set_has(touched(x, r), id) && !set_has(pending(x, r), id) &&
+	       set_has(holders(x, r), home_of(x, id));
 }
 
 static uint64_t after_load(const struct exact *x, struct exact_record *r,
@@ -388,7 +346,7 @@ static void access_locked(struct exact *x, struct exact_thread *t,
 	settle(x, r, state);
 	touch(x, t, r, bytes);
 	if (!is_store) {
-		insert(touched(x, r), t->id);
+		set_insert(touched(x, r), t->id);
 		mesi_load(x, t, r, cache);
 		state = after_load(x, r, state, t->id);
 	} else {

@@ -35,6 +35,7 @@
 #include <stdatomic.h>
 
 #include "directory.h"
+#include "region_table.h"
 
 enum exact_kind {
 	EXACT_UNTOUCHED,
@@ -73,7 +74,7 @@ struct exact_tally {
 };
 
 struct exact {
-	uint32_t threads, cores, levels, regions;
+	uint32_t threads, cores, levels;
 	uint32_t line_bytes, line_shift, region_shift;
 	uint32_t thread_words, cache_words, record_bytes;
 	uint32_t placed; /* threads are on the cores of a topology */
@@ -82,7 +83,7 @@ struct exact {
 	uint32_t *domain[TOPOLOGY_LEVELS_MAX];
 	uint32_t *core_of;      /* a core of a cache of level 0 */
 	_Atomic uint32_t *home; /* of a thread: a cache + 1, 0: none yet */
-	_Atomic uint64_t *key;  /* region + 1, 0: free */
+	struct region_table table;
 	_Atomic uint64_t *state;
 	unsigned char *records;
 };

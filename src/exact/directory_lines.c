@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "directory_internal.h"
+#include "src/base/signal_safe.h"
 
 static uint64_t get(const _Atomic uint64_t *word)
 {
@@ -85,8 +86,8 @@ static int region_lines(const struct exact *x, uint32_t i, uint64_t region,
 int exact_lines(const struct exact *x,
 		int (*fn)(void *ctx, const struct exact_line *line), void *ctx)
 {
-	for (uint32_t i = 0; i < x->regions; i++) {
-		uint64_t key = get(&x->key[i]);
+	for (uint32_t i = 0; i < x->table.regions; i++) {
+		uint64_t key = get(&x->table.key[i]);
 		int ret;
 
 		if (!key)

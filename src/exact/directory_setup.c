@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "directory_internal.h"
+#include "src/base/bits.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	ALIGN = 64
@@ -17,28 +19,18 @@ struct layout {
 	size_t cell, domain, core_of, home, key, state, records, size;
 };
 
-static bool is_power_of_two(uint32_t n)
-{
-	return n && !(n & (n - 1));
-}
-
-static uint32_t words(uint32_t bits)
-{
-	return (bits + 63) / 64;
-}
-
 static size_t take(size_t *size, size_t bytes)
 {
 	size_t at = *size;
 
-	*size += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+	*size += round_up(bytes, ALIGN);
 	return at;
 }
 
 static uint32_t record_bytes(uint32_t threads, uint32_t cores)
 {
 	return sizeof(struct exact_record) +
-	       (2 * words(threads) + words(cores)) * sizeof(uint64_t);
+	       (2 * set_words(threads) + set_words(cores)) * sizeof(uint64_t);
 }
 
 static bool topology_valid(const struct topology_shape *t)
@@ -112,12 +104,12 @@ struct exact *exact_init(void *mem, const struct exact_config *c)
 	x->cores = c->topology ? c->topology->cores : c->threads;
 	x->levels = c->topology ? c->topology->levels : 1;
 	x->placed = c->topology != NULL;
-	x->regions = c->regions;
+	x->table.regions = c->regions;
 	x->line_bytes = c->line_bytes;
 	x->line_shift = __builtin_ctz(c->line_bytes);
 	x->region_shift = x->line_shift + __builtin_ctz(EXACT_REGION_LINES);
-	x->thread_words = words(x->threads);
-	x->cache_words = words(x->cores);
+	x->thread_words = set_words(x->threads);
+	x->cache_words = set_words(x->cores);
 	x->record_bytes = record_bytes(x->threads, x->cores);
 	x->cell = (void *)(base + l.cell);
 	for (uint32_t level = 0; level < x->levels; level++)
@@ -125,7 +117,7 @@ struct exact *exact_init(void *mem, const struct exact_config *c)
 				   (size_t)level * x->cores;
 	x->core_of = (void *)(base + l.core_of);
 	x->home = (void *)(base + l.home);
-	x->key = (void *)(base + l.key);
+	x->table.key = (void *)(base + l.key);
 	x->state = (void *)(base + l.state);
 	x->records = base + l.records;
 	copy_topology(x, c->topology);

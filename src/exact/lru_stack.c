@@ -34,6 +34,7 @@
 
 #include "src/base/rawcall.h"
 #include "lru_stack.h"
+#include "src/base/bits.h"
 
 #include <sys/mman.h>
 
@@ -76,11 +77,6 @@ struct layout {
 	size_t table, bits, words, blocks, groups, ranges, order, end;
 };
 
-static size_t round_up(size_t bytes)
-{
-	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
-}
-
 static uint32_t positions_max(uint32_t lines)
 {
 	return lines * ROOM;
@@ -89,7 +85,7 @@ static uint32_t positions_max(uint32_t lines)
 /* Of one count for each @what positions, @bytes each. */
 static size_t counts(size_t positions, size_t what, size_t bytes)
 {
-	return round_up((positions + what - 1) / what * bytes);
+	return round_up((positions + what - 1) / what * bytes, ALIGN);
 }
 
 static struct layout layout(uint32_t lines)
@@ -98,7 +94,7 @@ static struct layout layout(uint32_t lines)
 	size_t places = 4 * (size_t)lines - PLACES_MIN; /* of all tables */
 	struct layout l;
 
-	l.table = round_up(sizeof(struct lru_stack));
+	l.table = round_up(sizeof(struct lru_stack), ALIGN);
 	l.bits = l.table + places * sizeof(struct lru_stack_line);
 	l.words = l.bits + counts(positions, 8, sizeof(uint8_t));
 	l.blocks = l.words + counts(positions, WORD, sizeof(uint8_t));

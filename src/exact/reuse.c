@@ -14,15 +14,16 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "reuse.h"
 #include "lru_stack.h"
+#include "region_table.h"
+#include "reuse.h"
+#include "src/base/bits.h"
 #include "src/base/spin_lock.h"
 
 enum {
 	ALIGN = 64,
 	LINE = 64,
 	REGION_LINES = 64,
-	PROBES_MAX = 1024,
 };
 
 struct domain {
@@ -33,20 +34,15 @@ struct domain {
 
 struct reuse_exact {
 	struct reuse_exact_config config;
-	_Atomic uint64_t *key; /* region + 1, 0: free */
+	struct region_table table;
 	_Atomic uint32_t *versions;
 	struct domain domain[REUSE_EXACT_DOMAINS_MAX];
 };
 
-static size_t round_up(size_t bytes)
-{
-	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
-}
-
 static size_t stream_bytes(const struct reuse_exact_config *c)
 {
-	return round_up(sizeof(struct reuse_exact_counts)) +
-	       round_up(lru_stack_size(c->lines));
+	return round_up(sizeof(struct reuse_exact_counts), ALIGN) +
+	       round_up(lru_stack_size(c->lines), ALIGN);
 }
 
 static size_t versions_bytes(const struct reuse_exact_config *c)
@@ -56,7 +52,7 @@ static size_t versions_bytes(const struct reuse_exact_config *c)
 
 static bool config_valid(const struct reuse_exact_config *c)
 {
-	return c->regions && !(c->regions & (c->regions - 1)) &&
+	return is_power_of_two(c->regions) &&
 	       c->domains <= REUSE_EXACT_DOMAINS_MAX &&
 	       lru_stack_size(c->lines);
 }
@@ -65,23 +61,25 @@ size_t reuse_exact_size(const struct reuse_exact_config *c)
 {
 	if (!config_valid(c))
 		return 0;
-	return round_up(sizeof(struct reuse_exact)) +
-	       round_up(c->regions * sizeof(uint64_t)) +
-	       round_up(versions_bytes(c)) + c->domains * stream_bytes(c);
+	return round_up(sizeof(struct reuse_exact), ALIGN) +
+	       round_up(c->regions * sizeof(uint64_t), ALIGN) +
+	       round_up(versions_bytes(c), ALIGN) +
+	       c->domains * stream_bytes(c);
 }
 
 size_t reuse_exact_thread_size(const struct reuse_exact_config *c)
 {
 	if (!config_valid(c))
 		return 0;
-	return round_up(sizeof(struct reuse_exact_thread)) + stream_bytes(c);
+	return round_up(sizeof(struct reuse_exact_thread), ALIGN) +
+	       stream_bytes(c);
 }
 
 /* The stack follows the counts. */
 static struct lru_stack *init_stack(const struct reuse_exact_config *c,
 				    unsigned char *counts)
 {
-	counts += round_up(sizeof(struct reuse_exact_counts));
+	counts += round_up(sizeof(struct reuse_exact_counts), ALIGN);
 	return lru_stack_init(counts, c->lines);
 }
 
@@ -94,11 +92,12 @@ struct reuse_exact *reuse_exact_init(void *mem,
 	if (!config_valid(c))
 		return NULL;
 	x->config = *c;
-	next += round_up(sizeof(*x));
-	x->key = (void *)next;
-	next += round_up(c->regions * sizeof(uint64_t));
+	next += round_up(sizeof(*x), ALIGN);
+	x->table.key = (void *)next;
+	x->table.regions = c->regions;
+	next += round_up(c->regions * sizeof(uint64_t), ALIGN);
 	x->versions = (void *)next;
-	next += round_up(versions_bytes(c));
+	next += round_up(versions_bytes(c), ALIGN);
 	for (uint32_t i = 0; i < c->domains; i++) {
 		x->domain[i].counts = (void *)next;
 		x->domain[i].stack = init_stack(c, next);
@@ -113,7 +112,7 @@ struct reuse_exact_thread *reuse_exact_thread_init(
 	struct reuse_exact_thread *t = mem;
 	unsigned char *next = mem;
 
-	next += round_up(sizeof(*t));
+	next += round_up(sizeof(*t), ALIGN);
 	t->place = *place;
 	t->counts = (void *)next;
 	t->stack = init_stack(&x->config, next);
@@ -123,24 +122,10 @@ struct reuse_exact_thread *reuse_exact_thread_init(
 /* The versions of a region, NULL if the table is full. */
 static _Atomic uint32_t *look_up(struct reuse_exact *x, uint64_t region)
 {
-	uint32_t mask = x->config.regions - 1;
-	uint32_t i = (region * 0x9E3779B97F4A7C15ull >> 32) & mask;
+	uint32_t i = region_table_find(&x->table, region);
 
-	for (uint32_t n = 0; n < PROBES_MAX && n <= mask; n++) {
-		uint64_t key =
-			atomic_load_explicit(&x->key[i], memory_order_relaxed);
-
-		/* The versions are zero since before there were threads. */
-		if (key == 0 &&
-		    atomic_compare_exchange_strong_explicit(
-			    &x->key[i], &key, region + 1, memory_order_relaxed,
-			    memory_order_relaxed))
-			key = region + 1;
-		if (key == region + 1)
-			return x->versions + (size_t)i * REGION_LINES;
-		i = (i + 1) & mask;
-	}
-	return NULL;
+	return i == REGION_TABLE_FULL ? NULL
+				      : x->versions + (size_t)i * REGION_LINES;
 }
 
 static _Atomic uint32_t *version_of(struct reuse_exact *x,

@@ -212,7 +212,7 @@ static size_t resident_records(const struct exact *x)
 		(void *)(((uintptr_t)x->records + page - 1) / page * page);
 	static unsigned char resident[4096];
 
-	bytes = (size_t)x->regions * EXACT_REGION_LINES * x->record_bytes;
+	bytes = (size_t)x->table.regions * EXACT_REGION_LINES * x->record_bytes;
 	bytes -= from - x->records;
 	ck_assert_uint_le(bytes / page, sizeof(resident));
 	ck_assert_int_eq(mincore(from, bytes / page * page, resident), 0);

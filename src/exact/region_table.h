@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * region_table - where the words about a region of memory are
+ *
+ * A region is a number of neighbouring lines. The table gives each region that
+ * is asked for a place of its own, for good: an open hash table of keys, to
+ * which threads add by compare-exchange. What is kept about the region is in
+ * arrays of the caller's, by place; they are zero from the start, so that a
+ * region needs no set-up and memory becomes resident where it is touched.
+ *
+ *                      region_table_find
+ * region_table_find    independent; both get the same place
+ */
+#ifndef COMDET_EXACT_REGION_TABLE_H
+#define COMDET_EXACT_REGION_TABLE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define REGION_TABLE_FULL UINT32_MAX
+
+struct region_table {
+	_Atomic uint64_t *key; /* region + 1; 0: free. All 0 at first. */
+	uint32_t regions;      /* there is room for, a power of two */
+};
+
+/*
+ * The place of @region, below table->regions, or REGION_TABLE_FULL.
+ *
+ * Context: any. Lock-free; at most 1024 looks.
+ */
+uint32_t region_table_find(struct region_table *table, uint64_t region);
+
+#endif
