@@ -13,8 +13,6 @@
  * that programs the slot's registers next. Until it has done so the slot is
  * not live, so the events that it hands over stay as they are.
  */
-#include <string.h>
-
 #include "transfer_internal.h"
 #include "src/base/bits.h"
 #include "src/base/signal_safe.h"
@@ -99,9 +97,7 @@ struct transfer *transfer_init(void *mem, const struct transfer_config *c,
 void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
 			  uint64_t seed)
 {
-	memset(t, 0, sizeof(*t));
-	t->id = id;
-	t->ctx = ctx;
+	*t = (struct transfer_thread){ .ctx = ctx, .id = id };
 	rng_seed(&t->rng, seed, id);
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "core_table.h"
+#include "src/base/signal_safe.h"
 
 /* What two detections must agree in is what the record begins with. */
 enum {
@@ -33,16 +34,10 @@ int core_table_add(struct store *s, struct core_table *t,
 	}
 	if (t->index.used >= CORE_TABLE_MAX || !store_index_room(&t->index))
 		return -ENOSPC;
-	core = store_record(s, &t->writer);
-	if (!core)
-		return -ENOSPC;
-	*core = key;
-	core->count[d->sharing] = 1;
-	core->traps = d->by == DETECTED_BY_TRAP;
-	core->periods_q8 = d->periods_q8;
-	store_commit(&t->writer);
-	store_index_insert(s, &t->index, core, hash);
-	return 0;
+	key.count[d->sharing] = 1;
+	key.traps = d->by == DETECTED_BY_TRAP;
+	key.periods_q8 = d->periods_q8;
+	return store_index_add(s, &t->index, &t->writer, &key, hash);
 }
 
 void core_table_release(struct core_table *t)

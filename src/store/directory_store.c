@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "directory_store.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	LINES_KEPT = 4096, /* lines with records of their own, about */

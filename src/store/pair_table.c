@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "pair_table.h"
+#include "src/base/signal_safe.h"
 
 /* What two detections must agree in is what the record begins with. */
 enum {
@@ -82,14 +83,9 @@ static int count(struct store *s, struct pair_table *t,
 		store_set(&pair->last_mono, p->last_mono);
 		return 0;
 	}
-	if (!room_for(t, rest))
+	if (!room_for(t, rest) ||
+	    store_index_add(s, &t->index, &t->writer, p, hash))
 		return -ENOSPC;
-	pair = store_record(s, &t->writer);
-	if (!pair)
-		return -ENOSPC;
-	*pair = *p;
-	store_commit(&t->writer);
-	store_index_insert(s, &t->index, pair, hash);
 	t->rests += rest;
 	return 0;
 }

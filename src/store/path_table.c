@@ -13,6 +13,7 @@
 #include "path_table.h"
 #include "src/engine/reuse.h"
 #include "src/base/spin_lock.h"
+#include "src/base/signal_safe.h"
 
 struct node {
 	uint64_t key; /* the instruction; the upper bit: recurs */

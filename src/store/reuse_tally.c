@@ -11,6 +11,7 @@
 
 #include "src/engine/reuse_histogram.h"
 #include "reuse_tally.h"
+#include "src/base/signal_safe.h"
 
 /* What records must agree in is what they begin with. */
 enum {
@@ -52,14 +53,10 @@ int reuse_tally_put(struct store *s, struct reuse_tally *t,
 		store_add(&to->count, r->count);
 		return 0;
 	}
-	if (!store_index_room(&t->index) || (r->use_ip && is_full(t, r->kind)))
+	if (!store_index_room(&t->index) ||
+	    (r->use_ip && is_full(t, r->kind)) ||
+	    store_index_add(s, &t->index, &t->writer, r, hash))
 		return -ENOSPC;
-	to = store_record(s, &t->writer);
-	if (!to)
-		return -ENOSPC;
-	*to = *r;
-	store_commit(&t->writer);
-	store_index_insert(s, &t->index, to, hash);
 	t->pairs += r->kind == CDP_REUSE_PAIR;
 	t->paths += r->kind == CDP_REUSE_PATHS;
 	return 0;

@@ -39,6 +39,7 @@
 #include "store.h"
 #include "src/base/rawcall.h"
 #include "src/base/rng.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	FD_LIMIT =

@@ -8,11 +8,13 @@
  * is half full, and goes on to 7/8 when memory for that is refused: one slot
  * at least stays empty, so that a search ends.
  */
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "store_index.h"
 #include "src/base/rawcall.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	FIRST_SLOTS = 512, /* one page of memory */
@@ -115,13 +117,18 @@ bool store_index_room(struct store_index *x)
 	return x->used < x->slots / 8 * 7;
 }
 
-void store_index_insert(const struct store *s, struct store_index *x,
-			const void *record, uint32_t hash)
+int store_index_add(struct store *s, struct store_index *x,
+		    struct store_writer *w, const void *record, uint32_t hash)
 {
-	uint64_t offset = (const char *)record - s->map;
+	char *to = store_record(s, w);
 
-	insert(x, (uint64_t)hash << 32 | offset);
+	if (!to)
+		return -ENOSPC;
+	memcpy(to, record, cdp_record_bytes(w->section));
+	store_commit(w);
+	insert(x, (uint64_t)hash << 32 | (uint64_t)(to - s->map));
 	x->used++;
+	return 0;
 }
 
 void store_index_release(struct store_index *x)

@@ -25,15 +25,19 @@ struct store_index {
 
 /*
  * The record whose first @words words are those at @key, or NULL. *@hash
- * receives what store_index_insert wants.
+ * receives what store_index_add wants.
  */
 void *store_index_find(const struct store *s, const struct store_index *x,
 		       const void *key, size_t words, uint32_t *hash);
 /* Room for one more? Grows the index; false if it is full and cannot grow. */
 bool store_index_room(struct store_index *x);
-/* After store_index_find said NULL and store_index_room true. */
-void store_index_insert(const struct store *s, struct store_index *x,
-			const void *record, uint32_t hash);
+/*
+ * Write @record, of the section of @w, as a new record, commit and index it.
+ * After store_index_find said NULL, with *@hash from it, and store_index_room
+ * true. Returns 0, or -ENOSPC if the store is full.
+ */
+int store_index_add(struct store *s, struct store_index *x,
+		    struct store_writer *w, const void *record, uint32_t hash);
 void store_index_release(struct store_index *x);
 
 #endif

@@ -3,6 +3,7 @@
  * transfer_store - what was estimated, into the file
  */
 #include "transfer_store.h"
+#include "src/base/signal_safe.h"
 
 struct detection transfer_detection(const struct transfer_event *e,
 				    uint64_t line, uint64_t period)
