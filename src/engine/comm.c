@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "comm.h"
+#include "src/base/signal_safe.h"
 
 /* Clocks of two cores may disagree: the later reading may be the smaller. */
 static uint64_t distance(uint64_t a, uint64_t b)

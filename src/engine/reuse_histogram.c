@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "reuse_histogram.h"
+#include "src/base/signal_safe.h"
 
 uint32_t reuse_bin_of(uint64_t time)
 {

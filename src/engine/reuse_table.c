@@ -8,6 +8,7 @@
  */
 #include "reuse_table.h"
 #include "src/base/spin_lock.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	ALIGN = 64,

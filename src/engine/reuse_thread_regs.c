@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "reuse_thread_regs.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	LINE_BYTES = 64,

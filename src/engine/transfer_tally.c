@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "transfer_tally.h"
+#include "src/base/signal_safe.h"
 
 #define Z_95 1.959963984540054 /* normal quantile of 0.975 */
 

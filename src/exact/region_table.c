@@ -3,6 +3,7 @@
  * region_table - where the words about a region of memory are
  */
 #include "region_table.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	PROBES_MAX = 1024

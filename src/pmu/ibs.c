@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ibs.h"
+#include "src/base/signal_safe.h"
 
 /* Registers of IBS op: bits of OP_DATA2 and OP_DATA3. */
 enum {

@@ -9,6 +9,7 @@
 
 #include "kernel.h"
 #include "src/base/rawcall.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	EXERCISES = 20000

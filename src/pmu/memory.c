@@ -11,6 +11,7 @@
 
 #include "ibs.h"
 #include "memory.h"
+#include "src/base/signal_safe.h"
 
 /* Newer than some headers. */
 enum {

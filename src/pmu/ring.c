@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ring.h"
+#include "src/base/signal_safe.h"
 
 void perf_ring_init(struct perf_ring *r, void *at, uint32_t pages)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "thread.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	RING_PAGES = 2,

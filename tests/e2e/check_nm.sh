@@ -3,41 +3,13 @@
 #
 # check_nm - what runs in a signal handler calls nothing but what it may
 #
-# Looked at are the objects of all files that include signal_safe.h, and those
-# of the engine that have set-up code beside what a handler calls ($mixed). A
-# symbol that one of them leaves undefined must be defined in another of them,
+# Looked at are the objects of all files that include signal_safe.h. A symbol that one of them leaves undefined must be defined in another of them,
 # or stand in nm_allow.txt with the reason why it is safe. An entry that nobody
 # uses is an error too: the list says no more than is true.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 allow=$TOP/tests/e2e/nm_allow.txt
-mixed='src/engine/board.c
-	src/engine/comm.c
-	src/store/pair_table.c
-	src/store/core_table.c
-	src/store/store_index.c
-	src/store/store.c
-	src/pmu/kernel.c
-	src/pmu/ring.c
-	src/pmu/sample.c
-	src/pmu/memory.c
-	src/pmu/ibs.c
-	src/pmu/thread.c
-	src/engine/reuse.c
-	src/engine/reuse_histogram.c
-	src/engine/reuse_thread_regs.c
-	src/store/reuse_tally.c
-	src/store/path_table.c
-	src/engine/transfer.c
-	src/engine/transfer_epochs.c
-	src/engine/transfer_footprint.c
-	src/engine/transfer_tally.c
-	src/store/transfer_store.c
-	src/exact/directory.c
-	src/exact/directory_lines.c
-	src/exact/directory_setup.c
-	src/store/directory_store.c'
 
 undefined()
 {
@@ -90,10 +62,7 @@ while read -r file; do
 	objects+=("$object")
 done < <(
 	cd "$TOP" || exit 1
-	{
-		grep -rlE '^#include .*signal_safe\.h"' src preload --include='*.c'
-		printf '%s\n' $mixed
-	} | sort -u
+	grep -rlE '^#include .*signal_safe\.h"' src preload --include='*.c' | sort
 )
 if [ ${#objects[@]} -lt 20 ]; then
 	echo "only ${#objects[@]} files found that run in a handler"
