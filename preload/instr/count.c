@@ -13,7 +13,6 @@
  * began, wherever the system runs them, as with the source emu. So the accesses
  * under a cache are those of certain threads.
  */
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -29,15 +28,16 @@
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
 #include "src/exact/directory.h"
+#include "src/base/signal_mask.h"
+#include "src/base/spin_lock.h"
 #include "src/base/signal_safe.h"
 
 enum {
-	SPINS_BEFORE_YIELD = 100,
 	TRIES = 1000, /* to read counts that do not change meanwhile */
 	BATCH = 64,   /* threads that one system call reads */
 };
 
-static _Atomic uint32_t lock;
+static _Atomic uint32_t lock;  /* the holder has all signals blocked */
 static struct thread *threads; /* those that began and did not end */
 static uint64_t
 	ended[TOPOLOGY_CORES_MAX]; /* accesses of the others, by domain */
@@ -49,51 +49,15 @@ void instr_count_init(void)
 	memset(ended, 0, sizeof(ended));
 }
 
-/*
- * The holder has blocked all signals, but it may have lost its core.
- *
- * (A) pairs with (B): see the list as the last holder left it.
- */
-static void take_lock(void)
-{
-	for (int n = 1;
-	     atomic_exchange_explicit(&lock, 1, memory_order_acquire); n++)
-		if (n % SPINS_BEFORE_YIELD)
-			__builtin_ia32_pause();
-		else
-			sys_call0(SYS_sched_yield);
-}
-
-/* (B) pairs with (A). */
-static void give_lock_back(void)
-{
-	atomic_store_explicit(&lock, 0, memory_order_release);
-}
-
-/* Block all signals. Returns the mask before. */
-static uint64_t block(void)
-{
-	uint64_t all = ~0ull, before = 0;
-
-	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
-	return before;
-}
-
-static void unblock(uint64_t before)
-{
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
-		  sizeof(before));
-}
-
 void instr_count_begin(struct thread *t)
 {
-	uint64_t before = block();
+	uint64_t before = signals_block_all();
 
-	take_lock();
+	spin_lock(&lock);
 	instr_of(t)->next = threads;
 	threads = t;
-	give_lock_back();
-	unblock(before);
+	spin_unlock(&lock);
+	signals_restore(before);
 }
 
 /* Take @t off the list; false if it was not on it. With the lock. */
@@ -111,13 +75,13 @@ static bool forget(const struct thread *t)
 
 void instr_count_end(struct thread *t)
 {
-	uint64_t before = block();
+	uint64_t before = signals_block_all();
 
-	take_lock();
+	spin_lock(&lock);
 	if (forget(t))
 		ended[instr_of(t)->place.domain] += instr_counters_accesses(t);
-	give_lock_back();
-	unblock(before);
+	spin_unlock(&lock);
+	signals_restore(before);
 }
 
 /* The first members of struct instr_thread. */
@@ -198,23 +162,23 @@ bool instr_count_thread(uint32_t id, uint64_t *count)
 {
 	struct thread *t;
 
-	take_lock();
+	spin_lock(&lock);
 	for (t = threads; t && t->record->id != id; t = instr_of(t)->next)
 		;
 	if (t)
 		*count = count_of(t);
-	give_lock_back();
+	spin_unlock(&lock);
 	return t;
 }
 
 void instr_count_rearm_others(const struct thread *t)
 {
-	take_lock();
+	spin_lock(&lock);
 	for (struct thread *other = threads; other;
 	     other = instr_of(other)->next)
 		if (other != t)
 			instr_rearm_request(other);
-	give_lock_back();
+	spin_unlock(&lock);
 }
 
 /* Counters that one system call reads. Used with the lock. */
@@ -301,7 +265,7 @@ uint64_t instr_count_domain(uint32_t domain)
 {
 	uint64_t sum;
 
-	take_lock();
+	spin_lock(&lock);
 	sum = ended[domain];
 	for (struct thread *next, *t = threads; t; t = next) {
 		next = instr_of(t)->next; /* forget() leaves it as it is */
@@ -315,6 +279,6 @@ uint64_t instr_count_domain(uint32_t domain)
 			sum += sum_of_batch();
 	}
 	sum += sum_of_batch();
-	give_lock_back();
+	spin_unlock(&lock);
 	return sum;
 }

@@ -7,7 +7,6 @@
  * ordered by their hooks. With debug registers the sampled access itself traps
  * when it is made at last: it is the first store of its chain.
  */
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "transfer.h"
@@ -18,6 +17,8 @@
 #include "preload/sources/sample.h"
 #include "src/store/transfer_run.h"
 #include "src/store/transfer_store.h"
+#include "src/base/signal_mask.h"
+#include "src/base/spin_lock.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -26,31 +27,15 @@ enum {
 
 static struct transfer_run run;
 static _Atomic uint64_t samples;
-static atomic_flag tally_lock = ATOMIC_FLAG_INIT;
-
-/*
- * Threads hold it for some hundreds of instructions, with all signals blocked,
- * so the holder always runs on.
- */
-static void lock_tally(void)
-{
-	while (atomic_flag_test_and_set_explicit(&tally_lock,
-						 memory_order_acquire))
-		sched_yield();
-}
-
-static void unlock_tally(void)
-{
-	atomic_flag_clear_explicit(&tally_lock, memory_order_release);
-}
+static _Atomic uint32_t tally_lock; /* the holder has all signals blocked */
 
 static void on_chain(void *ctx, const struct transfer_chain *c)
 {
 	struct detection d;
 
-	lock_tally();
+	spin_lock(&tally_lock);
 	transfer_tally_add(run.tally, c);
-	unlock_tally();
+	spin_unlock(&tally_lock);
 	for (uint32_t i = 0; i < c->n; i++) {
 		d = transfer_detection(&c->event[i], c->line,
 				       instr_config.period);
@@ -74,7 +59,7 @@ int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 		transfer_run_release(&run);
 		return 0;
 	}
-	atomic_flag_clear(&tally_lock);
+	atomic_store(&tally_lock, 0);
 	atomic_store(&samples, 0);
 	return transfer_run_init(&run, &config,
 				 hardware ? &instr_hardware : &instr_software,
@@ -136,13 +121,20 @@ void instr_transfer_finish(bool last)
 		.samples = (double)atomic_load(&samples),
 		.jitter = jitter * jitter / 12,
 	};
+	uint64_t before;
 
 	if (!run.transfer)
 		return;
+	/*
+	 * Before exec the program's handlers still run. Their accesses may end
+	 * a chain, which waits for the lock.
+	 */
+	before = signals_block_all();
 	if (last && t && instr_of(t)->in_transfer)
 		transfer_finish(run.transfer, &instr_of(t)->transfer);
 	stats = transfer_stats(run.transfer);
-	lock_tally();
+	spin_lock(&tally_lock);
 	transfer_run_store(&run, &runtime.store, &stats, &sampling);
-	unlock_tally();
+	spin_unlock(&tally_lock);
+	signals_restore(before);
 }
