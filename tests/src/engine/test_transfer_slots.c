@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "src/engine/transfer_internal.h"
 #include "transfer_hand.h"
 #include "tests/run_suite.h"
 
@@ -169,23 +168,6 @@ START_TEST(what_is_sampled_while_a_slot_is_disarmed_is_armed_next)
 }
 END_TEST
 
-START_TEST(who_finds_a_slot_locked_gives_up_and_is_counted)
-{
-	struct hand *h = start(config(TRANSFER_EPOCH), 1);
-	_Atomic uint32_t *lock = &h->transfer->slot[0].slot.lock;
-
-	sample(h, 0, word(0, 0, ACCESS_STORE), 0);
-	spin_lock(lock);
-	trap(h, 1, word(0, 0, ACCESS_STORE), 1);
-	sample(h, 1, word(0, 0, ACCESS_STORE), 1);
-	spin_unlock(lock);
-	ck_assert_uint_eq(stats(h).busy, 2);
-	ck_assert_int_eq(h->chains, 0);
-	trap(h, 1, word(0, 0, ACCESS_STORE), 2);
-	ck_assert_int_eq(h->chains, 1);
-}
-END_TEST
-
 static void trap_and_sample(struct hand *h)
 {
 	trap(h, 2, word(0, 0, ACCESS_STORE), 9);
@@ -229,7 +211,6 @@ int main(void)
 		       what_wins_while_the_registers_are_armed_is_armed_next);
 	tcase_add_test(tc,
 		       what_is_sampled_while_a_slot_is_disarmed_is_armed_next);
-	tcase_add_test(tc, who_finds_a_slot_locked_gives_up_and_is_counted);
 	tcase_add_test(tc, no_lock_is_held_while_a_chain_is_handed_over);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
