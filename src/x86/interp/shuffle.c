@@ -183,7 +183,13 @@ enum step step_blend_variable(struct interp *in, const struct insn *insn)
 	}
 	vec_read(in, insn, first, &a);
 	vec_read(in, insn, first + 1, &b);
-	vec_read(in, insn, first + 2, &mask);
+	if (insn->flags & INSN_VEX) {
+		vec_read(in, insn, first + 2, &mask);
+	} else {
+		/* xmm0, which is not among the operands */
+		mask.lane[0] = vec_lanes(in, 0)[0];
+		mask.taint[0] = in->vec_taint[0][0];
+	}
 	for (unsigned i = 0; i * size < bytes; i++)
 		if (mask.bytes[(i + 1) * size - 1] & 0x80)
 			memcpy(a.bytes + i * size, b.bytes + i * size, size);
