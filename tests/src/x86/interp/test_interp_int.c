@@ -327,17 +327,13 @@ SNIPPET("mov [rsi], rax; mov ecx, [rsi+2]; mov [rsi+1], dl; mov r8, [rsi]");
 SNIPPET("mov [rsi], ax; mov [rsi+2], cl; mov r9d, [rsi+1]");
 SNIPPET("nop; endbr64; pause; mfence; prefetcht0 [rax]; nop dword ptr "
 	"[rax+rcx]");
-SNIPPET("fld qword ptr [rsi]; fstp tbyte ptr [rdi]; fnstsw ax");
-SNIPPET("fild dword ptr [rsi]; fistp qword ptr [rdi]");
-SNIPPET("movq mm0, [rsi]; paddb mm0, mm1; movq [rdi], mm0; emms");
+NOT_MODELLED("fld qword ptr [rsi]; fstp tbyte ptr [rdi]; fnstsw ax");
+NOT_MODELLED("fild dword ptr [rsi]; fistp qword ptr [rdi]");
+NOT_MODELLED("movq mm0, [rsi]; paddb mm0, mm1; movq [rdi], mm0; emms");
 
 START_TEST(whatever_is_claimed_known_is_what_the_processor_makes)
 {
-	struct oracle_tally t = { 0 };
-
-	oracle_set_up();
-	oracle_all(120, &t);
-	ck_assert_uint_gt(t.known, 100 * t.unknown / 16);
+	oracle_all(120, 1000);
 }
 END_TEST
 

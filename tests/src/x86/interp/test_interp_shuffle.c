@@ -182,22 +182,22 @@ SNIPPET(SMALL "vscatterdpd [rsi+ymm18*4]{k1}, zmm3; kmovq rax, k1");
 SNIPPET(SMALL "vpscatterqq [rsi+zmm19*8]{k3}, zmm3");
 SNIPPET(SMALL "vscatterqps [rsi+zmm19*1]{k3}, ymm3");
 
-/* Not modelled: they may know nothing, and must not claim a thing. */
-SNIPPET("pcmpistri xmm1, xmm2, 0x1a");
-SNIPPET("vpcompressd zmm1{k1}, zmm2");
-SNIPPET("vpcompressd [rsi]{k1}, zmm2");
-SNIPPET("vpmovdb [rsi]{k1}, zmm2");
-SNIPPET("vpabsq zmm1, zmm2");
-SNIPPET("vfixupimmps zmm1, zmm2, zmm3, 5");
-SNIPPET("vgetexppd zmm1, zmm2");
-SNIPPET("pclmulqdq xmm1, xmm2, 0x11");
-SNIPPET("vpopcntq zmm1, zmm2");
-SNIPPET("sha256rnds2 xmm1, xmm2, xmm0");
-SNIPPET("dppd xmm1, xmm2, 0x31");
-SNIPPET("movq2dq xmm1, mm2; emms");
-SNIPPET("vp2intersectd k2, zmm1, zmm2");
-SNIPPET("and rsi, -64; fxsave [rsi]; addps xmm1, xmm2; fxrstor [rsi]");
-SNIPPET("and rsi, -64; lea rdi, [rsi+512]; xor eax, eax; mov ecx, 8; "
+NOT_MODELLED("pcmpistri xmm1, xmm2, 0x1a");
+NOT_MODELLED("vpcompressd zmm1{k1}, zmm2");
+NOT_MODELLED("vpcompressd [rsi]{k1}, zmm2");
+NOT_MODELLED("vpmovdb [rsi]{k1}, zmm2");
+NOT_MODELLED("vpabsq zmm1, zmm2");
+NOT_MODELLED("vfixupimmps zmm1, zmm2, zmm3, 5");
+NOT_MODELLED("vgetexppd zmm1, zmm2");
+NOT_MODELLED("pclmulqdq xmm1, xmm2, 0x11");
+NOT_MODELLED("vpopcntq zmm1, zmm2");
+NOT_MODELLED("sha256rnds2 xmm1, xmm2, xmm0");
+NOT_MODELLED("dppd xmm1, xmm2, 0x31");
+NOT_MODELLED("movq2dq xmm1, mm2; emms");
+NOT_MODELLED("vp2intersectd k2, zmm1, zmm2");
+NOT_MODELLED("and rsi, -64; fxsave [rsi]; addps xmm1, xmm2; fxrstor [rsi]");
+NOT_MODELLED(
+	"and rsi, -64; lea rdi, [rsi+512]; xor eax, eax; mov ecx, 8; "
 	"rep stosq; mov eax, 3; xor edx, edx; xsave [rsi]; addps xmm1, xmm2; "
 	"xrstor [rsi]; paddb xmm1, xmm2");
 SNIPPET("fnstcw [rsi]; mov eax, [rsi]; or ax, 0xc00; mov [rdi], ax; "
@@ -206,11 +206,7 @@ SNIPPET("fninit; fnstcw [rsi]");
 
 START_TEST(whatever_is_claimed_known_is_what_the_processor_makes)
 {
-	struct oracle_tally t = { 0 };
-
-	oracle_set_up();
-	oracle_all(60, &t);
-	ck_assert_uint_gt(t.known, 20 * t.unknown);
+	oracle_all(60, 1000);
 }
 END_TEST
 

@@ -134,7 +134,7 @@ SCALAR("cvtss2sd");
 SCALAR("cvtsd2ss");
 SNIPPET("rcpss xmm1, xmm2");
 SNIPPET("rsqrtss xmm1, [rsi]");
-SNIPPET("vaddpd zmm1, zmm2, zmm3, {ru-sae}");
+NOT_MODELLED("vaddpd zmm1, zmm2, zmm3, {ru-sae}");
 SNIPPET("vmulps zmm1{k1}, zmm2, dword ptr [rsi]{1to16}");
 SNIPPET("vaddpd ymm1, ymm2, qword ptr [rsi]{1to4}");
 
@@ -304,7 +304,7 @@ SNIPPET("vpmaskmovd [rsi+1], ymm2, ymm3");
 SNIPPET("vpmaskmovq ymm1, ymm2, [rsi+1]");
 SNIPPET("maskmovdqu xmm1, xmm2");
 SNIPPET("mov dword ptr [rsi], 0x7f80; ldmxcsr [rsi]; mulsd xmm1, xmm2");
-SNIPPET("stmxcsr [rsi]");
+NOT_MODELLED("stmxcsr [rsi]");
 
 #define TO_INTEGER(op)                                                         \
 	SNIPPET(op " eax, xmm1");                                              \
@@ -370,11 +370,7 @@ SNIPPET("vroundss xmm1, xmm2, [rsi], 1");
 
 START_TEST(whatever_is_claimed_known_is_what_the_processor_makes)
 {
-	struct oracle_tally t = { 0 };
-
-	oracle_set_up();
-	oracle_all(60, &t);
-	ck_assert_uint_gt(t.known, 20 * t.unknown);
+	oracle_all(60, 200);
 }
 END_TEST
 
@@ -385,18 +381,19 @@ static void look_at_frame(const ucontext_t *uc)
 {
 	struct memory mem = { .read = NULL };
 	struct interp *in = &oracle_interp;
-	unsigned lanes = oracle_avx512 ? 4 : 1;
+	bool zmm = oracle_vectors == ORACLE_ZMM;
+	unsigned lanes = 1u << oracle_vectors;
 	struct cpu_state cpu = { .rip = 1 };
 
 	cpu_state_vectors(&cpu, uc->uc_mcontext.fpregs);
 	interp_begin(in, &cpu, &mem);
-	for (unsigned i = 0; i < (oracle_avx512 ? 32 : 16); i++)
+	for (unsigned i = 0; i < (zmm ? 32 : 16); i++)
 		for (unsigned l = 0; l < lanes; l++)
 			if (memcmp(&vec_lanes(in, i)[l], oracle.vec[i] + 16 * l,
 				   16) ||
 			    in->vec_taint[i][l])
 				frame_wrong++;
-	for (unsigned i = 0; oracle_avx512 && i < 8; i++)
+	for (unsigned i = 0; zmm && i < 8; i++)
 		if (*mask_value(in, i) != oracle.mask[i] || in->mask_taint[i])
 			frame_wrong++;
 	if (in->mxcsr != oracle.mxcsr || !in->fp_exact)
