@@ -2,16 +2,17 @@
 /*
  * maps - which files the program has mapped where
  *
- * /proc/self/maps shows the program's mappings and QEMU's own. QEMU puts
- * address A of the program at A + guest_base, which is 0 where the program's
- * addresses were free; what was mapped before it loaded the program is QEMU's.
- * It maps code without PROT_EXEC, since the host does not execute it: the
- * program headers of the file say what is code. It knows no [heap] and
- * [stack]: these are found by what brk returned and by the first store.
+ * /proc/self/maps shows the mappings of the program and those of QEMU. QEMU
+ * puts address A of the program at A + guest_base, which is 0 if the program's
+ * addresses were free. What was mapped before QEMU loaded the program belongs
+ * to QEMU. QEMU maps code without PROT_EXEC, since the host does not execute
+ * it, so the program headers of the file show what is code. The kernel does not
+ * name the program's [heap] and [stack]: the results of brk and the address of
+ * the first access show where they are.
  *
- * As in the preload library the maps are read at the start, at the end, and
- * when a detection's instruction lies in no mapping that we know, at most ten
- * times a second; map_table.h says what is written of them.
+ * As in the preload library, the maps are read at the start, at the end, and
+ * when the instruction of a detection is in no known mapping, at most ten times
+ * a second; map_table.h says which of them are written.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,7 +42,7 @@ static struct map_table table;
 static uint64_t last_read;
 static struct store_writer writer;
 
-/* What the file itself says of the mapping: is it code, which build is it. */
+/* Find out from the file whether the mapping is code, and its build-id. */
 static void ask_file(struct cdp_map *m)
 {
 	int fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -58,7 +59,7 @@ static void ask_file(struct cdp_map *m)
 	close(fd);
 }
 
-/* Names that QEMU's process has for itself are not the program's. */
+/* Replace names that the kernel gives to mappings of QEMU's process. */
 static void name_anonymous(struct cdp_map *m)
 {
 	uint64_t low = atomic_load(&emu.heap_low);
@@ -88,7 +89,7 @@ static void take_part(struct cdp_map *m)
 	store_commit(&writer);
 }
 
-/* The heap may begin in the middle: where the program's .bss ends. */
+/* The heap may begin within a mapping, where the program's .bss ends. */
 static void take_mapping(struct cdp_map *m)
 {
 	uint64_t heap = atomic_load(&emu.heap_low);
