@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ring.h"
+#include "src/base/shared_word.h"
 #include "src/base/signal_safe.h"
 
 void perf_ring_init(struct perf_ring *r, void *at, uint32_t pages)
@@ -28,7 +29,7 @@ static void copy_out(const struct perf_ring *r, uint64_t from, void *to,
 static void release(struct perf_ring *r, uint64_t tail)
 {
 	/* (C) pairs with the kernel's (D). */
-	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	shared_store_release(&r->page->data_tail, tail);
 }
 
 int perf_ring_next(struct perf_ring *r, struct perf_record *record)
@@ -39,7 +40,7 @@ int perf_ring_next(struct perf_ring *r, struct perf_record *record)
 		return 0;
 	tail = r->page->data_tail;
 	/* (B) pairs with the kernel's (A). */
-	head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	head = shared_load_acquire(&r->page->data_head);
 	if (head == tail)
 		return 0;
 	if (head - tail > r->bytes || head - tail < sizeof(record->header)) {

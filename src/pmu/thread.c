@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "thread.h"
@@ -158,7 +159,7 @@ int pmu_thread_open(struct pmu_thread *t, const struct perf_kernel *kernel,
 	for (uint32_t i = 0; i < PMU_EVENTS_MAX; i++)
 		t->event[i].fd = -1;
 	/* Last: another thread may want to switch off what is there. */
-	__atomic_store_n(&t->plan, plan, __ATOMIC_RELEASE);
+	atomic_store_explicit(&t->plan, plan, memory_order_release);
 	for (uint32_t i = 0; i < plan->events && !r; i++) {
 		failure.event = i;
 		r = open_event(t, i, how);

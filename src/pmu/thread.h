@@ -44,7 +44,7 @@ struct pmu_progress {
 
 struct pmu_thread {
 	const struct perf_kernel *kernel;
-	const struct pmu_plan *plan; /* NULL: not open */
+	_Atomic(const struct pmu_plan *) plan; /* NULL: not open */
 	struct rng *rng;
 	struct perf_ring ring;
 	size_t map_bytes;

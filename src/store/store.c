@@ -29,6 +29,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
@@ -59,18 +60,25 @@ static uint64_t soft_limit(int resource)
 	return lim.rlim_cur;
 }
 
-static uint64_t load(const uint64_t *p)
+/* The file has blocks up to @end, and says so. */
+static void extend(struct store *s, uint64_t end)
 {
-	return __atomic_load_n(p, __ATOMIC_RELAXED);
+	uint64_t *bytes = &s->header->bytes, old;
+
+	/* (A) The file was that long before. */
+	for (old = shared_load(bytes); old < end;)
+		if (shared_swap_release(bytes, &old, end))
+			break;
 }
 
-static void raise_to(uint64_t *p, uint64_t value)
+static void raise_allocated(struct store *s, uint64_t end)
 {
-	uint64_t old = load(p);
+	uint64_t old =
+		atomic_load_explicit(&s->allocated, memory_order_relaxed);
 
-	while (old < value &&
-	       !__atomic_compare_exchange_n(p, &old, value, false,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (old < end && !atomic_compare_exchange_weak_explicit(
+				    &s->allocated, &old, end,
+				    memory_order_release, memory_order_relaxed))
 		;
 }
 
@@ -135,7 +143,8 @@ static long write_zeros(int fd, uint64_t from, uint64_t to)
  */
 static long back_page(struct store *s, uint64_t n)
 {
-	uint64_t have = __atomic_load_n(&s->allocated, __ATOMIC_ACQUIRE);
+	uint64_t have =
+		atomic_load_explicit(&s->allocated, memory_order_acquire);
 	uint64_t from = n * CDP_PAGE_BYTES, end = from + CDP_PAGE_BYTES;
 	uint64_t limit, to;
 	long err;
@@ -163,12 +172,12 @@ static long back_page(struct store *s, uint64_t n)
 		err = allocate(s->fd, have, to);
 	}
 	if (!err) {
-		raise_to(&s->allocated, to);
-		raise_to(&s->header->bytes, to);
+		raise_allocated(s, to);
+		extend(s, to);
 	} else if (no_allocate(err)) {
 		err = write_zeros(s->fd, from, end);
 		if (!err)
-			raise_to(&s->header->bytes, end);
+			extend(s, end);
 	}
 	return err;
 }
@@ -181,21 +190,20 @@ struct cdp_page *store_page(struct store *s, enum cdp_section section)
 	if (section <= CDP_FREE || section >= CDP_SECTIONS)
 		return NULL;
 	/* A full store is left as it is. */
-	if (load(pages) >= s->max_bytes / CDP_PAGE_BYTES)
+	if (shared_load(pages) >= s->max_bytes / CDP_PAGE_BYTES)
 		return NULL;
-	n = __atomic_fetch_add(pages, 1, __ATOMIC_RELAXED);
+	n = shared_add(pages, 1);
 	if (n == 0 || n >= s->max_bytes / CDP_PAGE_BYTES || back_page(s, n)) {
 		/*
 		 * Give the page back, unless another thread took the next one:
 		 * then it stays a page of zeros or lies beyond the file.
 		 */
 		after = n + 1;
-		__atomic_compare_exchange_n(pages, &after, n, false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		shared_swap_release(pages, &after, n);
 		return NULL;
 	}
 	page = (struct cdp_page *)(s->map + n * CDP_PAGE_BYTES);
-	__atomic_store_n(&page->section, section, __ATOMIC_RELEASE); /* (B) */
+	shared_store_release(&page->section, section); /* (B) */
 	return page;
 }
 
@@ -216,8 +224,7 @@ void *store_record(struct store *s, struct store_writer *w)
 
 void store_commit(struct store_writer *w)
 {
-	__atomic_store_n(&w->page->committed, w->used,
-			 __ATOMIC_RELEASE); /* (C) */
+	shared_store_release(&w->page->committed, w->used); /* (C) */
 }
 
 void store_transfer(struct store *s, struct store_writer *w,
@@ -227,8 +234,7 @@ void store_transfer(struct store *s, struct store_writer *w,
 	struct cdp_transfer *t = store_record(s, w);
 
 	if (!t) {
-		__atomic_fetch_add(&s->header->loss[LOSS_STORE_FULL], 1,
-				   __ATOMIC_RELAXED);
+		store_lose(s, LOSS_STORE_FULL, 1);
 		return;
 	}
 	t->kind = kind;
@@ -286,7 +292,7 @@ static void fill_header(struct cdp_header *h, uint64_t bytes)
 	h->state = CDP_RUNNING;
 	/* Last: a file without it was never begun, and says nothing. */
 	memcpy(&magic, CDP_MAGIC, sizeof(magic));
-	__atomic_store_n((uint64_t *)(void *)h->magic, magic, __ATOMIC_RELEASE);
+	shared_store_release((uint64_t *)(void *)h->magic, magic);
 }
 
 /* Back the first bytes of the file; *@have receives how many. */

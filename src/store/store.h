@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "cdp.h"
+#include "src/base/shared_word.h"
 
 enum {
 	STORE_FIRST_BYTES = 64 * 1024,
@@ -33,12 +34,12 @@ enum {
 
 struct store {
 	struct cdp_header *header;
-	char *map;          /* max_bytes of address space */
-	uint64_t max_bytes; /* length of the mapping */
-	uint64_t allocated; /* bytes backed by disk blocks; atomic */
-	int fd;             /* high, close-on-exec */
-	uint64_t dev, ino;  /* of fd: an application may have closed it */
-	uint64_t secret;    /* of the process, for store_index */
+	char *map;                  /* max_bytes of address space */
+	uint64_t max_bytes;         /* length of the mapping */
+	_Atomic uint64_t allocated; /* bytes backed by disk blocks */
+	int fd;                     /* high, close-on-exec */
+	uint64_t dev, ino; /* of fd: an application may have closed it */
+	uint64_t secret;   /* of the process, for store_index */
 };
 
 /*
@@ -98,17 +99,22 @@ void store_transfer(struct store *s, struct store_writer *w,
 		    enum cdp_transfer_kind kind, uint32_t a, uint32_t b,
 		    const void *value, size_t bytes);
 
-/* One-writer counters in the file: no read-modify-write on the bus. */
+/* A counter in the file with one writer: no locked instruction. */
 static inline void store_add(uint64_t *counter, uint64_t n)
 {
-	__atomic_store_n(counter,
-			 __atomic_load_n(counter, __ATOMIC_RELAXED) + n,
-			 __ATOMIC_RELAXED);
+	shared_store(counter, shared_load(counter) + n);
 }
 
 static inline void store_set(uint64_t *counter, uint64_t value)
 {
-	__atomic_store_n(counter, value, __ATOMIC_RELAXED);
+	shared_store(counter, value);
+}
+
+/* Count @n of @cause for the process, where there is no row of a thread. */
+static inline void store_lose(struct store *s, enum loss_cause cause,
+			      uint64_t n)
+{
+	shared_add(&s->header->loss[cause], n);
 }
 
 /*
@@ -119,8 +125,8 @@ static inline void store_touch(struct store *s, uint64_t now)
 {
 	uint64_t *last = &s->header->last_mono;
 
-	if (now > __atomic_load_n(last, __ATOMIC_RELAXED) + STORE_TOUCH_NS)
-		store_set(last, now);
+	if (now > shared_load(last) + STORE_TOUCH_NS)
+		shared_store(last, now);
 }
 
 #endif
