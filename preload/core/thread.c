@@ -39,6 +39,5 @@ void count_loss(struct thread *t, enum loss_cause cause)
 	if (t && t->record)
 		store_add(&t->record->loss[cause], 1);
 	else
-		__atomic_fetch_add(&runtime.store.header->loss[cause], 1,
-				   __ATOMIC_RELAXED);
+		store_lose(&runtime.store, cause, 1);
 }

@@ -119,8 +119,7 @@ static void put(const struct cdp_reuse *r)
 	struct cdp_reuse *to = store_record(&emu.store, &writer);
 
 	if (!to) {
-		__atomic_fetch_add(&emu.store.header->loss[LOSS_STORE_FULL], 1,
-				   __ATOMIC_RELAXED);
+		store_lose(&emu.store, LOSS_STORE_FULL, 1);
 		return;
 	}
 	*to = *r;

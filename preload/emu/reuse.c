@@ -99,8 +99,7 @@ static void decided(void *ctx, const struct reuse_event *e)
 		generation = emu_maps_note(e->end.ip);
 	if (reuse_tally_add(&emu.store, r->tally, g->scope, g->granularity, e,
 			    generation))
-		__atomic_fetch_add(&emu.store.header->loss[LOSS_STORE_FULL], 1,
-				   __ATOMIC_RELAXED);
+		store_lose(&emu.store, LOSS_STORE_FULL, 1);
 }
 
 static const struct reuse_watch watch = { arm, disarm, count_of };

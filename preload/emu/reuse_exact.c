@@ -82,8 +82,7 @@ void emu_reuse_exact_access(struct vcpu *v, const struct access *a)
 static void put(const struct cdp_reuse *r)
 {
 	if (r->weight > 0 && reuse_tally_put(&emu.store, &tally, r))
-		__atomic_fetch_add(&emu.store.header->loss[LOSS_STORE_FULL], 1,
-				   __ATOMIC_RELAXED);
+		store_lose(&emu.store, LOSS_STORE_FULL, 1);
 }
 
 static void put_bins(struct cdp_reuse r, const struct reuse_mass *bins)

@@ -56,8 +56,7 @@ void emu_thread_start(unsigned int index)
 	struct vcpu *v;
 
 	if (index >= EMU_VCPUS_MAX) {
-		__atomic_fetch_add(&emu.store.header->loss[LOSS_NO_THREAD], 1,
-				   __ATOMIC_RELAXED);
+		store_lose(&emu.store, LOSS_NO_THREAD, 1);
 		return;
 	}
 	v = &emu.vcpu[index];
@@ -74,8 +73,7 @@ void emu_thread_start(unsigned int index)
 	}
 	pthread_mutex_unlock(&rows_lock);
 	if (!r) {
-		__atomic_fetch_add(&emu.store.header->loss[LOSS_NO_THREAD], 1,
-				   __ATOMIC_RELAXED);
+		store_lose(&emu.store, LOSS_NO_THREAD, 1);
 		return;
 	}
 	v->record = r;

@@ -281,8 +281,7 @@ void instr_reuse_sample(struct thread *t, const struct access *a, uint64_t sp)
 
 static void add_loss(enum loss_cause cause, uint64_t uses)
 {
-	__atomic_fetch_add(&runtime.store.header->loss[cause], uses,
-			   __ATOMIC_RELAXED);
+	store_lose(&runtime.store, cause, uses);
 }
 
 void instr_reuse_finish(void)
