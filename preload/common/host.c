@@ -11,7 +11,7 @@
 
 #include "host.h"
 
-size_t describe_slurp(const char *path, char *buf, size_t size)
+size_t host_read_file(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t have = 0;
@@ -27,8 +27,8 @@ size_t describe_slurp(const char *path, char *buf, size_t size)
 	return have;
 }
 
-void describe_name(char *name, size_t size, const char *exe, pid_t pid,
-		   uint64_t real_ns)
+void host_file_name(char *name, size_t size, const char *exe, pid_t pid,
+		    uint64_t real_ns)
 {
 	const char *base = strrchr(exe, '/');
 	char clean[64];
@@ -50,7 +50,7 @@ static uint64_t process_start(void)
 	char buf[1024], *p;
 	uint64_t start = 0;
 
-	describe_slurp("/proc/self/stat", buf, sizeof(buf));
+	host_read_file("/proc/self/stat", buf, sizeof(buf));
 	p = strrchr(buf, ')'); /* the name may contain anything */
 	if (p)
 		sscanf(p + 1,
@@ -64,7 +64,7 @@ static void cpu_model(char *to, size_t size)
 {
 	char buf[4096], *p, *end;
 
-	describe_slurp("/proc/cpuinfo", buf, sizeof(buf));
+	host_read_file("/proc/cpuinfo", buf, sizeof(buf));
 	p = strstr(buf, "model name");
 	p = p ? strchr(p, ':') : NULL;
 	if (!p)
@@ -76,13 +76,13 @@ static void cpu_model(char *to, size_t size)
 	snprintf(to, size, "%s", p);
 }
 
-void describe_host(struct cdp_header *h)
+void host_describe(struct cdp_header *h)
 {
 	struct utsname u;
 
 	h->parent_pid = getppid();
 	h->process_start = process_start();
-	describe_slurp("/proc/sys/kernel/random/boot_id", h->boot_id,
+	host_read_file("/proc/sys/kernel/random/boot_id", h->boot_id,
 		       sizeof(h->boot_id));
 	h->boot_id[strcspn(h->boot_id, "\n")] = 0;
 	if (!uname(&u)) {

@@ -16,16 +16,16 @@
  * Read the first @size - 1 bytes of a file, and append a 0. Returns the bytes
  * read.
  */
-size_t describe_slurp(const char *path, char *buf, size_t size);
+size_t host_read_file(const char *path, char *buf, size_t size);
 
 /*
  * Write EXE.PID.MS.cdp, where EXE is the last part of @exe with characters
  * unfit for a file name replaced.
  */
-void describe_name(char *name, size_t size, const char *exe, pid_t pid,
-		   uint64_t real_ns);
+void host_file_name(char *name, size_t size, const char *exe, pid_t pid,
+		    uint64_t real_ns);
 
 /* Fill in parent, start of the process, boot, host, kernel and CPU. */
-void describe_host(struct cdp_header *h);
+void host_describe(struct cdp_header *h);
 
 #endif

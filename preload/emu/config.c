@@ -277,7 +277,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	if (c->period && c->period < EMU_PERIOD_MIN)
 		return bad(&r, "period", "must be 0 or at least 100");
 	if (c->modes & ~CDP_MODE_COMM && !c->period && !exact)
-		return bad(&r, "mode", "without a period it needs exact=1");
+		return bad(&r, "mode", "needs a period or exact=1");
 	c->registers = registers;
 	if (read_algorithm(&r, c))
 		return -EINVAL;

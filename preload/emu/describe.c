@@ -16,7 +16,8 @@
 
 void emu_describe_file_name(char *name, size_t size)
 {
-	describe_name(name, size, emu.exe, emu.pid, emu_now_ns(CLOCK_REALTIME));
+	host_file_name(name, size, emu.exe, emu.pid,
+		       emu_now_ns(CLOCK_REALTIME));
 }
 
 bool emu_describe_takes_value(const char *option)
@@ -34,7 +35,7 @@ bool emu_describe_takes_value(const char *option)
 void emu_describe_command_line(char *to, size_t size)
 {
 	char buf[8192], *p = buf, *end;
-	size_t n = describe_slurp("/proc/self/cmdline", buf, sizeof(buf)),
+	size_t n = host_read_file("/proc/self/cmdline", buf, sizeof(buf)),
 	       used = 0;
 
 	end = buf + n;
@@ -58,7 +59,7 @@ void emu_describe_process(struct cdp_header *h)
 {
 	char model[41];
 
-	describe_host(h);
+	host_describe(h);
 	h->pid = emu.pid;
 	h->start_real = emu_now_ns(CLOCK_REALTIME);
 	h->start_mono = emu.start_mono;

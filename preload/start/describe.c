@@ -26,12 +26,12 @@ void describe_file_name(char *name, size_t size)
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	exe[n > 0 ? n : 0] = 0;
-	describe_name(name, size, exe, runtime.pid, clock_ns(CLOCK_REALTIME));
+	host_file_name(name, size, exe, runtime.pid, clock_ns(CLOCK_REALTIME));
 }
 
 static void command_line(char *to, size_t size)
 {
-	size_t n = describe_slurp("/proc/self/cmdline", to, size);
+	size_t n = host_read_file("/proc/self/cmdline", to, size);
 
 	if (n == size - 1)
 		memcpy(to + size - 4, "...", 4);
@@ -44,7 +44,7 @@ void describe_process(struct cdp_header *h)
 {
 	ssize_t n;
 
-	describe_host(h);
+	host_describe(h);
 	h->pid = runtime.pid;
 	h->line_bytes = runtime.comm.line_bytes;
 	h->start_real = clock_ns(CLOCK_REALTIME);
