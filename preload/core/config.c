@@ -27,7 +27,7 @@ static int bad(char *error, unsigned int size, const char *name,
 	return -EINVAL;
 }
 
-/* A whole number in [@low, @high]; @out untouched when the name is not set. */
+/* Read a whole number in [@low, @high]; leave @out alone if @name is unset. */
 static int number(char *const *env, const char *name, uint32_t low,
 		  uint32_t high, uint32_t *out, char *error, unsigned int size)
 {
@@ -109,7 +109,8 @@ int config_read(struct config *c, char *const *env, char *error,
 {
 	static const char *const sources[] = { "auto", "clock", "pebs",
 					       "ibs",  "instr", NULL };
-	/* The source instr has others too, and looks for itself. */
+	/* instr/config.c reads the algorithms that only the source instr has.
+	 */
 	static const char *const algorithms[] = { "comdetective", "epoch",
 						  "chain", NULL };
 	static const char *const deliveries[] = { "auto", "rtsig", NULL };

@@ -29,16 +29,16 @@ enum config_source {
 struct config {
 	uint32_t modes; /* CDP_MODE_* */
 	const char *out;
-	const char *run;        /* COMDET_RUN, NULL if nobody began one */
+	const char *run; /* COMDET_RUN; NULL: this process begins the run */
 	const char *sample_log; /* COMDET_SAMPLE_LOG: a debugging aid */
 	enum config_source source;
 	uint32_t freq;   /* samples a second of CPU time, clock */
 	uint32_t period; /* events or ops a sample, pebs and ibs; 0: default */
-	uint32_t ldlat;  /* sample loads of so many cycles, pebs; 0: all */
-	uint32_t registers; /* at most so many */
+	uint32_t ldlat;  /* pebs: only loads of this many cycles; 0: all */
+	uint32_t registers; /* use at most this many */
 	uint32_t board_slots;
 	uint32_t stalled_percent;
-	uint64_t delay_ns, duration_ns; /* duration 0: to the end */
+	uint64_t delay_ns, duration_ns; /* duration 0: until the end */
 	bool children;
 	bool force_rtsig; /* COMDET_DELIVERY=rtsig */
 	bool force_timer; /* COMDET_CLOCK=timer */
@@ -52,8 +52,8 @@ int config_read(struct config *c, char *const *env, char *error,
 		unsigned int size);
 
 /*
- * What COMDET_MODE in @env asks for, CDP_MODE_*; 0: what cannot be. Context:
- * set-up.
+ * The modes that COMDET_MODE in @env asks for, CDP_MODE_*; 0 if it names none
+ * that we know. Context: set-up.
  */
 uint32_t config_modes(char *const *env);
 

@@ -2,10 +2,10 @@
 /*
  * memread - read the program's own memory without the risk of a fault
  *
- * process_vm_readv on ourselves answers -EFAULT where a load would fault. A
- * write to a memory file would be twice as fast, but an application that
- * closes descriptors it does not know could make that number its own file,
- * which must never be written to.
+ * process_vm_readv on our own process returns -EFAULT where a load would fault.
+ * Writing the bytes to a memory file would take half the time. But a program
+ * that closes descriptors it does not know could give that number to a file of
+ * its own, and we would write into it.
  */
 #include <errno.h>
 #include <sys/uio.h>

@@ -8,7 +8,7 @@
 
 struct runtime runtime;
 
-/* Alone on a page that is wiped in every forked child. */
+/* Alone on a page that the kernel wipes in every forked child. */
 static _Atomic int *active;
 
 void runtime_init(void *page)

@@ -3,7 +3,7 @@
  * runtime - what all parts of libcomdet.so know of the profiled process
  *
  * The constructor (start/comdet.c) fills struct runtime in; while sampling
- * works it is constant, and what changes later is atomic.
+ * works it is constant, except for the fields that are atomic.
  *
  * runtime_active() is true from the moment the handler is installed to the end
  * of the process, an exec, or runtime_stop(). A forked child sees it false at
@@ -48,19 +48,19 @@ struct runtime {
 	pid_t pid;
 	uint64_t seed;
 	uint64_t start_mono;
-	uint64_t period_ns; /* of the clock's interrupts */
-	/* A handler that ran longer counts as this much of a thread's budget.
-	 */
+	uint64_t period_ns; /* between the clock's interrupts, in CPU time */
+	/* A longer handler costs its thread's budget only this much. */
 	uint64_t handler_max_ns;
 	uint32_t registers;     /* usable, at most four */
-	bool waits_for_thread;  /* Go: starts at the first thread creation */
+	bool waits_for_thread;  /* Go: sampling starts when a thread is created
+				 */
 	bool little_space;      /* the address space is limited */
 	_Atomic bool sampling;  /* the source is open */
-	_Atomic bool stopped;   /* nothing is armed any more */
-	_Atomic bool sandboxed; /* system calls may be deadly from here on */
+	_Atomic bool stopped;   /* runtime_stop has disarmed everything */
+	_Atomic bool sandboxed; /* the handler must make no system call */
 	struct {
 		uint64_t low, high;
-	} code[CODE_RANGES]; /* always mapped and readable */
+	} code[CODE_RANGES]; /* code that stays mapped and readable */
 	uint32_t code_count;
 	char source_why[200]; /* why this source, and no better one */
 	char library[PATH_MAX];
@@ -87,8 +87,8 @@ bool runtime_follow_children(void);
 const char *runtime_library_path(void);
 
 /*
- * Does the time that --delay and --duration ask for include @now, a
- * CLOCK_MONOTONIC time in ns? Any context.
+ * Where @now, in ns of CLOCK_MONOTONIC, lies in the time that --delay and
+ * --duration ask for. Any context.
  */
 enum runtime_phase {
 	RUNTIME_EARLY,

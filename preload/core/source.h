@@ -5,8 +5,8 @@
  * One process has one source, chosen at the start (start/choose_source.c) and
  * constant from then on: runtime.source. Each source is a folder with one
  * struct source_ops; the common code calls through the table and never asks
- * which source it is. Operations that a source does not need may be NULL where
- * this says so.
+ * which source it is. An operation that is "NULL: ..." below, and those marked
+ * optional, may be missing.
  *
  *	order of calls in a process
  *	choose -> start -> open -> (pause, resume)* -> finish
@@ -33,48 +33,49 @@ struct source_reuse {
 	bool counts_accesses; /* else its unit is ns of CPU time */
 	uint32_t registers;   /* that the source keeps for itself */
 	/*
-	 * Can reuse be measured with what there is? Returns 0, or -ENODEV with
-	 * one line for people in @why. Context: set-up, registers having been
-	 * tried.
+	 * Returns 0 if this machine can measure reuse, else -ENODEV with one
+	 * line for people in @why. Context: set-up, after the self-test of the
+	 * registers.
 	 */
 	int (*possible)(char *why, size_t size);
-	/* The thread's count now, false if it has none. Context: handler. */
+	/* Read the thread's count; false if it has none. Context: handler. */
 	bool (*count)(struct thread *t, uint64_t *count);
-	/* Stop the thread's events, and let them go on. Context: handler. */
+	/* Switch the thread's events off and on again. Optional. Handler. */
 	void (*hold)(struct thread *t);
 	void (*release)(struct thread *t);
 	/*
-	 * How often all threads were paused so far; *@now: they are paused, so
-	 * nothing is counted. Context: handler.
+	 * Returns how often all threads have been paused; *@now is true while
+	 * they are, when nothing is counted. Optional. Context: handler.
 	 */
 	uint32_t (*pauses)(bool *now);
 };
 
 struct source_ops {
-	/* Bytes of its own in each thread, zeroed: thread.h, t->source. */
+	/* Bytes that it keeps in each thread, zeroed: t->source in thread.h. */
 	size_t thread_bytes;
 
-	/* NULL: -m reuse is not measured by thread_reuse.h. */
+	/* NULL: thread_reuse.h does not measure -m reuse for this source. */
 	const struct source_reuse *reuse;
 
 	/*
-	 * Is this the source of the process? Returns 1; 0 if the next one in
-	 * the table is to be asked, the reason in @why; or -1 if the process
-	 * cannot be profiled, with one line for people in @why. Context:
-	 * set-up, the configuration being read.
+	 * Returns 1 if this is the source of the process, 0 with the reason in
+	 * @why if the next one in the table is to be asked, and -1 with one
+	 * line for people in @why if the process cannot be profiled. Context:
+	 * set-up, after the configuration was read.
 	 */
 	int (*choose)(char *why, size_t size);
 	/*
-	 * Start without the common way (claim the signal, try the debug
-	 * registers, open): NULL where that is right. Returns 0 or -errno.
-	 * Anything worth telling people goes to @why. Context: set-up.
+	 * Start the source. NULL: choose_source.c claims the signal, tries the
+	 * debug registers and calls open. Returns 0 or -errno. A remark for
+	 * people goes to @why. Context: set-up.
 	 */
 	int (*start)(char *why, size_t size);
 	/* Set runtime.period_ns and what follows from it. Context: set-up. */
 	void (*set_period)(void);
 	/*
-	 * Begin to sample: the calling thread, which is the only one, and all
-	 * that it creates. Returns 0, or -errno with a reason. Context: set-up.
+	 * Begin to sample the calling thread, which is the only one, and all
+	 * threads that it creates. Returns 0, or -errno with the reason in
+	 * @why. Context: set-up.
 	 */
 	int (*open)(char *why, size_t size);
 	/* Describe the source in the file. Context: set-up, at its end. */
@@ -83,27 +84,29 @@ struct source_ops {
 	/* All threads. Any context. */
 	void (*pause)(void);
 	void (*resume)(void);
-	/* True if the program closed our descriptors. Context: the end. */
+	/* True if the program closed our descriptors. Optional. Context: end.
+	 */
 	bool (*was_closed)(void);
 	/*
-	 * Write the results; with @last nothing more will come, else the
-	 * process may go on if it cannot execute another program.
+	 * Write the results. With @last nothing more will come; without it the
+	 * process goes on if its exec fails. Optional.
 	 */
 	void (*finish)(bool last);
-	/* Deliver nothing more and disarm. Context: any but our handler. */
+	/* Deliver nothing more, disarm. Optional. Any context but our handler.
+	 */
 	void (*stop)(void);
-	/* In a forked child: let go of what was inherited. Context: set-up. */
+	/* In a forked child: release what it inherited. Context: set-up. */
 	void (*after_fork)(void);
 
-	/* In the thread itself. Any context. */
+	/* The calling thread begins and ends. Any context. */
 	void (*thread_begin)(struct thread *t);
 	void (*thread_end)(struct thread *t);
-	/* Write what has been counted into the thread's row. Any context. */
+	/* Write the thread's counts into its row. Optional. Any context. */
 	void (*count)(struct thread *t);
 
 	/*
-	 * Around on_signal and the charge for its time: the first and the last
-	 * of what the handler does. Context: handler.
+	 * Called before on_signal, and after it when its time has been charged
+	 * to the thread. Optional. Context: handler.
 	 */
 	void (*enter)(struct thread *t);
 	void (*leave)(struct thread *t, const struct watch_signal *s);
@@ -111,24 +114,24 @@ struct source_ops {
 	void (*on_signal)(struct thread *t, const struct watch_signal *s,
 			  const struct cpu_state *cpu);
 	/*
-	 * True if on_signal wants traps whose signal was blocked when they
-	 * happened; else they are counted as lost and disarmed. Context:
-	 * handler.
+	 * True if on_signal wants traps that happened while their signal was
+	 * blocked; else the handler counts them as lost and disarms them.
+	 * Context: handler.
 	 */
 	bool (*takes_late_traps)(const struct thread *t);
-	/* Drop the samples of @s, outside of the time asked for. Handler. */
+	/* Drop the samples of @s: outside --delay, --duration. Optional. */
 	void (*skip)(struct thread *t, const struct watch_signal *s);
 	/*
-	 * The register of all threads that @s tells of keeps trapping where
-	 * signals are blocked: disarm it. Context: handler.
+	 * The register of all threads that @s names keeps trapping where
+	 * signals are blocked: disarm it. Optional. Context: handler.
 	 */
 	void (*disarm_late_trap)(const struct watch_signal *s);
-	/* Profiling has ended, and @s came: let no more follow. Handler. */
+	/* @s came after the end: disarm its event. Optional. Handler. */
 	void (*disarm_after_stop)(struct thread *t,
 				  const struct watch_signal *s);
-	/* True if @fd is an event of thread @t. Any context. */
+	/* True if @fd is an event of thread @t. Optional. Any context. */
 	bool (*has_descriptor)(const struct thread *t, int fd);
-	/* The time that the engine of the map sees. Context: handler. */
+	/* Now, in the unit in which the map's engine counts. Handler. */
 	uint64_t (*time)(const struct thread *t);
 };
 

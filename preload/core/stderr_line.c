@@ -2,10 +2,10 @@
 /*
  * stderr_line - one line on the program's standard error
  *
- * A message must not cost the program its life or its data. Not written: where
- * nobody can take it, to a terminal that stops who writes, past a limit on the
- * size of files, or to descriptor 2 once the program has made it a file other
- * than the one that it was started with.
+ * A message must not cost the program its life or its data. So it is skipped if
+ * writing it could block, if it could stop or kill the program (a terminal that
+ * stops background writers, a pipe without a reader, a limit on file sizes), or
+ * if the program has opened another file as descriptor 2.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +21,7 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	LINE_BYTES = 512, /* a pipe that has room has room for this */
+	LINE_BYTES = 512, /* a pipe that poll calls writable has room */
 	PATIENCE_MS = 100,
 };
 

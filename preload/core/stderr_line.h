@@ -5,10 +5,10 @@
 #ifndef COMDET_PRELOAD_CORE_STDERR_LINE_H
 #define COMDET_PRELOAD_CORE_STDERR_LINE_H
 
-/* Remember what standard error is. Context: set-up, once. */
+/* Remember which file standard error is. Context: set-up, once. */
 void stderr_line_init(void);
 
-/* "comdet: @text" on standard error, if that does no harm. Any context. */
+/* Write "comdet: @text" to standard error if that is safe. Any context. */
 void stderr_line(const char *text);
 
 #endif

@@ -3,7 +3,7 @@
  * thread - what the library keeps of each thread of the program
  *
  * A struct thread belongs to its thread: only that thread and its handler
- * touch it. threads/thread.h makes them.
+ * touch it. threads/threads.h makes them.
  */
 #ifndef COMDET_PRELOAD_CORE_THREAD_H
 #define COMDET_PRELOAD_CORE_THREAD_H
@@ -28,24 +28,25 @@ struct thread {
 	struct lease *lease;
 	struct thread_reuse *reuse; /* NULL unless -m reuse */
 	void *(*start)(void *);
-	uint64_t clock_at; /* now of the sample being handled */
-	uint64_t cpu_at;   /* CPU time at the handler's begin, ns */
-	uint64_t exec_ip;  /* execution breakpoint armed there, 0: none */
-	uint64_t late_ip;  /* where the last trap found its signal blocked */
-	int64_t debt_ns;   /* handler time beyond its share */
+	uint64_t clock_at; /* CLOCK_MONOTONIC when the handler began, ns */
+	uint64_t cpu_at;   /* CPU time when the handler began, ns */
+	uint64_t exec_ip;  /* address of the armed execution breakpoint, 0: none
+			    */
+	uint64_t late_ip; /* where the last trap came with its signal blocked */
+	int64_t debt_ns;  /* handler time beyond its share */
 	uint64_t samples_seen;
 	pid_t tid;
 	uint32_t core;
 	bool in_handler;
 	bool ending;
-	bool registers_lost; /* to another thread, since it was looked after */
-	/* On their own pages, touched only by threads that are sampled. */
+	bool registers_lost; /* another thread took them; not noticed yet */
+	/* Pages that only sampled threads touch. */
 	char *stack_top;
 };
 
 /* The calling thread's; NULL before it has one and after its end. Any. */
 struct thread *thread_self(void);
-/* False again in a thread that gets a new record. Any context. */
+/* True between the end of a thread's record and a new one. Any context. */
 bool thread_has_ended(void);
 /* Make @t the calling thread's, NULL: none. Any context. */
 void thread_set_self(struct thread *t);
@@ -53,12 +54,12 @@ void thread_set_ended(bool ended);
 
 /*
  * A raw clone without CLONE_SETTLS shares its creator's thread-local storage,
- * so both threads see one struct thread. True if @t is of the other one. Any
- * context, one system call.
+ * so both threads see one struct thread. True if @t belongs to the other one.
+ * Any context, one system call.
  */
 bool thread_is_another(const struct thread *t);
 
-/* Count a loss of thread @t, or of no thread that we know (NULL). Any. */
+/* Count a loss for thread @t, or for the process (NULL). Any context. */
 void count_loss(struct thread *t, enum loss_cause cause);
 
 #endif

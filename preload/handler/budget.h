@@ -2,14 +2,15 @@
 /*
  * budget - how much of a thread's time our handler may take
  *
- * Time in the handler is a debt, 1/HANDLER_SHARE of all time pays for it, and
- * who owes too much is not sampled. What counts is CPU time: a thread that
- * loses its core in the handler has taken nothing meanwhile. To ask for CPU
- * time is a system call, so it is asked only at the handler's begin, and at its
- * end where the wall time is more than the handler's share of a period.
+ * Handler time is a debt, and 1/HANDLER_SHARE of the thread's time pays it off.
+ * Threads whose debt is too high are skipped until they have paid it back. The
+ * debt counts CPU time: a thread that loses its core in the handler uses no
+ * time meanwhile. Reading CPU time is a system call, so we read it when the
+ * handler begins, and again only if the wall time exceeds the handler's share
+ * of a period.
  */
-#ifndef COMDET_PRELOAD_SIGNAL_BUDGET_H
-#define COMDET_PRELOAD_SIGNAL_BUDGET_H
+#ifndef COMDET_PRELOAD_HANDLER_BUDGET_H
+#define COMDET_PRELOAD_HANDLER_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ enum {
 	HANDLER_SHARE = 8, /* at most 1/8 of a thread's time in the handler */
 };
 
-/* May a handler of @wall ns of wall time have cost less CPU time? */
+/* True if @wall ns of wall time must be checked against CPU time. */
 static inline bool budget_must_ask(uint64_t wall, uint64_t period)
 {
 	return wall > period / HANDLER_SHARE;
@@ -26,7 +27,7 @@ static inline bool budget_must_ask(uint64_t wall, uint64_t period)
 
 /*
  * The debt after a handler of @ns. One handler counts as a period at most: a
- * machine that is virtual may lose its core too, unseen.
+ * virtual machine may lose its own core, and neither clock shows that.
  */
 static inline int64_t budget_charge(int64_t debt, uint64_t ns, uint64_t period)
 {

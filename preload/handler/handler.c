@@ -2,15 +2,15 @@
 /*
  * handler - the one signal handler
  *
- * Tells our signals from the application's, guards against re-entry, moves to
- * the thread's own handler stack (the application's alternate stack may be
- * small, and its threads' stacks smaller), and hands the interrupted context
- * on. errno is kept; floating-point state is the kernel's to restore.
+ * It tells our signals from the application's, guards against re-entry, moves
+ * to the thread's own handler stack (the application's stacks may be small) and
+ * hands the interrupted context to the source. It keeps errno; the kernel
+ * restores the floating-point state.
  *
- * While we work, every signal is blocked: a handler of the application's that
- * came in between could jump out of ours, and cancellation could unwind it,
- * leaving the guard taken and a lease in use for good. The return from the
- * handler restores the mask.
+ * Every signal is blocked meanwhile: otherwise a handler of the application's
+ * could interrupt ours and jump out of it, or cancellation could unwind it, and
+ * the guard and a lease would stay taken for good. The return from the handler
+ * restores the mask.
  */
 #include <errno.h>
 #include <immintrin.h>
@@ -60,8 +60,8 @@ void handler_init(void)
 }
 
 /*
- * (H) pairs with (G): the flag is cleared before the count is read, so who is
- * not counted sees it cleared.
+ * (H) pairs with (G): the flag is cleared before the count is read, so a thread
+ * that the count misses sees the flag cleared.
  */
 void handler_drain(void)
 {
@@ -217,7 +217,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
 
-	if (!runtime.sampling) { /* the self-test counts, nothing else */
+	if (!runtime.sampling) { /* the self-test only counts */
 		if (t &&
 		    (what.event == WATCH_DATA || what.event == WATCH_SHARED))
 			t->record->traps++;
@@ -231,8 +231,7 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 			   thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
 		return;
 	}
-	/* The record of a source's own event tells what it was, however late.
-	 */
+	/* An event of the source has a record, however late its signal. */
 	what.late &= what.event != WATCH_SOURCE;
 	if (t->ending || t->in_handler || what.late)
 		count_loss(t, t->ending   ? LOSS_EXITING
@@ -248,8 +247,9 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 }
 
 /*
- * Profiling is over: what is still armed must not trap for ever. No system call
- * after a stop: a sandbox may have been put up since.
+ * Profiling is over: a register that is still armed must not trap for ever.
+ * After runtime_stop we make no system call, since the program may be in a
+ * sandbox.
  */
 static void disarm_after_stop(struct watch_signal what)
 {
@@ -269,7 +269,7 @@ static void disarm_after_stop(struct watch_signal what)
 
 static void handle_ours(struct watch_signal what, void *context)
 {
-	/* (G) Counted before the look at the flag: see handler_drain. */
+	/* (G) Count first, then look at the flag: see handler_drain. */
 	atomic_fetch_add(&inside, 1);
 	atomic_thread_fence(memory_order_seq_cst);
 	if (runtime_active())
@@ -279,7 +279,8 @@ static void handle_ours(struct watch_signal what, void *context)
 	atomic_fetch_sub(&inside, 1);
 }
 
-/* Handle ours, then forward the application's @info, whose place ours took. */
+/* Handle our signal, then forward the application's @info, whose slot it took.
+ */
 static void handle_both(int sig, siginfo_t *info, struct watch_signal what,
 			void *context)
 {
@@ -299,7 +300,7 @@ void handler_on_signal(int sig, siginfo_t *info, void *context)
 	struct watch_signal what = watch_classify(sig, info);
 
 	if (what.event == WATCH_NOTHING) {
-		/* What the application's handler does to errno is its own. */
+		/* The application's handler may change errno as it likes. */
 		errno = saved_errno;
 		signal_forward(sig, info, context);
 	} else if (signal_took_a_place(what.late, info)) {

@@ -2,10 +2,11 @@
 /*
  * altstack - alternate stacks that are too small for a signal frame
  *
- * Our handler asks for the alternate stack, which a runtime with stacks of its
- * own needs. A program may have one of MINSIGSTKSZ bytes that no handler of its
- * own ever runs on, smaller than what the kernel writes there on a processor
- * with wide vectors: it would be killed.
+ * Our handler runs on the alternate stack, because runtimes with stacks of
+ * their own need that. But a program may have an alternate stack of MINSIGSTKSZ
+ * bytes that none of its handlers uses. On a processor with wide vectors the
+ * kernel's signal frame is larger than that, and the kernel would kill the
+ * program.
  */
 #include <errno.h>
 #include <sys/auxv.h>
@@ -16,8 +17,8 @@
 
 enum {
 	MINIMUM = 51,       /* AT_MINSIGSTKSZ, newer than our libc's headers */
-	OUR_FRAMES = 1024,  /* until the handler has changed to its own stack */
-	MINIMUM_OLD = 2048, /* where the kernel does not tell */
+	OUR_FRAMES = 1024,  /* before the handler changes to its own stack */
+	MINIMUM_OLD = 2048, /* if the kernel does not say */
 };
 
 static bool is_small(const stack_t *s)
@@ -32,7 +33,7 @@ EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	int saved_errno = errno;
 
-	/* Before the call: a sample may come right after it. */
+	/* Do this before the call: a sample may come right after it. */
 	if (stack && is_small(stack))
 		signal_small_stack();
 	errno = saved_errno;

@@ -2,11 +2,11 @@
 /*
  * env - the environment for programs that are not followed
  *
- * Only our entry of LD_PRELOAD goes; the other entries and the separators
- * between them stay, and the variable goes when nothing is left in it. The
- * application's own environment is never edited. Runs in vfork children too,
- * where memory that is allocated is the parent's: hence a stack buffer for
- * ordinary environments, and one buffer a thread for huge ones.
+ * We remove our entry from a copy of LD_PRELOAD and keep the other entries and
+ * their separators; if nothing is left we remove the variable. We never edit
+ * the application's own environment. This code runs in vfork children too,
+ * where allocated memory would belong to the parent: so ordinary environments
+ * are copied to the stack, and huge ones to one buffer a thread.
  */
 #include <string.h>
 #include <sys/mman.h>

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * What LD_PRELOAD is to be without the library at @path: writes at most
- * strlen(@value) + 1 bytes to @out. Returns false if the library is not in it.
- * An entry is the library's if it is @path or has the same file name.
+ * Write LD_PRELOAD's @value without the library at @path to @out: at most
+ * strlen(@value) + 1 bytes. Returns false if the library is not in it. An entry
+ * names the library if it is @path or has the same file name.
  */
 bool preload_without(const char *value, const char *path, char *out);
 
@@ -19,10 +19,10 @@ enum {
 };
 
 /*
- * The environment for a program that is started: @env if its profile is
- * wanted (@follow) or it does not preload us, else a copy without our entry.
- * The copy lies in @room, of ENV_ROOM_BYTES, or, if that is too small, in
- * memory that the thread keeps for the next time. Any context.
+ * Returns the environment for a program that is started: @env if we profile
+ * that program (@follow) or if it does not preload us, else a copy without our
+ * entry. The copy lies in @room, which has ENV_ROOM_BYTES, or, if that is too
+ * small, in memory that the thread keeps. Any context.
  */
 char **env_for_program(char *const *env, bool follow, char *room);
 

@@ -2,14 +2,15 @@
 /*
  * exec - the exec family
  *
- * In the profiled process itself the new program continues the run: the
- * environment stays as it is. A child, forked or vforked, starts a program
- * that is not followed (unless --children), in an environment without us. A
- * vfork child uses our memory: nothing is allocated, and what is written is
- * on its stack, in the thread's spare buffer or in the kernel.
+ * If the profiled process itself calls exec, the new program continues the run
+ * and the environment stays as it is. A child, forked or vforked, starts a
+ * program that we do not profile (unless --children), in an environment without
+ * us. A vfork child uses our memory, so it allocates nothing and writes only to
+ * its stack, to the thread's spare buffer and to the kernel.
  *
- * What a program inherits must be the application's: the claimed signal is
- * really blocked or ignored just before, and no longer if exec fails.
+ * A program inherits the blocked and ignored signals. So just before exec the
+ * kernel gets the application's view of the claimed signal, and ours again if
+ * exec fails.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ struct exec {
 	bool ours;
 };
 
-/* A vfork child tries several paths: counted once. */
+/* A vfork child that tries several paths is counted once. */
 static _Atomic pid_t counted;
 
 static void count_vfork_child(void)
@@ -132,7 +133,7 @@ EXPORT int execveat(int fd, const char *path, char *const *argv,
 	return failed(&e, REAL(execveat)(fd, path, argv, with, flags));
 }
 
-/* The arguments in @list, with the NULL that ends them. */
+/* Count the arguments in @list, with the NULL that ends them. */
 static size_t count_arguments(va_list list)
 {
 	size_t n = 2;
@@ -150,9 +151,9 @@ static void take_arguments(char **argv, const char *first, va_list list)
 }
 
 /*
- * argv on the stack, as the C library has it: a vfork child may not allocate.
- * Leaves @list behind the NULL, where execle has its environment. exec*(path,
- * NULL) has no list.
+ * Make argv on the stack, as the C library does: a vfork child may not
+ * allocate. Leaves @list behind the NULL, where execle has its environment.
+ * exec*(path, NULL) has no list.
  */
 #define ARGUMENTS(argv, first, list)                                           \
 	do {                                                                   \

@@ -2,8 +2,9 @@
 /*
  * exit - ends of the process that run no destructors
  *
- * exit() and a return from main run ours. A process that ends by a raw system
- * call or a signal loses nothing that was tallied; its file says so.
+ * exit() and a return from main run our destructor. A process that ends by a
+ * raw system call or by a signal loses no committed count, and its file says
+ * so.
  */
 #include <errno.h>
 
@@ -31,7 +32,7 @@ EXPORT void _Exit(int status)
 	__builtin_unreachable();
 }
 
-/* Its at_quick_exit functions run afterwards, unprofiled. */
+/* The at_quick_exit functions run after this, unprofiled. */
 EXPORT void quick_exit(int status)
 {
 	leave();

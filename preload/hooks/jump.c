@@ -2,14 +2,15 @@
 /*
  * jump - jumps and context switches that restore a mask
  *
- * sigsetjmp and getcontext save the kernel's mask, which lacks our flag, the
- * other half of what the application has blocked. The flag goes with it, into
- * the last of the sixteen words of the saved set, of which the kernel fills
- * only the first; siglongjmp, setcontext and swapcontext take it from there.
+ * sigsetjmp and getcontext save the kernel's mask. The other half of the
+ * application's mask is our flag signal_thread.blocks. The saved set has
+ * sixteen words, and the kernel fills only the first; so we save the flag in
+ * the last one, and siglongjmp, setcontext and swapcontext restore it from
+ * there.
  *
- * A function that returns twice cannot be called from one of ours: the stubs
- * below note the flag and jump on to the C library with the caller's stack and
- * return address, as if they had not been.
+ * One of our functions cannot call a function that returns twice: the stubs
+ * below save the flag and jump on to the C library with the caller's stack and
+ * return address, so the library sees the caller.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -34,8 +35,9 @@ static void note(sigset_t *saved)
 }
 
 /*
- * A set of another origin, such as a signal frame, says nothing. But where the
- * flag was set for a handler of the application's it is out of it.
+ * A saved set without our mark, such as one in a signal frame, says nothing
+ * about the flag. But a jump leaves a handler of the application's, so a flag
+ * that was set for that handler is cleared.
  */
 static void restore(const sigset_t *saved)
 {
@@ -109,7 +111,7 @@ STUB("__sigsetjmp", "sigsetjmp_enter");
 STUB("getcontext", "getcontext_enter");
 STUB("swapcontext", "swapcontext_enter");
 
-/* The mask comes back only if it was saved, whatever the function's name. */
+/* The jump restores the mask only if it was saved, whatever its name. */
 static void before_jump(const struct __jmp_buf_tag *env)
 {
 	signal_thread.waits = false;

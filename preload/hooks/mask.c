@@ -2,10 +2,10 @@
 /*
  * mask - the functions that set a thread's mask
  *
- * The claimed signal is taken out of what goes to the kernel and kept in
- * signal_thread.blocks, and put into what comes back. The application's view
- * is the kernel's bit or ours; a mask that reached the kernel on a way that is
- * not hooked is therefore still right, only the thread is not sampled.
+ * On the way to the kernel we take the claimed signal out of the mask and keep
+ * it in signal_thread.blocks; on the way back we put it in. The application has
+ * the signal blocked if the kernel's bit or ours is set. So a mask that reaches
+ * the kernel without a hook is right too; only the thread is not sampled then.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,16 +27,16 @@ uint64_t signal_mask_view(uint64_t mask)
 }
 
 /*
- * The kernel has it blocked, in @mask, and not for our sake: a handler runs
- * whose mask has it. It stays the kernel's, which restores the mask when the
- * handler returns and would not restore our flag.
+ * The kernel's @mask blocks the signal because a handler runs whose mask has
+ * it. Leave that to the kernel, which restores the mask when the handler
+ * returns and would not restore our flag.
  */
 static bool is_real(uint64_t mask)
 {
 	return mask & signal_bit(signal_claimed()) && !signal_thread.held;
 }
 
-/* Only the words that the kernel uses: the application may have no more. */
+/* Copy only the words the kernel uses: the application may have no more. */
 static sigset_t set_without(const sigset_t *set)
 {
 	sigset_t without;
@@ -47,7 +47,7 @@ static sigset_t set_without(const sigset_t *set)
 	return without;
 }
 
-/* Block @set, which has the signal. */
+/* Block @set, which holds the claimed signal. */
 static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
 {
 	sigset_t without = *set, before;
@@ -67,8 +67,8 @@ static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
 }
 
 /*
- * Unblock, or set a mask. The flag changes first: a signal that the kernel
- * then releases finds it so.
+ * Unblock, or set a mask. The flag changes first, so that a signal which the
+ * kernel then releases sees the new value.
  */
 static int replace(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 {
@@ -87,7 +87,7 @@ static int replace(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 	return fn(how, &without, old);
 }
 
-/* A vfork child's mask is the kernel's alone once it has set it. */
+/* Once a vfork child sets its mask, the kernel alone keeps it. */
 static int change_in_child(mask_fn fn, int how, const sigset_t *set,
 			   sigset_t *old)
 {
@@ -101,7 +101,7 @@ static bool is_how(int how)
 	return how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK;
 }
 
-/* Change by @fn, which reports errors in its own way. */
+/* Change the mask by @fn, which reports errors in its own way. */
 static int change(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 {
 	struct signal_thread *t = &signal_thread;
@@ -185,7 +185,7 @@ EXPORT int sigrelse(int sig)
 	return 0;
 }
 
-/* What the kernel has pending may be one of ours. */
+/* The pending signal in the kernel may be one of ours. */
 EXPORT int sigpending(sigset_t *set)
 {
 	int r = REAL(sigpending)(set);

@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-/* The mask that the application sees when the kernel's is @mask. Any context */
+/* Returns the application's mask if the kernel's is @mask. Any context. */
 uint64_t signal_mask_view(uint64_t mask);
 
-/* pthread_sigmask for the application; returns its mask before. Any context. */
+/* pthread_sigmask for the application; returns its old mask. Any context. */
 uint64_t signal_mask_change(int how, uint64_t mask);
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * process - fork
  *
- * fork, and what calls it inside the C library (daemon, forkpty), run the
- * handlers registered here, before main: so they come after the application's
- * own before the fork, and before them after it. _Fork runs no handlers and is
- * hooked. A child of vfork or of a raw system call is told from us by its
- * process id (runtime_is_ours), no hook being possible: a function of ours
- * that called vfork could not return in the child.
+ * fork, and the functions of the C library that call it (daemon, forkpty), run
+ * the handlers that we register here. We register before main, so ours run last
+ * before the fork and first after it. _Fork runs no handlers and is hooked.
+ * vfork cannot be hooked: a function of ours that called it could not return in
+ * the child. A child of vfork or of a raw system call is recognised by its
+ * process id (runtime_is_ours).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -60,7 +60,8 @@ void process_after_fork_child(void)
 
 static void after_fork_parent(void)
 {
-	/* Not told whether it failed: a failed fork is counted too. */
+	/* We do not learn whether it failed, so a failed fork is counted too.
+	 */
 	process_after_fork_parent(true);
 }
 

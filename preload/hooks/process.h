@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Around fork and its like. */
+/* Call these around fork and functions like it. */
 void process_before_fork(void);
 void process_after_fork_parent(bool forked);
 void process_after_fork_child(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox - a program takes system calls, or the clock, from itself
+ * sandbox - stop before the program forbids itself system calls or the clock
  *
- * Our handler makes system calls. Under a seccomp filter, which may kill for
- * one, they would be the program's; a handler of user-mode page faults may wait
- * for a lock of the very thread whose memory we read. So profiling stops for
- * good before such a thing is asked for. A program that asks the kernel by an
- * instruction of its own is not seen.
+ * Our handler makes system calls. A seccomp filter would take them for the
+ * program's and may kill it. A handler of user-mode page faults may wait for a
+ * lock of the very thread whose memory we read. So we stop profiling for good
+ * before the program asks for such a thing. We do not see a program that asks
+ * the kernel by a system call instruction of its own.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -25,11 +25,12 @@ enum {
 static const char *forbidden_prctl(long option, long a, long b)
 {
 	switch (option) {
-	case PR_SET_SECCOMP: /* without a filter it asks what is known */
+	case PR_SET_SECCOMP: /* without a filter it only asks what the kernel
+				knows */
 		return a == SECCOMP_MODE_STRICT || b ? "seccomp" : NULL;
 	case SYSCALL_USER_DISPATCH:
 		return a == DISPATCH_ON ? "syscall user dispatch" : NULL;
-	case PR_SET_TSC: /* the time is read from it */
+	case PR_SET_TSC: /* our handler reads the time from the TSC */
 		return a == PR_TSC_SIGSEGV ? "PR_SET_TSC" : NULL;
 	default:
 		return NULL;
@@ -67,7 +68,8 @@ EXPORT int prctl(int option, ...)
 	const char *what;
 	va_list list;
 
-	/* As the C library: what was not given is not looked at. */
+	/* Like the C library, pass on arguments that may not have been given.
+	 */
 	va_start(list, option);
 	a = va_arg(list, unsigned long);
 	b = va_arg(list, unsigned long);
@@ -81,8 +83,9 @@ EXPORT int prctl(int option, ...)
 }
 
 /*
- * Under another name in C, since it is declared with an ellipsis. The last call
- * is a jump: nothing of ours is on the stack, whatever the call does to it.
+ * It has another name in C, because syscall is declared with an ellipsis. The
+ * last call is a jump, so nothing of ours is on the stack, whatever the system
+ * call does to it.
  */
 syscall_fn hook_syscall __asm__("syscall");
 EXPORT long hook_syscall(long n, long a, long b, long c, long d, long e, long f)

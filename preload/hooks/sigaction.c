@@ -2,10 +2,10 @@
 /*
  * sigaction - the functions that set an action, for the claimed signal
  *
- * Each does for the application's wish what the C library does for the
- * kernel's action. For every other signal the library's function is called:
- * its mask may hold the claimed signal, which then is blocked in the kernel
- * while that handler runs.
+ * For the claimed signal each does to the application's action, which we keep,
+ * what the C library does to the kernel's. For every other signal we call the
+ * library's function. Its mask may hold the claimed signal, which the kernel
+ * then blocks while that handler runs.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
-/* siginterrupt(sig, 1): signal() sets no SA_RESTART from then on. */
+/* After siginterrupt(sig, 1) signal() sets no SA_RESTART. */
 static _Atomic bool interrupts;
 
 static bool is_claimed(int sig)
@@ -27,7 +27,7 @@ static bool is_claimed(int sig)
 	return sig > 0 && sig == signal_claimed();
 }
 
-/* Set a plain handler; returns the one before or SIG_ERR. */
+/* Set a plain handler; returns the old one or SIG_ERR. */
 static __sighandler_t set_handler(__sighandler_t handler, int flags,
 				  uint64_t mask)
 {

@@ -2,11 +2,11 @@
 /*
  * signalfd - the claimed signal through a descriptor
  *
- * A signalfd that had the claimed signal in its set would read our samples
- * whenever the signal is blocked in the kernel. So the signal is left out, and
- * the descriptor remembered. Should the application then get the signal and
- * have it blocked, which is when a signalfd matters, profiling ends for good
- * and the descriptors get the sets that they were made with.
+ * A signalfd with the claimed signal in its set would read our samples whenever
+ * the kernel has the signal blocked. So we leave the signal out and remember
+ * the descriptor. If the application later gets the signal while it has it
+ * blocked, which is when a signalfd matters, we stop profiling for good and
+ * give the descriptors the sets that the application asked for.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ enum {
 	FDS_MAX = 32
 };
 
-/* fd + 1, 0 if free. A slot is taken by exchange; its mask is written first. */
+/* fd + 1, 0: free. A slot is taken by exchange; its mask is written first. */
 static _Atomic int fds[FDS_MAX];
 static _Atomic uint64_t masks[FDS_MAX];
 static _Atomic bool let_through;
@@ -54,8 +54,9 @@ static bool remember(int fd, uint64_t mask)
 }
 
 /*
- * EINVAL from a descriptor that is no signalfd any more does no harm. Timers of
- * all threads cannot be stopped from here: their signal stays left out.
+ * EINVAL from a descriptor that is no signalfd any more does no harm. If timers
+ * deliver our signals (a real-time signal), they cannot be stopped from here,
+ * so that signal stays left out.
  */
 static void let_all_through(void)
 {

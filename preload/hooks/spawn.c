@@ -2,10 +2,10 @@
 /*
  * spawn - posix_spawn, system, popen
  *
- * The child that these make inside the C library inherits the caller's mask
- * and ignored signals, so the claimed signal is given to the kernel for as
- * long as they work. system and popen take the environment as it is: the shell
- * loads us and, not being the root of the run, does nothing.
+ * These make a child inside the C library, and it inherits the caller's mask
+ * and ignored signals. So the kernel gets the application's view of the claimed
+ * signal while they work. system and popen use the environment as it is: the
+ * shell loads us and, since it is not the root of the run, does nothing.
  */
 #include <errno.h>
 
@@ -59,7 +59,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file,
 		     env);
 }
 
-/* A cancellation point: what a cancelled thread had changed ends with it. */
+/* A cancelled thread leaves here: undo its change for the other threads. */
 static void cancelled(void *undo)
 {
 	signal_after_spawn(undo);

@@ -2,12 +2,12 @@
 /*
  * thread - the beginning and the end of threads
  *
- * A new thread starts in a function of ours that tells the runtime and goes on
- * to the application's. Its end, by return, pthread_exit or cancellation, is
- * seen by the destructor of a thread-specific key, which sets the key again
- * until the last round, so that the application's destructors are profiled
- * too. What the new thread must know lies in a slot that it frees; malloc
- * would give every thread an arena of its own.
+ * A new thread starts in a function of ours, which makes its record and calls
+ * the application's. The destructor of a thread-specific key sees its end, by
+ * return, pthread_exit or cancellation; it sets the key again until the last
+ * round, so that the application's destructors are profiled too. The new thread
+ * gets its arguments in a slot that it frees; malloc would give every thread an
+ * arena of its own.
  */
 #include <errno.h>
 #include <limits.h>
@@ -32,7 +32,7 @@ enum {
 
 struct start {
 	_Atomic bool taken;
-	bool mapped; /* has a page of its own: all slots were taken */
+	bool mapped; /* on a page of its own, because all slots were taken */
 	bool blocks; /* the claimed signal is blocked for the application */
 	union {
 		void *(*posix)(void *);
@@ -40,8 +40,8 @@ struct start {
 	} routine;
 	void *argument;
 	struct thread *thread;
-	void *stack;        /* given by the application, or NULL */
-	size_t stack_bytes; /* asked for */
+	void *stack;        /* the application's own, or NULL */
+	size_t stack_bytes; /* that the attributes ask for */
 };
 
 static struct start slots[SLOTS];
@@ -50,7 +50,7 @@ static pthread_key_t key;
 static bool have_key;
 static __thread unsigned rounds __attribute__((tls_model("initial-exec")));
 
-/* Not before the application's: it may make keys and count on their number. */
+/* Run after the application's destructors: they may count their rounds. */
 static void at_end(void *value)
 {
 	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
@@ -95,7 +95,7 @@ static void slot_free(struct start *s)
 		atomic_store_explicit(&s->taken, false, memory_order_release);
 }
 
-/* What the attributes say of the mask goes before what is inherited. */
+/* A mask in the attributes overrides the inherited one. */
 static bool will_block(const pthread_attr_t *attributes)
 {
 	sigset_t set;
@@ -125,8 +125,8 @@ static void take_stack(struct start *s, const pthread_attr_t *attributes)
 }
 
 /*
- * The C library has what it keeps of a thread, which its id points at, in the
- * last page of the thread's stack, and its own stacks begin with a page.
+ * A thread's id points to the C library's record of it, which lies in the last
+ * page of the thread's stack; stacks that the library makes begin on a page.
  */
 static void tell_stack(const struct start *s)
 {
@@ -166,7 +166,7 @@ static void discard(struct start *s)
 	errno = saved_errno;
 }
 
-/* In the new thread. Frees @s. */
+/* The new thread calls this. Frees @s. */
 static struct start begin(struct start *s)
 {
 	struct start copy = { .routine = s->routine,
@@ -200,7 +200,7 @@ static int run_c11(void *arg)
 	return s.routine.c11(s.argument);
 }
 
-/* Without @s the thread is not profiled, its mask must still be right. */
+/* Without @s the thread is not profiled, but its mask must still be right. */
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*routine)(void *), void *argument)
 {

@@ -2,16 +2,17 @@
 /*
  * wait - the calls that wait with a mask, or for a signal
  *
- * sigsuspend, ppoll, pselect and epoll_pwait put a mask in place for the
- * while. It goes to the kernel as it is: a waiting thread runs nothing that
- * could be sampled. One case needs care: the claimed signal is blocked for
- * the application, but not in the kernel, and the mask unblocks it. If one
- * arrives the handler holds it, and the call, which it interrupted, is made
- * again; with the signal now blocked and pending in the kernel the mask lets
- * it through. The application sees one call that a signal interrupted.
+ * sigsuspend, ppoll, pselect and epoll_pwait set a mask while they wait. The
+ * kernel gets that mask as it is: a waiting thread runs nothing that could be
+ * sampled. One case needs care: the application has the claimed signal blocked,
+ * the kernel has not, and the call's mask unblocks it. If a signal of the
+ * application's arrives, our handler holds it back, and it interrupts the call;
+ * so we call again. Now the signal is blocked and pending in the kernel, and
+ * the mask lets it through. The application sees one call that a signal
+ * interrupted.
  *
- * sigwait and its kin want the signal pending: it is blocked in the kernel for
- * as long as they wait. Ours are thrown away when they come back.
+ * sigwait and its kin take a pending signal, so the kernel blocks the signal
+ * while they wait. We drop our own signals when they return.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +26,7 @@
 
 #define NS_PER_S 1000000000
 
-/* The mask of the call unblocks what is blocked only in our books. */
+/* True if @mask unblocks the signal, which only our flag blocks. */
 static bool unblocks(const sigset_t *mask)
 {
 	return signal_claimed() && mask && signal_thread.blocks &&
@@ -33,9 +34,9 @@ static bool unblocks(const sigset_t *mask)
 }
 
 /*
- * The call came back, but the application's signal still waits: it was held
- * before the mask was in place, or one of ours got through instead. If the
- * application's handler was called, the wait is over.
+ * True if the call returned but the application's signal still waits: either it
+ * was held back before the mask was set, or one of our signals ended the call.
+ * If the application's handler was called, the wait is over.
  */
 static bool again(int result)
 {
@@ -48,7 +49,7 @@ static bool again(int result)
 	return true;
 }
 
-/* Blocked in our books alone again; whatever still waits will be held anew. */
+/* Block the signal by our flag alone; signals that wait are held again. */
 static void resume_sampling(void)
 {
 	if (!signal_thread.held)
@@ -99,7 +100,7 @@ static int suspend_with(uint64_t mask)
 	return suspend(&set);
 }
 
-/* X/Open: the mask as it is, without one signal. */
+/* X/Open: wait with the current mask without one signal. */
 static int pause_for_signal(int sig)
 {
 	if (!signal_claimed() || sig <= 0 || sig > 64)
@@ -193,7 +194,7 @@ static void set_left(struct timespec *left, const struct timespec *timeout,
 		left->tv_sec = left->tv_nsec = 0;
 }
 
-/* Wait while ours come; @got always gets the information. */
+/* Wait until a signal comes that is not ours; fill in @got. */
 static int wait_for_theirs(const sigset_t *set, siginfo_t *got,
 			   const struct timespec *timeout)
 {
@@ -228,7 +229,7 @@ static int timed_wait(const sigset_t *set, siginfo_t *info,
 		signal_thread.held = true;
 	sig = wait_for_theirs(set, &got, timeout);
 	if (sig > 0 && got.si_code == SI_TKILL)
-		got.si_code = SI_USER; /* as the C library has it */
+		got.si_code = SI_USER; /* as the C library does */
 	resume_sampling();
 	if (sig > 0 && info)
 		*info = got;

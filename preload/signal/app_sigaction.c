@@ -2,9 +2,9 @@
 /*
  * app_sigaction - the application's action for the claimed signal
  *
- * A wish is written to a free slot and published by exchanging a ticket, which
- * names the slot; whoever gets the ticket before frees its slot. Handlers and
- * threads may call sigaction at any time: nobody waits for anybody.
+ * A writer fills a free slot and publishes it by exchanging a ticket that names
+ * the slot; it gets the old ticket and frees that slot. Handlers and threads
+ * may call sigaction at any time, and none of them waits.
  *
  *            publish       read
  *   publish  last one wins reader retries
@@ -44,7 +44,7 @@ static struct slot *take_slot(void)
 	return NULL;
 }
 
-/* Nobody will find it any more; who still reads it sees the next ticket. */
+/* No new reader finds the slot; a reader in it sees the ticket change. */
 static void free_slot(uint64_t ticket)
 {
 	if (ticket)
@@ -52,7 +52,7 @@ static void free_slot(uint64_t ticket)
 				      memory_order_release);
 }
 
-/* Returns the ticket, 0 if SLOTS others are setting the action just now. */
+/* Returns the ticket, 0 if SLOTS other writers hold all slots. */
 static uint64_t write_slot(const struct app_sigaction *w)
 {
 	struct slot *s = take_slot();
@@ -84,7 +84,7 @@ static bool read_slot(uint64_t ticket, struct app_sigaction *w)
 	w->restorer = atomic_load_explicit(&s->restorer, memory_order_relaxed);
 	w->mask = atomic_load_explicit(&s->mask, memory_order_relaxed);
 	w->flags = atomic_load_explicit(&s->flags, memory_order_relaxed);
-	/* (W4) pairs with (W1): and not a later one's. */
+	/* (W4) pairs with (W1): they are not a later ticket's. */
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(&s->ticket, memory_order_relaxed) == ticket;
 }
@@ -125,7 +125,7 @@ void app_sigaction_reset(uint64_t ticket)
 		return;
 	w.handler = (void *)(uintptr_t)SIG_DFL;
 	next = write_slot(&w);
-	/* If it fails somebody has set another action, which stays. */
+	/* If this fails another action was set meanwhile, which stays. */
 	if (next && !atomic_compare_exchange_strong(&current, &expected, next))
 		ticket = next;
 	if (next)

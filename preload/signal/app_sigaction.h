@@ -2,7 +2,7 @@
 /*
  * app_sigaction - the application's action for the claimed signal
  *
- * The kernel has our handler; what the application has set is kept here.
+ * The kernel has our handler; here we keep the action that the application set.
  * Context of all functions: any.
  */
 #ifndef COMDET_PRELOAD_SIGNAL_APP_SIGACTION_H
@@ -19,14 +19,12 @@ struct app_sigaction {
 	int flags;
 };
 
-/* The application's action now; a ticket by which app_sigaction_reset knows it.
- */
+/* Read the current action; returns its ticket for app_sigaction_reset. */
 uint64_t app_sigaction_read(struct app_sigaction *a);
-/* Publish @a; @before gets the action it replaces. False if there is no slot.
- */
+/* Replace the action by @a; @before gets the old one. False: no free slot. */
 bool app_sigaction_publish(const struct app_sigaction *a,
 			   struct app_sigaction *before);
-/* SA_RESETHAND: to the default, unless the action has changed since. */
+/* SA_RESETHAND: set the default, unless the action has changed since. */
 void app_sigaction_reset(uint64_t ticket);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * claim - one signal for two: the application's wish and our handler
+ * claim - one signal for two: our handler, and the application's action
  *
- * From signal_claim() on the kernel's action for the claimed signal is ours.
- * The application's is a wish (app_sigaction.c), carried out by
- * signal_forward(). Everything else stays the kernel's: a signal of the
- * application's that must wait is blocked and queued in the kernel, so that
- * sigpending, sigwait, signalfd and exec see what they would see without us.
+ * From signal_claim() on the kernel runs our handler for the claimed signal. We
+ * keep the application's action (app_sigaction.h), and signal_forward() carries
+ * it out. Everything else stays in the kernel: a signal of the application's
+ * that must wait is blocked and queued there, so that sigpending, sigwait,
+ * signalfd and exec see what they would see without us.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -28,8 +28,8 @@ enum {
 
 static _Atomic bool dying;
 static _Atomic int kernel_flags;
-static _Atomic bool small_stack;  /* an alternate one, too small for us */
-static _Atomic unsigned ignoring; /* spawns under way that need SIG_IGN */
+static _Atomic bool small_stack;  /* an alternate stack is too small for us */
+static _Atomic unsigned ignoring; /* spawns that now need SIG_IGN */
 static void *libc_restorer;
 static void (*our_handler)(int, siginfo_t *, void *);
 
@@ -46,8 +46,8 @@ static bool is_handler(const struct app_sigaction *w)
 
 /*
  * Our signals interrupt no system call: perf_events raise them in user mode
- * only. So SA_RESTART is the application's choice, except with the timers of a
- * real-time signal, which come at any time.
+ * only. So the application chooses SA_RESTART, except if timers deliver our
+ * signals, which come at any time.
  */
 static int wanted_flags(const struct app_sigaction *w)
 {
@@ -131,7 +131,7 @@ static void action_to(struct sigaction *act, const struct app_sigaction *w)
 	act->sa_flags = w->flags;
 }
 
-/* The mask and action of a vfork child are its own: no wish, no claim. */
+/* A vfork child has its own mask and action in the kernel: change those. */
 static int child_action(const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction kernel;
@@ -149,7 +149,7 @@ static int child_action(const struct sigaction *act, struct sigaction *old)
 	return 0;
 }
 
-/* SIG_IGN discards what is pending. */
+/* Setting SIG_IGN discards pending signals. */
 static void discard_pending(void)
 {
 	siginfo_t info;

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 
 /*
- * Install @handler for @sig and from then on virtualise @sig: the action that
- * the application had set before, and those it sets from now on, are kept and
- * returned when asked (app_sigaction.h), and are not what the kernel has. Also
- * unblocks @sig in the calling thread, remembering that the application had it
- * blocked. Returns 0 or -errno. Context: set-up.
+ * Install @handler for @sig and virtualise @sig from then on: we keep the
+ * action that the application has set, and those that it sets later
+ * (app_sigaction.h), and the kernel keeps ours. Also unblocks @sig in the
+ * calling thread and remembers that the application had it blocked. Returns 0
+ * or -errno. Context: set-up.
  */
 int signal_claim(int sig, void (*handler)(int, siginfo_t *, void *));
 
@@ -25,24 +25,24 @@ int signal_claim(int sig, void (*handler)(int, siginfo_t *, void *));
 int signal_reclaim(void);
 
 /*
- * A thread has an alternate stack that our handler does not fit on: from here
- * on it runs on the stack that it interrupts. Any context.
+ * A thread has an alternate stack that is too small for our handler: from now
+ * on the handler runs on the stack that it interrupts. Any context.
  */
 void signal_small_stack(void);
 
 /*
  * Exchange the application's action. @act NULL only reads, @old may be NULL.
- * For vfork children too. Returns 0 or -1 with errno, as sigaction.
+ * Works in vfork children too. Returns 0 or -1 with errno, as sigaction does.
  */
 int signal_app_action(const struct sigaction *act, struct sigaction *old);
 
-/* The application ignores the claimed signal. */
+/* True if the application ignores the claimed signal. */
 bool signal_app_ignores(void);
 
 /*
- * Give up the claim in a forked child: the kernel gets the application's
- * action and mask. Returns whether the application has the signal blocked.
- * Any context.
+ * Give up the claim in a forked child: the kernel gets the application's action
+ * and mask. Returns true if the application has the signal blocked. Any
+ * context.
  */
 bool signal_release_in_child(void);
 
@@ -59,13 +59,13 @@ void signal_default_for_good(void);
 void signal_install(void);
 void signal_install_ignore(void);
 bool signal_is_installed(void);
-/* A spawn that needs SIG_IGN begins or has ended. Returns how many others. */
+/* A spawn that needs SIG_IGN begins or ends; returns how many others run. */
 unsigned signal_ignore_begin(void);
 unsigned signal_ignore_end(void);
 
 /*
- * A new thread starts, for which the application has the signal blocked if
- * @blocks says so or the kernel does, from which the bit is then taken.
+ * A new thread starts. The application has the signal blocked for it if @blocks
+ * says so or if the kernel blocks it, which this call ends.
  */
 void signal_thread_begin(bool blocks);
 

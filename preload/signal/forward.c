@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forward - do with a signal what would have happened without us
+ * forward - treat a signal as the application would without us
  *
- * Runs in our handler, where the claimed signal is blocked in the kernel. A
- * signal that the application has blocked goes back to the kernel: it is
- * queued again, and this thread's mask gets the bit that the kernel should
- * have had. If it was sent to the process, the kernel then finds the next
- * thread that takes it, which may do the same, until one wants it or all have
- * it blocked. While the bit is set the thread is not sampled; that ends when
- * the application unblocks the signal or waits for it.
+ * This runs in our handler, while the kernel has the claimed signal blocked. A
+ * signal that the application has blocked goes back to the kernel: we queue it
+ * again and set the bit in this thread's mask that the kernel should have had.
+ * If it was sent to the process, the kernel gives it to the next thread that
+ * does not block it, which may do the same, until a thread wants it or all
+ * block it. A thread is not sampled while its bit is set; that ends when the
+ * application unblocks the signal or waits for it.
  *
  * A deadly signal is queued for this thread with the default action in place,
  * and the handler returns: the kernel ends the process at the very instruction
@@ -26,8 +26,9 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	TRAP_PERF_CODE = 6,     /* TRAP_PERF, newer than our libc */
-	ROOM_BYTES = 96 * 1024, /* 64 KiB for a handler, and our frames */
+	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
+	ROOM_BYTES =
+		96 * 1024, /* 64 KiB for a handler, the rest for our frames */
 };
 
 static void (*_Atomic when_held)(void);
@@ -45,7 +46,7 @@ static void tell_held(void)
 		fn();
 }
 
-/* The kernel raised it for an instruction: int3, a single step. */
+/* True if the kernel raised it for an instruction: int3, a single step. */
 static bool is_forced(int sig, const siginfo_t *info)
 {
 	return sig == SIGTRAP && info->si_code > 0 &&
@@ -73,9 +74,9 @@ static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 }
 
 /*
- * Is there room on the stack that holds @uc for the program's handler, and for
- * a sample in it? On an alternate stack nobody knows how much the handler will
- * use: who made a small one made it for that, without us.
+ * True if the stack that holds @uc has room for the program's handler and for a
+ * sample in it. We cannot know how much of an alternate stack the handler will
+ * use: a small one was sized for the handler alone.
  */
 static bool has_room(const ucontext_t *uc)
 {
@@ -86,10 +87,11 @@ static bool has_room(const ucontext_t *uc)
 }
 
 /*
- * Where there is room the application's handler has the signal blocked in our
- * books and not in the kernel, @blocks. Were it the kernel's, a sample would
- * wait for the handler's end, and a signal that the thread is sent meanwhile
- * be lost to it. Either way a call that waited is over.
+ * If there is room, our flag blocks the signal while the application's handler
+ * runs (@blocks), and the kernel does not. If the kernel blocked it, samples
+ * would wait for the handler's end, and one that waits would swallow a signal
+ * that is sent to the thread meanwhile. In both cases a call that waited is
+ * over.
  */
 static void enter_handler(struct signal_thread *before, bool blocks)
 {
@@ -101,9 +103,10 @@ static void enter_handler(struct signal_thread *before, bool blocks)
 }
 
 /*
- * What waits comes when the frame is left. Whether the application has it
- * blocked then is for the mask in the frame to say, which it may have changed.
- * Not inlined: the handler may return in another thread than it was called in.
+ * A waiting signal comes when the kernel restores the frame. The mask in the
+ * frame, which the handler may have changed, says whether the application
+ * blocks it then. Not inlined: the handler may return in another thread than it
+ * was called in.
  */
 static __attribute__((noinline)) void leave_handler(
 	int sig, const struct signal_thread *before, const ucontext_t *uc)
@@ -119,9 +122,9 @@ static __attribute__((noinline)) void leave_handler(
 }
 
 /*
- * The kernel's mask now is the one at the interrupted instruction, or the one
- * that a waiting call had put in place, and @sig, and the faults: those are as
- * at the instruction again.
+ * The kernel's mask is now the one at the interrupted instruction, or the one
+ * that a waiting call has set, plus @sig and the faults. Restore the faults to
+ * what they were at the instruction.
  */
 static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
 			 const struct app_sigaction *w)
@@ -141,7 +144,7 @@ static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
 		open |= signal_bit(sig);
 	kernel_mask_change(SIG_BLOCK, w->mask);
 	kernel_mask_change(SIG_UNBLOCK, open);
-	/* A handler of one argument finds the others in registers too. */
+	/* A handler of one argument ignores the other registers. */
 	handler(sig, info, uc);
 	if (ours)
 		leave_handler(sig, &before, uc);
@@ -156,8 +159,8 @@ void signal_forward(int sig, siginfo_t *info, void *context)
 	signal_restore_code(info);
 	signal_thread.keeps = false;
 	/*
-	 * If the bit is set in the mask to return to, the signal came through
-	 * a mask that sigsuspend or the like had put in place for the while.
+	 * If the mask to return to has the bit, the signal came through the
+	 * temporary mask of sigsuspend or a call like it.
 	 */
 	if (signal_blocks_get() &&
 	    !(kernel_mask(&uc->uc_sigmask) & signal_bit(sig))) {

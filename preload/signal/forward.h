@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forward - do with a signal what would have happened without us
+ * forward - treat a signal as the application would without us
  */
 #ifndef COMDET_PRELOAD_SIGNAL_FORWARD_H
 #define COMDET_PRELOAD_SIGNAL_FORWARD_H

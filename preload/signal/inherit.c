@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inherit - programs and threads that inherit the mask and the ignored signal
+ * inherit - what new programs and threads inherit: the mask, ignored signals
  */
 #include <signal.h>
 
@@ -11,8 +11,9 @@
 #include "src/base/signal_safe.h"
 
 /*
- * A blocked signal that is pending survives exec, so none of ours may be: the
- * clock has been stopped by runtime_before_exec, what came before is taken out.
+ * A signal that is blocked and pending survives exec, so none of ours may pend:
+ * runtime_before_exec has stopped the clock, and here we take out an earlier
+ * one.
  */
 static void block_for_program(struct signal_exec *undo)
 {
@@ -52,9 +53,9 @@ void signal_exec_failed(const struct signal_exec *undo)
 }
 
 /*
- * Several threads may be starting programs: the first to come sets SIG_IGN,
- * the last to leave our handler. In a race a program may get SIG_DFL, but our
- * handler is there again after the last.
+ * Several threads may start programs at once: the first one sets SIG_IGN, and
+ * the last one installs our handler again. In a race a program may get SIG_DFL,
+ * but after the last one our handler is back.
  */
 void signal_before_spawn(struct signal_exec *undo)
 {
@@ -74,7 +75,7 @@ void signal_after_spawn(const struct signal_exec *undo)
 	unblock_after_program(undo);
 }
 
-/* A thread that blocks the signal has it blocked from its first instruction. */
+/* A new thread that blocks the signal does so from its first instruction. */
 void signal_before_thread(struct signal_exec *undo)
 {
 	undo->blocked = undo->ignored = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pending - signals of the application's that wait while it has them blocked
+ * pending - the application's signals that wait while it has them blocked
  */
 #include <errno.h>
 #include <sys/single_threaded.h>
@@ -15,9 +15,9 @@
 enum {
 	TAKE_TRIES = 64,
 	/*
-	 * si_code SI_USER is the kernel's to give, except for the main thread
-	 * to its own process. Another thread queues the signal with this code,
-	 * which is turned back before the application sees it.
+	 * The kernel lets only the main thread queue a signal with si_code
+	 * SI_USER to its own process. Other threads queue it with this code,
+	 * and we turn it back before the application sees it.
 	 */
 	REQUEUED = -0x5d00,
 };
@@ -40,7 +40,7 @@ bool signal_took_a_place(bool late, siginfo_t *info)
 
 	if (took)
 		memcpy(info, t->kept, SIGINFO_BYTES);
-	/* Had it not to wait there was none before it. */
+	/* If ours did not wait, no other signal was queued before it. */
 	t->keeps = false;
 	return took;
 }
@@ -104,15 +104,15 @@ static bool is_for_a_thread(const siginfo_t *info)
 }
 
 /*
- * A signal below 32 is queued once for a thread: one of ours that waits there
- * would swallow it. It may still come in the few instructions between the two
- * calls below, and is found in its place then: hence what was queued is kept.
- * The process's own queue has none of ours, and serves where there is one
- * thread.
+ * The kernel queues a signal below 32 only once for a thread, so one of ours
+ * that waits there swallows the application's. We take ours out first, but
+ * another may come between the two calls below; so we keep a copy of the queued
+ * signal, and signal_took_a_place finds it. The process's own queue holds none
+ * of ours, so we use that one if there is a single thread.
  *
- * A thread that waits for it keeps what it has: another thread that took it
- * from the process's queue, only to find it blocked as well, would have it in
- * hand while the one that was woken looks for it.
+ * A thread in a waiting call keeps the signal for itself. If it went to the
+ * process's queue, another thread could take it, find it blocked and hold it
+ * for a moment, just when the woken thread looks for it.
  */
 void signal_requeue(const siginfo_t *info)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pending - signals of the application's that wait while it has them blocked
+ * pending - the application's signals that wait while it has them blocked
  *
  * They wait in the kernel's queues, so that sigpending, sigwait, signalfd and
  * exec find them there.
@@ -11,13 +11,13 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Is @info a sample or a trap of ours? */
+/* True if @info is a sample or a trap of ours. Any context. */
 bool signal_is_our_own(const siginfo_t *info);
 
 /*
- * Give back to the kernel a signal of the application's that this thread has
- * taken while the application had it blocked. The claimed signal must be
- * blocked in the kernel. Any context.
+ * Give back to the kernel a signal that this thread has received while the
+ * application had it blocked. The kernel must have the signal blocked. Any
+ * context.
  */
 void signal_requeue(const siginfo_t *info);
 
@@ -25,24 +25,24 @@ void signal_requeue(const siginfo_t *info);
 void signal_restore_code(siginfo_t *info);
 
 /*
- * The claimed signal was taken from the kernel with @info. Is it one of the
- * application's? If one of ours had taken its place @info is put right.
+ * This thread took the claimed signal with @info from the kernel. Returns true
+ * if it is the application's; if one of ours took its place, corrects @info.
  */
 bool signal_is_theirs(siginfo_t *info);
 
 /*
- * Take the claimed signal, pending in the kernel for this thread and blocked
- * there; throws ours away. False if the application has none pending.
+ * Take the application's pending claimed signal, which the kernel has blocked,
+ * and drop ours. Returns false if none of the application's is pending.
  */
 bool signal_take_pending(siginfo_t *info);
 
-/* This thread ends: leave to the others what it kept for itself. Any. */
+/* This thread ends: give a signal that it kept to the others. Any context. */
 void signal_thread_end(void);
 
 /*
- * One of our signals has come, @late if it had to wait. Returns true if it took
- * the place of a signal of the application's, which @info then describes and
- * which must be forwarded. Context: handler.
+ * One of our signals came, @late if it had to wait. Returns true if it took the
+ * place of a signal of the application's: forward that one, which @info then
+ * describes. Context: handler.
  */
 bool signal_took_a_place(bool late, siginfo_t *info);
 

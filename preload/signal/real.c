@@ -2,9 +2,9 @@
 /*
  * real - look up the functions behind the hooks
  *
- * All at once before main, since dlsym takes the loader's lock and must not
- * be called from a handler or a vfork child. Two threads that look up the same
- * name write the same value.
+ * We look up all of them before main, because dlsym takes the loader's lock,
+ * which neither a handler nor a vfork child may do. Two threads that look up
+ * the same name write the same value.
  */
 #include <dlfcn.h>
 

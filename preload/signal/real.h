@@ -7,8 +7,8 @@
  * plain name, which is the hook. All of them are looked up before main; a hook
  * that another library's constructor calls earlier looks up its own.
  *
- * A hook keeps what the function promises: its result, errno, the contexts in
- * which it may be called, and its being a cancellation point.
+ * A hook keeps the function's promises: result, errno, the contexts in which it
+ * may be called, and whether it is a cancellation point.
  */
 #ifndef COMDET_PRELOAD_SIGNAL_REAL_H
 #define COMDET_PRELOAD_SIGNAL_REAL_H
@@ -99,8 +99,8 @@ struct real_functions {
 extern struct real_functions real_functions;
 
 /*
- * The function behind the hook @name. Any context once the constructor has
- * run. NULL if the C library has none.
+ * The function behind the hook @name, NULL if the C library has none. Any
+ * context once the constructor has run.
  */
 #define REAL(name)                                                             \
 	((__typeof__(real_functions.name))hook_real(                           \

@@ -14,7 +14,7 @@ struct cpu_state;
 /* How to read memory around the code at @ip, which may be unmapped. */
 struct memory program_memory(struct thread *t, uint64_t ip);
 
-/* The same where the thread executes: @cpu, so the code is mapped. */
+/* The same around @cpu's next instruction, whose page is mapped. */
 struct memory program_memory_at(struct thread *t, const struct cpu_state *cpu);
 
 /* The access that hit a watchpoint on @w; false if it cannot be told. */

@@ -91,8 +91,9 @@ void sample_hardware(struct thread *t, const struct access *a, uint64_t time,
 }
 
 /*
- * The vDSO's data cannot be read, so paths end there. Our handler asks it for
- * the time too, so a breakpoint in it would trap in the handler.
+ * The interpreter cannot read the vDSO's data, so a window may end there with a
+ * breakpoint. But our handler calls the vDSO for the time and would trap on it,
+ * so such a choice is given up.
  */
 static void finish_choice(struct thread *t, struct choice *c)
 {

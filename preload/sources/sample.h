@@ -3,7 +3,7 @@
  * sample - from an interrupt or a trap to the engine, and from the engine to
  * the file
  *
- * Context: handler, on the handler's stack, except where it says another.
+ * Context: handler, on the handler's stack, unless a function says otherwise.
  */
 #ifndef COMDET_PRELOAD_SOURCES_SAMPLE_H
 #define COMDET_PRELOAD_SOURCES_SAMPLE_H
@@ -18,8 +18,8 @@ extern const struct comm_sink sample_sink;
 void sample_interrupt(struct thread *t, const struct cpu_state *cpu);
 
 /*
- * A register of the thread's own trapped, as @s tells: an execution breakpoint
- * or a watchpoint, of the map or of a use.
+ * One of the thread's own registers trapped, as @s says: an execution
+ * breakpoint, or a watchpoint that the map or a use has armed.
  */
 void sample_trap(struct thread *t, const struct watch_signal *s,
 		 const struct cpu_state *cpu);

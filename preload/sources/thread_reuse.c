@@ -22,21 +22,21 @@ enum {
 	TRIALS = 32, /* of the handler */
 };
 
-/* Of a thread, in a mapping of its own; the engine follows. */
+/* One thread's, in a mapping of its own; the engine's memory follows. */
 struct thread_reuse {
 	struct reuse_thread_regs own;
 	struct reuse_tally tally;
 	uint64_t signals; /* handled since the thread began */
-	/* While the handler is measured: what it counted; how often. */
+	/* While the handler is calibrated: the counts at its traps. */
 	uint64_t counted[TRIALS];
 	uint32_t trials;
 	bool calibrating;
-	bool echo;       /* a late trap may follow from the last one */
-	uint32_t pauses; /* of the source, when registers were set */
+	bool echo;       /* the last late trap may come again */
+	uint32_t pauses; /* pauses of the source when the registers were set */
 };
 
-static uint64_t per_signal; /* of the handler is counted */
-static uint64_t resolution; /* of times that a signal spoils, ns */
+static uint64_t per_signal; /* counts that our handler adds to each signal */
+static uint64_t resolution; /* ns: shorter times are drowned by signals */
 static uint64_t target __attribute__((aligned(64)));
 
 static size_t head_bytes(void)
@@ -118,7 +118,7 @@ void thread_reuse_begin(struct thread *t)
 	store_set(&t->record->reuse_resolution, resolution);
 }
 
-/* Of the program alone. */
+/* The thread's count without what our handlers added. */
 static bool count_now(struct thread *t, uint64_t *count)
 {
 	uint64_t ours = t->reuse->signals * per_signal;
@@ -144,9 +144,10 @@ void thread_reuse_end(struct thread *t)
 }
 
 /*
- * Another thread may have needed the registers, or paused the source: what is
- * watched was not counted all the time. Returns whether it is counted now. To
- * be called after the count was taken, which then is of before the next pause.
+ * If another thread took the registers, or the source was paused, the counts
+ * miss a part: drop the current uses. Returns false while the source is paused.
+ * Call this after reading the count, so that the count belongs to before the
+ * next pause.
  */
 static bool look_after_registers(struct thread *t)
 {
@@ -218,7 +219,7 @@ int thread_reuse_possible(char *why, size_t size)
 	if (r)
 		return r;
 	text_begin(&t, why, size);
-	/* A queued signal comes late, and once for each time it is armed. */
+	/* A queued signal comes late, and once for each arming. */
 	if (runtime.delivery != DELIVERY_SIGTRAP) {
 		text_put(&t, "-m reuse needs synchronous signals: Linux 5.19");
 		return -ENODEV;
@@ -260,7 +261,7 @@ void thread_reuse_late(struct thread *t, int reg)
 {
 	struct thread_reuse *r = t->reuse;
 
-	/* This handler may have trapped as well, before it disarmed. */
+	/* This handler may have trapped too, before it disarmed. */
 	r->echo = !r->echo;
 	if (!r->echo || r->calibrating)
 		return;
@@ -270,7 +271,7 @@ void thread_reuse_late(struct thread *t, int reg)
 	release(t);
 }
 
-/* What came between two traps, in order; how many there are. */
+/* Sort the counts between traps into @sorted; return how many there are. */
 static uint32_t between(const struct thread_reuse *r, uint64_t *sorted)
 {
 	uint32_t n = 0;
@@ -287,9 +288,9 @@ static uint32_t between(const struct thread_reuse *r, uint64_t *sorted)
 }
 
 /*
- * Time varies: the lower quartile is taken, since other programs only add to
- * it. What the upper one exceeds it by cannot be told apart, nor can what the
- * caches cost that our handler leaves cold, about an eighth.
+ * Times vary, and other programs only lengthen them: so take the lower
+ * quartile. The spread up to the upper quartile cannot be resolved; nor can the
+ * time the program loses to caches that our handler left cold, about an eighth.
  */
 static void set_time(struct thread *t, const uint64_t *sorted, uint32_t n)
 {
@@ -301,8 +302,8 @@ static void set_time(struct thread *t, const uint64_t *sorted, uint32_t n)
 }
 
 /*
- * Of accesses it is the least that came between two traps, but the store that
- * trapped.
+ * If the source counts accesses, the handler adds the smallest number between
+ * two traps, less the store that trapped.
  */
 void thread_reuse_calibrate(void)
 {

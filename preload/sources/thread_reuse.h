@@ -6,12 +6,11 @@
  * watch (src/engine/reuse_thread_regs.h). The map of communication is not made
  * then: it would need the same registers.
  *
- * Time is what the source counts: accesses by the hardware's events, or
- * nanoseconds of the thread's CPU time by the clock (clock/clock_reuse.h).
- * Either counts part of our handler as well. How much that is for each signal
- * is measured at the start, and subtracted.
+ * Time is what the source counts: accesses (hardware events) or nanoseconds of
+ * the thread's CPU time (clock). Either includes part of our handler. We
+ * measure at the start how much each signal adds, and subtract it.
  *
- * Context: handler of the thread, except where it says other.
+ * Context: handler of the thread, unless a function says otherwise.
  */
 #ifndef COMDET_PRELOAD_SOURCES_THREAD_REUSE_H
 #define COMDET_PRELOAD_SOURCES_THREAD_REUSE_H
@@ -27,20 +26,20 @@ struct thread;
 struct thread_reuse;
 
 /*
- * Can the source in use measure reuse with what there is? Returns 0, or
- * -ENODEV with one line for people in @why. Context: set-up, registers having
- * been tried.
+ * Returns 0 if the source can measure reuse on this machine, else -ENODEV with
+ * one line for people in @why. Context: set-up, after the self-test of the
+ * registers.
  */
 int thread_reuse_possible(char *why, size_t size);
 
-/* Measure what a signal counts. Context: set-up, when sampling. */
+/* Measure how much a signal adds to the count. Set-up, while sampling. */
 void thread_reuse_calibrate(void);
 
-/* In the thread itself; at the end its events are off. Any context. */
+/* The calling thread begins; ends, with its events off. Any context. */
 void thread_reuse_begin(struct thread *t);
 void thread_reuse_end(struct thread *t);
 
-/* A signal came: once for all samples that it brings. */
+/* A signal came; call this once for all samples that it brings. */
 void thread_reuse_signal(struct thread *t);
 
 /* source_ops.takes_late_traps of sources that thread_reuse serves. */
@@ -56,10 +55,10 @@ void thread_reuse_sample_ahead(struct thread *t, const struct access *a);
 void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu);
 
 /*
- * The same, but the signal was blocked then: the access was one of our handler,
- * whose stack begins where deeper calls of the program had theirs, or of the
- * program in a place where it takes no signals. The use is lost. Were it
- * watched on, the handler might trap again each time.
+ * Register @reg trapped while the signal was blocked. Either our handler made
+ * the access, on stack that deeper calls of the program had used, or the
+ * program did where it blocks signals. The use is lost and disarmed, because
+ * the handler might trap on it again each time.
  */
 void thread_reuse_late(struct thread *t, int reg);
 

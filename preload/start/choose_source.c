@@ -21,7 +21,7 @@
 /* Why SIGTRAP is not used, "" if it is. */
 static char delivery_why[128];
 
-/* Kernels before 5.19 kill a process that blocks SIGTRAP when a trap comes. */
+/* Before 5.19 the kernel kills a process that traps with SIGTRAP blocked. */
 static enum delivery choose_delivery(void)
 {
 	struct utsname u;
@@ -41,7 +41,7 @@ static enum delivery choose_delivery(void)
 	return DELIVERY_RTSIG;
 }
 
-/* A hardware source was asked for, and there is none: say which one samples. */
+/* The user asked for a hardware source, and there is none: say so. */
 static void say_replaced(void)
 {
 	const struct config *c = &runtime.config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choose_source - which source samples, how its signals come, and its start
+ * choose_source - choose the source and the way its signals come, and start it
  */
 #ifndef COMDET_PRELOAD_START_CHOOSE_SOURCE_H
 #define COMDET_PRELOAD_START_CHOOSE_SOURCE_H
@@ -10,20 +10,20 @@
 /*
  * Choose runtime.delivery and runtime.source. Returns 0, or -ENODEV if the
  * process cannot be profiled, with one line for people in @why. Context:
- * set-up, the configuration being read.
+ * set-up, after the configuration was read.
  */
 int source_choose(char *why, size_t size);
 
 /*
- * Claim the signal, try the debug registers and open the source, or what the
- * source does instead. Returns 0 or -errno. The reason why nothing better was
- * taken, or why it failed, is in @why. Context: set-up.
+ * Start the source: its own start function, or claim the signal, try the debug
+ * registers and open it. Returns 0 or -errno. @why says why no better way was
+ * taken, or why it failed. Context: set-up.
  */
 int source_start(char *why, size_t size);
 
 /*
- * A thread is about to be created. A Go program waits for that: by then its
- * own handlers are in place. Context: the creating thread, profiled.
+ * A thread is about to be created. In a Go program sampling starts here, since
+ * by now Go has installed its own handlers. Context: the creating thread.
  */
 void source_first_thread(void);
 

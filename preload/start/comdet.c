@@ -2,10 +2,10 @@
 /*
  * comdet - the library's constructor and destructor
  *
- * Order of the set-up, each step relying on those before it: configuration,
- * which process of the run this is, directory, file, handler, the main
- * thread's record, debug registers tried, clock. When a step fails the program
- * runs unprofiled and one line on stderr says why.
+ * Each step of the set-up relies on those before it: configuration, which
+ * process of the run this is, source, directory, file, handler, the main
+ * thread's record, self-test of the debug registers, sampling. If a step fails
+ * the program runs unprofiled and one line on stderr says why.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,7 +41,7 @@
 #include "src/store/sample_log.h"
 
 enum {
-	DESCRIPTORS_MIN = 32, /* of fewer, we would take too many */
+	DESCRIPTORS_MIN = 32, /* with fewer we would take too large a share */
 };
 
 static void find_library(void)
@@ -62,7 +62,7 @@ static uint64_t random_seed(void)
 	return seed;
 }
 
-/* False in a program that ours has started, unless those are wanted. */
+/* False in a program that the profiled one started, without --children. */
 static bool is_followed(void)
 {
 	const struct config *c = &runtime.config;
@@ -107,12 +107,13 @@ static void give_up(const char *why)
 	stderr_line(why);
 }
 
-/* False if there is something wrong with it, which is said. */
+/* Returns false after telling the user what is wrong. */
 static bool read_config(void)
 {
 	char line[320], why[256] = "";
 
-	if (run_announced()) { /* the environment may have changed since */
+	if (run_announced()) { /* read before; the program may have changed it
+				*/
 		runtime.config.run = run_announced();
 		runtime.config.out = "the directory of the run";
 		runtime.config.sample_log = NULL;
@@ -126,7 +127,7 @@ static bool read_config(void)
 	return false;
 }
 
-/* True if this process cannot be profiled whatever is tried, which is said. */
+/* Returns true, and says why, if no source can profile this process. */
 static bool meets_obstacle(void)
 {
 	const char *preloaded =
@@ -146,7 +147,7 @@ static bool meets_obstacle(void)
 	return false;
 }
 
-/* What needs memory. Returns 0 or -errno. */
+/* Allocate the tables. Returns 0 or -errno. */
 static int set_up_tables(void)
 {
 	int r = set_up_comm();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe - what the file says about the process and the measurement
+ * describe - describe the process and the measurement in the file's header
  */
 #include <stdio.h>
 #include <string.h>

@@ -11,10 +11,10 @@
 
 #include "src/store/cdp.h"
 
-/* EXE.PID.START.cdp, EXE without what a file name should not have. */
+/* Make EXE.PID.START.cdp; unusual characters of EXE become "_". */
 void describe_file_name(char *name, size_t size);
 void describe_process(struct cdp_header *h);
-/* @why: why no better source or delivery was taken, may be empty. */
+/* @why says why no better way was taken; it may be empty. */
 void describe_measurement(struct cdp_header *h, const char *why);
 void describe_end(struct cdp_header *h, enum cdp_state state);
 

@@ -17,9 +17,9 @@
 #include "preload/core/sys.h"
 
 enum {
-	SPACE_SHARE = 64, /* of a limited address space, for the file */
+	SPACE_SHARE = 64, /* the file takes 1/64 of a limited address space */
 	STORE_BYTES_MIN = 1024 * 1024,
-	NAME_TRIES = 3, /* the time in a file's name is in ms */
+	NAME_TRIES = 3, /* names differ by their time in ms */
 };
 
 static int open_directory(void)
@@ -36,13 +36,13 @@ static int open_directory(void)
 	}
 	dir = outdir_open(runtime.out, run_id);
 	if (dir >= 0 && strcmp(run_id, runtime.run_id)) {
-		close(dir); /* another run has taken the place meanwhile */
+		close(dir); /* another run has replaced the directory */
 		return -ESTALE;
 	}
 	return dir;
 }
 
-/* Address space that the program may not have enough of is not ours. */
+/* Leave a limited address space to the program. */
 static uint64_t store_bytes(void)
 {
 	uint64_t bytes = sys_soft_limit(RLIMIT_AS) / SPACE_SHARE;

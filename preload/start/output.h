@@ -9,8 +9,8 @@
 
 /*
  * Make the directory that the configuration names, or open that of the run
- * that this process is part of, and make our file in it: runtime.store. False
- * if that fails; the reason is said.
+ * that this process is part of, and create our file in it: runtime.store. If
+ * that fails, returns false after telling the user why.
  *
  * Context: set-up.
  */

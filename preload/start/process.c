@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process - what happens to the profile at fork, exec and exit
- *
- * Called by the hooks; core/runtime.h says when.
+ * process - the profile at fork, exec and exit; the hooks call it
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -50,7 +48,7 @@ void runtime_before_sandbox(const char *what)
 	char why[160];
 
 	if (sys_call0(SYS_getpid) == runtime.pid)
-		runtime.sandboxed = true; /* nor what it execs, in there */
+		runtime.sandboxed = true; /* for what it execs, too */
 	if (!runtime_is_ours())
 		return;
 	snprintf(why, sizeof(why),
@@ -68,9 +66,9 @@ void runtime_count_not_followed(void)
 }
 
 /*
- * perf's signals are raised in user mode only. A timer's may come in the
- * kernel, where they make clone start over: a fork that takes longer than the
- * timer's period would never end.
+ * perf raises its signals in user mode only. A timer's signal may come in the
+ * kernel and restart clone: a fork that takes longer than the timer's period
+ * would never end.
  */
 static void block_timer(int how)
 {

@@ -9,8 +9,8 @@
 void runtime_before_fork(void);
 void runtime_after_fork_parent(void);
 /*
- * In the forked child: drop what was inherited (descriptors, mappings, the
- * timers), restore nothing of the application's; with --children start afresh.
+ * In the forked child: release what it inherited from us (descriptors,
+ * mappings, timers); with --children start anew.
  */
 void runtime_after_fork_child(void);
 
@@ -30,7 +30,7 @@ void runtime_before_exit(void);
  */
 void runtime_before_sandbox(const char *what);
 
-/* A program was started that is not profiled: a hint for the report. */
+/* The program started another one, which is not profiled: for the report. */
 void runtime_count_not_followed(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program - what the loader knows of the program, looked at once at the start
+ * program - ask the loader about the program, once at the start
  */
 #include <elf.h>
 #include <link.h>
@@ -10,8 +10,8 @@
 #include "preload/core/runtime.h"
 
 /*
- * The code that the program was started with stays where it is: the loader
- * never unmaps it. So it may be read without asking the kernel.
+ * The loader never unmaps the code that the program started with, so we may
+ * read it directly, without the kernel's help against faults.
  */
 static int take_code(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -29,8 +29,7 @@ static int take_code(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* A Go program installs its own handlers by raw system calls:
- * runtime_first_thread. */
+/* A Go program installs its handlers by raw system calls. */
 static int is_go_note(struct dl_phdr_info *info, size_t size, void *found)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {

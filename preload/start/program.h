@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program - what the loader knows of the program, looked at once at the start
+ * program - ask the loader about the program, once at the start
  */
 #ifndef COMDET_PRELOAD_START_PROGRAM_H
 #define COMDET_PRELOAD_START_PROGRAM_H

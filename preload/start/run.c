@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - which run this process is part of, as the environment tells
+ * run - the run that this process is part of, from the environment
  *
  * COMDET_RUN is "ID:PID OF THE ROOT:DIRECTORY".
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - which run this process is part of, as the environment tells
+ * run - the run that this process is part of, from the environment
  *
  * Context: set-up.
  */
@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Fill in the runtime's run and directory from @run; the root's id. */
+/* Set runtime.run_id and runtime.out from @run, and @root to the root's pid. */
 bool run_parse(const char *run, pid_t *root);
 
-/* Let the programs that we start know of the run. */
+/* Tell the programs that this one starts about the run. */
 void run_announce(void);
 
-/* What they are told; NULL if this process has not announced anything. */
+/* The text that they get; NULL before run_announce. */
 const char *run_announced(void);
 
 #endif

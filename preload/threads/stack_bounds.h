@@ -2,25 +2,25 @@
 /*
  * stack_bounds - where a thread's own stack lies
  *
- * It is what the C library gave the thread, told when it begins, and what the
- * kernel gave the process's first thread. Where the thread runs at some moment
- * says nothing of it: that may be a coroutine's stack, or a handler's. It stays
- * what it is in a forked child.
+ * The C library gives a thread its stack, and the hook tells us its bounds when
+ * the thread begins; the kernel gives one to the process's first thread. The
+ * stack pointer alone does not tell: the thread may run on a coroutine's stack
+ * or in a handler. A forked child keeps the bounds.
  */
-#ifndef COMDET_PRELOAD_CORE_STACK_BOUNDS_H
-#define COMDET_PRELOAD_CORE_STACK_BOUNDS_H
+#ifndef COMDET_PRELOAD_THREADS_STACK_BOUNDS_H
+#define COMDET_PRELOAD_THREADS_STACK_BOUNDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct stack_bounds {
-	uint64_t low, bytes; /* bytes 0: not known */
+	uint64_t low, bytes; /* bytes 0: unknown */
 };
 
 /*
- * Takes in the kernel's list of mappings, a piece at a time. The stack is the
- * mapping of @at, and what lies below, down to the mapping before, as far as
- * all is @limit bytes.
+ * Reads the kernel's list of mappings, a piece at a time. The stack is the
+ * mapping that holds @at and the gap below it, down to the mapping before, but
+ * at most @limit bytes.
  */
 struct stack_search {
 	uint64_t at, limit;
@@ -33,15 +33,15 @@ struct stack_search {
 bool stack_search_take(struct stack_search *s, const char *text, uint64_t n);
 
 /*
- * Look for that of the process's first thread, if this is it and runs on it and
- * it is not known. Context: set-up.
+ * Look for the stack of the process's first thread, if the calling thread is
+ * that one, runs on it, and it is not known yet. Context: set-up.
  */
 void stack_bounds_look(void);
 
 /* The calling thread's stack is the @bytes at @low. Before threads_begin. */
 void stack_bounds_tell(uint64_t low, uint64_t bytes);
 
-/* The calling thread's, as far as it is known. Context: any. */
+/* The calling thread's stack; bytes 0 if unknown. Any context. */
 struct stack_bounds stack_bounds_own(void);
 
 #endif

@@ -22,9 +22,9 @@ enum {
 	ENDED_MAX = 1024,            /* rows that wait to be merged */
 	MERGED_MAX = 256, /* kinds of threads, by name and start routine */
 	SETTLE_NS = 50 * 1000 * 1000,
-	ROWS_APART = 512, /* so many rows stay apart: people can read them */
+	ROWS_APART = 512, /* merge only beyond: people can read so many */
 	LOCK_TRIES = 200,
-	LOCK_YIELDS = 20, /* of those; then sleep */
+	LOCK_YIELDS = 20, /* the first tries yield, the others sleep */
 	LOCK_SLEEP_NS = 100 * 1000,
 };
 
@@ -35,7 +35,8 @@ struct row {
 
 static atomic_flag rows_lock = ATOMIC_FLAG_INIT;
 static struct store_writer rows = { .section = CDP_THREADS };
-static struct cdp_thread **by_id; /* ids_max of address space */
+/* ids_max entries; pages that are not touched cost nothing. */
+static struct cdp_thread **by_id;
 static uint32_t ids_max;
 static uint8_t *referenced; /* by id */
 static _Atomic uint32_t ids;
@@ -104,9 +105,9 @@ static void add_all(uint64_t *to, const uint64_t *from, int n)
 }
 
 /*
- * Move the counts of @r to its merged row and free it. A kill between the
- * two would count the thread twice or not at all: it is freed first, the loss
- * of a thread without detections being the lesser evil.
+ * Move the counts of @r to its merged row and free it. If SIGKILL comes between
+ * the two steps, the thread is counted twice or not at all. So the row is freed
+ * first: losing a thread without detections does less harm.
  */
 static void merge(struct cdp_thread *r)
 {
@@ -130,7 +131,7 @@ static void merge(struct cdp_thread *r)
 	free_row[free_count++] = r;
 }
 
-/* Merge what has settled; everything if @all. With the lock held. */
+/* Merge the threads that ended long enough ago, or @all. Lock held. */
 static void merge_ended(uint64_t now, bool all)
 {
 	while (ended_count && row_count > ROWS_APART) {
@@ -148,7 +149,7 @@ static void merge_ended(uint64_t now, bool all)
 	}
 }
 
-/* Numbers are never used again: a late trap may still name an old one. */
+/* Ids are never used again: a late trap may still name an old one. */
 static struct cdp_thread *new_row(void *(*start)(void *), uint64_t now)
 {
 	struct cdp_thread *r;

@@ -33,13 +33,13 @@ static size_t pages(size_t bytes)
 	return (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
 }
 
-/* What the source keeps follows the struct, on cache lines of its own. */
+/* The source's part follows the struct, on cache lines of its own. */
 static size_t source_offset(void)
 {
 	return (sizeof(struct thread) + 63) & ~(size_t)63;
 }
 
-/* What is zeroed for each new thread. */
+/* The part that is zeroed for each new thread. */
 static size_t head_bytes(void)
 {
 	return source_offset() + source_bytes;
@@ -200,7 +200,7 @@ void threads_discard(struct thread *t)
 	unmap_thread((char *)t);
 }
 
-/* A sample came before the start routine did: that record is not needed. */
+/* A sample came before the hook: drop the record that the handler made. */
 static void drop_adopted(void)
 {
 	struct thread *t = thread_self();
@@ -238,7 +238,7 @@ void threads_end(void)
 
 	if (!t || !runtime_active())
 		return;
-	t->ending = true; /* our own handler leaves it alone from here on */
+	t->ending = true; /* from here on our handler leaves the thread alone */
 	atomic_signal_fence(memory_order_seq_cst);
 	now = now_ns();
 	runtime.source->thread_end(t);

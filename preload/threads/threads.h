@@ -4,9 +4,9 @@
  *
  * The creator of a thread makes its struct thread; from the thread's begin to
  * its end it belongs to the thread. A thread that no hook saw (raw clone) makes
- * its own in the handler. The memory, with the handler's stack, the interpreter
- * and what the source keeps, is one mapping, recycled through a few slots that
- * are exchanged atomically.
+ * its own in the handler. One mapping holds the struct, the source's part, the
+ * interpreter and the handler's stack; a few slots, exchanged atomically,
+ * recycle the mappings.
  */
 #ifndef COMDET_PRELOAD_THREADS_THREADS_H
 #define COMDET_PRELOAD_THREADS_THREADS_H
@@ -29,10 +29,10 @@ void threads_discard(struct thread *t);
 void threads_begin(struct thread *t);
 void threads_end(void);
 
-/* The calling thread's record, made on the spot. NULL if it cannot be. Any. */
+/* Make the calling thread's record now; NULL if that fails. Any context. */
 struct thread *thread_adopt(void);
 
-/* Write name, CPU time and counts into the row. The thread itself, any. */
+/* Write the calling thread's name, CPU time and counts. Any context. */
 void thread_refresh(struct thread *t);
 
 #endif

@@ -13,8 +13,8 @@
  *   owner:  HELD by me -> BUSY by me -> HELD by me       (arm, disarm)
  *   thief:  HELD by another, long unused -> BUSY by me, closes, opens its own
  *
- * Each arrow is one compare-and-swap, so the owner finds out by failing.
- * Nobody waits.
+ * Each arrow is one compare-and-swap, so an owner that lost its lease notices
+ * when its own swap fails. No operation waits.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
 /*
  * watch - debug registers of the calling thread, through perf_events
  *
- * A thread that arms needs four breakpoint events of its own: four
- * descriptors. They are leased: a bounded pool of leases serves all threads,
- * a thread that has not armed for a while loses its lease to one that wants
- * to. So thousands of threads never exhaust the descriptors.
+ * A thread that arms needs four breakpoint events of its own, so four
+ * descriptors. A bounded pool of leases serves all threads: a thread that has
+ * not armed for a while loses its lease to a thread that wants to arm. So
+ * thousands of threads never exhaust the descriptors.
  *
  * Context: handler of the thread, except where it says set-up.
  */
@@ -35,25 +35,25 @@ enum watch_event {
 struct watch_signal {
 	enum watch_event event;
 	int reg;
-	uint32_t tag;  /* of WATCH_SHARED: what it was armed as */
-	uint64_t addr; /* likewise: what it watched, 0 if not known */
-	bool late;     /* delivered after the fact: the signal was blocked */
+	uint32_t tag;  /* WATCH_SHARED: the number it was armed with */
+	uint64_t addr; /* WATCH_SHARED: the address it watched, 0: unknown */
+	bool late;     /* the signal was blocked when the trap happened */
 };
 
 /* The arms and disarms that the engine calls; ctx is the struct thread. */
 extern const struct comm_watch watch_ops;
 
 /*
- * Try the registers by triggering one. Returns how many work (0 to 4); with
- * fewer than four the reason is in @reason, in words for people.
- * Context: set-up, the handler being installed.
+ * Try each register by triggering it. Returns how many work (0 to 4); if fewer
+ * than four do, @reason says why, in words for people.
+ * Context: set-up, after the handler was installed.
  */
 int watch_selftest(char *reason, size_t size);
 
 /* Size the pool. Context: set-up. */
 void watch_init(void);
 
-/* Descriptors of ours are not below this. After watch_init. */
+/* The lowest number that our descriptors have. After watch_init. */
 int watch_fd_base(void);
 
 /* An execution breakpoint at @ip for the thread. Returns 0 or -errno. */
@@ -63,10 +63,10 @@ void watch_exec_off(struct thread *t);
 /* True if @t still owns the registers that it armed last. */
 bool watch_is_held(const struct thread *t);
 
-/* Close what the thread has. */
+/* Close the thread's registers. */
 void watch_thread_end(struct thread *t);
 
-/* Close everybody's, and give no more out. Any context. */
+/* Close all registers and lease no more. Any context. */
 void watch_close_all(void);
 
 /* In a forked child: close the inherited descriptors. Context: set-up. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch_selftest - do the debug registers work here?
+ * watch_selftest - find out whether the debug registers work here
  *
  * Some virtual machines let breakpoints be opened and never fire them; a
- * debugger may own the registers. So each is tried by triggering it.
+ * debugger may own the registers. So the self-test triggers each of them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static uint64_t load_traps(const struct thread *t)
 	return __atomic_load_n(&t->record->traps, __ATOMIC_RELAXED);
 }
 
-/* How many registers can be opened: by failing to open one more. */
+/* Open as many registers as possible; return how many that is. */
 static int openable(struct thread *t)
 {
 	struct watch_range r[COMM_REGISTERS_MAX];
