@@ -19,7 +19,7 @@
 #include "src/base/zero_pages.h"
 
 enum {
-	SITES_WRITTEN = 512,           /* of a thread */
+	SITES_WRITTEN = 512,           /* for each thread */
 	SITE_RECORDS_MAX = 128 * 1024, /* of a process: 12 MiB */
 };
 

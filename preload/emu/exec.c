@@ -44,7 +44,7 @@ struct arena {
 
 struct target {
 	char path[PATH_MAX]; /* for QEMU to load */
-	/* What "#!" lines put before the arguments. */
+	/* The words that "#!" lines put before the arguments. */
 	char *prefix[2 * SCRIPTS_MAX];
 	int prefixes;
 };

@@ -25,7 +25,7 @@ void emu_reuse_sample(struct vcpu *v, const struct access *a);
 /* Access @a may touch a watched range. Called before it is sampled. */
 void emu_reuse_trap(struct vcpu *v, const struct access *a);
 
-/* Uses that are still watched dangle. */
+/* Record the uses that are still watched as dangling. */
 void emu_reuse_finish(void);
 
 #endif

@@ -37,7 +37,7 @@
 enum {
 	NOBODY = -1,
 	STEAL_NS = 1000 * 1000,
-	CROWDED_ON = 20, /* looks */
+	CROWDED_ON = 20, /* looks that found too many threads, less others */
 };
 
 enum wait {

@@ -115,7 +115,7 @@ struct emu {
 	uint64_t seed;
 	uint64_t start_mono;
 	uint64_t guest_base; /* host address of the program's address 0 */
-	_Atomic uint64_t heap_low, heap_high; /* what brk returned */
+	_Atomic uint64_t heap_low, heap_high; /* results of brk */
 	_Atomic uint64_t stack; /* an address on the main thread's stack */
 	pid_t pid;
 	uint32_t cores;

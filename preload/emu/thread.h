@@ -19,7 +19,7 @@ void emu_thread_flush(unsigned int index);
 
 /*
  * At the end of the process: close all rows. A thread that is still in a
- * callback may go on counting, but that is not written.
+ * callback may go on counting, but those counts are not written.
  */
 void emu_thread_finish(void);
 

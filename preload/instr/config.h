@@ -30,12 +30,12 @@ enum {
 struct instr_config {
 	enum instr_wish wish;
 	enum instr_algorithm algorithm;
-	uint64_t period;        /* accesses of a thread; 0: none is sampled */
-	bool hardware;          /* watch with debug registers */
-	bool exact;             /* count every transfer */
-	bool comm;              /* detect communication */
-	bool reuse;             /* measure reuse times */
-	uint32_t scopes;        /* of reuse, bits by enum reuse_scope */
+	uint64_t period; /* accesses of a thread per sample; 0: take none */
+	bool hardware;   /* watch with debug registers */
+	bool exact;      /* count every transfer */
+	bool comm;       /* detect communication */
+	bool reuse;      /* measure reuse times */
+	uint32_t scopes; /* of reuse, bits by enum reuse_scope */
 	uint32_t granularities; /* for each scope, enum reuse_granularity */
 	uint32_t slots;         /* uses each of these watches at once */
 	bool paths;             /* record the calls of use and reuse */

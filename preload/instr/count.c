@@ -129,8 +129,8 @@ static uint64_t sum_of(const struct thread *t)
 
 /*
  * With the lock. If a thread lost its core in the middle of a change, its count
- * is taken as it stands, wrong by one of its intervals. So is that of the
- * calling thread, which is in an event.
+ * is taken as it stands, wrong by up to one interval between samples. So is
+ * that of the calling thread, which is in an event.
  */
 static uint64_t count_of(const struct thread *t)
 {

@@ -57,7 +57,7 @@ void instr_reuse_register(struct thread *t, const struct watch_signal *what,
  */
 void instr_reuse_hook(struct thread *t, uint64_t ip);
 
-/* Write the results; uses that are still watched dangle. */
+/* Write the results; uses still watched are recorded as dangling. */
 void instr_reuse_finish(void);
 
 #endif

@@ -46,9 +46,9 @@ void instr_reuse_slots_disarm(struct instr_watched *s);
 bool instr_reuse_slots_may_touch(const struct access *a);
 
 /*
- * The first of the @n slots at @s, from number @i on, whose use access @a of @t
- * may decide in an engine of @scope; @n if there is none. *@piece is the part
- * of @a that touches it. Any context.
+ * Find the first slot, from number @i on of the @n at @s, whose use access @a
+ * of thread @t may decide in an engine of @scope. Returns its number, or @n.
+ * *@piece is the part of @a that touches the slot's range. Any context.
  */
 uint32_t instr_reuse_slots_find(const struct instr_watched *s, uint32_t n,
 				uint32_t i, enum reuse_scope scope,

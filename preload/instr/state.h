@@ -60,7 +60,7 @@ struct instr_state {
 	struct transfer_thread transfer;
 	bool begun;
 	bool in_transfer;
-	bool in_exact; /* the directory has a number for it: exact */
+	bool in_exact; /* the member exact is valid */
 	bool in_reuse;
 	_Atomic uint64_t
 		counted; /* accesses taken over from the hooks' counters */
@@ -72,7 +72,7 @@ struct instr_state {
 	struct thread *next;
 	struct instr_copy copy[INSTR_LIBRARIES_MAX];
 	_Atomic uint32_t sequence; /* odd while its counts change */
-	uint64_t read;             /* accesses when another thread last read */
+	uint64_t read; /* its accesses when another thread last read them */
 	/* What its registers are set to: rearm.h. */
 	struct instr_bank *bank; /* NULL: it has no registers */
 	struct instr_slot armed[COMM_REGISTERS_MAX];

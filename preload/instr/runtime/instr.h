@@ -76,7 +76,7 @@ struct instr_thread {
 	int64_t left[INSTR_CLASSES]; /* an event if below 0 */
 	/* given - left is the number of accesses. */
 	int64_t given[INSTR_CLASSES];
-	uint64_t range_bytes[2]; /* loaded, stored by the range classes */
+	uint64_t range_bytes[2]; /* loaded and stored by ranges */
 	uint64_t atomic_ip;      /* the caller of the latest atomic hook */
 	uint64_t owner; /* set by the listener; 0: it has not set this up */
 	/*
