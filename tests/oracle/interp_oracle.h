@@ -432,18 +432,6 @@ static bool oracle_case(const struct snippet *s, struct oracle_tally *t)
 	return ok;
 }
 
-/* ORACLE_WITHOUT lists instructions that an emulator carries out wrongly. */
-static bool emulator_fails(const char *text)
-{
-	const char *list = getenv("ORACLE_WITHOUT");
-	char word[32];
-
-	for (int n; list && sscanf(list, "%31s%n", word, &n) == 1; list += n)
-		if (strstr(text, word))
-			return true;
-	return false;
-}
-
 /*
  * Run each snippet from @s up to @end that the processor executes @times.
  * Returns how many of them failed.
