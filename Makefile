@@ -262,8 +262,9 @@ deps-fuzz:
 .SECONDARY:
 
 # ---- layers --------------------------------------------------------------
-# Who may include whom: part of every build, run again when a source changed.
-# The check tests itself when it is new.
+# Who may include whom, no circles, one header a module, no long file: part of
+# every build, run again when a source changed. The check tests itself when it
+# is new.
 .PHONY: layers
 layers: $(B)/layers.ok
 
@@ -271,7 +272,8 @@ $(B)/layers.ok: $(B)/structure_selftest.ok docs/design.md \
 		tests/structure/exceptions.txt $(SRC_LIB) $(B)/libcomdet.so \
 		$(B)/libcomdet-qemu.so $(B)/libcomdet-instr.so $(B)/reusetrack \
 		$(shell find src preload analysis microbench -name '*.[ch]')
-	@python3 tests/structure/check.py --build $(B) folders
+	@python3 tests/structure/check.py --build $(B) folders circles \
+		headers lengths
 	@touch $@
 
 $(B)/structure_selftest.ok: $(wildcard tests/structure/*.py) | $(DEPS_FIRST)

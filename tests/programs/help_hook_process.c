@@ -18,55 +18,12 @@
 #include <unistd.h>
 
 #include "tests/programs/hooks/cases.h"
+#include "tests/programs/hooks/inherited.h"
 #include "tests/programs/hooks/signals.h"
 
 extern char **environ;
 
 static const char *self;
-
-/* The kernel's own view, not one that a hook might paint. */
-static void show_kernel(void)
-{
-	char line[256];
-	unsigned long long m;
-	FILE *f = fopen("/proc/self/status", "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "SigBlk: %llx", &m) == 1)
-			printf(" blocked %d", (int)(m >> (SIGTRAP - 1) & 1));
-		else if (sscanf(line, "SigIgn: %llx", &m) == 1)
-			printf(" ignored %d", (int)(m >> (SIGTRAP - 1) & 1));
-		else if (sscanf(line, "SigPnd: %llx", &m) == 1)
-			printf(" pending %d", (int)(m >> (SIGTRAP - 1) & 1));
-	if (f)
-		fclose(f);
-	printf("\n");
-}
-
-static int show(int argc, char **argv)
-{
-	const char *preload = getenv("LD_PRELOAD");
-
-	for (int i = 2; i < argc; i++)
-		printf("[%s]", argv[i]);
-	printf(" preload %s extra %s", preload ? preload : "none",
-	       getenv("EXTRA") ? getenv("EXTRA") : "none");
-	show_kernel();
-	return 7;
-}
-
-/* The same where our entry may stay: what the program sees by libc. */
-static int see(void)
-{
-	struct sigaction a;
-	sigset_t s;
-
-	sigprocmask(SIG_BLOCK, NULL, &s);
-	sigaction(SIGTRAP, NULL, &a);
-	printf("sees blocked %d ignored %d\n", sigismember(&s, SIGTRAP),
-	       a.sa_handler == SIG_IGN);
-	return 7;
-}
 
 static void result(pid_t pid)
 {
