@@ -62,10 +62,19 @@ def check_links(name, text):
 
 ROOMS = "src|preload|analysis|microbench|tests|docs"
 PATH = re.compile(r"(?:%s)/[\w./*{},-]*\w[*}/]?" % ROOMS)
-# in git's index and tree, so that what was built is not taken for a file
-tracked = set(subprocess.run(
-    ["git", "-C", top, "ls-files", "-co", "--exclude-standard"],
-    capture_output=True, text=True).stdout.split("\n"))
+
+def project_files():
+    """What git knows or would add; without git, all but what was built."""
+    git = subprocess.run(
+        ["git", "-C", top, "ls-files", "-co", "--exclude-standard"],
+        capture_output=True, text=True)
+    if not git.returncode:
+        return git.stdout.split("\n")
+    return [os.path.relpath(os.path.join(where, f), top)
+            for where, _, names in os.walk(top) for f in names
+            if "/build/" not in where + "/"]
+
+tracked = set(project_files())
 
 def exists(path):
     """A file, a folder, a pattern of files; NAME and X stand for any name."""
