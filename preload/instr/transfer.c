@@ -29,18 +29,23 @@ static struct transfer_run run;
 static _Atomic uint64_t samples;
 static _Atomic uint32_t tally_lock; /* the holder has all signals blocked */
 
+/* Count the transfers of @c as detections, for the report's map. */
+static void detect(struct thread *t, const struct transfer_chain *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct detection d = transfer_detection(&c->event[i], c->line,
+							instr_config.period);
+
+		sample_sink.detected(t, &d);
+	}
+}
+
 static void on_chain(void *ctx, const struct transfer_chain *c)
 {
-	struct detection d;
-
 	spin_lock(&tally_lock);
 	transfer_tally_add(run.tally, c);
 	spin_unlock(&tally_lock);
-	for (uint32_t i = 0; i < c->n; i++) {
-		d = transfer_detection(&c->event[i], c->line,
-				       instr_config.period);
-		sample_sink.detected(ctx, &d);
-	}
+	detect(ctx, c);
 }
 
 static const struct transfer_sink sink = { on_chain };
