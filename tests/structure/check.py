@@ -33,7 +33,7 @@ def check(tree, names=CHECKS):
     allowed = Exceptions(tree.top)
     run = {
         'folders': lambda: folders.check(tree),
-        'circles': lambda: circles.check(tree),
+        'circles': lambda: circles.check(tree, allowed),
         'headers': lambda: headers.check(tree, allowed),
         'lengths': lambda: headers.check_lengths(tree),
         'repeats': lambda: repeats.check(tree, allowed),

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: MIT
 """
-design - the tables of docs/design.md that the checks read
+design - the table of folders in docs/design.md
 
-A table is found by its first heading cell. Cells hold names in backquotes;
-the rest of a cell is for people.
+The table is found by its first heading. Names stand in backquotes; the rest of
+a cell is for people.
 """
 
 import os
 import re
 
-import tree
-
 PAGE = 'docs/design.md'
-FOLDERS = 'folder'
-CIRCLES = 'circle that stays'
+HEADING = 'folder'
 
 
 class Folder:
@@ -50,7 +47,7 @@ def _rows(top, heading):
 def folders(top):
     """name -> Folder, and complaints about the table itself"""
     found, wrong = {}, []
-    for cells in _rows(top, FOLDERS):
+    for cells in _rows(top, HEADING):
         if len(cells) != 5 or len(_names(cells[0])) != 1:
             wrong.append(f'{PAGE}: not a row of folders: {" | ".join(cells)}')
             continue
@@ -61,10 +58,5 @@ def folders(top):
                              [n.rstrip('/') for n in _names(cells[2])],
                              _names(cells[3]), cells[4])
     if not found:
-        wrong.append(f'{PAGE}: no table whose first heading is "{FOLDERS}"')
+        wrong.append(f'{PAGE}: no table whose first heading is "{HEADING}"')
     return found, wrong
-
-
-def circles(top):
-    """The circles that may stay, each a set of files"""
-    return [frozenset(_names(cells[0])) for cells in _rows(top, CIRCLES)]

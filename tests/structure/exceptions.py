@@ -12,7 +12,8 @@ class Exceptions:
     """The entries of exceptions.txt, and which of them were needed"""
 
     # word of an entry -> the check that asks for it
-    KINDS = {'foreign': 'headers', 'lists': 'headers', 'repeats': 'repeats'}
+    KINDS = {'circle': 'circles', 'foreign': 'headers', 'lists': 'headers',
+             'repeats': 'repeats'}
 
     def __init__(self, top):
         self._needed = {}
