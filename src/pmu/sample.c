@@ -10,6 +10,7 @@
 
 #include "sample.h"
 #include "src/base/cursor.h"
+#include "src/base/signal_safe.h"
 
 /* Fields that perf_sample_decode knows the place of. */
 #define KNOWN_FIELDS ((uint64_t)PERF_SAMPLE_MAX - 1)
