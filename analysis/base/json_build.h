@@ -27,7 +27,7 @@ static inline void append(json_t *array, json_t *value)
 		die("out of memory");
 }
 
-/* JSON has no larger ones for sure. */
+/* Larger integers are not portable in JSON, so they are cut to INT64_MAX. */
 static inline json_t *integer(uint64_t n)
 {
 	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
@@ -38,7 +38,7 @@ static inline void put_count(json_t *object, const char *name, uint64_t n)
 	put(object, name, integer(n));
 }
 
-/* Of any bytes; see utf8_text. */
+/* @s may hold any bytes; utf8_text() replaces those that are not UTF-8. */
 static inline json_t *text(const char *s)
 {
 	char *copy = utf8_text(s);
@@ -48,27 +48,27 @@ static inline json_t *text(const char *s)
 	return j;
 }
 
-/* Absent if there is none. */
+/* Leave the name out if @s is NULL or empty. */
 static inline void put_text(json_t *object, const char *name, const char *s)
 {
 	if (s && *s)
 		put(object, name, text(s));
 }
 
-/* Addresses and offsets are strings. */
+/* Addresses and offsets are written as strings. */
 static inline json_t *hex(uint64_t n)
 {
 	return json_sprintf("0x%llx", (unsigned long long)n);
 }
 
-/* The limits of an interval. */
+/* Write the limits of an interval. */
 static inline void put_interval(json_t *object, struct interval v)
 {
 	put(object, "low", json_real(v.low));
 	put(object, "high", json_real(v.high));
 }
 
-/* Where code is in the source; NULL: unknown. */
+/* Write where code is in the source; NULL means unknown. */
 static inline void put_location(json_t *object, const char *function,
 				const char *file, int line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library - see library.h
+ * library - find the libraries and programs that reusetrack needs
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library - where the libraries and programs are that reusetrack needs
+ * library - find the libraries and programs that reusetrack needs
  */
 #ifndef COMDET_ANALYSIS_BASE_LIBRARY_H
 #define COMDET_ANALYSIS_BASE_LIBRARY_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 /*
- * The absolute path of library @name, beside reusetrack or in ../lib;
- * malloc'ed, NULL if it is nowhere.
+ * The absolute path of library @name, looked up beside reusetrack and in
+ * ../lib; malloc'ed, NULL if it is not found.
  */
 char *library_path(const char *name);
 
-/* Whether PATH has an executable file of this name. */
+/* True if a directory of PATH has an executable file of this name. */
 bool in_path(const char *name);
 
 #endif

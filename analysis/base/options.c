@@ -11,7 +11,7 @@
 #include "options.h"
 #include "util.h"
 
-/* Whether @arg is an option of this letter with a value that it cannot have. */
+/* True if @arg gives a value to the option @letter, which takes none. */
 static bool has_needless_value(const char *arg, int letter,
 			       const struct option *options)
 {

@@ -215,7 +215,9 @@ const char *percent_text(double part, double whole)
 	return out;
 }
 
-/* The character at @s: its bytes and code point; 0 bytes if not UTF-8. */
+/*
+ * Decode the character at @s: its bytes and code point; 0 bytes if not UTF-8.
+ */
 static size_t utf8_next(const unsigned char *s, uint32_t *point)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -242,7 +244,7 @@ static bool point_is_safe(uint32_t p)
 {
 	if (p < 0x20 || (p >= 0x7f && p < 0xa0))
 		return false;
-	/* Marks of direction, line separators, byte order, tags. */
+	/* Marks of direction, line separators, the byte order mark, tags. */
 	return !(p == 0x61c || (p >= 0x200b && p <= 0x200f) ||
 		 (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) ||
 		 p == 0xfeff || (p >= 0xfff0 && p <= 0xfffb) || p >= 0xe0000);

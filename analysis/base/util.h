@@ -11,27 +11,27 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What die() exits with: 1, but 125 in record. */
+/* The exit status of die(): 1, but 125 in record. */
 extern int die_status;
 
 /*
- * Say "reusetrack: " and the message on stderr, and exit with die_status.
- * The message tells what to do next.
+ * Print "reusetrack: " and the message on stderr, and exit with die_status. The
+ * message tells the user what to do next.
  */
 void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 void die_as(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Never return NULL. */
+/* These die when memory runs out; they never return NULL. */
 void *xcalloc(size_t n, size_t size);
 char *xstrdup(const char *s);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *fmt, va_list ap);
 
 /*
- * Make room for one element more in @array, of which @used of *@room elements
- * of @size bytes are used. Returns the array, perhaps moved.
+ * Make room for one more element in @array, which holds @used elements of @size
+ * bytes and has room for *@room. Returns the array, perhaps moved.
  */
 void *grow(void *array, size_t used, size_t *room, size_t size);
 
@@ -43,7 +43,7 @@ size_t unite(void *array, size_t n, size_t size,
 	     int (*order)(const void *, const void *),
 	     void (*add)(void *to, const void *from));
 
-/* @a + @b, at most UINT64_MAX: counts in a file may be anything. */
+/* @a + @b, cut to UINT64_MAX: the counts in a file may be anything. */
 static inline uint64_t sat_add(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
@@ -63,44 +63,48 @@ enum colour_mode {
 
 /* auto, always or never; -1 for anything else. */
 int colour_parse(const char *s);
-/* Whether to colour @f: a terminal, without NO_COLOR and TERM=dumb. */
+/*
+ * True if @f is to be coloured; auto wants a terminal and neither NO_COLOR nor
+ * TERM=dumb.
+ */
 bool colour_wanted(enum colour_mode mode, FILE *f);
 
 /*
- * Small texts, valid until the function was called another 16 times.
- * 1234567 is "1,234,567"; durations are "412 ms", "1.5 s", "210 s", "3.2 h";
- * percent() is "72 %", "0.4 %" or "<0.1 %" and never 0 or 100 by rounding.
+ * Numbers as short texts, each valid until its function was called 16 more
+ * times. 1234567 is "1,234,567"; durations are "412 ms", "1.5 s", "210 s", "3.2
+ * h"; percent_text() gives "72 %", "0.4 %" or "<0.1 %" and never rounds to 0 or
+ * 100.
  */
 const char *count_text(uint64_t n);
 const char *duration_text(uint64_t ns);
 const char *percent_text(double part, double whole);
 
 /*
- * @s as it may be shown on a terminal: control characters, format characters
- * that turn text around, and what is not UTF-8 become \xNN. Valid like the
- * above; at most 511 bytes, cut at the end of a character.
+ * @s made safe for a terminal: control characters, characters that reverse the
+ * direction of text, and bytes that are not UTF-8 become \xNN. Valid like the
+ * texts above; at most 511 bytes, cut at the end of a character.
  */
 const char *safe_text(const char *s);
 
-/* A malloc'ed copy in which every byte that is not UTF-8 became U+FFFD. */
+/* A malloc'ed copy with U+FFFD in the place of every byte that is not UTF-8. */
 char *utf8_text(const char *s);
 
-/* @s, a result of safe_text, in at most @columns, ending in "..." if cut. */
+/* @s, a result of safe_text, cut to @columns; if cut, it ends in "...". */
 const char *cut_text(const char *s, size_t columns);
 
-/* Columns that @s, a result of safe_text, takes. */
+/* The number of columns that @s, a result of safe_text, fills. */
 size_t text_columns(const char *s);
 
 /*
- * Print @s to @f in lines of at most 80 columns, broken at blanks, each
- * indented by @indent but the first, which continues a line at column @at.
+ * Print @s to @f in lines of at most 80 columns, broken at blanks. The first
+ * continues a line at column @at; the others are indented by @indent.
  */
 void print_wrapped(FILE *f, const char *s, size_t at, size_t indent);
 
 /* The last part of a path, or @path itself if it ends in a slash. */
 const char *base_name(const char *path);
 
-/* The content of a small file without its last newline; false if none. */
+/* Read a small file without its last newline; false if it cannot be read. */
 bool read_line(const char *path, char *buf, size_t size);
 
 #endif

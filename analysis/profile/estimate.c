@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * estimate - see estimate.h
+ * estimate - read the transfers that an estimator counted from its samples
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,9 @@ static int order_u32(uint32_t x, uint32_t y)
 	return (x > y) - (x < y);
 }
 
-/* Records of one cell together, its sums before what there is more of it. */
+/*
+ * Order by cell; in a cell the sums come before the record that adds to them.
+ */
 static int compare_records(const void *a, const void *b)
 {
 	const struct cdp_transfer *x = *(const struct cdp_transfer *const *)a;
@@ -64,7 +66,7 @@ static int compare_records(const void *a, const void *b)
 		order = order_u32(x->b, y->b);
 	if (!order)
 		order = order_u32(x->kind, y->kind);
-	return order ? order : (x > y) - (x < y); /* as in the file */
+	return order ? order : (x > y) - (x < y); /* keep the file's order */
 }
 
 static int compare(const void *a, const void *b)
@@ -80,7 +82,7 @@ static int compare(const void *a, const void *b)
 	return order ? order : order_u32(x->b, y->b);
 }
 
-/* The cells of one process after those of @e; returns its total. */
+/* Append the cells of one process to @e; returns its total. */
 static struct transfer_cell take_cells(struct estimate *e,
 				       const struct process *s,
 				       uint32_t process)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * estimate - the transfers that a profile's estimator made of its samples
+ * estimate - read the transfers that an estimator counted from its samples
  *
- * Threads are numbered as in their process, by their start. A file may hold
- * anything: what is no number reads as 0.
+ * Threads are numbered within their process, by their start. A file may hold
+ * anything: what is not a number reads as 0.
  */
 #ifndef COMDET_ANALYSIS_PROFILE_ESTIMATE_H
 #define COMDET_ANALYSIS_PROFILE_ESTIMATE_H
@@ -22,8 +22,9 @@ struct estimate_cell {
 };
 
 /*
- * Of all processes that have estimates. The variance of a sum over processes
- * is that of one counter's at most, so its interval is rather too wide.
+ * Sums over all processes that have estimates. The variance of such a sum is
+ * taken as that of a single counter, which is at least as large, so the
+ * interval is rather too wide.
  */
 struct estimate {
 	const struct process *process;     /* the one with most transfers */
@@ -34,8 +35,8 @@ struct estimate {
 };
 
 /*
- * The record of the kind, a and b in @s that counts, the last; NULL if there
- * is none.
+ * The last record in @s of that kind, a and b, which is the one that counts;
+ * NULL if there is none.
  */
 const struct cdp_transfer *estimate_record(const struct process *s,
 					   uint32_t kind, uint32_t a,

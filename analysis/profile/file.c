@@ -11,7 +11,7 @@
 #include "analysis/base/util.h"
 #include "src/store/cdp_read.h"
 
-/* What is read of one process before its rows get their final place. */
+/* What was read of one process, before its rows get their final place. */
 struct loading {
 	struct profile *p;
 	struct process *process;
@@ -61,7 +61,7 @@ static int take_thread(void *ctx, const void *record)
 	return 0;
 }
 
-/* Threads are ids until rows_of_pairs makes them rows. */
+/* The threads stay ids until rows_of_pairs() turns them into rows. */
 static int take_pair(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
@@ -119,7 +119,7 @@ static int take_transfer(void *ctx, const void *record)
 	return 0;
 }
 
-/* Threads are ids until rows_of_pairs makes them rows. */
+/* The threads stay ids until rows_of_pairs() turns them into rows. */
 static int take_reuse(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
@@ -163,7 +163,7 @@ static int compare_paths(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* A node has one meaning: what names it again is as bad as what cannot be. */
+/* Each node must be named once; a record that names it again is bad. */
 static void order_paths(struct process *s)
 {
 	size_t kept = 0;
@@ -228,7 +228,7 @@ static bool boot_is_ours(const struct cdp_header *h)
 	       !strncmp(id, h->boot_id, sizeof(h->boot_id));
 }
 
-/* Field 22 of /proc/PID/stat; the name before it may hold anything. */
+/* Read field 22 of /proc/PID/stat; the name before it may hold anything. */
 static bool process_is_alive(const struct cdp_header *h)
 {
 	char path[64], stat[1024], *p;
@@ -293,7 +293,9 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 	s.header = r.header;
 	s.file = xstrdup(name);
 	s.state = state_of(&r.header);
-	/* Pairs first: a thread's row is committed before its pairs are. */
+	/*
+	 * Read the pairs first: a thread's row is committed before its pairs.
+	 */
 	err = cdp_each(&r, CDP_PAIRS, take_pair, &l, &s.bad_records);
 	if (!err)
 		err = cdp_each(&r, CDP_REUSE, take_reuse, &l, &s.bad_records);

@@ -8,9 +8,9 @@
 #include "profile.h"
 
 /*
- * Add the file @name in the directory @dirfd. Threads, pairs and reuses are
- * appended as rows. A file that cannot be read to its end adds nothing but its
- * name to @p->bad.
+ * Add the file @name in the directory @dirfd. Its threads, pairs and reuses are
+ * appended as rows. Of a file that cannot be read to its end only the name is
+ * added, to @p->bad.
  */
 void profile_add_file(struct profile *p, int dirfd, const char *name);
 

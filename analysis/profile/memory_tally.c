@@ -78,7 +78,7 @@ static int by_latency(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* The records of one kind as places; @f is sorted in the course. */
+/* Sum the records of one kind by place; this sorts @f. */
 static struct memory_place *make_places(struct found *f, size_t n,
 					size_t *places)
 {

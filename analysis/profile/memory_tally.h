@@ -2,8 +2,8 @@
 /*
  * memory_tally - sampled accesses summed by data source, site and cache line
  *
- * Of profiles whose source says where data came from. Shares are by period:
- * of loads among loads, of stores among stores, since the two are different
+ * For profiles whose source says where data came from. Shares are by period: of
+ * loads among loads and of stores among stores, since the two are different
  * events. Every sum saturates.
  */
 #ifndef COMDET_ANALYSIS_PROFILE_MEMORY_TALLY_H
@@ -18,7 +18,7 @@
 #include "src/pmu/memory.h"
 #include "src/pmu/sample.h"
 
-/* A read-modify-write that says so counts as a store. */
+/* A read-modify-write counts as a store if the sample says that it is one. */
 enum memory_access {
 	MEMORY_LOADS,
 	MEMORY_STORES,
@@ -35,7 +35,7 @@ struct memory_sum {
 /* An instruction or a cache line. */
 struct memory_place {
 	uint32_t process;
-	uint64_t address, generation; /* address 0: all without a record */
+	uint64_t address, generation; /* address 0: all that have no record */
 	uint64_t example;             /* a data address sampled there */
 	struct memory_sum access[MEMORY_ACCESSES];
 	uint64_t source[MEMORY_ACCESSES][DATA_SOURCE_COUNT]; /* samples */
@@ -50,19 +50,22 @@ struct memory_tally {
 	size_t events, events_room;
 };
 
-/* False, and nothing to release, if @p knows nothing of the memory system. */
+/* False, with nothing to release, if @p says nothing of the memory system. */
 bool memory_tally_init(struct memory_tally *t, const struct profile *p);
 void memory_tally_release(struct memory_tally *t);
 
-/* The share by period, with its 95 % interval; Kish's effective number. */
+/*
+ * The share by period, with its 95 % interval from Kish's effective number of
+ * samples.
+ */
 double memory_share(const struct memory_tally *t, enum memory_access a,
 		    enum data_source s, struct interval *interval);
 
 /* Mean latency in core cycles, 0 if none is known. */
 double memory_latency(const struct memory_sum *s);
-/* Loads and stores together. */
+/* The sum of loads and stores. */
 struct memory_sum memory_both(const struct memory_place *p);
-/* The source of most of its loads, or stores if it has no loads. */
+/* The source of most loads of @p, or of most stores if it has no loads. */
 enum data_source memory_main_source(const struct memory_place *p);
 
 const char *memory_source_name(enum data_source s); /* for programs */

@@ -21,7 +21,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names of the .cdp files in @dirfd, ordered; -errno. */
+/* List the .cdp files in @dirfd by name; returns how many, or -errno. */
 static ssize_t list_files(int dirfd, char ***names)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

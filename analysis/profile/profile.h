@@ -3,8 +3,8 @@
  * profile - the .cdp files of one output directory as one model in memory
  *
  * Files are untrusted: names may be anything, ids may be out of range, counts
- * may be absurd. Counts add up with saturation and are never dropped: a
- * detection that names an unknown thread gets a row for that thread.
+ * may be absurd. Counts saturate when added and are never dropped: a detection
+ * that names an unknown thread gets a row for that thread.
  */
 #ifndef COMDET_ANALYSIS_PROFILE_PROFILE_H
 #define COMDET_ANALYSIS_PROFILE_PROFILE_H
@@ -15,7 +15,7 @@
 
 #include "src/store/cdp.h"
 
-/* More rows than this, and ended threads are merged. */
+/* Beyond this many rows, ended threads are merged. */
 enum {
 	PROFILE_ROWS_MAX = 512
 };
@@ -25,7 +25,7 @@ enum process_state {
 	PROCESS_EXECED,
 	PROCESS_STOPPED, /* profiling ended first; header.note says why */
 	PROCESS_RUNNING,
-	PROCESS_CUT, /* killed or crashed: what was committed is here */
+	PROCESS_CUT, /* killed or crashed; what it committed is here */
 };
 
 struct process {
@@ -34,23 +34,23 @@ struct process {
 	enum process_state state;
 	struct cdp_map *map; /* ordered by start */
 	size_t maps, maps_room;
-	uint64_t *map_end_max; /* of this and all earlier ones */
+	uint64_t *map_end_max; /* the largest end up to this map */
 	uint64_t bad_records;
 	struct cdp_transfer *transfer; /* as in the file */
 	size_t transfers, transfers_room;
 	struct cdp_memory *memory; /* the same */
 	size_t memories, memories_room;
-	struct cdp_path *path; /* of calls; by node, none twice */
+	struct cdp_path *path; /* of calls, by node, each once */
 	size_t paths, paths_room;
 };
 
 struct thread_row {
 	uint32_t process; /* index */
-	uint32_t id;      /* in the process, what pairs refer to */
+	uint32_t id;      /* in the process; pairs name it */
 	uint32_t tid;
 	uint64_t count; /* threads in this row */
 	bool ended;
-	bool unknown; /* named by a pair alone */
+	bool unknown; /* only a pair names it */
 	char name[16];
 	uint64_t start_routine, start_mono, end_mono, cpu_ns, interrupts;
 	uint64_t samples[SAMPLE_KINDS];
@@ -62,7 +62,7 @@ struct thread_row {
 	uint64_t loss[CDP_LOSS_MAX];
 };
 
-/* A cdp_pair whose threads are indices of rows. */
+/* A cdp_pair whose threads are row numbers. */
 struct pair_row {
 	uint32_t process;
 	uint32_t publisher, detector;
@@ -72,7 +72,7 @@ struct pair_row {
 	uint16_t publisher_flags, detector_flags;
 	enum sharing sharing;
 	enum detected_by by;
-	uint64_t line; /* 0: not kept apart */
+	uint64_t line; /* 0: summed over several lines */
 	uint64_t count, periods_q8;
 	uint64_t map_generation;
 };
@@ -84,8 +84,7 @@ struct core_row {
 
 #define ALL_THREADS UINT32_MAX
 
-/* What is known of reuse (store/cdp.h), with its thread as a row or
- * ALL_THREADS. */
+/* A record of reuse (src/store/cdp.h) whose thread is a row, or ALL_THREADS. */
 struct reuse_row {
 	uint32_t process, thread;
 	struct cdp_reuse record;
@@ -109,33 +108,33 @@ struct profile {
 	size_t reuses, reuses_room;
 	struct bad_file *bad;
 	size_t bad_files, bad_room;
-	bool merged; /* rows stand for several threads */
+	bool merged; /* some rows stand for several threads */
 };
 
 /*
  * Load the directory @path, or the one file @path. Files that cannot be read
- * are listed in @p->bad and the others loaded.
- * Returns 0, or -errno if @path is neither (-EBADMSG: no marker); then @p is
- * empty. profile_release undoes it in any case.
+ * are listed in @p->bad; the others are loaded. Returns 0, or -errno if @path
+ * is neither (-EBADMSG: no marker), with @p empty. The caller calls
+ * profile_release() in either case.
  */
 int profile_load(struct profile *p, const char *path);
 void profile_release(struct profile *p);
 
 /*
- * The same for a verb: die with what to do if there is nothing to read, and
- * warn of files that are left out.
+ * The same for a verb: if there is nothing to read, die with a message that
+ * says what to do; warn of the files that are left out.
  */
 void profile_open(struct profile *p, const char *path);
 
-/* Has process @i a note, and none before it the same? */
+/* True if process @i has a note that no process before it has. */
 bool profile_note_is_new(const struct profile *p, size_t i);
 
 /* The name of a state in plain words. */
 const char *process_state_text(enum process_state s);
 
 /*
- * The process with most interrupts: what is said of how the run was measured
- * is said of it. A wrapper that only execs another program has none.
+ * The process with most interrupts, which stands for the run where the report
+ * says how it was measured. A wrapper that only execs another program has none.
  */
 const struct process *profile_main_process(const struct profile *p);
 
@@ -147,8 +146,8 @@ uint64_t profile_cpu_ns(const struct profile *p);
 uint64_t profile_loss(const struct profile *p, enum loss_cause cause);
 
 /*
- * The mapping that @addr lay in when generation @generation of the maps was
- * current: the latest up to then, else the first one after. NULL if none.
+ * The mapping that held @addr when the maps were at generation @generation: the
+ * latest one up to then, else the first one after. NULL if there is none.
  */
 const struct cdp_map *process_map(const struct process *process, uint64_t addr,
 				  uint64_t generation);

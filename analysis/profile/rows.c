@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows - from thread ids in files to rows, and rows merged
+ * rows - turn thread ids in files into rows, and merge rows
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int compare_ids(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Two rows may claim one id: the first of them has it. */
+/* If two rows have the same id, the first one gets it. */
 static struct id_row *index_rows(const struct profile *p, size_t first,
 				 size_t *n)
 {
@@ -81,7 +81,7 @@ static void add_unknown(struct profile *p, uint32_t process, uint32_t *ids,
 	}
 }
 
-/* Ids that have no row. */
+/* The ids that have no row. */
 struct unknown {
 	uint32_t *id;
 	size_t n, room;
@@ -92,7 +92,7 @@ static void look_up(struct unknown *u, const struct id_row *index, size_t n,
 {
 	uint32_t row;
 
-	/* Many records in a row are of one thread. */
+	/* Skip the id that was added last: a thread's records come in a row. */
 	if (find_row(index, n, id, &row) || (u->n && u->id[u->n - 1] == id))
 		return;
 	u->id = grow(u->id, u->n, &u->room, sizeof(*u->id));
@@ -158,7 +158,7 @@ static int compare_threads(const void *a, const void *b)
 	return (i > j) - (i < j);
 }
 
-/* 0, 1, ... n - 1 ordered by @compare. */
+/* The numbers 0 to n - 1 ordered by @compare. */
 static uint32_t *sorted_indices(const struct profile *p, size_t n,
 				int (*compare)(const void *, const void *))
 {
@@ -194,7 +194,7 @@ static void order_processes(struct profile *p)
 	free(place);
 }
 
-/* Move row index[i] to i and let the pairs follow. */
+/* Move row index[i] to i, and renumber the pairs. */
 static void permute_threads(struct profile *p, const uint32_t *index)
 {
 	uint32_t *place = xcalloc(p->threads, sizeof(*place));
@@ -245,7 +245,7 @@ void rows_take_off_execed(struct profile *p)
 		if (row->tid == p->process[row->process].header.pid)
 			leader[row->process] = row;
 	}
-	/* The last first: what is taken off is as it was recorded. */
+	/* From the last on, so that what is subtracted is still as recorded. */
 	for (size_t i = p->processes; i-- > 1;) {
 		struct cdp_header *h = &p->process[i].header;
 		size_t j = i;
@@ -335,7 +335,9 @@ void rows_merge(struct profile *p)
 		}
 		into[index[i]] = index[head];
 	}
-	/* Close the gaps, keeping the order; into[] becomes the new places. */
+	/*
+	 * Close the gaps and keep the order; into[] gets the new row numbers.
+	 */
 	for (size_t i = 0; i < p->threads; i++) {
 		if (into[i] == i) {
 			p->thread[kept] = p->thread[i];
