@@ -2,7 +2,7 @@
 /*
  * tally - detections summed by thread pair, line, site and object
  *
- * Grouping is sorting: build references, sort them, walk the runs of equals.
+ * Each sum is made by sorting references and walking over runs of equal ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static void sum_totals(struct tally *t, const uint32_t *pairs, size_t n)
 	}
 }
 
-/* An instruction as a pair names it. */
+/* One of the two instructions of a pair. */
 struct site_ref {
 	uint64_t ip, generation;
 	uint32_t process, pair, site;
@@ -117,7 +117,7 @@ static int compare_addresses(const void *a, const void *b)
 	return order_u64(x->generation, y->generation);
 }
 
-/* Both compare indices of @sites. */
+/* Both functions compare indices of @sites. */
 static int compare_places(const void *a, const void *b, void *sites)
 {
 	const struct site_tally *site = sites;
@@ -145,7 +145,7 @@ static uint32_t *identity(size_t n)
 	return index;
 }
 
-/* Unite what is one place in a module, as in two processes of one program. */
+/* Merge sites at one place of a module, as two processes of a program have. */
 static void unite_sites(struct tally *t, struct site_ref *ref, size_t refs)
 {
 	uint32_t *index = identity(t->sites);
@@ -344,7 +344,9 @@ static int compare_objects(const void *a, const void *b)
 		return order_u64(x->process, y->process);
 	if (x->object.kind != y->object.kind)
 		return order_u64(x->object.kind, y->object.kind);
-	/* Memory without a name is one object: nothing tells its parts apart */
+	/*
+	 * Memory without a name is one object: nothing tells its parts apart.
+	 */
 	if (x->object.kind == OBJECT_UNNAMED)
 		return 0;
 	return order_u64(x->object.start, y->object.start);

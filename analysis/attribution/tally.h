@@ -2,8 +2,9 @@
 /*
  * tally - detections summed by thread pair, line, site and object
  *
- * Every sum saturates. What a file did not keep apart (line 0, instruction 0)
- * is in the totals and the cells, and counted as unplaced.
+ * Every sum saturates. A detection whose line or instruction the file did not
+ * keep (line 0, instruction 0) is in the totals and the cells, and counts as
+ * unplaced.
  */
 #ifndef COMDET_ANALYSIS_ATTRIBUTION_TALLY_H
 #define COMDET_ANALYSIS_ATTRIBUTION_TALLY_H
@@ -16,7 +17,7 @@
 
 #define NO_SITE UINT32_MAX
 
-/* Two rows of threads, or two cores; a <= b, equal within a merged row. */
+/* Two rows of threads, or two cores. a <= b; they are equal in a merged row. */
 struct cell {
 	uint32_t a, b;
 	uint64_t kind[SHARING_KINDS];
@@ -28,7 +29,7 @@ struct line_tally {
 	uint32_t process;
 	uint64_t line;
 	uint64_t kind[SHARING_KINDS];
-	struct object object; /* of the address with the most detections */
+	struct object object; /* at the address with most detections */
 	size_t first, pairs;  /* its part of tally.by_line */
 };
 
@@ -63,14 +64,14 @@ struct tally {
 
 	uint32_t *by_line; /* pairs taken, ordered by process and line */
 	size_t taken;
-	uint32_t *publisher_site; /* by pair; NO_SITE */
+	uint32_t *publisher_site; /* by pair, or NO_SITE */
 	uint32_t *detector_site;
-	uint64_t *thread_detections; /* by row: took part in */
+	uint64_t *thread_detections; /* by row, in which it took part */
 };
 
 /*
- * Sum the detections of @p; with @thread >= 0 those alone in which that row
- * took part (then without cores, whose threads nobody knows).
+ * Sum the detections of @p. With @thread >= 0, sum those that this row took
+ * part in, and leave the cores out, since their threads are not known.
  */
 void tally_init(struct tally *t, const struct profile *p, struct symbols *s,
 		int64_t thread);

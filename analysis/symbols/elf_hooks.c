@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_hooks - was a program built for the source instr?
+ * elf_hooks - find out whether a program was built for the source instr
  */
 #include <gelf.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #define NOTE_NAME    "comdet"
 #define OUR_LIBRARY  "libcomdet-instr.so"
 #define GCC_LIBRARY  "libtsan.so"
-#define ENTRY_SYMBOL "__tsan_init" /* clang's archive exports it */
+#define ENTRY_SYMBOL "__tsan_init" /* exported by clang's archive */
 
 static bool has_our_name(Elf_Data *d)
 {
@@ -30,7 +30,10 @@ static bool has_our_name(Elf_Data *d)
 	return false;
 }
 
-/* As the preload library: by the segments, which every program has. */
+/*
+ * Look where the preload library looks: in the segments, which every program
+ * has.
+ */
 static bool has_our_note(Elf *elf)
 {
 	size_t n = 0;
@@ -81,9 +84,9 @@ static bool is_exec(const char *name)
 	return false;
 }
 
-/* What a file's dynamic symbols tell. */
+/* What the dynamic symbols of a file say. */
 struct symbols {
-	bool entry; /* of a sanitizer */
+	bool entry; /* ENTRY_SYMBOL, of a sanitizer */
 	bool execs; /* calls a function that runs another program */
 };
 
@@ -106,8 +109,8 @@ static void look_at_symbols(Elf *elf, const GElf_Shdr *sh, Elf_Data *d,
 }
 
 /*
- * Ours is seen by its note first: -rdynamic exports ENTRY_SYMBOL as well. A
- * file without section headers may exec whatever it likes.
+ * Look for our note first: with -rdynamic our programs export ENTRY_SYMBOL as
+ * well. A file without section headers is taken to call exec.
  */
 static enum elf_hooks look(Elf *elf, bool *execs)
 {
@@ -134,7 +137,7 @@ static enum elf_hooks look(Elf *elf, bool *execs)
 	return found ? found : symbols.entry ? HOOKS_SANITIZER : HOOKS_NONE;
 }
 
-/* Returns false if @path is no ELF file that can be read. */
+/* False if @path is not a readable ELF file. */
 static bool look_at_file(const char *path, enum elf_hooks *found, bool *execs)
 {
 	int fd;
@@ -172,7 +175,7 @@ bool elf_loads_hooks(const char *path)
 	return ours;
 }
 
-/* Has this file neither hooks nor a way to a program that may have them? */
+/* True if this file has no hooks and no way to start a program that may. */
 static bool is_without(void *ctx, const char *path)
 {
 	enum elf_hooks found = HOOKS_NONE;

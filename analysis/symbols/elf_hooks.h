@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_hooks - was a program built for the source instr?
+ * elf_hooks - find out whether a program was built for the source instr
  *
- * libcomdet-instr.a leaves a note in the file that it is linked to, the shared
- * library is named among the libraries it needs; so is ThreadSanitizer's.
+ * libcomdet-instr.a leaves a note in the file that it is linked into. The
+ * shared library is named among the libraries that the file needs; so is
+ * ThreadSanitizer's.
  */
 #ifndef COMDET_ANALYSIS_SYMBOLS_ELF_HOOKS_H
 #define COMDET_ANALYSIS_SYMBOLS_ELF_HOOKS_H
@@ -16,19 +17,19 @@ enum elf_hooks {
 	HOOKS_SANITIZER, /* libtsan, or clang's own in the program */
 };
 
-/* What the program at @path has; what cannot be read has none. */
+/* The hooks of the program at @path; HOOKS_NONE if it cannot be read. */
 enum elf_hooks elf_hooks(const char *path);
 
 /*
- * Has a library that the program at @path is started with our hooks? False if
- * the loader cannot be asked.
+ * True if a library that the program at @path is started with has our hooks;
+ * false if the loader cannot be asked.
  */
 bool elf_loads_hooks(const char *path);
 
 /*
- * Is it certain that the process that starts as @path never has hooks? Then
- * neither the program has them nor a library that it is started with, and none
- * of them calls exec. False of what cannot be looked at.
+ * True if the process that starts as @path certainly never has hooks: neither
+ * the program nor a library that it is started with has them, and none of them
+ * calls exec. False if that cannot be found out.
  */
 bool elf_never_hooked(const char *path);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_inspect - will a program load our preload library?
+ * elf_inspect - find out whether a program will load our preload library
  */
 #include <elf.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ enum {
 		snprintf((p)->why, sizeof((p)->why), __VA_ARGS__);             \
 	} while (0)
 
-/* As execvp: @name itself if it has a slash, else along PATH. */
+/* Search as execvp does: @name itself if it has a slash, else along PATH. */
 static bool find_program(struct program *p, const char *name)
 {
 	const char *dir = getenv("PATH"), *end;
@@ -88,7 +88,7 @@ static const char *machine_name(unsigned int machine)
 	}
 }
 
-/* The kernel raises privileges at exec: the loader then ignores preloads. */
+/* If the kernel raises privileges at exec, the loader ignores LD_PRELOAD. */
 static bool gains_privilege(int fd, const struct stat *st, const char **how)
 {
 	struct statvfs fs;
@@ -117,7 +117,7 @@ static bool has_soname_of_loader(int fd, const Elf64_Phdr *ph, int n)
 	char buf[65536];
 	ssize_t got;
 
-	/* A loader started by hand: its strings are in its first segment. */
+	/* A loader started by hand has its strings in its first segment. */
 	for (int i = 0; i < n; i++) {
 		if (ph[i].p_type != PT_LOAD)
 			continue;
@@ -227,7 +227,7 @@ static void judge_elf(struct program *p, int fd, const struct stat *st,
 	}
 }
 
-/* The interpreter named by the "#!" line @head, into p->loaded. */
+/* Put the interpreter that the "#!" line @head names into p->loaded. */
 static bool script_interpreter(struct program *p, char *head)
 {
 	char *name = head + 2 + strspn(head + 2, " \t");
@@ -311,10 +311,10 @@ static void judge_file(struct program *p, int depth)
 		      safe_text(p->loaded));
 		return;
 	}
-	/* Non-blocking: opening a pipe must not wait for its other end. */
+	/* Do not block: opening a pipe would wait for its other end. */
 	fd = open(p->loaded, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return; /* may be executed, not read: take it as it is */
+		return; /* executable but not readable: accept it */
 	judge_content(p, fd, depth);
 	close(fd);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_inspect - will a program load our preload library?
+ * elf_inspect - find out whether a program will load our preload library
  *
- * The dynamic loader ignores LD_PRELOAD without a word in programs that are
- * static, of another ABI, or privileged. record looks first and says so.
+ * The dynamic loader silently ignores LD_PRELOAD in programs that are static,
+ * of another ABI, or privileged. record looks first and says so.
  */
 #ifndef COMDET_ANALYSIS_SYMBOLS_ELF_INSPECT_H
 #define COMDET_ANALYSIS_SYMBOLS_ELF_INSPECT_H
@@ -12,21 +12,24 @@
 #include <stddef.h>
 
 enum program_kind {
-	PROGRAM_FITS,       /* a dynamic x86-64 program for glibc */
-	PROGRAM_NOT_FOUND,  /* 127 */
-	PROGRAM_CANNOT_RUN, /* 126 */
-	PROGRAM_NO_PRELOAD, /* it would run, and unprofiled */
+	PROGRAM_FITS,       /* a dynamic x86-64 program of glibc */
+	PROGRAM_NOT_FOUND,  /* exit status 127 */
+	PROGRAM_CANNOT_RUN, /* exit status 126 */
+	PROGRAM_NO_PRELOAD, /* it would run unprofiled */
 };
 
 struct program {
 	enum program_kind kind;
 	char path[4096];   /* what to exec */
 	char loaded[4096]; /* the ELF file behind it; a script's interpreter */
-	char why[1024];    /* in words, with what to do, unless it fits */
+	char why[1024];    /* in words, with advice, unless it fits */
 	int shell; /* neither ELF nor "#!": /bin/sh reads it, as execvp does */
 };
 
-/* Find @name as execvp would, follow scripts to their interpreter, judge. */
+/*
+ * Find @name as execvp would, follow scripts to their interpreter, and judge
+ * the program.
+ */
 void program_inspect(struct program *p, const char *name);
 
 /*

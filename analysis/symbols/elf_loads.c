@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_loads - the libraries that a program is started with
+ * elf_loads - list the libraries that a program is started with
  *
- * As ldd does it: a program of glibc that is started with
- * LD_TRACE_LOADED_OBJECTS gets no further than its loader, which prints a line
- * for each library: "libm.so.6 => /lib/libm.so.6 (0x...)", or its path alone.
+ * This works as ldd does: with LD_TRACE_LOADED_OBJECTS in the environment, a
+ * program of glibc gets no further than its loader, which prints a line for
+ * each library: "libm.so.6 => /lib/libm.so.6 (0x...)", or the path alone.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -22,7 +22,7 @@ enum {
 	LOADER_SECONDS = 5
 };
 
-/* Without one the kernel would start the program itself. */
+/* A program that names no loader would be started itself by the kernel. */
 static bool names_a_loader(const char *path)
 {
 	int fd;
@@ -47,7 +47,7 @@ static pid_t start_loader(const char *path, const int pipe[2])
 
 	if (!pid) {
 		signal(SIGALRM, SIG_DFL);
-		alarm(LOADER_SECONDS); /* an exec keeps it */
+		alarm(LOADER_SECONDS); /* survives exec */
 		if (null < 0 || dup2(null, 0) < 0 || dup2(pipe[1], 1) < 0 ||
 		    dup2(null, 2) < 0 ||
 		    setenv("LD_TRACE_LOADED_OBJECTS", "1", 1))
@@ -60,7 +60,10 @@ static pid_t start_loader(const char *path, const int pipe[2])
 	return pid;
 }
 
-/* The path in a line of the loader: NULL if it found none, "" if no file. */
+/*
+ * The path in a line of the loader; NULL if it found no library, "" if the line
+ * names no file.
+ */
 static const char *path_in(char *line)
 {
 	char *arrow = strstr(line, " => "), *end = strstr(line, " (0x");

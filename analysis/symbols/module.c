@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module - one ELF file and what its symbols and DWARF say, through libdwfl
+ * module - the symbols and DWARF of one ELF file, through libdwfl
  *
  * The module is reported to libdwfl at bias 0, so that its addresses are those
  * of the file's program headers.
@@ -21,7 +21,7 @@
 #include "analysis/base/util.h"
 
 struct segment {
-	uint64_t offset, vaddr, bytes; /* bytes in memory, from the page on */
+	uint64_t offset, vaddr, bytes; /* in memory, from a page's start */
 	bool exec;
 };
 
@@ -34,7 +34,7 @@ struct module {
 	size_t segments;
 };
 
-/* The C++ runtime's, declared here because there is no C header for it. */
+/* From the C++ runtime, which has no C header for it. */
 char *__cxa_demangle(const char *name, char *buf, size_t *size, int *status);
 
 static char *debug_path;
@@ -95,7 +95,7 @@ static void read_segments(struct module *m, int fd)
 	elf_end(elf);
 }
 
-/* A regular file, without waiting for anything else that may be there. */
+/* Open a regular file, without waiting if it is something else. */
 static int open_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -126,7 +126,7 @@ struct module *module_open(const char *path, const uint8_t *id, size_t id_bytes)
 	m->dwfl = m->segments ? dwfl_begin(&callbacks) : NULL;
 	if (m->dwfl) {
 		dwfl_report_begin(m->dwfl);
-		/* On success the descriptor is libdwfl's. */
+		/* On success libdwfl owns the descriptor. */
 		m->mod = dwfl_report_elf(m->dwfl, path, path, fd, 0, true);
 		dwfl_report_end(m->dwfl, NULL, NULL);
 	}
@@ -189,7 +189,7 @@ static const char *die_name(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-/* Where the inlined function @die was called, into @f. */
+/* Put the place where the inlined function @die was called into @f. */
 static void call_site(Dwarf_Die *cu, Dwarf_Die *die, struct frame *f)
 {
 	Dwarf_Attribute attr;
@@ -204,7 +204,7 @@ static void call_site(Dwarf_Die *cu, Dwarf_Die *die, struct frame *f)
 		f->file = dwarf_filesrc(files, n, NULL, NULL);
 }
 
-/* Names, and the places of calls, from the nested scopes of @vaddr. */
+/* Take names and places of calls from the nested scopes of @vaddr. */
 static int frames_of_dwarf(struct module *m, uint64_t vaddr,
 			   struct frame *frame)
 {
@@ -215,7 +215,10 @@ static int frames_of_dwarf(struct module *m, uint64_t vaddr,
 
 	if (!cu || dwarf_getscopes(cu, vaddr - bias, &lexical) <= 0)
 		return 0;
-	/* Of the first scope, the nesting in code and not in the source. */
+	/*
+	 * How scopes nest in the code around the first, rather than in the
+	 * source.
+	 */
 	n = dwarf_getscopes_die(&lexical[0], &scope);
 	for (int i = 0; i < n && frames < FRAMES_MAX; i++) {
 		int tag = dwarf_tag(&scope[i]);
@@ -266,7 +269,7 @@ char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,
 	const char *name = dwfl_module_addrinfo(m->mod, vaddr, &offset, &sym,
 						NULL, NULL, NULL);
 
-	/* The nearest symbol below is not enough: it must reach this far. */
+	/* The nearest symbol below @vaddr must be long enough to contain it. */
 	if (!name || offset >= sym.st_size)
 		return NULL;
 	*start = vaddr - offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module - one ELF file and what its symbols and DWARF say, through libdwfl
+ * module - the symbols and DWARF of one ELF file, through libdwfl
  */
 #ifndef COMDET_ANALYSIS_SYMBOLS_MODULE_H
 #define COMDET_ANALYSIS_SYMBOLS_MODULE_H
@@ -19,8 +19,9 @@ enum module_state {
 struct module;
 
 /*
- * Open @path and compare its build-id with @id (@id_bytes, 0: unknown, then it
- * is believed). Never fails: the state tells.
+ * Open @path and compare its build-id with the @id_bytes bytes at @id; with 0
+ * bytes it is unknown and not compared. Never fails: the state says what was
+ * found.
  */
 struct module *module_open(const char *path, const uint8_t *id,
 			   size_t id_bytes);
@@ -29,13 +30,13 @@ enum module_state module_state(const struct module *m);
 int module_error(const struct module *m);
 
 /*
- * The address, as the file's program headers count, of what was mapped from
- * @file_offset. Where two segments share a page, @exec chooses.
+ * The address, as in the file's program headers, of what was mapped from
+ * @file_offset. Where two segments share a page, @exec chooses one.
  */
 bool module_vaddr(const struct module *m, uint64_t file_offset, bool exec,
 		  uint64_t *vaddr);
 
-/* One of the functions that an instruction is in, by inlining. */
+/* One of the functions that contain an instruction, through inlining. */
 struct frame {
 	char *function;   /* malloc'ed; NULL: unknown */
 	const char *file; /* lives as long as the module; NULL: unknown */
@@ -47,14 +48,14 @@ enum {
 };
 
 /*
- * The frames of the instruction at @vaddr, innermost first: the function that
- * it was written in, then those that this was inlined into, each with the
- * line of the call. At least one is filled in; returns how many.
+ * Fill in the frames of the instruction at @vaddr, innermost first: the
+ * function that it was written in, then the functions that this one was inlined
+ * into, each with the line of the call. Returns how many, at least one.
  */
 int module_code(struct module *m, uint64_t vaddr,
 		struct frame frame[FRAMES_MAX]);
 
-/* The variable that contains @vaddr: a malloc'ed name, or NULL. */
+/* The name of the variable that contains @vaddr, malloc'ed, or NULL. */
 char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,
 		      uint64_t *size);
 

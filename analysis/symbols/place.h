@@ -9,16 +9,16 @@
 
 /*
  * An instruction. Strings live as long as the struct symbols. Function, file
- * and line are the innermost that are not of a system header: what the user
- * wrote rather than what the library inlined there.
+ * and line are the innermost ones outside of system headers: what the user
+ * wrote, rather than what a library inlined there.
  */
 struct place {
 	const char *module;   /* path, "[vdso]", or "?" */
-	uint64_t offset;      /* from where the module was loaded */
+	uint64_t offset;      /* from the module's load address */
 	const char *function; /* NULL: unknown */
-	const char *file;     /* as the compiler was given it; NULL: unknown */
+	const char *file;     /* as given to the compiler; NULL: unknown */
 	int line;             /* 0: unknown */
-	/* Of the instruction itself if that is another place, else NULL, 0. */
+	/* The instruction's own place if it differs, else NULL and 0. */
 	const char *inner_function, *inner_file;
 	int inner_line;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols - from addresses of a profiled process to names, offline
+ * symbols - turn addresses of a profiled process into names, offline
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct symbols {
 	bool lookup;
 	struct known_module *known;
 	size_t n, room;
-	char **kept; /* strings handed out */
+	char **kept; /* strings that callers hold */
 	size_t keeps, keep_room;
 };
 
@@ -66,8 +66,8 @@ static bool same_file(const struct cdp_map *a, const struct cdp_map *b)
 }
 
 /*
- * The mapping of the beginning of the file that @m is a part of: it carries
- * the build-id, and addresses in the module count from it.
+ * The mapping of the start of the file that @m is a part of: it carries the
+ * build-id, and offsets in the module count from it.
  */
 static const struct cdp_map *first_map(const struct process *p,
 				       const struct cdp_map *m)
@@ -106,7 +106,10 @@ static char *problem_of(const struct known_module *k)
 	}
 }
 
-/* Recorded elsewhere, so that a path alone says nothing of a file here. */
+/*
+ * True if it was recorded elsewhere: then the file at a path here may be
+ * another.
+ */
 static bool is_foreign(const struct process *p)
 {
 	char host[sizeof(p->header.host)] = "";
@@ -123,7 +126,7 @@ static struct module *open_known(struct known_module *k)
 	size_t n = strlen(k->path), d = sizeof(deleted) - 1;
 	struct module *m = module_open(k->path, k->id, k->id_bytes);
 
-	/* Rebuilt identically? Only the build-id can tell. */
+	/* Only the build-id tells whether it was rebuilt without a change. */
 	if (module_state(m) == MODULE_GONE && k->id_bytes && n > d &&
 	    !strcmp(k->path + n - d, deleted)) {
 		char *path = strndup(k->path, n - d);
@@ -137,7 +140,10 @@ static struct module *open_known(struct known_module *k)
 	return m;
 }
 
-/* The module of mapping @m, opened at the first request; NULL if unusable. */
+/*
+ * The module of mapping @m, opened when first asked for; NULL if it is
+ * unusable.
+ */
 static struct module *module_of(struct symbols *s, const struct process *p,
 				const struct cdp_map *m)
 {
@@ -148,7 +154,7 @@ static struct module *module_of(struct symbols *s, const struct process *p,
 
 	if (!s->lookup || m->path[0] != '/')
 		return NULL;
-	/* A recording of perf may know the mapping of the code alone. */
+	/* An imported recording may have the mapping of the code alone. */
 	if (!id_bytes) {
 		id = m->build_id;
 		id_bytes = m->build_id_bytes;
@@ -254,7 +260,10 @@ static enum object_kind kind_of_map(const struct cdp_map *m)
 	return OBJECT_MAPPED;
 }
 
-/* Is any part of the file mapped executable? Then its data is a module's. */
+/*
+ * True if any part of the file is mapped executable: its data belongs to a
+ * module.
+ */
 static bool is_module(const struct process *p, const struct cdp_map *m)
 {
 	for (size_t i = 0; i < p->maps; i++)
@@ -293,7 +302,7 @@ void symbols_object(struct symbols *s, const struct process *process,
 		return;
 	if (!module_vaddr(module, addr - m->start + m->file_offset, false,
 			  &vaddr)) {
-		/* Memory from mmap that lies behind the module's data. */
+		/* This is memory from mmap that follows the module's data. */
 		*out = (struct object){ .kind = OBJECT_UNNAMED, .start = addr };
 		return;
 	}

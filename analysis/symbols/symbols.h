@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols - from addresses of a profiled process to names, offline
+ * symbols - turn addresses of a profiled process into names, offline
  *
- * The mapping of the address names a file; the file's symbol table and DWARF
- * lines (its own or a separate debug file's, found by build-id under
- * /usr/lib/debug, or through debuginfod if the user has set
- * DEBUGINFOD_URLS) give the rest. A file whose build-id is not the
- * recorded one is not believed: module and offset are all that is shown then.
+ * The mapping that contains an address names a file. Its symbol table and DWARF
+ * lines give the names; they may be in a separate debug file, found by build-id
+ * under /usr/lib/debug, or through debuginfod if the user has set
+ * DEBUGINFOD_URLS. A file with another build-id than the recorded one is not
+ * used: then only module and offset are shown.
  */
 #ifndef COMDET_ANALYSIS_SYMBOLS_SYMBOLS_H
 #define COMDET_ANALYSIS_SYMBOLS_SYMBOLS_H
@@ -22,8 +22,8 @@ struct symbols;
 
 enum object_kind {
 	OBJECT_STATIC,  /* a variable of a module */
-	OBJECT_MODULE,  /* data of a module, no symbol for it */
-	OBJECT_HEAP,    /* the heap of brk */
+	OBJECT_MODULE,  /* data of a module, without a symbol */
+	OBJECT_HEAP,    /* the heap that brk extends */
 	OBJECT_STACK,   /* the main thread's stack */
 	OBJECT_MAPPED,  /* a file, shared memory */
 	OBJECT_UNNAMED, /* memory from mmap: heaps and threads' stacks */
@@ -38,23 +38,23 @@ struct object {
 	enum object_kind kind;
 };
 
-/* With @lookup false modules and offsets alone are given. */
+/* With @lookup false it gives modules and offsets only. */
 struct symbols *symbols_new(bool lookup);
 void symbols_free(struct symbols *s);
 
-/* @generation as in struct pair_row. */
+/* @generation means the same as in struct pair_row. */
 void symbols_place(struct symbols *s, const struct process *process,
 		   uint64_t ip, uint64_t generation, struct place *out);
 void symbols_object(struct symbols *s, const struct process *process,
 		    uint64_t addr, uint64_t generation, struct object *out);
 
 /*
- * What the user should hear about module number @i, counted from 0: that its
- * file is gone or another one by now. NULL when all were told.
+ * A message for the user about module number @i, counted from 0, whose file is
+ * gone or has changed; NULL after the last.
  */
 const char *symbols_problem(const struct symbols *s, size_t i);
 
-/* "counters+8", "heap", ...; a string of safe_text's kind. */
+/* "counters+8", "heap", ...; valid as long as a result of safe_text. */
 const char *object_text(const struct object *o);
 const char *object_kind_text(enum object_kind kind);
 
