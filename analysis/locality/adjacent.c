@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * adjacent - does an adjacent-line prefetcher pay for what it costs
+ * adjacent - predict whether an adjacent-line prefetcher pays
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "analysis/base/util.h"
 
 enum {
-	HALVINGS = 60 /* of a reuse distance, to find one */
+	HALVINGS = 60 /* steps of a bisection */
 };
 
 #define RD_MAX exp2(REUSE_TIME_BITS)
 
-/* All accesses under one shared cache, whoever made them. */
+/* All accesses under one shared cache, by any thread. */
 struct interleaved {
 	uint32_t process, domain;
 	struct reuse_histogram histogram;
@@ -29,8 +29,7 @@ struct search {
 	double llc_lines, private_lines;
 	struct interleaved **under;
 	size_t unders, unders_room;
-	double *dram_from; /* rd, of each cell that is a thread's; < 0: not yet
-			    */
+	double *dram_from; /* rd, by cell of a thread; < 0: not known yet */
 };
 
 static bool has(const struct reuse_streams *s, enum reuse_basis basis,
@@ -62,7 +61,7 @@ static double weight_of(const struct reuse_cell *c)
 	return reuse_histogram_total(&c->histogram).weight;
 }
 
-/* Lines that all threads go through while @cell makes @rd accesses. */
+/* The lines that all threads touch while @cell makes @rd accesses. */
 static double lines_while(const struct search *x, const struct reuse_cell *cell,
 			  double rd)
 {
@@ -79,7 +78,7 @@ static double lines_while(const struct search *x, const struct reuse_cell *cell,
 	return lines;
 }
 
-/* The reuse distance of @cell from which on a line has left the cache. */
+/* The reuse distance of @cell beyond which a line has left the cache. */
 static double dram_from(const struct search *x, const struct reuse_cell *cell)
 {
 	double low = 0, high = RD_MAX;
@@ -145,8 +144,8 @@ static bool of_lines(const struct search *x, const struct reuse_row *row,
 }
 
 /*
- * An access and the next one under its cache, by the same core or by another:
- * the stream that shared caches see.
+ * Sum each access and the next one under its cache, by the same core or by
+ * another: the stream that shared caches see.
  */
 static void interleave(struct search *x)
 {
@@ -175,7 +174,7 @@ static void interleave(struct search *x)
 		locality_init(&x->under[i]->locality, &x->under[i]->histogram);
 }
 
-/* Of @all uses, those that are meant. */
+/* The uses that a rate is about, among all. */
 struct sum {
 	double weight, squares;
 	struct reuse_mass all;
@@ -195,7 +194,9 @@ static struct adjacent_estimate estimate(const struct sum *s)
 	e.by = (struct interval){ s->weight, s->weight };
 	if (!(reuse_mass_variance(&s->all) > 0))
 		return e;
-	/* What one more use would have been if there was none. */
+	/*
+	 * If there was none, take the weight that a single use would have had.
+	 */
 	unit = s->weight > 0 ? s->weight / n : s->all.squares / s->all.weight;
 	e.by = interval_count(n);
 	e.by.low *= unit;
@@ -251,8 +252,10 @@ static double square(double x)
 	return x * x;
 }
 
-/* Limits of a product, and of a difference, by those of its independent parts
- * (Zou and Donner, Statistics in Medicine 27, 2008). */
+/*
+ * The limits of a product, and of a difference, from those of its independent
+ * parts (Zou and Donner, Statistics in Medicine 27, 2008).
+ */
 static struct adjacent_estimate times(struct adjacent_estimate r,
 				      const struct latency *l)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * band - how sure a miss ratio is
+ * band - the sampling error of a miss ratio
  *
  * The ratio m(C) = P(rd >= X), distance(X) = C, depends on the sample twice:
  * through the share above X, and through X. To first order a use of reuse
@@ -9,19 +9,19 @@
  *	[r >= X] - m + slope (min(r, X) - C),    slope = -dm/dC
  *
  * since a stream with longer distances fills the cache sooner. The variance is
- * the sum of (w^2 - w) / W^2 times the square of that. For the slope the
- * difference over what the distance itself may be off by is taken: a curve of
- * steps has no other.
+ * the sum of (w^2 - w) / W^2 times the square of that. A curve of steps has no
+ * derivative, so the slope is the difference over the range that sampling
+ * leaves open for the distance.
  *
- * What phases do to distances is taken as known, and everything here is in
- * distances of one phase.
+ * The effect of phases on distances is taken as known, and everything here is
+ * in distances of a single phase.
  *
- * A part of the stream has its own share and, uses of its own making up little
- * of the stream, the X of the stream as given.
+ * A part of the stream has its own share above X. Its uses are only a few of
+ * the stream's, so X is taken as given.
  *
  * The limits are Wilson's for as many uses of equal weight as would have this
- * variance, so they stay within 0 and 1 and are not empty where nothing or
- * everything missed.
+ * variance. So they stay within 0 and 1, and the interval is not empty where
+ * nothing or everything missed.
  */
 #include <math.h>
 
@@ -41,7 +41,10 @@ static double square(double x)
 	return x * x;
 }
 
-/* Squared effect of a use, averaged over a span; @never: it misses anyway. */
+/*
+ * The squared effect of a use, averaged over a span. @never: it misses at any
+ * X.
+ */
 static double span_effect(const struct effect *e, struct locality_span s,
 			  int never)
 {
@@ -50,7 +53,7 @@ static double span_effect(const struct effect *e, struct locality_span s,
 	double middle = (s.low + fmin(s.high, e->reach)) / 2;
 	double sum = 0;
 
-	/* What is above X is cut to X; the rest lies about its middle. */
+	/* What is above X is cut to X; the rest counts at its middle. */
 	if (longer > 0)
 		sum += longer *
 		       square(1 - e->ratio + e->slope * (e->reach - e->lines));
@@ -73,7 +76,7 @@ static double bins_variance(const struct effect *e,
 	return sum;
 }
 
-/* What @rd would be cut to @reach had the end not come at @time. */
+/* The expected rd, cut to @reach, of a use that the end cut off at @time. */
 static double expected(const struct locality *l, double time, double reach,
 		       double lines)
 {
@@ -105,11 +108,11 @@ static double never_variance(const struct effect *e, const struct locality *l,
 	return sum;
 }
 
-/* Standard error of the distance at @reach. */
+/* The standard error of the distance at @reach. */
 static double distance_error(const struct locality *l, double reach,
 			     double lines)
 {
-	/* As if of a ratio that is the distance itself. */
+	/* The same formula, for the distance itself instead of a ratio. */
 	struct effect e = { reach, lines, 1, 1 };
 	const struct reuse_histogram *h = l->stream;
 	double sum = 0;
@@ -134,7 +137,7 @@ static double miss_at(const struct locality *l, double lines)
 	return locality_miss_from(l->stream, locality_uniform_reach(l, lines));
 }
 
-/* Minus the slope of the curve at @lines, over what sampling leaves open. */
+/* Minus the slope of the curve at @lines, over the distance's interval. */
 static double slope_at(const struct locality *l, double lines, double reach)
 {
 	double delta = Z_95 * distance_error(l, reach, lines);
@@ -158,14 +161,14 @@ struct interval locality_band(const struct locality *l,
 
 	if (!(total.weight > 0))
 		return interval_share(0, 0);
-	/* Beyond the longest reuse the curve is level. */
+	/* Beyond the longest reuse the curve is flat. */
 	if (part == l->stream && e.reach <= l->point[l->points - 1].rd)
 		e.slope = slope_at(l, e.lines, e.reach);
 	variance = bins_variance(&e, part->reuse, 0) +
 		   bins_variance(&e, part->invalidated, 1) +
 		   never_variance(&e, l, part);
 	variance /= square(total.weight);
-	/* All were counted. */
+	/* Every access was counted. */
 	if (!(reuse_mass_variance(&total) > 0))
 		return (struct interval){ e.ratio, e.ratio };
 	n = square(total.weight) / reuse_mass_variance(&total);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binomial - where the number of lines in between is drawn, not given
+ * binomial - miss ratios where the number of lines in between is random
  *
- * Shen's formula draws it: each of the other lines of the footprint is touched
- * in between with the same probability, so the stack distance is binomial with
- * StatStack's as its mean. A set-associative cache draws from it which lines
- * fall into the same set.
+ * Shen's formula: each of the other lines of the footprint is touched in
+ * between with the same probability, so the stack distance is binomial and
+ * StatStack's is its mean. In a set-associative cache, each line in between
+ * falls into the same set with the same probability.
  */
 #include <math.h>
 
@@ -17,7 +17,7 @@ enum {
 	TERMS_MAX = 10000
 };
 
-#define NORMAL_FROM 2000. /* variance from which on it is nearly normal */
+#define NORMAL_FROM 2000. /* variance above which it is nearly normal */
 
 /* The continued fraction of the incomplete beta function, by Lentz's method
  * (Abramowitz and Stegun 26.5.8); converges fast for x < (a + 1) / (a + b + 2).
@@ -85,7 +85,7 @@ double binomial_tail(double n, double p, double k)
 
 typedef double miss_at(const void *cache, double distance);
 
-/* By Gauss and Legendre's nodes. */
+/* Average @miss over @s with Gauss-Legendre nodes. */
 static double over_span(const struct locality *l, struct locality_span s,
 			miss_at *miss, const void *cache)
 {
@@ -130,7 +130,7 @@ static double average(const struct locality *l,
 }
 
 struct whole_cache {
-	double others; /* lines of the footprint but one */
+	double others; /* lines of the footprint, less one */
 	double lines;
 };
 

@@ -3,9 +3,8 @@
  * binomial - miss ratios where the number of lines in between is random
  *
  * Shen's formula (Shen, Shaw, Meeker and Ding, POPL 2007) takes the stack
- * distance as binomial about StatStack's, which is its mean. In a
- * set-associative cache the number of those lines that fall into the set is
- * binomial too.
+ * distance as binomial, with StatStack's as its mean. In a set-associative
+ * cache the number of those lines that fall into the set is binomial too.
  *
  * Context: analysis. Does not allocate. Needs libm.
  */

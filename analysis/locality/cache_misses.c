@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache_misses - what caches miss that were simulated with the program
+ * cache_misses - the misses of caches that were simulated with the program
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "analysis/base/util.h"
 #include "src/exact/cache_sets.h"
 
-/* The names that this machine has for its own caches, "L2" for any other. */
+/* Name @c as this machine names its own caches, "L2" for any other. */
 static void name_cache(struct host_cache *c)
 {
 	struct host_cache host[HOST_CACHES_MAX];
@@ -40,8 +40,8 @@ static struct host_cache cache_of(const struct cdp_reuse *r)
 }
 
 /*
- * Depth and shape tell caches apart. A cache that cores share is simulated as
- * each thread's own where it is not the last.
+ * Depth and shape identify a cache. A cache that cores share is simulated as
+ * private to each thread where it is not the last.
  */
 static bool same(const struct host_cache *x, const struct host_cache *y)
 {
@@ -63,7 +63,7 @@ static bool stores(const struct cdp_reuse *r)
 	return r->pairing == REUSE_RAW;
 }
 
-/* What one thread of a process misses in one cache. */
+/* The misses of one thread of a process in one cache. */
 struct cache_sum {
 	uint32_t process, thread, domain;
 	struct host_cache cache;
@@ -79,7 +79,10 @@ static void note_cache(struct cache_misses *m, const struct host_cache *c)
 		m->cache[m->caches++] = *c;
 }
 
-/* A thread's records of a cache follow each other, so few sums are begun. */
+/*
+ * Add @row to the last sum if that is of the same thread and cache; a thread's
+ * records of a cache follow each other.
+ */
 static void take(struct cache_misses *m, const struct reuse_row *row)
 {
 	const struct cdp_reuse *r = &row->record;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache_misses - what caches miss that were simulated with the program
+ * cache_misses - the misses of caches that were simulated with the program
  *
  * With exact reuses the source emu simulates caches with their sets
- * (src/exact/cache_sets.h). Accesses are to lines: one to two lines counts
- * twice. Caches of several processes are told apart by depth and shape alone.
+ * (src/exact/cache_sets.h). Accesses are to lines: an access that touches two
+ * lines counts twice. Depth and shape alone identify a cache in several
+ * processes.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_CACHE_MISSES_H
 #define COMDET_ANALYSIS_LOCALITY_CACHE_MISSES_H
@@ -13,7 +14,7 @@
 #include "analysis/profile/profile.h"
 #include "analysis/symbols/symbols.h"
 
-/* Which accesses; -1: all. */
+/* The accesses that are meant; -1 means all. */
 struct cache_part {
 	int64_t thread;          /* row */
 	int64_t process, domain; /* of a shared cache */
@@ -25,7 +26,7 @@ struct cache_part {
 		-1, -1, -1                                                     \
 	}
 
-/* Indexed by whether the access stores. */
+/* Indexed by whether the access is a store. */
 struct cache_count {
 	double accesses[2], misses[2];
 };
@@ -48,8 +49,9 @@ bool cache_misses_count(const struct cache_misses *m,
 			const struct cache_part *part, struct cache_count *c);
 
 /*
- * The caches that a report is about: this machine's if no others were
- * simulated, else those, and *@other is true. Returns how many.
+ * The caches that a report is about: those that were simulated if any of them
+ * is not this machine's, with *@other true, else this machine's. Returns how
+ * many.
  */
 size_t cache_misses_choose(const struct cache_misses *m,
 			   struct host_cache cache[HOST_CACHES_MAX],
@@ -61,14 +63,18 @@ static inline double cache_miss_ratio(const struct cache_count *c)
 
 	double misses = c->misses[0] + c->misses[1];
 
-	/* More where the file is damaged or still being written. */
+	/*
+	 * There can be more misses if the file is damaged or still being
+	 * written.
+	 */
 	if (misses > accesses)
 		return accesses > 0;
 	return accesses > 0 ? misses / accesses : 0;
 }
 
-/* What an instruction, or a source line, misses in each of the caches
- * simulated. */
+/*
+ * The misses of an instruction, or of a source line, in each simulated cache.
+ */
 struct cache_misser {
 	struct place place;
 	double miss[HOST_CACHES_MAX][2];
@@ -80,13 +86,13 @@ struct cache_missers {
 	size_t missers;
 };
 
-/* All instructions that are known to miss, by module and offset. */
+/* All instructions with known misses, by module and offset. */
 void cache_missers_init(struct cache_missers *m, const struct cache_misses *of,
 			const struct profile *p, struct symbols *symbols,
 			const struct cache_part *part);
 void cache_missers_release(struct cache_missers *m);
 
-/* Make them those of source lines, most misses in cache @by first. */
+/* Sum them by source line, with most misses in cache @by first. */
 void cache_missers_join_lines(struct cache_missers *m, size_t by);
 
 #endif

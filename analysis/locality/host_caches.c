@@ -23,7 +23,7 @@ static void take(struct host_cache *c, const hwloc_obj_t object,
 	c->cores = cores > 0 ? (uint32_t)cores : 1;
 	c->shared = c->cores > 1;
 	c->sets = 1;
-	/* hwloc: 0 not known, -1 fully associative. */
+	/* In hwloc 0 means unknown and -1 fully associative. */
 	if (a->associativity > 0) {
 		c->ways = (uint32_t)a->associativity;
 		c->sets = c->bytes / c->line_bytes / c->ways;

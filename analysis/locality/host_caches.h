@@ -17,20 +17,20 @@ struct host_cache {
 	char name[8]; /* L1d, L2, L3 */
 	uint64_t bytes;
 	uint32_t line_bytes;
-	uint64_t sets; /* 1: fully associative, or nothing is known of it */
-	uint32_t ways; /* 0: not known */
+	uint64_t sets; /* 1: fully associative, or unknown */
+	uint32_t ways; /* 0: unknown */
 	uint32_t cores;
-	bool shared; /* by several cores */
+	bool shared; /* several cores share it */
 };
 
 /*
- * The caches that data of one core goes through, the nearest first. Where the
- * cores differ (hybrid processors) these are the first core's.
- * Returns how many were written to @cache; 0 if the machine does not say.
+ * Write the caches between one core and memory to @cache, the nearest first.
+ * Where cores differ (hybrid processors), these are the first core's. Returns
+ * how many; 0 if the machine does not say.
  */
 size_t host_caches(struct host_cache cache[HOST_CACHES_MAX]);
 
-/* Ways to reckon with: all lines where nothing better is known. */
+/* The ways to compute with: as many as lines where they are unknown. */
 static inline uint32_t host_cache_ways(const struct host_cache *c)
 {
 	return c->ways ? c->ways : (uint32_t)(c->bytes / c->line_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * latency - what this machine's DRAM and cache line transfers take
+ * latency - measure how long DRAM and cache line transfers take here
  */
 #include <errno.h>
 #include <hwloc.h>
@@ -19,13 +19,13 @@
 
 enum {
 	LINE_BYTES = 64,
-	BATCHES = 70, /* of a group */
+	BATCHES = 70, /* in a group */
 	BATCH_LOADS = 4000,
-	NODES = 64,       /* lines that are handed over at once */
-	ROUNDS = 350,     /* of a group */
-	WARM_UP = 100,    /* rounds */
-	NODE_BYTES = 512, /* apart: no prefetcher goes from one to the next */
-	YIELD_EVERY = 100000, /* looks at a flag */
+	NODES = 64,           /* lines that are handed over together */
+	ROUNDS = 350,         /* in a group */
+	WARM_UP = 100,        /* rounds */
+	NODE_BYTES = 512,     /* apart, too far for a prefetcher */
+	YIELD_EVERY = 100000, /* reads of a flag */
 };
 
 #define DRAM_BYTES_MIN (UINT64_C(64) << 20)
@@ -64,8 +64,8 @@ struct latency latency_median(double *value, int n)
 }
 
 /*
- * Lines of @bytes each as one ring in random order (Sattolo, 1986): each holds
- * the address of the next.
+ * Link lines of @bytes each into one ring in random order (Sattolo, 1986): each
+ * holds the address of the next.
  */
 static void chain(unsigned char *mem, size_t lines, size_t bytes)
 {
@@ -119,7 +119,7 @@ int latency_of_dram(uint64_t llc_bytes, struct latency *l)
 	return 0;
 }
 
-/* Two processors of @set, of different cores if there are such. */
+/* Choose two processors of @set, of different cores if there are any. */
 static int choose(const cpu_set_t *set, int cpu[2])
 {
 	hwloc_topology_t t;
@@ -154,10 +154,10 @@ static int choose(const cpu_set_t *set, int cpu[2])
 }
 
 /*
- * The other thread modifies the lines when turn is odd and hands them over; -1
+ * The other thread modifies the lines when turn is odd, then makes it even; -1
  * ends it. (A) its store of an even turn pairs with the load in take_turn: the
- * lines have been modified; (B) the same the other way round: they have been
- * read.
+ * lines have been modified. (B) the same the other way round: the lines have
+ * been read.
  */
 struct handover {
 	_Alignas(128) _Atomic int turn;
@@ -165,7 +165,7 @@ struct handover {
 	int cpu;
 };
 
-/* Wait until the turn is odd or even, as @odd says; -1 always is. */
+/* Wait until the turn is odd, or even unless @odd; -1 ends the wait too. */
 static int await(struct handover *h, int odd)
 {
 	int turn;
@@ -174,7 +174,7 @@ static int await(struct handover *h, int odd)
 		turn = atomic_load_explicit(&h->turn, memory_order_acquire);
 		if (turn < 0 || (turn & 1) == odd)
 			return turn;
-		/* Another program may have the other processor. */
+		/* Another program may be running on the other processor. */
 		if (i % YIELD_EVERY == 0)
 			sched_yield();
 	}
@@ -199,7 +199,7 @@ static void *modify(void *arg)
 		for (int i = 0; i < NODES; i++) {
 			unsigned char *node = h->lines + i * NODE_BYTES;
 
-			/* Beside the address of the next. */
+			/* Store beside the address of the next line. */
 			((volatile long *)node)[1] = turn;
 		}
 		/* (A) */
@@ -208,7 +208,7 @@ static void *modify(void *arg)
 	return NULL;
 }
 
-/* ROUNDS times. */
+/* Time ROUNDS rounds. */
 static void time_rounds(struct handover *h, double *ns)
 {
 	double overhead = INFINITY;
@@ -223,7 +223,7 @@ static void time_rounds(struct handover *h, double *ns)
 		walk(h->lines, NODES);
 		if (i >= 0)
 			ns[i] = (double)(now_ns() - start) / NODES;
-		/* What the clock and cached lines take is no transfer. */
+		/* Subtract what the clock and cached lines take. */
 		start = now_ns();
 		walk(h->lines, 0);
 		overhead = fmin(overhead, (double)(now_ns() - start) / NODES);
@@ -232,7 +232,7 @@ static void time_rounds(struct handover *h, double *ns)
 		ns[i] = fmax(0, ns[i] - overhead);
 }
 
-/* A group: with a thread and lines of its own. */
+/* Measure a group, with a thread and lines of its own. */
 static int time_group(const int cpu[2], double *ns)
 {
 	struct handover *h;

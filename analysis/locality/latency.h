@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * latency - what this machine's DRAM and cache line transfers take
+ * latency - measure how long DRAM and cache line transfers take here
  *
- * Both are loads that wait for each other: a chain of lines in random order, so
- * that neither prefetchers nor overlap help. Batches are timed one by one and
- * their median is taken, which an interruption does not move. They come in
- * groups, since batches in a row have more in common than their median tells.
+ * Both are measured with loads that wait for each other: a chain of lines in
+ * random order, so that neither prefetchers nor overlap help. Batches are timed
+ * one by one; their median does not change if a few are interrupted. They come
+ * in groups, since batches in a row resemble each other more than independent
+ * ones, and their own spread would hide that.
  *
- * Context: analysis. Makes a thread, changes the caller's affinity for a while
- * and takes the memory it says. Some two seconds.
+ * Context: analysis. Starts a thread, changes the caller's affinity for a while
+ * and allocates the memory it names. Takes about two seconds.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_LATENCY_H
 #define COMDET_ANALYSIS_LOCALITY_LATENCY_H
@@ -19,7 +20,7 @@
 
 struct latency {
 	double ns;
-	struct interval by; /* 95 %, of the median */
+	struct interval by; /* 95 % interval of the median */
 };
 
 enum {
@@ -27,23 +28,23 @@ enum {
 };
 
 /*
- * The median of LATENCY_GROUPS times @n values, the groups one after the other,
- * which it sorts. Limits are the least and the greatest median of a group: that
- * all six are on one side of what groups have in the median happens once in 32.
+ * The median of LATENCY_GROUPS times @n values, the groups one after the other;
+ * sorts @value. The limits are the least and the greatest median of a group:
+ * that the medians of all six groups lie on the same side of the true one
+ * happens once in 32 times.
  */
 struct latency latency_median(double *value, int n);
 
 /*
- * A load from DRAM: of a chain through four times @llc_bytes, at least 64 MiB,
- * in huge pages where the kernel gives them.
- * Returns 0 or -errno.
+ * Measure a load from DRAM, with a chain through four times @llc_bytes and at
+ * least 64 MiB, in huge pages where the kernel gives them. Returns 0 or -errno.
  */
 int latency_of_dram(uint64_t llc_bytes, struct latency *l);
 
 /*
- * A load of a line that another core has modified. Of the processors that this
- * process may use two of different cores are taken, of one if there is one
- * only. Returns 0, or -errno: -ENODEV if it may use one processor alone.
+ * Measure a load of a line that another core has modified. Uses two processors
+ * that this process may run on, of different cores if possible. Returns 0, or
+ * -errno: -ENODEV if it may run on one processor only.
  */
 int latency_of_transfer(struct latency *l);
 

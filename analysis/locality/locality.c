@@ -25,10 +25,10 @@ double locality_miss_stack(const struct locality *l,
 }
 
 /*
- * A line that is not touched is out after A accesses, A the least number for
- * which the sum of P(T > t) over t < A is the cache's size. That sum is one
- * more than distance(A - 1). Times are whole: what is above A is A + 1 or more,
- * and one half keeps rounding out of it.
+ * A line that is not touched is evicted after A accesses, A the least number
+ * for which the sum of P(T > t) over t < A is the cache's size. That sum is one
+ * more than distance(A - 1). Times are whole numbers: above A means A + 1 or
+ * more, and adding one half avoids rounding errors.
  */
 double locality_miss_aet(const struct locality *l,
 			 const struct reuse_histogram *part, double lines)

@@ -2,14 +2,15 @@
 /*
  * locality - stack distances and miss ratios of a stream, phases included
  *
- * The distance never falls as the reuse time grows, so a cache size has one
- * reuse distance from which on accesses miss, and a miss ratio is a sum over
- * the bins above it.
+ * The distance never falls as the reuse time grows. So for each cache size
+ * there is one reuse distance from which on accesses miss, and a miss ratio is
+ * a sum over the bins above it.
  *
- * A ratio is asked for a part of the stream (a site, a thread, loads alone) or
- * for the stream itself: the stream decides how many lines lie between use and
- * reuse, the part which reuses are counted. Cold, dangling and invalidated uses
- * miss in every cache; an invalidated line takes no room from the store on.
+ * A ratio is computed for a part of the stream (a site, a thread, loads alone)
+ * or for the whole: the stream decides how many lines lie between use and
+ * reuse, the part decides which reuses are counted. Cold, dangling and
+ * invalidated uses miss in every cache; an invalidated line takes no room from
+ * the store on.
  *
  * Context: analysis. Does not allocate. Needs libm.
  */

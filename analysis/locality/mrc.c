@@ -52,7 +52,7 @@ struct mrc_cache mrc_cache(const struct locality *l,
 	return c;
 }
 
-/* Errors of different streams are independent: their squares add up. */
+/* The errors of different streams are independent, so their squares add up. */
 static double add_error(double a, double weight, double b, double w)
 {
 	return sqrt(a * a * weight * weight + b * b * w * w) / (weight + w);
@@ -109,7 +109,7 @@ double mrc_distances_from(const struct reuse_histogram *distances, double lines)
 
 	if (!(total > 0))
 		return 0;
-	/* Spans are of what is one less than the value. */
+	/* A span counts from one less than the value. */
 	for (uint32_t i = reuse_bin_of((uint64_t)lines); i < REUSE_BINS; i++) {
 		const struct reuse_mass *m = &distances->reuse[i];
 

@@ -2,9 +2,9 @@
 /*
  * mrc - miss ratio curves: the miss ratio of a stream at each cache size
  *
- * Sizes run from 4 KiB to 1 GiB, three to an octave. Ratios are those of caches
- * of that size with lines of the stream's, fully associative; what a real cache
- * is expected to do, sets and all, is mrc_cache().
+ * Sizes run from 4 KiB to 1 GiB, three to an octave. The ratios are those of
+ * fully associative caches with the stream's line size; mrc_cache() gives the
+ * expected ratio of a real cache with its sets.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_MRC_H
 #define COMDET_ANALYSIS_LOCALITY_MRC_H
@@ -27,7 +27,7 @@ struct mrc_point {
 	double bytes;
 	double lru;         /* StatStack */
 	struct interval by; /* 95 %, of lru */
-	/* Powers of two only, else NAN. */
+	/* At powers of two only, else NAN. */
 	double random; /* StatCache */
 	double aet;
 };
@@ -41,8 +41,8 @@ struct mrc_cache {
 	const struct host_cache *cache;
 	double miss_ratio;
 	struct interval by;
-	double whole;     /* ratio, were it fully associative */
-	double simulated; /* with its sets, every access; NAN: not */
+	double whole;     /* ratio if it were fully associative */
+	double simulated; /* every access, with its sets; NAN: not simulated */
 };
 
 /* The curve of @part of the stream @l, whose lines have @line_bytes. */
@@ -50,43 +50,42 @@ void mrc_compute(struct mrc *m, const struct locality *l,
 		 const struct reuse_histogram *part, uint32_t line_bytes);
 
 /*
- * The ratio of @part in @cache. The limits are those of a fully associative
- * cache of its size, moved by what the sets change.
+ * The miss ratio of @part in @cache. The limits are those of a fully
+ * associative cache of its size, shifted by the effect of the sets.
  */
 struct mrc_cache mrc_cache(const struct locality *l,
 			   const struct reuse_histogram *part,
 			   const struct host_cache *cache);
 
 /*
- * Curves of several streams as one, each with the weight of its accesses: add
- * them one by one to @sum, of which @weight has been added so far.
+ * Combine the curves of several streams, each with the weight of its accesses:
+ * add them one by one to @sum, which has @weight so far.
  */
 void mrc_add(struct mrc *sum, double weight, const struct mrc *m, double w);
 void mrc_cache_add(struct mrc_cache *sum, double weight,
 		   const struct mrc_cache *c, double w);
 
 /*
- * Of stack distances that were counted, in lines: the share at @lines or more,
- * and their curve. Exact at powers of two.
+ * From stack distances that were counted, in lines: the share at @lines or
+ * more, and their curve. Exact at powers of two.
  */
 double mrc_distances_from(const struct reuse_histogram *distances,
 			  double lines);
 void mrc_of_distances(struct mrc *m, const struct reuse_histogram *distances,
 		      uint32_t line_bytes);
 
-/* The least of some round numbers, in percent, that curve and band stay below.
- */
+/* The smallest round number, in percent, above the curve and its band. */
 double mrc_top(const struct mrc *m);
 
 /*
- * The curve as text of at most 72 columns, each line indented by @indent:
- * '*' the ratio, ':' its limits where they are further apart than a row. Sizes
- * of @n caches are marked below, by the number in their names.
+ * Draw the curve as text of at most 72 columns, each line indented by @indent:
+ * '*' is the ratio, ':' its limits where they are further apart than a row. The
+ * sizes of @n caches are marked below, with the number in their names.
  */
 void mrc_plot(FILE *f, const struct mrc *m, const struct mrc_cache *cache,
 	      size_t n, int indent);
 
-/* Several curves as one SVG picture with axes, bands and a key. */
+/* Draw several curves as one SVG picture with axes, bands and a key. */
 struct mrc_named {
 	const char *name; /* UTF-8 */
 	const struct mrc *mrc;
@@ -94,7 +93,7 @@ struct mrc_named {
 void mrc_svg(FILE *f, const char *title, const struct mrc_named *curve,
 	     size_t curves, const struct mrc_cache *cache, size_t caches);
 
-/* "4 KiB", "1.5 MiB", "1 GiB"; valid as those of base/util.h. */
+/* "4 KiB", "1.5 MiB", "1 GiB"; valid as long as count_text's. */
 const char *size_text(double bytes);
 
 #endif

@@ -42,7 +42,7 @@ static void print_row(FILE *f, const struct mrc *m, int row, double top)
 	fprintf(f, "%s%s\n", end ? " " : "", cells);
 }
 
-/* A label every two octaves: 4K, 16K, ... 1G, each below its column. */
+/* Print a label every two octaves, 4K, 16K, ... 1G, below its column. */
 static void print_sizes(FILE *f, int indent)
 {
 	int octave = MRC_OCTAVE_MIN;
@@ -68,7 +68,7 @@ static int column_of(double bytes)
 	return (int)lround(octaves * MRC_OCTAVE_POINTS);
 }
 
-/* The digit of each cache's name below its size. */
+/* Print the digit of each cache's name below its size. */
 static void print_caches(FILE *f, const struct mrc_cache *cache, size_t n,
 			 int indent)
 {

@@ -2,8 +2,8 @@
 /*
  * mrc_svg - miss ratio curves as a picture
  *
- * One file without scripts, styles or fonts of its own. Sizes are on a
- * logarithmic axis, ratios on a linear one from 0.
+ * The file needs no scripts, style sheets or fonts. Sizes are on a logarithmic
+ * axis, ratios on a linear one from 0.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,12 +19,12 @@ enum {
 	RIGHT = 20,
 	TOP = 40,
 	BOTTOM = 60,
-	RATIO_STEPS = 5, /* lines of the grid, but 0 */
+	RATIO_STEPS = 5, /* grid lines above 0 */
 	KEY_LINE = 18,
-	KEY_COLUMN = 7, /* pixels of a character, about */
+	KEY_COLUMN = 7, /* pixels per character, about */
 };
 
-/* Told apart by the colour-blind too (Okabe and Ito, 2002). */
+/* Colours that colour-blind readers can tell apart (Okabe and Ito, 2002). */
 static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73",
 				       "#cc79a7", "#e69f00", "#56b4e9" };
 enum {
@@ -139,7 +139,7 @@ static void put_curve(FILE *f, const struct mrc *m, double top,
 	fputs("\"/>\n", f);
 }
 
-/* In the upper right corner, on a ground of its own. */
+/* In the upper right corner, on a background of its own. */
 static void put_key(FILE *f, const struct mrc_named *curve, size_t curves)
 {
 	size_t columns = 0;

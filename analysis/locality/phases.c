@@ -2,15 +2,15 @@
 /*
  * phases - streams whose locality changes as they go on
  *
- * StatStack takes a window between use and reuse for an average one. Where a
- * program has phases it is not: of gzip, which searches for a while and then
- * writes out what it found, the long reuses are all of the search, whose
- * windows hold more lines than the average of both. So the distance of a reuse
- * is taken from the phase that its use was in, and what is kept is the mean
- * over the phases, by bin of the reuse time: one function of the time again.
+ * StatStack takes every window between use and reuse for an average one. In a
+ * program with phases it is not: gzip searches for a while and then writes out
+ * what it found. Its long reuses all belong to the search, whose windows hold
+ * more lines than the average of both phases. So the distance of a reuse is
+ * taken from the phase of its use, and the mean over the phases, by bin of the
+ * reuse time, is kept: again one function of the time.
  *
- * What a reuse takes longer than its phase is converted with the distances of
- * all phases together.
+ * The part of a reuse that is longer than its phase is converted with the
+ * distances of all phases together.
  */
 #include <math.h>
 
@@ -85,7 +85,7 @@ double locality_bent(const struct locality *l, double distance)
 	return last.distance + (distance - last.uniform);
 }
 
-/* The least one that is bent to @distance or more. */
+/* The least distance that is bent to @distance or more. */
 double locality_unbent(const struct locality *l, double distance)
 {
 	struct locality_bend last = { 0, 0 };

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random - StatCache: caches that throw out lines at random
+ * random - StatCache: caches that evict lines at random
  *
- * Each miss throws out one of L lines, so with a miss ratio of R a line meets
- * i R of them in i accesses and is still there with probability
- * (1 - 1/L)^(i R). R is the ratio at which the stream has as many misses as
- * this makes:
+ * Each miss evicts one of L lines, so with a miss ratio of R there are i R
+ * evictions in i accesses, and a line survives them with probability (1 -
+ * 1/L)^(i R). R is the ratio at which the stream has as many misses as this
+ * predicts:
  *
  *	R W = h(inf) + sum over i of h(i) (1 - (1 - 1/L)^(i R))
  *
- * The right side is concave in R and at least 0 at 0, so the left, which is
- * not below it at 1, meets it once above 0 if at all. Newton's steps from 1
- * down stay above that point and come to it, since a tangent lies above a
- * concave curve.
+ * The right side is concave in R and at least 0 at 0, so the left, which is not
+ * below it at 1, meets it at most once above 0. Newton's steps down from 1 stay
+ * above that point and converge to it, since a tangent lies above a concave
+ * curve.
  *
- * A miss that fills an empty place throws out none: the first L of the stream,
- * and as many later as there are invalidated uses whose line was still there.
- * What is solved for is the rate at which lines are thrown out, the misses less
- * these. That is concave as well, but may stay below: then none is thrown out.
+ * A miss that fills an empty place evicts nothing: the first L of the stream,
+ * and later as many as there are invalidated uses whose line was still there.
+ * The equation is therefore solved for the rate of evictions, the misses less
+ * these. Its right side is concave as well, but may stay below the left: then
+ * nothing is evicted.
  */
 #include <math.h>
 
@@ -29,8 +30,8 @@ enum {
 };
 
 struct survivors {
-	double weight; /* still there */
-	double slope;  /* by the rate at which lines leave */
+	double weight; /* not yet evicted */
+	double slope;  /* derivative, by the rate of evictions */
 };
 
 /* The mean over a span of exp(-rate rd), times the weight of the bin. */
@@ -63,7 +64,7 @@ static struct survivors survivors(const struct reuse_mass *bins, double rate)
 	return sum;
 }
 
-/* Lines thrown out for each access of @stream in a cache of @lines. */
+/* Lines evicted per access of @stream in a cache of @lines. */
 static double evictions(const struct reuse_histogram *stream, double total,
 			double lines)
 {
@@ -99,7 +100,7 @@ double locality_miss_random(const struct locality *l,
 		rate = evictions(l->stream, l->total, lines);
 		hit = survivors(part->reuse, rate).weight;
 	} else {
-		/* One line: the very next access hits, no other. */
+		/* With one line only a reuse by the very next access hits. */
 		hit = part->reuse[1].weight;
 	}
 	return fmax(0, 1 - hit / total);

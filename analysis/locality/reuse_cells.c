@@ -52,7 +52,7 @@ static struct reuse_cell *get_cell(struct reuse_cells *s, uint32_t process,
 	return c;
 }
 
-/* Is the access that decided a store, or the use if none did? */
+/* True if the access that decided is a store: the reuse, else the use. */
 static bool stores(const struct cdp_reuse *r)
 {
 	if (r->outcome == REUSE_REUSED)
@@ -115,7 +115,10 @@ static void merge_cell(struct reuse_cell *to, const struct reuse_cell *from)
 	}
 }
 
-/* The streams that distances are of: threads, or all threads under a cache. */
+/*
+ * Make the streams that distances are computed for: each thread, or all threads
+ * under a cache.
+ */
 static void make_wholes(struct reuse_cells *s)
 {
 	size_t parts = s->count;

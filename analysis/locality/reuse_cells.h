@@ -3,7 +3,7 @@
  * reuse_cells - the reuse records of a profile, summed by thread and cache
  *
  * A cell holds the uses of one thread under one shared cache, or of one thread
- * alone where the scope is private and caches do not matter. Its whole is the
+ * alone if the scope is private and caches do not matter. Its whole is the
  * stream that its accesses ran in, whose distances apply to it: the thread
  * itself, or all threads under the cache.
  */
@@ -20,15 +20,15 @@ struct reuse_cell {
 	enum reuse_granularity granularity;
 	int64_t thread; /* row; -1: all under the cache */
 	int64_t domain; /* the shared cache; -1: any */
-	bool ns;        /* by the clock */
+	bool ns;        /* times are ns, not accesses */
 	struct reuse_histogram histogram;
-	/* Of it loads and stores that reuse, in lines; else NULL. */
+	/* Of these, the reuses by loads and by stores, in lines; else NULL. */
 	struct reuse_histogram *kind[2];
-	/* Weights: shares no byte; same core (shared); first accesses. */
+	/* Weights: no byte in common; same core (shared); first accesses. */
 	double spatial, own, cold;
 	double pairing[REUSE_PAIRINGS];
-	struct reuse_cell *whole;  /* whose distances apply; may be itself */
-	struct locality *locality; /* of a whole in lines, else NULL */
+	struct reuse_cell *whole;  /* its distances apply; may be this cell */
+	struct locality *locality; /* if this is a whole, in lines; else NULL */
 };
 
 struct reuse_cells {

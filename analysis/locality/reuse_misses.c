@@ -155,8 +155,8 @@ bool reuse_stream_simulated(const struct reuse_streams *all,
 }
 
 /*
- * Where distances were counted, what a whole cache misses is known, and the
- * model is left with what the sets change.
+ * Where stack distances were counted, the misses of a fully associative cache
+ * are known exactly; the model only adds the effect of the sets.
  */
 static void settle_whole(const struct reuse_streams *all,
 			 const struct reuse_stream *s, struct mrc_cache *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_paths - pairs of uses and reuses by the calls that led to either
+ * reuse_paths - pairs of use and reuse by the calls that led to them
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ void reuse_paths_init(struct reuse_paths *t, const struct reuse_streams *s,
 			       sizeof(*t->pair));
 		t->pair[t->pairs++] = pair;
 	}
-	/* Several threads may have recorded the same. */
+	/* Several threads may have recorded the same pair. */
 	t->pairs =
 		unite(t->pair, t->pairs, sizeof(*t->pair), compare_keys, add);
 	if (t->pairs)
@@ -115,7 +115,7 @@ const struct reuse_path_pair *reuse_paths_of(const struct reuse_paths *t,
 	return t->pair + first;
 }
 
-/* A node comes after its parent, so this ends whatever the file says. */
+/* A node comes after its parent, so this loop ends whatever the file holds. */
 size_t reuse_path_calls(struct symbols *symbols, const struct process *process,
 			uint32_t node, struct reuse_call *call)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_paths - pairs of uses and reuses by the calls that led to either
+ * reuse_paths - pairs of use and reuse by the calls that led to them
  *
- * There where call paths were asked for. A pair of sites has as many of these
- * as there are ways to get to the two; their weights add up to its own, less
- * what the recorder had no room for.
+ * These exist if call paths were asked for. A pair of sites has one for each
+ * way to get to the two. Their weights add up to its own, less what the
+ * recorder had no room for.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_REUSE_PATHS_H
 #define COMDET_ANALYSIS_LOCALITY_REUSE_PATHS_H
@@ -12,13 +12,13 @@
 #include "reuse_sites.h"
 
 enum {
-	REUSE_PATH_CALLS_MAX = 512, /* of one path that are looked at */
+	REUSE_PATH_CALLS_MAX = 512, /* longer paths are cut */
 };
 
 struct reuse_path_pair {
 	uint32_t process;
 	uint32_t use_path, end_path; /* nodes: process_path */
-	/* As a struct reuse_pair that has it, with sites. */
+	/* The sites of this pair, and its own weight and times. */
 	struct reuse_pair pair;
 };
 
@@ -30,23 +30,23 @@ struct reuse_paths {
 /* One call of a path, or the access itself. */
 struct reuse_call {
 	struct place place;
-	bool recurs; /* its function has called itself since */
+	bool recurs; /* its function calls itself further in */
 };
 
-/* The sites of @sites are those that @filter let through. */
+/* @sites must have been made with the same @filter. */
 void reuse_paths_init(struct reuse_paths *t, const struct reuse_streams *s,
 		      struct symbols *symbols, const struct reuse_sites *sites,
 		      const struct reuse_filter *filter);
 void reuse_paths_release(struct reuse_paths *t);
 
-/* Those of @p, of which there are *@n. */
+/* The path pairs of @p; *@n receives how many. */
 const struct reuse_path_pair *reuse_paths_of(const struct reuse_paths *t,
 					     const struct reuse_pair *p,
 					     size_t *n);
 
 /*
- * The calls of the path of @node, the access first and then outwards, at most
- * REUSE_PATH_CALLS_MAX. Returns how many were filled in.
+ * Fill in the calls of the path of @node, the access first and then outwards,
+ * at most REUSE_PATH_CALLS_MAX. Returns how many.
  */
 size_t reuse_path_calls(struct symbols *symbols, const struct process *process,
 			uint32_t node, struct reuse_call *call);

@@ -46,7 +46,7 @@ static struct reuse_cell *whole_of(const struct reuse_cells *s,
 	return c && c->whole->locality ? c->whole : NULL;
 }
 
-/* Rows of one phase, from @row on; returns how many. */
+/* Add the rows of one phase, the first of @row; returns how many. */
 static size_t add_phase(const struct reuse_cells *s,
 			const struct phase_row *row, size_t rows,
 			struct locality_phases *sum)

@@ -8,8 +8,8 @@
 #include "reuse_cells.h"
 
 /*
- * Give each whole that was sampled the mean of its phases' distances
- * (phases.h), as far as its records say in which phase a use was.
+ * Give each sampled whole the mean of its phases' distances (phases.h), where
+ * its records say in which phase a use was.
  */
 void reuse_phases_bend(struct reuse_cells *s);
 

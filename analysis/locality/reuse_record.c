@@ -37,7 +37,7 @@ double reuse_record_scale(const struct profile *p, const struct reuse_row *r)
 {
 	const struct cdp_header *h = &p->process[r->process].header;
 
-	/* A clock's period is time; its weights remain samples. */
+	/* The period of a clock is a time; weights remain samples. */
 	if (r->record.kind == CDP_REUSE_EXACT ||
 	    r->record.kind == CDP_REUSE_STACK || !h->period || reuse_in_ns(h))
 		return 1;
@@ -72,12 +72,12 @@ bool reuse_record_add(struct reuse_histogram *h, const struct cdp_reuse *r,
 		reuse_mass_merge(&h->invalidated[bin], m);
 		break;
 	case REUSE_COLD:
-		/* Times look forward, counted distances look back. */
+		/* A cold access ends no use, but it has a stack distance. */
 		if (basis != REUSE_DISTANCES)
 			return false;
 		/* fall through */
 	case REUSE_DANGLING:
-		/* 0 is no time: when the end cut it off is not known. */
+		/* 0 means that it is not known when the end cut the use off. */
 		bin = bin ? bin : REUSE_BINS - 1;
 		reuse_mass_merge(&h->never[bin], m);
 		break;

@@ -2,7 +2,7 @@
 /*
  * reuse_record - what one record of a profile says of reuse
  *
- * The numbers of a file may be anything: what is absurd counts as 0.
+ * The numbers of a file may be anything; absurd ones count as 0.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_REUSE_RECORD_H
 #define COMDET_ANALYSIS_LOCALITY_REUSE_RECORD_H
@@ -13,7 +13,7 @@
 #include "src/engine/reuse.h"
 #include "src/engine/reuse_histogram.h"
 
-/* From samples, of every access, or stack distances of every access. */
+/* Sampled uses, all uses, or the stack distances of all accesses. */
 enum reuse_basis {
 	REUSE_SAMPLED,
 	REUSE_COUNTED,

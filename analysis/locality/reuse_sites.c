@@ -24,7 +24,7 @@ struct building {
 	const struct reuse_streams *s;
 	struct symbols *symbols;
 	const struct reuse_filter *filter;
-	struct known *known; /* ordered */
+	struct known *known; /* by process, ip and generation */
 	size_t knowns, knowns_room;
 };
 
@@ -87,7 +87,7 @@ uint32_t reuse_sites_find(const struct reuse_sites *t, const struct place *p)
 	return found ? (uint32_t)(found - t->site) : REUSE_NO_SITE;
 }
 
-/* A site for each place that an instruction in the records has. */
+/* Make a site for each place of an instruction in the records. */
 static void make_sites(struct building *b)
 {
 	struct reuse_sites *t = b->t;
@@ -134,7 +134,7 @@ static uint32_t site_of(const struct building *b, const struct reuse_row *r,
 	return found ? found->site : REUSE_NO_SITE;
 }
 
-/* Times of a pair in rd: uniform, as far as mean and spread tell. */
+/* The span of a pair's times, as rd: uniform with its mean and variance. */
 static struct locality_span span_of(const struct cdp_reuse *r)
 {
 	double mean = r->offset / r->weight;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_sites - pairs of uses and reuses, and what each site misses
+ * reuse_sites - pairs of use and reuse, and the misses of each site
  *
- * What a site misses are reuses that it makes, in lines, each with the chance
- * that the line is out by then. What nobody comes back to (dangling), and what
- * another thread's store ends (invalidated), have no site but that of the use,
- * which is not where a cache misses: these are counted apart.
+ * The misses of a site are those of the reuses that it makes, in lines, each
+ * with the chance that the line has been evicted by then. A use that is never
+ * reused (dangling), or whose line another thread stores to (invalidated), has
+ * no site but that of the use, which is not where a cache misses. These are
+ * counted apart.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_REUSE_SITES_H
 #define COMDET_ANALYSIS_LOCALITY_REUSE_SITES_H
@@ -18,18 +19,18 @@
 
 struct reuse_site {
 	struct place place;
-	/* For each cache of the machine. */
-	double seen[HOST_CACHES_MAX]; /* weight of what counts here */
+	/* For each cache of the machine: */
+	double seen[HOST_CACHES_MAX]; /* weight of the reuses here */
 	double squares[HOST_CACHES_MAX];
-	double miss[HOST_CACHES_MAX]; /* weight of what misses */
-	/* Weights of uses that were made here and have no reuse. */
+	double miss[HOST_CACHES_MAX]; /* weight of those that miss */
+	/* Weights of uses here that have no reuse. */
 	double never[REUSE_SCOPES][REUSE_GRANULARITIES];
 	double taken[REUSE_SCOPES][REUSE_GRANULARITIES];
 };
 
 /* Uses at one site that ended at another. */
 struct reuse_pair {
-	uint32_t use, reuse; /* REUSE_NO_SITE: not kept apart, or no reuse */
+	uint32_t use, reuse; /* REUSE_NO_SITE: unknown, or no reuse */
 	enum reuse_scope scope;
 	enum reuse_granularity granularity;
 	enum reuse_outcome outcome;
@@ -39,10 +40,10 @@ struct reuse_pair {
 	double miss[HOST_CACHES_MAX];
 };
 
-/* What counts. */
+/* Which records count. */
 struct reuse_filter {
 	int64_t thread;    /* row, -1: all */
-	unsigned pairings; /* bit i: of pairing i; 0: all, and what has none */
+	unsigned pairings; /* bit i: pairing i; 0: all, and those without one */
 };
 
 struct reuse_sites {
@@ -52,7 +53,7 @@ struct reuse_sites {
 	size_t pairs, pairs_room;
 };
 
-/* Does a record of threads and kinds such as that of @r count? */
+/* True if @r passes the filter. */
 bool reuse_filter_counts(const struct reuse_filter *f,
 			 const struct reuse_row *r);
 
@@ -75,10 +76,10 @@ int reuse_pair_compare_weight(const struct reuse_pair *x,
 /* Add the weight, times and misses of @p to those of @to. */
 void reuse_pair_add(struct reuse_pair *to, const struct reuse_pair *p);
 
-/* The site that is at @p, REUSE_NO_SITE if none is. */
+/* The site at @p; REUSE_NO_SITE if there is none. */
 uint32_t reuse_sites_find(const struct reuse_sites *t, const struct place *p);
 
-/* The miss ratio of a site in cache @i, false if nothing was seen. */
+/* The miss ratio of a site in cache @i; false if no reuse was seen. */
 bool reuse_site_ratio(const struct reuse_site *s, size_t i, double *ratio,
 		      struct interval *by);
 

@@ -16,8 +16,8 @@ static bool of_kind(const struct reuse_stream *k, const struct reuse_cell *c)
 }
 
 /*
- * The stream of those cells of a kind for which @key, thread or domain, is
- * @value; of all if @value is -1.
+ * Add the stream of the cells of a kind whose thread, or domain unless
+ * @by_thread, is @value; of all its cells if @value is -1.
  */
 static void add_stream(struct reuse_streams *s, const struct reuse_stream *kind,
 		       bool by_thread, uint32_t process, int64_t value)
@@ -77,7 +77,7 @@ static void add_kind(struct reuse_streams *s, const struct reuse_stream *kind)
 	free(seen);
 }
 
-/* The streams of accesses, or those of time. */
+/* Add the streams in accesses, or those in ns. */
 static void add_kinds(struct reuse_streams *s, bool ns)
 {
 	for (int basis = 0; basis < REUSE_BASES; basis++)

@@ -38,7 +38,7 @@ struct reuse_streams {
 	size_t caches;
 	struct cache_misses simulated;
 	bool other_machine;  /* the caches are not this machine's */
-	uint64_t resolution; /* ns that are not told apart; 0: no ns */
+	uint64_t resolution; /* ns; shorter times look alike; 0: no ns */
 };
 
 void reuse_streams_init(struct reuse_streams *s, const struct profile *p);

@@ -23,9 +23,9 @@ static void add_point(struct locality *l, double rd, double survival)
 }
 
 /*
- * The product-limit estimate: of what was still followed at a bin, the share
- * that ended in it (Kaplan and Meier, JASA 53, 1958). What the end of the
- * stream cut off in a bin was followed through half of it.
+ * The product-limit estimate: of the uses still followed at a bin, the share
+ * that ended in it (Kaplan and Meier, JASA 53, 1958). Uses that the end of the
+ * stream cut off in a bin count as followed through half of it.
  */
 void locality_init(struct locality *l, const struct reuse_histogram *stream)
 {
@@ -89,7 +89,7 @@ static const struct locality_point *before_distance(const struct locality *l,
 	return &l->point[low];
 }
 
-/* By how much survival falls for each access after @p. */
+/* How much survival falls with each access after @p. */
 static double slope_after(const struct locality *l,
 			  const struct locality_point *p)
 {
