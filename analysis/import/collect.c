@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collect - the records of a recording, in order; its memory samples
+ * collect - read a whole recording, and keep its memory samples
  *
- * Records of one processor are in order, those of several are not. perf sorts
- * them by time within rounds, so as not to keep them all; here all are kept
- * anyway, and sorted at once. What has no time (processes that were there
- * before recording began) comes first, as it does with perf.
+ * Records of one processor are in order of time, those of several are not. perf
+ * sorts them within rounds, so that it need not keep them all; here all are
+ * kept anyway and sorted at once. Records without a time (processes that
+ * existed before the recording began) come first, as with perf.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,9 @@
 #include "records.h"
 #include "analysis/base/util.h"
 
-/* The time of a record that says none is that of the one before it. */
+/*
+ * The time of a sample; one without a time gets that of the sample before it.
+ */
 static uint64_t time_of(struct import *im, const struct perf_sample *s)
 {
 	if (s->has & PERF_SAMPLE_TIME)
@@ -31,7 +33,7 @@ static bool in_kernel_half(uint64_t addr)
 	return addr >> 63;
 }
 
-/* Why a sample is none of ours; LOSS_COUNT if it is. */
+/* Why a sample is left out; LOSS_COUNT if it is kept. */
 static enum loss_cause reason(const struct perf_sample *s, int err,
 			      const struct perf_memory *m)
 {
@@ -68,7 +70,7 @@ static uint64_t period_of(const struct perf_data_event *e,
 	return period ? period : 1;
 }
 
-/* One line a sample, for people and for comparisons with perf script. */
+/* Print a sample as one line, for people and to compare with perf script. */
 static void print_sample(struct import *im, const struct perf_data_event *e,
 			 const struct perf_sample *s,
 			 const struct perf_memory *m, enum loss_cause why)
@@ -184,7 +186,7 @@ static int compare_items(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Which of them had a counter all the time they were to count? */
+/* Sum how long each event was enabled, and how long a counter counted it. */
 static void sum_times(struct import *im)
 {
 	for (size_t i = 0; i < im->data.ids; i++) {

@@ -35,7 +35,7 @@ int import_add_item(struct import *im, uint64_t time, uint32_t at)
 	return 0;
 }
 
-/* Events come up one by one in a stream. */
+/* In a stream, events are announced one by one. */
 void import_know_events(struct import *im)
 {
 	struct perf_data *d = &im->data;

@@ -28,7 +28,7 @@
 /* One memory access in user space. */
 struct import_sample {
 	uint64_t time, ip, addr, period;
-	uint32_t pid, tid; /* until import_tasks has found the thread */
+	uint32_t pid, tid; /* until import_tasks() finds the thread */
 	uint32_t thread;
 	uint32_t generation; /* of the maps */
 	uint32_t cpu;
@@ -45,7 +45,7 @@ enum import_task_kind {
 	IMPORT_EXIT,
 };
 
-/* What a record tells of a task. */
+/* Something that happened to a task. */
 struct import_task {
 	enum import_task_kind kind;
 	uint32_t pid, tid, parent_pid, parent_tid;
@@ -55,34 +55,35 @@ struct import_task {
 	char *text; /* path or name */
 };
 
-/* The place of one of the two in time. */
+/* The place in time of a sample or a task event. */
 struct import_item {
 	uint64_t time;
 	uint32_t order; /* in the file */
-	uint32_t at;    /* number of the sample or, with this bit, task */
+	uint32_t at; /* number of the sample, or of the task event with this bit
+		      */
 #define IMPORT_TASK_BIT (UINT32_C(1) << 31)
 };
 
 struct import_event {
 	uint64_t records;          /* samples in the file */
-	uint64_t samples, periods; /* taken */
+	uint64_t samples, periods; /* kept */
 	uint64_t lost, throttled, enabled, running;
 };
 
-/* A process until its end or its exec of another program. */
+/* A process until it ends or execs another program. */
 struct import_process {
 	uint32_t pid, parent_pid;
-	uint32_t parent;      /* whose maps it began with; IMPORT_NONE */
-	uint32_t parent_maps; /* so many of them */
-	uint32_t base;        /* generation that its own maps begin at */
-	uint32_t *map;        /* numbers of tasks */
+	uint32_t parent;      /* it began with the parent's maps; IMPORT_NONE */
+	uint32_t parent_maps; /* this many of them */
+	uint32_t base;        /* generation of its first own map */
+	uint32_t *map;        /* numbers of task events */
 	size_t maps, maps_room;
-	const char *name;     /* of the program, as COMM gave it; NULL */
+	const char *name;     /* the program's, from COMM; NULL */
 	uint64_t first, last; /* time of samples */
 	size_t samples;
-	size_t from; /* of the samples ordered by process */
+	size_t from; /* first of its samples in by_process */
 	bool execed;
-	bool forked; /* its maps are also where a child began */
+	bool forked; /* a child began with its maps */
 };
 
 struct import_thread {
@@ -91,7 +92,7 @@ struct import_thread {
 	char name[16];
 	uint64_t first, last, end; /* end 0: not seen */
 	uint64_t samples;
-	uint32_t id; /* among the threads of its process that have samples */
+	uint32_t id; /* number among its process's sampled threads */
 };
 
 struct import {
@@ -102,29 +103,29 @@ struct import {
 	size_t tasks, tasks_room;
 	struct import_item *item;
 	size_t items, items_room;
-	struct import_event *event; /* as data.event */
+	struct import_event *event; /* by the number in data.event */
 	size_t events_known;
 	struct import_process *process;
 	size_t processes, processes_room;
 	struct import_thread *thread;
 	size_t threads, threads_room;
-	uint32_t *by_process; /* samples in the order of process and time */
+	uint32_t *by_process; /* samples ordered by process and time */
 	uint64_t loss[LOSS_COUNT];
 	uint64_t records;  /* samples in the file */
-	uint64_t time;     /* of the latest record with one */
+	uint64_t time;     /* of the latest record that has one */
 	uint64_t untimed;  /* samples without a time */
-	uint64_t no_width; /* samples that do not say how wide */
+	uint64_t no_width; /* samples without an access width */
 	bool build_ids_ordered;
 	const char *error;
-	FILE *print; /* samples are printed and not kept; NULL */
+	FILE *print; /* print samples here, do not keep them; NULL */
 };
 
-/* Release everything that import_collect() and its successors allocated. */
+/* Release everything that import_collect() and the steps after it allocated. */
 void import_release(struct import *im);
 
 /*
- * Append the place in time of sample or, with IMPORT_TASK_BIT, task @at.
- * Returns 0, or -errno with @im->error set.
+ * Append the place in time of sample @at or, with IMPORT_TASK_BIT, of a task
+ * event. Returns 0, or -errno with @im->error set.
  */
 int import_add_item(struct import *im, uint64_t time, uint32_t at);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index - from numbers to numbers, by open addressing
+ * index - a hash table from numbers to numbers, with open addressing
  *
- * A key that was forgotten keeps its slot, so a search ends at a slot that
- * was never used; growing leaves the forgotten ones behind.
+ * A forgotten key keeps its slot, so a search ends at a slot that was never
+ * used. Growing the table drops forgotten keys.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 enum {
 	FIRST_BITS = 7,
 };
-#define FREE_KEY UINT64_MAX /* no pair of pid and tid, no id */
+#define FREE_KEY UINT64_MAX /* no (pid, tid) and no id is this */
 
 /* Dietzfelbinger et al., J. Algorithms 25, 1997. */
 uint64_t import_secret(void)

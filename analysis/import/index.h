@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index - from numbers to numbers, by open addressing
+ * index - a hash table from numbers to numbers, with open addressing
  *
- * The numbers come from files that nobody vouches for, so where a key goes
- * depends on a secret of the process: no file can put all keys into one place.
+ * The keys come from untrusted files. Where a key goes depends on a secret of
+ * this process, so that no file can choose keys that all collide.
  */
 #ifndef COMDET_ANALYSIS_IMPORT_INDEX_H
 #define COMDET_ANALYSIS_IMPORT_INDEX_H
@@ -13,7 +13,9 @@
 
 #define IMPORT_NONE UINT32_MAX
 
-/* The secret, odd: products with it are a universal hash by their upper bits.
+/*
+ * The secret, an odd number: the upper bits of products with it are a universal
+ * hash.
  */
 uint64_t import_secret(void);
 
@@ -22,12 +24,12 @@ struct import_index {
 	uint64_t *key;
 	uint32_t *value; /* IMPORT_NONE: a free slot */
 	size_t used, slots;
-	unsigned int bits; /* of the number of slots */
+	unsigned int bits; /* log2 of the number of slots */
 };
 
-/* IMPORT_NONE if it is not there; UINT64_MAX never is. */
+/* IMPORT_NONE if @key is not there. UINT64_MAX must not be used as a key. */
 uint32_t import_index_find(const struct import_index *x, uint64_t key);
-/* IMPORT_NONE forgets the key. */
+/* @value IMPORT_NONE forgets the key. */
 void import_index_set(struct import_index *x, uint64_t key, uint32_t value);
 void import_index_release(struct import_index *x);
 

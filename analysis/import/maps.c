@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps - what was mapped where, as far as the samples of a process need
+ * maps - write the mappings that the samples of a process need
  *
- * Needed are the mappings that an instruction or the data of a sample lies in,
- * and the others of the same files: names count from the first mapping of a
- * file, and only what is also mapped to execute is a module. Recordings of
- * whole machines have a thousand times as many.
+ * These are the mappings that contain an instruction or the data of a sample,
+ * and the others of the same files: offsets count from the first mapping of a
+ * file, and only a file that is also mapped executable is a module. A recording
+ * of a whole machine has a thousand times as many.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum {
 	ANCESTORS_MAX = 1024,
 };
 
-/* A mapping and the number of those up to it. */
+/* A mapping, and how many there were up to it. */
 struct seen_map {
 	const struct import_task *task;
 	uint64_t generation;
@@ -30,7 +30,7 @@ struct seen_map {
 struct seen_maps {
 	struct seen_map *map;
 	size_t maps;
-	const char **name; /* of files that are needed, ordered */
+	const char **name; /* of the files that are needed, ordered */
 	size_t names;
 	uint64_t *address; /* of samples, ordered */
 	size_t addresses;
@@ -41,7 +41,7 @@ struct origin {
 	size_t maps;
 };
 
-/* The process and its ancestors, with what each had when it forked. */
+/* List the process and its ancestors, with what each had when it forked. */
 static size_t origins(const struct import *im, const struct import_process *s,
 		      struct origin *o)
 {
@@ -57,7 +57,7 @@ static size_t origins(const struct import *im, const struct import_process *s,
 	return n;
 }
 
-/* All of them, those of the oldest ancestor first. */
+/* Collect the mappings of them all, the oldest ancestor's first. */
 static void gather(const struct import *im, const struct import_process *s,
 		   struct seen_maps *to)
 {
@@ -108,7 +108,7 @@ static bool is_sampled(const struct seen_maps *m, const struct import_task *t)
 
 static bool is_file(const char *path)
 {
-	return path[0] == '/' && path[1] != '/'; /* "//anon" is none */
+	return path[0] == '/' && path[1] != '/'; /* "//anon" is not a file */
 }
 
 static bool is_needed(const struct seen_maps *m, const struct import_task *t)
@@ -118,7 +118,7 @@ static bool is_needed(const struct seen_maps *m, const struct import_task *t)
 					    sizeof(*m->name), compare_names));
 }
 
-/* Which addresses and so which files? */
+/* Find the addresses that are needed, and thereby the files. */
 static void find_needed(const struct import *im, const struct import_process *s,
 			struct seen_maps *m)
 {
@@ -183,11 +183,11 @@ static void fill_map(struct import *im, struct cdp_map *m,
 		.build_id_bytes = t->build_id_bytes,
 	};
 	memcpy(m->build_id, t->build_id, sizeof(m->build_id));
-	/* What /proc leaves empty perf calls so. */
+	/* perf writes "//anon" where /proc has an empty name. */
 	if (strcmp(t->text, "//anon"))
 		snprintf(m->path, sizeof(m->path), "%s", t->text);
 	if (m->path[0] != '/')
-		m->file_offset = 0; /* where perf has its address */
+		m->file_offset = 0; /* perf wrote the address there */
 	if (!m->build_id_bytes)
 		find_build_id(im, m);
 }
@@ -220,7 +220,7 @@ int import_maps_write(struct import *im, const struct import_process *s,
 	return err;
 }
 
-/* Of what is mapped to execute: the file that is named like the program. */
+/* Look among executable mappings for the file with the program's name. */
 const char *import_program(const struct import *im,
 			   const struct import_process *s)
 {
@@ -236,7 +236,7 @@ const char *import_program(const struct import *im,
 			continue;
 		if (!first)
 			first = t->text;
-		/* COMM has 15 characters of it. */
+		/* COMM holds only 15 characters of the name. */
 		if (name &&
 		    !strncmp(strrchr(t->text, '/') + 1, name, strlen(name)))
 			alike = t->text;

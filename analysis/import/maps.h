@@ -14,7 +14,7 @@
 int import_maps_write(struct import *im, const struct import_process *s,
 		      struct store *store);
 
-/* The program's file, guessed from its maps; else its name. */
+/* The program's file, found among its maps by name; else the name. */
 const char *import_program(const struct import *im,
 			   const struct import_process *s);
 

@@ -17,7 +17,7 @@
 #define MAGIC_OLD     UINT64_C(0x454c494646524550) /* PERFFILE */
 
 enum {
-	IN_BYTES = 128 * 1024, /* a record has 64 KiB at the most */
+	IN_BYTES = 128 * 1024, /* a record has at most 64 KiB */
 	ALIGN = sizeof(uint64_t),
 };
 
@@ -25,7 +25,7 @@ struct section {
 	uint64_t offset, bytes;
 };
 
-/* At the start of a file; of a stream the first two words alone. */
+/* At the start of a file; a stream has the first two words only. */
 struct file_header {
 	uint64_t magic;
 	uint64_t bytes; /* of this header */
@@ -46,7 +46,7 @@ static int fail_errno(struct perf_data *d, int error)
 	return -error;
 }
 
-/* Up to @bytes more; 0 at the end. */
+/* Read up to @bytes more; returns 0 at the end. */
 static ssize_t read_more(struct perf_data *d, char *to, size_t bytes)
 {
 	ssize_t n;
@@ -65,7 +65,10 @@ static ssize_t read_more(struct perf_data *d, char *to, size_t bytes)
 	return n;
 }
 
-/* Have @bytes, at most IN_BYTES, in d->in. Returns 1, 0 if it ends before. */
+/*
+ * Have @bytes, at most IN_BYTES, in d->in. Returns 1, or 0 if the recording
+ * ends before.
+ */
 static int need(struct perf_data *d, size_t bytes)
 {
 	struct perf_data_buffer *in = &d->in;
@@ -93,7 +96,7 @@ static uint64_t place(const struct perf_data *d)
 	return d->at - (d->in.end - d->in.at);
 }
 
-/* Pass over @bytes of payload that is none of ours. */
+/* Skip @bytes of payload that we do not use. */
 static int skip(struct perf_data *d, uint64_t bytes)
 {
 	struct perf_data_buffer *in = &d->in;
@@ -171,7 +174,7 @@ int perf_data_open(struct perf_data *d, int fd)
 		return perf_data_fail(d, "is a directory, as perf record "
 					 "--threads makes it; record without");
 	file = S_ISREG(st.st_mode);
-	/* What a stream has more than its header is kept for the records. */
+	/* Keep what was read beyond a stream's header for the records. */
 	while (have < STREAM_HEADER_BYTES) {
 		n = file ? pread(fd, (char *)&h + have, sizeof(h) - have, have)
 			 : read(fd, (char *)&h + have,
@@ -224,7 +227,7 @@ void perf_data_close(struct perf_data *d)
 	memset(d, 0, sizeof(*d));
 }
 
-/* What comes behind a record that its size does not cover. */
+/* Skip the payload that follows a record and that its size does not cover. */
 static int skip_payload(struct perf_data *d, const struct perf_event_header *h,
 			const char *record)
 {
@@ -243,8 +246,8 @@ static int skip_payload(struct perf_data *d, const struct perf_event_header *h,
 }
 
 /*
- * A record that is ours: what it describes is taken. Returns 1 if it is to be
- * handed out, 0 if it is used up.
+ * Use a record that describes the recording. Returns 1 if it is to be handed
+ * out, 0 if it is not.
  */
 static int take_record(struct perf_data *d, const struct perf_event_header *h,
 		       const char *record)
@@ -285,7 +288,7 @@ static int take_record(struct perf_data *d, const struct perf_event_header *h,
 	}
 }
 
-/* The header at the start of @b; true if all of the record is there. */
+/* Copy the header at the start of @b; true if the whole record is there. */
 static bool has_record(const struct perf_data_buffer *b,
 		       struct perf_event_header *h)
 {
@@ -297,7 +300,7 @@ static bool has_record(const struct perf_data_buffer *b,
 	return h->size < sizeof(*h) || have >= h->size;
 }
 
-/* The next raw record: of the inflated ones first. 1, 0 at the end. */
+/* The next raw record, inflated ones first. Returns 1, or 0 at the end. */
 static int next_raw(struct perf_data *d, struct perf_event_header *h,
 		    const char **record)
 {

@@ -2,17 +2,18 @@
 /*
  * perf_data - the records of a perf.data file or stream, one after another
  *
- * Both forms that perf writes: a file, whose header points to attributes, data
- * and features, and a stream (perf record -o -), where all of these are
- * records. Compressed records are inflated where libzstd was there at build
- * time. What describes the recording is taken out on the way and kept here;
- * all other records are handed out.
+ * perf writes two forms: a file, whose header points to attributes, data and
+ * features, and a stream (perf record -o -), where all of these are records.
+ * Compressed records are inflated if libzstd was there at build time. Records
+ * that describe the recording are used on the way and kept here; all others are
+ * handed out.
  *
- * The bytes are not trusted: every size, count and offset is checked against
- * what there is, and nothing recurses. A file of a big-endian machine and one
- * of another architecture are refused.
+ * The bytes are untrusted: every size, count and offset is checked against what
+ * is there, and nothing recurses. Recordings of big-endian machines and of
+ * other architectures are refused.
  *
- * Use: perf_data_open, perf_data_next until it returns 0, perf_data_close.
+ * Use: perf_data_open(), perf_data_next() until it returns 0,
+ * perf_data_close().
  */
 #ifndef COMDET_ANALYSIS_IMPORT_PERF_DATA_H
 #define COMDET_ANALYSIS_IMPORT_PERF_DATA_H
@@ -45,24 +46,24 @@ enum {
 };
 
 struct perf_data_event {
-	struct perf_event_attr attr;     /* what the file lacks of it is 0 */
+	struct perf_event_attr attr;     /* 0 where the file has less */
 	char name[PERF_DATA_NAME_BYTES]; /* "" if the recording has none */
 	enum perf_kind kind;
-	uint32_t kind_at; /* perf_data.kinds when it was found */
+	uint32_t kind_at; /* perf_data.kinds when kind was set */
 };
 
 struct perf_data_build_id {
 	uint8_t id[PERF_DATA_ID_BYTES];
 	uint8_t bytes;
 	bool user;   /* of a file in user space */
-	int32_t pid; /* -1: any; a guest's otherwise */
+	int32_t pid; /* -1: any; else a guest's */
 	char *file;
 };
 
 struct perf_data_id {
 	uint64_t id;
 	uint32_t event;
-	/* The last that READ said; 0: nothing. */
+	/* From the last sample with PERF_SAMPLE_READ; 0: none. */
 	uint64_t enabled, running;
 };
 
@@ -77,18 +78,18 @@ struct perf_data_buffer {
 };
 
 struct perf_data {
-	/* Of the recording; complete when all records were read. */
+	/* About the recording; complete once all records have been read. */
 	struct perf_data_event *event;
 	size_t events, events_room;
 	struct perf_data_build_id *build_id;
 	size_t build_ids, build_ids_room;
 	char host[64], kernel[128], perf[64], arch[32], cpu[128], cpuid[64];
-	char command[768]; /* of perf */
+	char command[768]; /* of perf itself */
 	uint32_t cpus;
-	struct ibs_cpu ibs_cpu; /* from cpuid, if it is AMD's */
-	uint64_t unknown; /* records of unknown type, which were skipped */
+	struct ibs_cpu ibs_cpu; /* from cpuid, on AMD */
+	uint64_t unknown;       /* records of unknown type, skipped */
 
-	char error[256]; /* one line for people, after an error */
+	char error[256]; /* one line for the user, after an error */
 
 	/* Private. */
 	int fd;
@@ -97,20 +98,19 @@ struct perf_data {
 	uint64_t bytes;   /* of the file */
 	struct perf_data_id *id;
 	size_t ids, ids_room;
-	struct import_index by_id; /* to the number of its entry */
-	uint32_t kinds;            /* raised when what tells them changes */
+	struct import_index by_id; /* id to the number of its entry */
+	uint32_t kinds;            /* raised when kinds must be found anew */
 	struct perf_data_pmu *pmu;
 	size_t pmus, pmus_room;
 	struct perf_data_buffer in, inflated;
-	bool in_inflated; /* the latest record was */
+	bool in_inflated; /* the latest record came from there */
 	void *inflater;
 };
 
 /*
- * Read what comes before the records: from the file @fd, or from the stream
- * if it is one. @fd is not closed. Returns 0 or -errno, -EBADMSG if it is no
- * recording that can be read; @d->error says why. In any case
- * perf_data_close is to be called.
+ * Read what comes before the records, from the file or stream @fd, which stays
+ * open. Returns 0 or -errno, -EBADMSG if it is not a recording that can be
+ * read; @d->error says why. The caller calls perf_data_close() in either case.
  */
 int perf_data_open(struct perf_data *d, int fd);
 void perf_data_close(struct perf_data *d);
@@ -122,8 +122,8 @@ void perf_data_close(struct perf_data *d);
 int perf_data_next(struct perf_data *d, const void **record, size_t *bytes);
 
 /*
- * The event that a record belongs to: the only one, or by its id. NULL if the
- * id is unknown. *@id, unless NULL, receives the entry of the id, or NULL.
+ * The event of a record: the only one, or the one with its id; NULL if the id
+ * is unknown. Unless NULL, *@id receives the entry of the id, or NULL.
  */
 const struct perf_data_event *perf_data_event(struct perf_data *d,
 					      const void *record, size_t bytes,
@@ -133,7 +133,7 @@ const struct perf_data_event *perf_data_event(struct perf_data *d,
 int perf_data_fail(struct perf_data *d, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Was libzstd there at build time? */
+/* True if this build can inflate compressed records. */
 bool perf_data_inflates(void);
 
 #endif

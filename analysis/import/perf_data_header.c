@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_data_header - what a recording says of itself: events and features
+ * perf_data_header - the events and features of a recording
  *
- * In a file attributes come before the data and features behind them, each
- * with offset and size; in a stream each is a record with the same content.
+ * In a file, attributes come before the data and features after it, each with
+ * offset and size. In a stream each is a record with the same content.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "analysis/base/util.h"
 #include "src/base/cursor.h"
 
-/* Numbers of features (perf.data-file-format.txt of tools/perf). */
+/* Feature numbers (perf.data-file-format.txt of tools/perf). */
 enum {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
@@ -35,15 +35,15 @@ enum {
 	ATTR_BYTES_MIN = 64, /* of the first version of perf_event_attr */
 	IDS_SECTION_BYTES = 2 * sizeof(uint64_t),
 	EVENTS_MAX = 4096,
-	IDS_MAX = 1024 * 1024, /* one for each event and processor */
+	IDS_MAX = 1024 * 1024, /* one per event and processor */
 	BUILD_IDS_MAX = 1024 * 1024,
 	FEATURE_BYTES_MAX = 64 * 1024 * 1024,
 	BUILD_ID_FIELD_BYTES = 24,
-	MISC_BUILD_ID_SIZE = 1 << 15, /* the field says how many bytes */
+	MISC_BUILD_ID_SIZE = 1 << 15, /* a field says how many bytes */
 	UPDATE_NAME = 2,
 };
 
-/* A string with its length before it, padded; as much of it as fits. */
+/* Copy a padded string that follows its length, cut to @size. */
 static void scan_string(struct cursor *s, char *to, size_t size)
 {
 	uint32_t bytes = cursor_u32(s);
@@ -82,7 +82,7 @@ static bool lies_in(const struct perf_data *d, uint64_t offset, uint64_t bytes)
 	return offset <= d->bytes && bytes <= d->bytes - offset;
 }
 
-/* The first @bytes of an attribute; the rest of it stays 0. */
+/* Add an event with the first @bytes of an attribute; the rest stays 0. */
 static int add_event(struct perf_data *d, const char *at, size_t bytes)
 {
 	struct perf_data_event *e;
@@ -160,7 +160,7 @@ int perf_data_read_attrs(struct perf_data *d, uint64_t offset, uint64_t bytes,
 	return 0;
 }
 
-/* In a stream ids follow the attribute, as large as it says it is. */
+/* In a stream the ids follow the attribute, whose own size says where. */
 int perf_data_take_attr(struct perf_data *d, const char *at, size_t bytes)
 {
 	uint32_t attr_bytes;
@@ -170,7 +170,7 @@ int perf_data_take_attr(struct perf_data *d, const char *at, size_t bytes)
 	if (bytes < ATTR_BYTES_MIN)
 		return perf_data_fail(d, "is damaged: an event of %zu bytes",
 				      bytes);
-	/* Its second word. */
+	/* Read the second word of the attribute, its size. */
 	memcpy(&attr_bytes, at + sizeof(uint32_t), sizeof(attr_bytes));
 	if (!attr_bytes)
 		attr_bytes = ATTR_BYTES_MIN;
@@ -238,7 +238,7 @@ int perf_data_take_build_id(struct perf_data *d, const char *at, size_t bytes)
 	return 0;
 }
 
-/* The section of a file is a sequence of such records. */
+/* In a file, the section is a sequence of such records. */
 static int take_build_ids(struct perf_data *d, struct cursor *s)
 {
 	struct perf_event_header h;
@@ -258,7 +258,7 @@ static int take_build_ids(struct perf_data *d, struct cursor *s)
 	return 0;
 }
 
-/* The arguments of perf, joined. */
+/* Join the arguments of perf. */
 static void take_command(struct perf_data *d, struct cursor *s)
 {
 	uint32_t n = cursor_u32(s);
@@ -274,8 +274,8 @@ static void take_command(struct perf_data *d, struct cursor *s)
 }
 
 /*
- * Names of events. They come in the order of the attributes, with attributes
- * of their own that nobody needs.
+ * Take the names of events. They are in the order of the attributes, each with
+ * a copy of its attribute, which is skipped.
  */
 static void take_names(struct perf_data *d, struct cursor *s)
 {
@@ -312,7 +312,7 @@ static void take_pmus(struct perf_data *d, struct cursor *s)
 	d->kinds++;
 }
 
-/* "AuthenticAMD,25,17,1" names family and model; Intel has no IBS. */
+/* "AuthenticAMD,25,17,1" gives family and model; Intel has no IBS. */
 static void take_cpuid(struct perf_data *d)
 {
 	unsigned int family, model;
@@ -365,7 +365,7 @@ int perf_data_take_feature(struct perf_data *d, uint64_t feature,
 	return 0;
 }
 
-/* Behind the data: offset and size of each feature that the header flags. */
+/* After the data come offset and size of each feature in the header's flags. */
 int perf_data_read_features(struct perf_data *d, const uint64_t flags[4],
 			    uint64_t offset)
 {
@@ -401,7 +401,7 @@ int perf_data_read_features(struct perf_data *d, const uint64_t flags[4],
 	return 0;
 }
 
-/* How many words before the id in a sample; -1 without. */
+/* The number of words before the id in a sample; -1 if it has no id. */
 static int id_place(const struct perf_event_attr *attr)
 {
 	uint64_t type = attr->sample_type;

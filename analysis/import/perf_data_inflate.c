@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_data_inflate - records that perf record -z compressed, with zstd
+ * perf_data_inflate - inflate records that perf record -z compressed with zstd
  *
- * One stream of zstd goes through all compressed records; what it inflates to
- * is a sequence of records that need not end where a compressed one ends.
+ * One zstd stream runs through all compressed records. It inflates to a
+ * sequence of records, which need not end where a compressed one ends.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,10 @@
 
 enum {
 	STEP_BYTES = 256 * 1024,
-	/* One record is 64 KiB; perf compresses at most a ring buffer. */
+	/*
+	 * A record has at most 64 KiB; perf compresses at most a ring buffer at
+	 * once.
+	 */
 	INFLATED_MAX = 512 * 1024 * 1024,
 };
 

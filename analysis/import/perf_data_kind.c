@@ -2,8 +2,9 @@
 /*
  * perf_data_kind - what an event of a recording samples: loads, stores, IBS ops
  *
- * Its attribute says so of a watchpoint. Otherwise it is the name of the event
- * or of its PMU, if the recording has one, else Intel's number of the event.
+ * The attribute of a watchpoint says so. For others it is found from the name
+ * of the event or of its PMU, if the recording has one, else from Intel's
+ * number of the event.
  */
 #include <ctype.h>
 #include <linux/hw_breakpoint.h>
@@ -11,7 +12,10 @@
 
 #include "perf_data_internal.h"
 
-/* Whether @name has @word, at its beginning or behind another character. */
+/*
+ * True if @name has @word at its start or after a character that is not a
+ * letter.
+ */
 static bool has_word(const char *name, const char *word)
 {
 	for (const char *p = name; (p = strcasestr(p, word)); p++)
@@ -21,9 +25,9 @@ static bool has_word(const char *name, const char *word)
 }
 
 /*
- * Intel's precise events for memory: load latency and store (0xcd), and those
- * of retired instructions (0xd0), whose unit mask has bit 0 for loads and
- * bit 1 for stores; loads by where they hit (0xd1 to 0xd4).
+ * Intel's precise events for memory: load latency and store (0xcd), and retired
+ * memory instructions (0xd0), whose unit mask has bit 0 for loads and bit 1 for
+ * stores; loads by where they hit (0xd1 to 0xd4).
  */
 static enum perf_kind kind_of_config(uint64_t config)
 {
@@ -46,7 +50,9 @@ static enum perf_kind kind_of(const struct perf_data *d,
 {
 	const char *pmu = "";
 
-	/* A watchpoint; one on reads and writes does not say which it was. */
+	/*
+	 * A watchpoint on reads and writes does not say which of them it was.
+	 */
 	if (e->attr.type == PERF_TYPE_BREAKPOINT)
 		return e->attr.bp_type == HW_BREAKPOINT_W ? PERF_KIND_STORES
 							  : PERF_KIND_UNKNOWN;

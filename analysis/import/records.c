@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * records - what the records that are no samples tell: of tasks, losses
+ * records - the records that are no samples: task events and losses
  *
- * The layout of each is in linux/perf_event.h. One that is too short for what
- * it should hold is counted and left out.
+ * linux/perf_event.h has the layout of each. A record that is too short for its
+ * type is counted and left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum {
 	MISC_MMAP_BUILD_ID = 1 << 14
 };
 
-/* A record's fixed part; its text, if it has one, is what follows. */
+/* What is left of a record: after its fixed part, its text if it has one. */
 struct body {
 	const char *at;
 	size_t left;
@@ -32,7 +32,7 @@ static bool body_take(struct body *b, void *to, size_t bytes)
 	return true;
 }
 
-/* @record without the header and what sample_id_all put at its end. */
+/* @record without its header and what sample_id_all appended. */
 static struct body body_of(const void *record, size_t bytes, size_t id_bytes)
 {
 	size_t header = sizeof(struct perf_event_header);
@@ -68,7 +68,7 @@ struct map_head {
 	uint64_t start, bytes, file_offset;
 };
 
-/* What MMAP2 has more: where the file is, or its build-id. */
+/* What MMAP2 adds: where the file is, or its build-id. */
 struct map_file {
 	union {
 		struct {
@@ -92,7 +92,7 @@ static int take_map(struct import *im, const struct perf_event_header *h,
 	struct map_file file;
 
 	if ((h->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
-		return 0; /* the kernel's, or a guest's */
+		return 0; /* of the kernel or a guest */
 	if (!body_take(&b, &head, sizeof(head)))
 		goto malformed;
 	t.prot = PROT_READ | (h->misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_WRITE
@@ -143,7 +143,7 @@ static int take_comm(struct import *im, const struct perf_event_header *h,
 	return add_task(im, &t, time, &b);
 }
 
-/* FORK and EXIT, which carry a time of their own. */
+/* Take FORK and EXIT, which carry a time of their own. */
 static int take_fork(struct import *im, const struct perf_event_header *h,
 		     struct body b, uint64_t time)
 {
@@ -203,7 +203,8 @@ int import_record(struct import *im, const struct perf_event_header *h,
 	if (id.has & PERF_SAMPLE_TIME && id.time != UINT64_MAX)
 		time = id.time;
 	else if (layout && !(layout->attr.sample_type & PERF_SAMPLE_TIME))
-		time = im->time; /* nothing has one: as in the file */
+		time = im->time; /* no record has a time: keep the file's order
+				  */
 	b = body_of(record, bytes, id_bytes);
 	switch (h->type) {
 	case PERF_RECORD_MMAP:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tally - the samples of a process by instruction or cache line
+ * tally - samples of a process summed by instruction and cache line
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static uint32_t access_of(const struct import_sample *s)
 	return s->access & (ACCESS_LOAD | ACCESS_STORE);
 }
 
-/* Where to look first; what comes from a file cannot choose it. */
+/* The slot to look at first, which the content of a file cannot choose. */
 static size_t first_slot(const struct import_tally *t, uint64_t address,
 			 uint32_t access, uint32_t source)
 {
@@ -51,7 +51,7 @@ static void rehash(struct import_tally *t)
 	}
 }
 
-/* The entry of these three; a new one is zero but for them. */
+/* The entry with this key; a new one is zero otherwise. */
 static struct cdp_memory *entry_of(struct import_tally *t,
 				   enum cdp_memory_kind kind, uint64_t address,
 				   uint32_t access, uint32_t source)
@@ -117,7 +117,7 @@ static int by_address(const void *a, const void *b)
 	       (x->tally.source < y->tally.source);
 }
 
-/* Entries [from, from + n) are of one address. */
+/* Entries [from, from + n) have the same address. */
 struct group {
 	size_t from, n;
 	uint64_t samples;

@@ -26,8 +26,8 @@ void import_tally_add(struct import_tally *t, enum cdp_memory_kind kind,
 		      uint64_t address, const struct import_sample *s);
 
 /*
- * Order by address group, most periods first; keep @max entries at most and sum
- * the others in entries with address 0.
+ * Order groups of entries with the same address, most periods first; keep at
+ * most @max entries and sum the others in entries with address 0.
  */
 void import_tally_finish(struct import_tally *t, size_t max);
 

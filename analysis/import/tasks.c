@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tasks - which process and thread each sample is of, and its maps
+ * tasks - find the process, thread and maps of each sample
  *
- * The task records are played back in order of time. A process begins with
- * the maps that its parent had; exec begins another process of the same pid
- * (or the same one anew, if nothing needs what it was), and a number that is
+ * Task events are played back in order of time. A process begins with the maps
+ * that its parent had. exec begins another process with the same pid (or
+ * restarts the same one, if nothing refers to what it was), and a tid that is
  * used again after exit is another thread. A generation of the maps is the
  * number of maps seen so far, those of the ancestors included.
  */
@@ -16,8 +16,8 @@
 
 struct player {
 	struct import *im;
-	struct import_index pids;    /* to processes */
-	struct import_index threads; /* pid and tid, to threads */
+	struct import_index pids;    /* pid to process */
+	struct import_index threads; /* pid and tid to thread */
 };
 
 static uint64_t thread_key(uint32_t pid, uint32_t tid)
@@ -64,7 +64,7 @@ static uint32_t add_thread(struct player *p, uint32_t process, uint32_t tid,
 	return number;
 }
 
-/* The thread's name until it gets one of its own: that of its process. */
+/* A thread has the name of its process until it gets one of its own. */
 static uint32_t thread_of(struct player *p, uint32_t pid, uint32_t tid)
 {
 	struct import *im = p->im;
@@ -196,7 +196,7 @@ static void play_sample(struct player *p, struct import_sample *s)
 	process->last = s->time;
 }
 
-/* Samples by process, each one's in order of time. */
+/* Order samples by process, and by time within each. */
 static void order_samples(struct import *im)
 {
 	size_t from = 0;
@@ -219,7 +219,7 @@ static void order_samples(struct import *im)
 		im->process[i].from -= im->process[i].samples;
 }
 
-/* Threads that were sampled count up within their process. */
+/* Number the sampled threads of each process. */
 static void number_threads(struct import *im)
 {
 	uint32_t *next = xcalloc(im->processes + 1, sizeof(*next));

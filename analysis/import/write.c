@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write - the samples of one process through the engine, into a file
+ * write - run the samples of one process through the engine, into a file
  *
- * The board sees them in order of time, as it would have when they were
- * taken. Nothing is armed: the program has long ended.
+ * The board sees them in order of time, as it would have when they were taken.
+ * No watchpoint is armed: the program ended long ago.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,14 +22,14 @@
 #include "src/store/store.h"
 
 enum {
-	LINE_BYTES = 64, /* of every x86-64 */
+	LINE_BYTES = 64, /* on every x86-64 */
 	/*
-	 * A larger board loses fewer entries to others, and offline it costs
-	 * nobody anything.
+	 * In a larger board fewer entries are replaced, and offline its size
+	 * costs the program nothing.
 	 */
 	BOARD_SLOTS = BOARD_SLOTS_MAX,
 	SITES_MAX = 32768,
-	LINES_MAX = 32768, /* records each */
+	LINES_MAX = 32768, /* with a record each */
 };
 #define STORE_BYTES (UINT64_C(1) << 30)
 
@@ -41,7 +41,7 @@ struct writer {
 	struct comm comm;
 	struct writer_thread *thread; /* by id */
 	size_t threads;
-	const struct import_sample *now; /* being replayed */
+	const struct import_sample *now; /* the one being replayed */
 	uint64_t detections;
 };
 
@@ -130,7 +130,7 @@ static void on_detected(void *ctx, const struct detection *seen)
 	struct detection d = *seen;
 	double periods = (double)w->now->period / (double)w->run->mean_period;
 
-	/* A sample stands for as many periods as it says itself. */
+	/* Each sample says how many periods it stands for. */
 	periods *= d.periods_q8;
 	d.periods_q8 = periods < 1            ? 1
 		       : periods > UINT32_MAX ? UINT32_MAX
@@ -163,7 +163,7 @@ static void put(char *to, size_t size, const char *from)
 	snprintf(to, size, "%.*s", (int)size - 1, from);
 }
 
-/* How it was recorded, in one line. */
+/* Describe in one line how it was recorded. */
 static void describe_source(struct writer *w, struct cdp_header *h)
 {
 	const struct perf_data *d = &w->im->data;
@@ -299,7 +299,7 @@ static int64_t interval_of(const struct perf_event_attr *attr)
 	return attr->freq ? -(int64_t)n : (int64_t)n;
 }
 
-/* What is known of an event as a whole stands with the main process. */
+/* Sums of an event over all processes are written with the main process. */
 static int write_events(struct writer *w, const struct import_event *own)
 {
 	bool is_main = w->process == &w->im->process[w->run->main_process];
@@ -377,7 +377,10 @@ static void file_name(const struct writer *w, char *name, size_t size)
 				   ? base[i]
 				   : '_';
 	clean[i] = 0;
-	/* Those of one pid come in order of time: no two are alike. */
+	/*
+	 * Processes with the same pid follow each other, so no two names are
+	 * equal.
+	 */
 	snprintf(name, size, "%s.%u.%" PRIu64 ".cdp", i ? clean : "program",
 		 w->process->pid, w->process->first + number);
 }
