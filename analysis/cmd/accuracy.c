@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * accuracy - how near the estimates are to the exact counts, measured
+ * accuracy - measure how close the estimates are to exact counts
  *
  * Runs the microbenchmarks under the source emu, sampled and exact over the
- * same accesses, suite by suite, and holds what was estimated to what was
- * counted. The exit status is 1 if any row fails its bound.
+ * same accesses, suite by suite, and compares estimates with counts. The exit
+ * status is 1 if any row fails its bound.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -42,9 +42,9 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* By accuracy_suites: to be run. */
+/* By the number in accuracy_suites: run it. */
 static bool wanted[32];
-/* The suite precise is not of trials, and runs only where it is named. */
+/* The suite precise has no trials, and runs only if it is named. */
 static bool precise;
 static const char *pmu_study_sources;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command - a verb of reusetrack describes itself
+ * command - how a verb of reusetrack describes itself
  *
- * Each verb lives in its own file and exports one constant of this type;
- * main.c lists them.
+ * Each verb has a file of its own and exports one constant of this type; main.c
+ * lists them.
  */
 #ifndef COMDET_ANALYSIS_CMD_COMMAND_H
 #define COMDET_ANALYSIS_CMD_COMMAND_H

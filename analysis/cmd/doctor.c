@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor - what works on this machine, what is missing and how to get it
+ * doctor - print what works on this machine and how to get what is missing
  *
- * What is found out (doctor/doctor.h), as text and as JSON. The exit status is
- * 0 if at least one source can be used.
+ * The findings of doctor/doctor.h as text or JSON. The exit status is 0 if at
+ * least one source can be used.
  */
 #include <getopt.h>
 #include <jansson.h>

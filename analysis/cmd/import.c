@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import - reusetrack import: a recording of perf into an output directory
+ * import - turn a recording of perf into an output directory
  *
- * The files are written to a directory of their own beside the wanted one and
- * move into it when all are complete. Whatever goes wrong before that leaves
- * nothing behind.
+ * The files are written to a temporary directory beside the wanted one, and
+ * moved into it when all are complete. If anything goes wrong before that,
+ * nothing is left behind.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ struct options {
 	bool samples;
 };
 
-/* A place for the files until they are complete. */
+/* The temporary directory for the files until they are complete. */
 struct scratch {
 	int parent, dir; /* descriptors, -1: none */
 	char name[64];
@@ -58,7 +58,7 @@ static void catch_signals(void)
 		sigaction(signals[i], &act, NULL);
 }
 
-/* The directory that @out is to lie in. */
+/* Open the directory that will contain @out. */
 static int open_parent(const char *out)
 {
 	char *copy = xstrdup(out), *end = copy + strlen(copy);
@@ -90,7 +90,7 @@ static int scratch_open(struct scratch *s, const char *out, uint64_t number)
 	return s->dir < 0 ? -errno : 0;
 }
 
-/* Move every file to @to, or remove them with @to -1. Returns 0 or -errno. */
+/* Move every file to @to, or remove them if @to is -1. Returns 0 or -errno. */
 static int scratch_empty(struct scratch *s, int to)
 {
 	int fd = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -162,7 +162,10 @@ struct result {
 	uint64_t left_out; /* samples of processes beyond PROCESSES_MAX */
 };
 
-/* Each process into a file of its own, those with most samples. */
+/*
+ * Write a file for each process, for those with most samples if there are too
+ * many.
+ */
 static int write_all(struct import *im, const struct import_run *run, int dir,
 		     struct result *r)
 {
@@ -224,7 +227,10 @@ static void say_result(const struct import *im, const struct options *o,
 	fprintf(stderr, "reusetrack: the profile is in %s\n", safe_text(path));
 }
 
-/* The files, then the directory with its marker, then the one into it. */
+/*
+ * Write the files, then the directory with its marker, then move the files
+ * there.
+ */
 static void write_directory(struct import *im, const struct options *o)
 {
 	char run_id[OUTDIR_RUN_ID_BYTES], path[PATH_MAX];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list - what this machine can sample: counters, events, fields, modes
+ * list - print what this machine can sample: counters, events, fields, modes
  *
  * The qualitative comparison of precise event sampling (M. A. Sasongko, PhD
- * thesis 2022, table 4.1), for the machine at hand. Read from CPUID and from
- * what the kernel lists; nothing is opened. reusetrack doctor tries what is
- * listed here.
+ * thesis 2022, table 4.1), for this machine. It reads CPUID and what the kernel
+ * lists, and opens nothing; reusetrack doctor tries what is listed here.
  */
 #include <getopt.h>
 #include <jansson.h>
@@ -32,7 +31,7 @@ enum {
 	KEY_COLUMNS = 18,
 };
 
-/* A line of the table: the same text for people and for programs. */
+/* A row of the table, with the same text for people and for programs. */
 struct row {
 	const char *key;
 	char value[WORDS];
@@ -67,7 +66,9 @@ static bool has(const char *pmu, const char *name)
 	return pmu_sysfs_has(kernel(), pmu, name);
 }
 
-/* Comma-separated names of @names that the PMU has in its folder @folder. */
+/*
+ * Append those of @names that the PMU has in its folder @folder, with commas.
+ */
 static void append_present(char *text, size_t size, const char *pmu,
 			   const char *folder, const char *const *names)
 {

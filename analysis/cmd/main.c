@@ -41,7 +41,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* What was printed has arrived, or the user hears that it has not. */
+/* Fail with a message if the output could not be written. */
 static int finish(int status)
 {
 	bool failed = ferror(stdout);

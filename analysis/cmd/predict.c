@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * predict - what a profile says of another machine
+ * predict - say what a profile implies for another machine
  *
- * So far of one that prefetches the adjacent line (locality/adjacent.h).
+ * So far for one that prefetches the adjacent line (locality/adjacent.h).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -69,7 +69,7 @@ static struct latency exactly(double ns)
 	return (struct latency){ .ns = ns, .by = { ns, ns } };
 }
 
-/* A value of the file; false if @name is none. */
+/* Set the value @name of the file; false if there is no such name. */
 static bool set(struct adjacent_machine *m, const char *name, double value)
 {
 	if (!strcmp(name, "dram_ns"))
@@ -85,7 +85,7 @@ static bool set(struct adjacent_machine *m, const char *name, double value)
 	return true;
 }
 
-/* Lines "NAME VALUE"; '#' begins a comment. */
+/* Read lines "NAME VALUE"; '#' begins a comment. */
 static void read_latencies(struct adjacent_machine *m, const char *path)
 {
 	char line[LINE_MAX_BYTES];
@@ -115,7 +115,7 @@ static void read_latencies(struct adjacent_machine *m, const char *path)
 		    m->dram.ns > 0 ? "transfer_ns" : "dram_ns");
 }
 
-/* The largest cache of one core, and the largest of all. */
+/* Take the largest private cache and the largest of all. */
 static void take_caches(struct adjacent_machine *m,
 			const struct reuse_streams *s)
 {
@@ -198,7 +198,7 @@ static void predict_json(const struct adjacent *a,
 	json_print(j);
 }
 
-/* With a sign. */
+/* A time with its sign. */
 static const char *time_text(double ns)
 {
 	static char text[8][48];

@@ -2,9 +2,9 @@
 /*
  * record - run a program under libcomdet.so and say where its profile is
  *
- * Looks first whether the program can load the library at all, makes the
+ * It first looks whether the program can load the library at all, makes the
  * output directory (so that an unwritable place is an early error), starts the
- * program and waits. Its exit status is ours.
+ * program and waits. The exit status is the program's.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -90,7 +90,7 @@ static const char *mend_out(int error)
 	}
 }
 
-/* Remove the directory if there is nothing but our marker in it. */
+/* Remove the directory if it holds nothing but our marker. */
 static bool remove_if_empty(int dirfd, const char *path)
 {
 	DIR *dir = fdopendir(dup(dirfd));
@@ -107,7 +107,7 @@ static bool remove_if_empty(int dirfd, const char *path)
 	return empty && !unlinkat(dirfd, OUTDIR_MARKER, 0) && !rmdir(path);
 }
 
-/* @path as the user would type it here. */
+/* @path as the user would type it in this directory. */
 static const char *short_path(const char *path)
 {
 	char cwd[PATH_MAX];
@@ -116,7 +116,7 @@ static const char *short_path(const char *path)
 	if (!getcwd(cwd, sizeof(cwd)))
 		return safe_text(path);
 	n = strlen(cwd);
-	/* A name that begins with "-" would be taken for an option. */
+	/* A name that begins with "-" would look like an option. */
 	if (!strncmp(path, cwd, n) && path[n] == '/' && path[n + 1] &&
 	    path[n + 1] != '-')
 		path += n + 1;
@@ -195,7 +195,10 @@ static enum elf_hooks hooks_of(const struct program *p)
 	return hooks;
 }
 
-/* With --children what it starts may have hooks; a script, what it execs. */
+/*
+ * With --children, a program started by this one may have hooks; a script may
+ * exec one that has.
+ */
 static bool never_hooked(const struct program *p)
 {
 	const char *children = getenv("COMDET_CHILDREN");

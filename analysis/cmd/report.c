@@ -114,7 +114,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 	o->dir = directory_argument("report", argc, argv);
 }
 
-/* What is in the file stays there until empty_output. */
+/* Keep the file's content until empty_output(). */
 static FILE *open_output(const char *path)
 {
 	FILE *f = path ? fopen(path, "ae") : stdout;
@@ -171,7 +171,10 @@ static int run_report(int argc, char **argv)
 		    "reuses of cache lines, in accesses; record with -m reuse "
 		    "-s emu, or instr, pebs or ibs, not by the clock nor with "
 		    "--watch hw");
-	/* Whatever is refused leaves an earlier file as it is. */
+	/*
+	 * Everything that can be refused has been checked; now the file may
+	 * change.
+	 */
 	r.reuse = &reuse;
 	r.out = open_output(o.output);
 	svg = o.svg ? open_output(o.svg) : NULL;

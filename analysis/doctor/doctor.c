@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor - what works on this machine, what is missing and how to get it
+ * doctor - find out what works on this machine, and how to get what is missing
  */
 #include <errno.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void find_hypervisor(struct diagnosis *d)
 	d->around.virtual_machine = true;
 }
 
-/* Why perf_event_open of @event was refused, and what to do. */
+/* Explain why perf_event_open refused @event, and what to do. */
 static void explain_refusal(const struct diagnosis *d, const char *event,
 			    int error, struct finding *f)
 {
@@ -63,7 +63,7 @@ static void explain_refusal(const struct diagnosis *d, const char *event,
 			   sizeof(f->advice));
 }
 
-/* A debug register is no counter: the same errors mean something else. */
+/* For a debug register the same errors mean something else. */
 static void explain_registers(const struct diagnosis *d, int error,
 			      struct finding *f)
 {
@@ -80,7 +80,7 @@ static void explain_registers(const struct diagnosis *d, int error,
 	}
 }
 
-/* @what was to be opened, a watchpoint if NULL. */
+/* @what was to be opened; NULL means a watchpoint. */
 static void explain_probe(const struct diagnosis *d, const struct probe *p,
 			  const char *what, const char *works,
 			  struct finding *f)
@@ -194,7 +194,10 @@ static void check_delivery(struct diagnosis *d)
 	}
 }
 
-/* As the preload library decides: both, or timers and queued signals. */
+/*
+ * The preload library decides the same way: synchronous signals need both, else
+ * it uses timers and queued signals.
+ */
 static bool synchronous(const struct diagnosis *d)
 {
 	return d->sigtrap.end == PROBE_WORKS && d->blocked.end == PROBE_WORKS;
@@ -267,7 +270,7 @@ static void judge_clock(struct diagnosis *d)
 		WRITE(f->advice, "%s", d->registers.advice);
 }
 
-/* Looked at, not tried: running a program under QEMU takes its time. */
+/* Look without trying: running a program under QEMU takes time. */
 static void judge_emu(struct diagnosis *d)
 {
 	const char *asked = getenv("COMDET_QEMU_LIB");
@@ -290,7 +293,7 @@ static void judge_emu(struct diagnosis *d)
 	free(plugin);
 }
 
-/* Looked at, not tried: it takes a program that was built for it. */
+/* Look without trying: that would need a program built for it. */
 static void judge_instr(struct diagnosis *d)
 {
 	char *archive = library_path("libcomdet-instr.a");

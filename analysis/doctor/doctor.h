@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor - what works on this machine, what is missing and how to get it
+ * doctor - find out what works on this machine, and how to get what is missing
  *
- * Tries what the sources need, by doing it (probe.h, pmu_probe.h), and puts
- * the outcome in words: why, and what to do about it.
+ * It tries what the sources need, by doing it (probe.h, pmu_probe.h), and
+ * explains the outcome: why, and what to do about it.
  */
 #ifndef COMDET_ANALYSIS_DOCTOR_DOCTOR_H
 #define COMDET_ANALYSIS_DOCTOR_DOCTOR_H
@@ -23,7 +23,7 @@ struct finding {
 	const char *name;
 	bool good;
 	char reason[DOCTOR_WORDS];
-	char advice[DOCTOR_WORDS]; /* "": none is needed */
+	char advice[DOCTOR_WORDS]; /* "": nothing to do */
 };
 
 struct diagnosis {
@@ -34,15 +34,15 @@ struct diagnosis {
 	struct finding registers;
 	int register_count;
 	bool range_64;
-	/* What several findings rest on. */
-	struct pmu_refusal around; /* permissions, of no refusal yet */
+	/* Facts that several findings use. */
+	struct pmu_refusal around; /* permissions, without an error */
 	char hypervisor[16];       /* "": none */
 	struct probe sigtrap, blocked, timer, vm_read;
 };
 
 void doctor_diagnose(struct diagnosis *d);
 
-/* The one of that name; NULL if there is none. */
+/* The finding about the source of that name; NULL if there is none. */
 const struct finding *doctor_source(const struct diagnosis *d,
 				    const char *name);
 

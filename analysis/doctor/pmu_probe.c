@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_probe - can hardware events be sampled here, and if not, why
+ * pmu_probe - find out whether hardware events can be sampled here
  */
 #include <errno.h>
 
@@ -13,7 +13,10 @@ const struct perf_kernel *pmu_probe_kernel = &perf_kernel_linux;
 bool pmu_probe(enum pmu_source source, char *reason, size_t reason_size,
 	       char *advice, size_t advice_size)
 {
-	/* Kernels that deliver otherwise refuse it, and lose nothing by it. */
+	/*
+	 * A kernel without synchronous signals refuses this; nothing is lost
+	 * then.
+	 */
 	struct pmu_wish wish = { .sigtrap = true };
 	struct pmu_refusal no;
 	struct pmu_plan plan;

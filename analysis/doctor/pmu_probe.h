@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_probe - can hardware events be sampled here, and if not, why
+ * pmu_probe - find out whether hardware events can be sampled here
  */
 #ifndef COMDET_ANALYSIS_DOCTOR_PMU_PROBE_H
 #define COMDET_ANALYSIS_DOCTOR_PMU_PROBE_H
@@ -10,12 +10,13 @@
 
 #include "src/pmu/plan.h"
 
-/* The machine that is asked; a test puts one of its own there. */
+/* The kernel to ask; tests replace it. */
 extern const struct perf_kernel *pmu_probe_kernel;
 
 /*
- * Open and try the events of @source as the preload library does. What they
- * are, or why they cannot be had and what to do, goes to @reason and @advice.
+ * Open and try the events of @source as the preload library does. True if that
+ * works, with a description of the events in @reason; else @reason says why not
+ * and @advice what to do.
  */
 bool pmu_probe(enum pmu_source source, char *reason, size_t reason_size,
 	       char *advice, size_t advice_size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe - try, in a process of its own, what the sources need
+ * probe - try what the sources need, in a process of its own
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,10 +29,10 @@ enum {
 	PERIOD_NS = 1000 * 1000,
 	REGISTERS_TRIED = 8,
 	COOKIE = 0x636f6d64,
-	SI_PERF_DATA = 24, /* bytes into siginfo_t on x86-64 */
+	SI_PERF_DATA = 24, /* offset in siginfo_t on x86-64 */
 };
 
-/* Written by the handlers below; a probe's process has one thread. */
+/* The handlers below write this; a probe's process has one thread. */
 static volatile sig_atomic_t seen;
 
 static void on_trap(int sig, siginfo_t *info, void *context)
@@ -117,7 +117,7 @@ static struct perf_event_attr watch_attr(const void *addr, int bytes)
 static void ask_sigtrap(struct perf_event_attr *attr)
 {
 	attr->sigtrap = 1;
-	attr->remove_on_exec = 1; /* the kernel insists */
+	attr->remove_on_exec = 1; /* the kernel demands it */
 	attr->sig_data = COOKIE;
 	listen_to(SIGTRAP, on_trap);
 }
@@ -176,7 +176,7 @@ static void try_sigtrap_blocked(struct probe *p, int unused, bool unused_too)
 		refused(p);
 		return;
 	}
-	/* Several periods with the signal blocked, then it may come. */
+	/* Let several periods pass with the signal blocked, then unblock it. */
 	end = cpu_now() + 10 * PERIOD_NS;
 	while (cpu_now() < end)
 		;
@@ -258,7 +258,7 @@ static void try_registers(struct probe *p, int unused, bool unused_too)
 	}
 }
 
-/* Run @attempt in a child that shares *@p with us through a page. */
+/* Run @attempt in a child, which shares *@p with us through a page. */
 static void run_apart(struct probe *p,
 		      void (*attempt)(struct probe *, int, bool), int bytes,
 		      bool rtsig)

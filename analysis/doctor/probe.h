@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe - try, in a process of its own, what the sources need
+ * probe - try what the sources need, in a process of its own
  *
- * Opening is not enough: some virtual machines open debug registers that
- * never fire. Each probe therefore sees its effect, and runs in a forked
+ * That an event opens is not enough: in some virtual machines debug registers
+ * open and never fire. So each probe waits for the effect, and runs in a forked
  * child with a time limit, so that no surprise can end the caller.
  */
 #ifndef COMDET_ANALYSIS_DOCTOR_PROBE_H
@@ -13,31 +13,33 @@
 
 enum probe_end {
 	PROBE_WORKS,
-	PROBE_REFUSED, /* a system call failed: error */
-	PROBE_SILENT,  /* all calls succeeded and nothing was delivered */
-	PROBE_KILLED,  /* signal ended the child: error is its number */
+	PROBE_REFUSED, /* a system call failed with error */
+	PROBE_SILENT,  /* all calls succeeded, nothing was delivered */
+	PROBE_KILLED,  /* signal number error ended the child */
 };
 
 struct probe {
 	enum probe_end end;
 	int error;
-	int count; /* what a probe counts; its own comment says */
+	int count; /* what the probe counted, see below */
 };
 
-/* A task-clock sample as a synchronous SIGTRAP. */
+/* Get a task-clock sample as a synchronous SIGTRAP. */
 void probe_sigtrap(struct probe *p);
-/* The same while the thread has SIGTRAP blocked: kills before Linux 5.19. */
+/*
+ * The same while the thread blocks SIGTRAP, which kills it before Linux 5.19.
+ */
 void probe_sigtrap_blocked(struct probe *p);
-/* A signal of a POSIX timer on this thread's CPU clock. */
+/* Get a signal from a POSIX timer on this thread's CPU clock. */
 void probe_timer(struct probe *p);
-/* process_vm_readv on itself; of an unmapped address it must fail. */
+/* Read our own memory with process_vm_readv; an unmapped address must fail. */
 void probe_vm_read(struct probe *p);
 /*
- * A watchpoint on @bytes (8 or 64), triggered by a store, delivered by
- * SIGTRAP or, with @rtsig, by a real-time signal. count: hits.
+ * Trigger a watchpoint on @bytes (8 or 64) with a store, delivered by SIGTRAP
+ * or, with @rtsig, by a real-time signal. count: hits.
  */
 void probe_watchpoint(struct probe *p, int bytes, bool rtsig);
-/* How many 8-byte watchpoints can be open at once. count: that. */
+/* Open as many 8-byte watchpoints at once as possible. count: how many. */
 void probe_registers(struct probe *p);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto - what the source auto takes, where it is not the clock
+ * auto - which source takes the place of auto
  *
- * The preload library itself finds out how its clock can tick. Only where it
- * cannot at all, neither from perf_events nor from POSIX timers, is there a
- * reason to run the program under QEMU, which needs no privilege; and only if
- * no option was given that emu does not know.
+ * The preload library finds out how its clock can tick. Only if it cannot,
+ * neither with perf_events nor with POSIX timers, is there a reason to run the
+ * program under QEMU, which needs no privilege; and only if all given options
+ * also apply to emu.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emu - a program's command, under QEMU with our plugin
+ * emu - run a program under QEMU with our plugin
  *
  * Settings reach the plugin through the environment, as they reach the preload
- * library. QEMU runs ELF files alone, so for a script its interpreters are
- * found here, as the kernel would.
+ * library. QEMU runs ELF files only, so for a script its interpreters are found
+ * here, as the kernel would find them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static char *find_qemu(void)
 	       "qemu-user)");
 }
 
-/* As QEMU's option parser wants it: commas doubled. */
+/* Double the commas, as QEMU's option parser requires. */
 static char *escape_commas(const char *s)
 {
 	char *to = xcalloc(2 * strlen(s) + 1, 1), *p = to;
@@ -84,8 +84,7 @@ static void refuse_privilege(const struct program *p)
 }
 
 /*
- * Replace argv[0] by what the "#!" line of @path says, if it has one. Returns
- * false if it has none.
+ * Replace argv[0] by the words of the "#!" line of @path; false if it has none.
  */
 static bool take_script(char **path, char ***argv)
 {
@@ -153,7 +152,7 @@ static void check_topology(const char *path)
 	free(text);
 }
 
-/* The ancestor of @core of this type, NULL if there is none. */
+/* The ancestor of @core of this type; NULL if there is none. */
 static hwloc_obj_t above(hwloc_topology_t t, hwloc_obj_t core,
 			 hwloc_obj_type_t type)
 {
@@ -161,9 +160,9 @@ static hwloc_obj_t above(hwloc_topology_t t, hwloc_obj_t core,
 }
 
 /*
- * The host's cores, last level caches and sockets in the plugin's words, with
- * ';' for line breaks. Caches are left out unless all cores have one: all
- * cores must be equally deep.
+ * The host's cores, last level caches and sockets in the plugin's format, with
+ * ';' for line breaks. Caches are left out unless every core has one, since all
+ * cores must be at the same depth.
  */
 static char *host_topology(void)
 {
@@ -231,7 +230,7 @@ void record_settle_topology(void)
 	char *host;
 
 	if (asked && *asked) {
-		if (strncmp(asked, "text:", 5)) /* the plugin's own way */
+		if (strncmp(asked, "text:", 5)) /* as the plugin passes it on */
 			check_topology(asked);
 		return;
 	}
@@ -244,8 +243,8 @@ void record_settle_topology(void)
 }
 
 /*
- * This machine's caches in the plugin's words, up to the first that cannot be
- * simulated: of those behind it nothing is known without it.
+ * This machine's caches in the plugin's format, up to the first that cannot be
+ * simulated: the misses of those after it depend on it.
  */
 static char *host_caches_text(void)
 {
@@ -277,7 +276,7 @@ static char *host_caches_text(void)
 	return text;
 }
 
-/* With exact reuses: which caches to simulate. */
+/* With exact reuses, choose which caches to simulate. */
 static void settle_caches(void)
 {
 	const char *asked = getenv("COMDET_CACHES");

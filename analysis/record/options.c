@@ -2,8 +2,8 @@
 /*
  * options - the options of record and their twins in the environment
  *
- * An option is written into its environment variable and from then on only
- * the variable counts, so that an option and its twin cannot disagree.
+ * Each option is written into its environment variable, and from then on only
+ * the variable counts. So an option and its twin cannot disagree.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -32,7 +32,7 @@ enum {
 #define PERIOD_MAX 1000000000000
 
 struct option_twin {
-	const char *name; /* as the user knows it */
+	const char *name; /* as the user writes it */
 	const char *twin;
 	int letter; /* what getopt_long returns */
 	/* Dies unless @value is good; @name is the option or the twin. */
@@ -40,7 +40,7 @@ struct option_twin {
 	const char *fixed; /* the value of an option without an argument */
 };
 
-/* Some of @words, separated by commas, each once. */
+/* Check for some of @words, separated by commas, each at most once. */
 static void check_words(const char *name, const char *value,
 			const char *const *words, const char *advice)
 {
@@ -86,7 +86,9 @@ static void check_granularity(const char *name, const char *value)
 	check_words(name, value, words, "use address, line or address,line");
 }
 
-/* Rather no profile than one by another source than was asked for. */
+/*
+ * Refuse to run rather than profile with another source than the one asked for.
+ */
 static void check_hardware(const char *name, const char *value,
 			   enum pmu_source source)
 {
@@ -208,7 +210,7 @@ static void check_caches(const char *name, const char *value)
 		    name, safe_text(value));
 }
 
-/* Nothing to see in it before the source is known: record_emu. */
+/* What it may hold depends on the source: see record_emu_command(). */
 static void check_topology(const char *name, const char *value)
 {
 }
@@ -296,7 +298,7 @@ static void check_environment(void)
 
 int record_options(int argc, char **argv, const char *usage)
 {
-	/* "+": what follows the program's name is the program's. */
+	/* "+": options after the program's name belong to the program. */
 	const struct option_syntax syntax = { "record", usage, "+:m:s:p:F:o:gh",
 					      long_options };
 	int letter;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record - exit codes of record's own, beside those of the program
+ * record - exit codes of record itself, besides the program's
  */
 #ifndef COMDET_ANALYSIS_RECORD_RECORD_H
 #define COMDET_ANALYSIS_RECORD_RECORD_H

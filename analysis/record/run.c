@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - start a program under the preload, and be invisible
+ * run - start the program that is recorded, and be invisible to it
  *
- * We stay in the program's process group. What the terminal generates for the
- * group has reached the program already; what somebody sent to our process
- * alone is passed on. No handlers: signals are blocked and taken one by one,
- * so there is nothing to race with.
+ * We stay in the program's process group. A signal from the terminal reaches
+ * the whole group by itself; one that was sent to our process alone is passed
+ * on. There are no handlers: signals are blocked and accepted one by one, so
+ * there are no races with them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,10 +71,10 @@ static void exec_program(const struct run *r, const sigset_t *mask,
 	_exit(RECORD_CANNOT_RUN);
 }
 
-/* Sent by a process to us alone, as far as can be told. */
+/* Pass on a signal that a process sent to us alone, as far as we can tell. */
 static void pass_on(pid_t pid, const siginfo_t *info)
 {
-	if (info->si_code > 0) /* the terminal or the kernel: reached both */
+	if (info->si_code > 0) /* terminal or kernel: both got it */
 		return;
 	if (info->si_code == SI_QUEUE)
 		sigqueue(pid, info->si_signo, info->si_value);
@@ -83,8 +83,9 @@ static void pass_on(pid_t pid, const siginfo_t *info)
 }
 
 /*
- * The program stopped for job control: so do we, that the shell sees it. In
- * a group that nobody could continue the kernel ignores it, which is right.
+ * The program stopped for job control: stop too, so that the shell sees it. The
+ * kernel ignores this in a process group that nobody could continue, which is
+ * right.
  */
 static void stop_like(int sig)
 {
@@ -135,7 +136,9 @@ int run_program(struct run *r)
 	if (pipe2(report, O_CLOEXEC))
 		die("cannot make a pipe: %s", strerror(errno));
 	watched_signals(&set);
-	/* A parent may have left SIGCHLD ignored: then nothing can be reaped.
+	/*
+	 * Our parent may have ignored SIGCHLD; then children cannot be waited
+	 * for.
 	 */
 	on_child = signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &set, &mask);

@@ -10,11 +10,11 @@
 struct run {
 	pid_t pid;
 	const char *path;    /* to exec */
-	char **argv;         /* as the program is to see it */
-	const char *library; /* to preload: absolute path, NULL: none */
+	char **argv;         /* as the program will see it */
+	const char *library; /* absolute path to preload; NULL: none */
 	const char *run_id;
 	const char *out; /* absolute */
-	/* When the program could not be executed, errno of that; else 0. */
+	/* errno if the program could not be executed, else 0. */
 	int exec_error;
 };
 

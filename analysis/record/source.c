@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source - which source record will get, and what that one can do
+ * source - which source record asks for, and what goes with it
  *
- * Read from the environment, where all options are by then. An option that the
- * source does not know is refused rather than ignored.
+ * This reads the environment, which holds all options by then. An option that
+ * does not apply to the source is refused rather than ignored.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool is_set(const char *twin, const char *value)
 	return is && (value ? !strcmp(is, value) : *is);
 }
 
-static bool hooks_found; /* in what the program is started with */
+static bool hooks_found; /* in the program or its libraries */
 
 bool record_looks_for_hooks(void)
 {
@@ -50,17 +50,17 @@ bool record_needs_hooks(void)
 }
 
 enum {
-	OF_CLOCK = 1, /* auto too, where the program has no hooks */
+	OF_CLOCK = 1, /* also auto, if the program has no hooks */
 	OF_EMU = 2,
 	OF_INSTR = 4,
 	OF_PEBS = 8,
 	OF_IBS = 16
 };
 
-/* What only some sources know must not be ignored by the others. */
+/* Options that only some sources have; the others must not ignore them. */
 static const struct {
 	const char *names, *twin;
-	const char *value; /* NULL: whatever it is */
+	const char *value; /* NULL: any value */
 	int sources;
 	const char *words;
 } fits[] = {
@@ -105,7 +105,7 @@ static const struct {
 	  "needs the source clock; with the others set the period with -p" },
 };
 
-/* Is anything asked of caches that several cores share? */
+/* True if something is asked about caches that several cores share. */
 static bool asks_of_caches(void)
 {
 	const char *mode = getenv("COMDET_MODE");
@@ -125,7 +125,7 @@ static void check_mode_fits(int source)
 	    safe_text(mode));
 }
 
-/* What the preload would refuse only when the program runs. */
+/* Refuse now what the preload would refuse only once the program runs. */
 static void check_reuse_fits(int source)
 {
 	const char *mode = getenv("COMDET_MODE");
