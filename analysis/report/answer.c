@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answer - the first paragraph: what was found, in plain words
+ * answer - the first paragraph of the report: what was found, in plain words
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum {
 	 */
 	SURE_SAMPLES = 5000,
 	FEW_DETECTIONS = 30,
-	IDLE_PERIODS = 10, /* of CPU time: too little to lose samples in */
+	IDLE_PERIODS = 10, /* of CPU time; fewer may have no sample */
 	SITES_NAMED = 3,
 	NAME_COLUMNS = 60,
 };
@@ -67,11 +67,11 @@ static uint64_t seconds_needed(const struct profile *p)
 	if (samples >= SURE_SAMPLES)
 		return 0;
 	if (samples < 10 || wall <= 0)
-		return 20; /* no rate to go by */
+		return 20; /* too few samples to know a rate */
 	return round_seconds(wall * SURE_SAMPLES / (double)samples);
 }
 
-/* Source lines that stored to some lines, the first found first. */
+/* Source lines that stored to the cache lines, in the order they were found. */
 struct writers {
 	char place[SITES_NAMED][512];
 	size_t n;
@@ -139,7 +139,7 @@ static bool of_variable(const struct line_tally *l,
 	       l->object.start == o->object.start;
 }
 
-/* The line with most detections, of variable @o alone unless that is NULL. */
+/* The line with most detections, among those of @o unless that is NULL. */
 static const struct line_tally *top_line(const struct tally *t,
 					 enum sharing kind,
 					 const struct object_tally *o)
@@ -156,7 +156,7 @@ static const struct line_tally *top_line(const struct tally *t,
 	return best && best->kind[kind] ? best : NULL;
 }
 
-/* Where most of the sharing of a kind is: a line, or a variable's lines. */
+/* Say where most of the sharing of a kind is: a line, or a variable's lines. */
 static void name_place(const struct report *r, enum sharing kind, char *out,
 		       size_t size)
 {
@@ -207,7 +207,7 @@ static void print_head(const struct report *r, const char *text)
 	fputs(paint(r, PAINT_OFF), r->out);
 }
 
-/* What threads that take turns on one processor share does not move. */
+/* Threads that take turns on one processor share lines without moving them. */
 static void answer_same_core(struct report *r)
 {
 	const struct tally *t = &r->tally;
@@ -233,7 +233,7 @@ static void answer_same_core(struct report *r)
 	free(text);
 }
 
-/* A trap takes a hundred times as long as the access that it follows. */
+/* A trap takes a hundred times as long as the access that triggers it. */
 static void answer_traps(struct report *r)
 {
 	if (!report_has_traps(r))
@@ -287,7 +287,7 @@ static void answer_found(struct report *r)
 		      r->out);
 }
 
-/* Nothing was sampled: why, and what would help. */
+/* Say why nothing was sampled, and what would help. */
 static char *nothing_sampled(const struct profile *p)
 {
 	const struct cdp_header *h = &profile_main_process(p)->header;
@@ -318,7 +318,10 @@ static char *nothing_sampled(const struct profile *p)
 			 duration_text(cpu), count_text(seconds_needed(p)));
 }
 
-/* " in 3.1 s of CPU time"; a recording of perf does not say. */
+/*
+ * " in 3.1 s of CPU time"; "" for an imported recording, which does not know
+ * it.
+ */
 static const char *of_cpu_time(const struct profile *p)
 {
 	static char text[64];
@@ -330,7 +333,7 @@ static const char *of_cpu_time(const struct profile *p)
 	return text;
 }
 
-/* Only one thread was sampled; that there are others is another matter. */
+/* Say that only one thread was sampled, though there may be others. */
 static char *one_sampled(const struct profile *p, uint64_t samples)
 {
 	uint64_t threads = 0;
@@ -410,7 +413,7 @@ static void print_states(struct report *r)
 	}
 }
 
-/* What was counted comes first, and answers alone where samples saw nothing. */
+/* Exact counts come first, and alone where samples found nothing. */
 void report_answer(struct report *r)
 {
 	bool found = tally_total(r->tally.kind);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * caches - what caches miss, as expected and as simulated, for the
- * report
+ * caches - expected and simulated misses of caches, for the report
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +12,9 @@
 #include "analysis/base/util.h"
 #include "analysis/locality/reuse_misses.h"
 
-#define CONFLICT_TIMES 1.5   /* as many misses as expected */
-#define CONFLICT_SHARE 0.005 /* of all accesses, more than expected */
-#define RANK_SHARE     0.005 /* of all accesses, to rank lines by a cache */
+#define CONFLICT_TIMES 1.5   /* times the expected misses */
+#define CONFLICT_SHARE 0.005 /* of all accesses, beyond the expected */
+#define RANK_SHARE     0.005 /* of all accesses; below it no ranking by a cache */
 #define LINE_SHARE_MIN 0.0005
 
 /* Columns of the table of caches. */
@@ -23,7 +22,7 @@ struct caches_shown {
 	bool limits, sets, simulated;
 };
 
-/* "12.5 %" in @columns. */
+/* Print "12.5 %" in @columns. */
 static void print_ratio(struct report *out, double ratio, int columns)
 {
 	if (isnan(ratio))
@@ -53,8 +52,8 @@ static void print_cache(struct report *out, const struct mrc_cache *c,
 }
 
 /*
- * Shared caches whose misses were simulated, where the threads' reuses alone do
- * not tell what to expect of them.
+ * Add simulated shared caches if the threads' reuses alone give no expectation
+ * for them.
  */
 static size_t add_shared(const struct report_reuse *r,
 			 const struct reuse_stream *s,
@@ -164,7 +163,7 @@ static struct cache_part part_of(const struct report_reuse *r)
 	return part;
 }
 
-/* The nearest cache that conflicts, -1 if none does. */
+/* The nearest cache that conflicts; -1 if none does. */
 static int conflicting(const struct report_reuse *r)
 {
 	const struct reuse_stream *s = report_reuse_main(r, REUSE_COUNTED);
@@ -183,8 +182,8 @@ static int conflicting(const struct report_reuse *r)
 }
 
 /*
- * The cache to rank by: one that conflicts, else the last that enough of the
- * accesses miss in, else the first.
+ * The cache to rank by: one that conflicts, else the last in which enough of
+ * the accesses miss, else the first.
  */
 static size_t ranked_by(const struct report_reuse *r,
 			const struct cache_part *part)
@@ -224,7 +223,7 @@ static void print_line(struct report *out, const struct cache_missers *m,
 	fputc('\n', out->out);
 }
 
-/* What @part misses beyond all that instructions are known to. */
+/* The misses of @part that no known instruction accounts for. */
 static struct cache_misser unknown_of(const struct cache_missers *m,
 				      const struct cache_part *part)
 {
@@ -302,7 +301,7 @@ static json_t *json_counts(const struct cache_count *c, bool of_stores)
 	return o;
 }
 
-/* Each cache with what @part of the accesses misses in it. */
+/* An array of the caches with the misses of @part. */
 static json_t *json_part(const struct cache_misses *m,
 			 const struct cache_part *part)
 {

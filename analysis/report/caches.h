@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * caches - what caches miss, as expected and as simulated, for the report
+ * caches - expected and simulated misses of caches, for the report
  */
 #ifndef COMDET_ANALYSIS_REPORT_CACHES_H
 #define COMDET_ANALYSIS_REPORT_CACHES_H
@@ -9,27 +9,27 @@
 #include "analysis/locality/mrc.h"
 
 /*
- * The table of the @n caches of @s; where shared ones were simulated and are
- * not among them it adds them to @cache. Returns how many it has then.
+ * Print the table of the @n caches of @s. Adds to @cache the shared caches that
+ * were simulated and are not among them. Returns how many there are then.
  */
 size_t report_caches_print(struct report *out, const struct report_reuse *r,
 			   const struct reuse_stream *s,
 			   struct mrc_cache cache[HOST_CACHES_MAX], size_t n);
 
 /*
- * Does @c miss so much more than is expected of it, by half again and by half
- * a point of all accesses, that its lines must share sets?
+ * True if the lines in @c must compete for sets: it misses half as much again
+ * as expected, and half a percent of all accesses more.
  */
 bool report_caches_conflict(const struct mrc_cache *c);
 
-/* What to do about it, for those of @n caches that conflict. */
+/* Print what to do about those of @n caches that conflict. */
 void report_caches_conflicts(struct report *out, const struct mrc_cache *cache,
 			     size_t n);
 
-/* The source lines that miss most; nothing if no cache was simulated. */
+/* Print the source lines that miss most; nothing if no cache was simulated. */
 void report_caches_lines(struct report *out, const struct report_reuse *r);
 
-/* The object "simulated_caches"; NULL if there were none. */
+/* The object "simulated_caches"; NULL if no cache was simulated. */
 struct json_t *report_caches_json(struct report *out);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * estimate - transfers that were estimated from samples
  *
- * With them the report's JSON speaks of transfers where it otherwise speaks of
- * detections. Threads are numbered as in their process, by their start.
+ * Where there are estimates, the report's JSON gives transfers instead of
+ * detections. Threads are numbered within their process, by their start.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ bool report_is_estimate(const struct cdp_header *h)
 	return !strcmp(h->algorithm, "epoch") || !strcmp(h->algorithm, "chain");
 }
 
-/* Those of emu are simulated and stop nobody. */
+/* The debug registers of emu are simulated and stop no thread. */
 bool report_has_traps(const struct report *r)
 {
 	const struct cdp_header *h = &profile_main_process(r->profile)->header;
@@ -45,7 +45,7 @@ static uint64_t whole(double x)
 	return x >= 0x1p63 ? INT64_MAX : x > 0 ? (uint64_t)(x + 0.5) : 0;
 }
 
-/* Rows of threads by process and number: row[first[process] + number]. */
+/* The row of a process's thread is row[first[process] + number]. */
 struct numbering {
 	const struct profile *profile;
 	size_t *first;
@@ -74,7 +74,7 @@ static void numbering_release(struct numbering *n)
 	free(n->row);
 }
 
-/* -1: there is none. Rows that were merged have no number. */
+/* The row of a thread; -1 if there is none. Merged rows have no number. */
 static int64_t row_of(const struct numbering *n, uint32_t process,
 		      uint32_t number)
 {
@@ -85,7 +85,7 @@ static int64_t row_of(const struct numbering *n, uint32_t process,
 	return n->row[at];
 }
 
-/* Leave what the report is not about out of @e; returns the rest's sums. */
+/* Remove from @e what the report is not about; returns the sums of the rest. */
 static struct transfer_cell take_asked(struct estimate *e,
 				       const struct report *r)
 {
@@ -145,7 +145,7 @@ struct cell *report_estimate_cells(const struct report *r, size_t *n)
 	return cell;
 }
 
-/* How much of it is false sharing, and how sure that is. */
+/* The share of false sharing, and its interval. */
 static struct interval false_share(const struct transfer_cell *c, double *share)
 {
 	double all = c->share[TRANSFER_ALL].sum;

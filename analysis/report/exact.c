@@ -2,8 +2,8 @@
 /*
  * exact - transfers that were counted one by one, not sampled
  *
- * Threads are numbered as in their process, by their start: rows may have been
- * merged for the other parts of the report, these counts are not.
+ * Threads are numbered within their process, by their start: rows may have been
+ * merged for other parts of the report, but these counts are not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 #include "src/exact/directory.h"
 
 enum {
-	MISS_BITS = 3, /* of cdp_transfer.b, the distance */
+	MISS_BITS = 3, /* of cdp_transfer.b, for the distance */
 	DISTANCES = TOPOLOGY_LEVELS_MAX + 1,
 	VARIABLES = 4,  /* named in the text */
-	OBJECT_AT = 44, /* column where their names begin */
+	OBJECT_AT = 44, /* column where the objects' names begin */
 };
 
 struct found {
@@ -69,10 +69,10 @@ static int compare_keys(const void *a, const void *b)
 		return x->b < y->b ? -1 : 1;
 	if (i != j)
 		return i < j ? -1 : 1;
-	return (x > y) - (x < y); /* in the order of the file */
+	return (x > y) - (x < y); /* keep the file's order */
 }
 
-/* Take the records of one process, of those that agree the last. */
+/* Take the records of one process; of equal ones the last counts. */
 static void take_process(struct exact_tally *t, const struct process *s,
 			 uint32_t process)
 {
@@ -105,7 +105,7 @@ static void take_process(struct exact_tally *t, const struct process *s,
 		case CDP_EXACT_MISS:
 			t->miss[t->misses++] = f;
 			break;
-		default: /* estimates are in the same section */
+		default: /* estimates share the section */
 			break;
 		}
 	}
@@ -161,7 +161,7 @@ static uint64_t at_most(uint64_t part, uint64_t whole)
 	return part < whole ? part : whole;
 }
 
-/* Bytes of a line, a bit each, that lie behind the variable @o. */
+/* The bytes of a line, a bit each, that lie after the variable @o. */
 static uint64_t behind(const struct object *o, uint64_t line)
 {
 	uint64_t end = o->start + o->size - line;
@@ -170,9 +170,9 @@ static uint64_t behind(const struct object *o, uint64_t line)
 }
 
 /*
- * Call @fn with each object that the line's transfers were about, in the order
- * of addresses; the address in it is the first of those accessed. Where these
- * are not known it is the line's.
+ * Call @fn with each object whose bytes the line's transfers were about, in the
+ * order of addresses, with the address of its first accessed byte. If the bytes
+ * are not known, call it with the object at the line's start.
  */
 static void each_object(struct report *r, const struct found *f,
 			void (*fn)(void *ctx, const struct object *object),
@@ -185,7 +185,7 @@ static void each_object(struct report *r, const struct found *f,
 	for (bool first = true; bytes; first = false) {
 		symbols_object(r->symbols, &r->profile->process[f->process],
 			       line + __builtin_ctzll(bytes), UINT64_MAX, &o);
-		/* Memory that nothing maps starts anew at each address. */
+		/* Unmapped memory is a new object at each address. */
 		if (first || o.kind != last.kind ||
 		    (o.start != last.start && o.kind != OBJECT_UNNAMED))
 			fn(ctx, &o);
@@ -329,7 +329,7 @@ static json_t *json_line(struct report *r, const struct found *f)
 	return o;
 }
 
-/* What the private caches of a thread asked for, by distance. */
+/* The misses of a thread's private caches, by distance. */
 static json_t *json_misses(const struct exact_tally *t, const struct found *f)
 {
 	static const char *const names[EXACT_MISSES] = {

@@ -40,7 +40,7 @@ static json_t *json_modes(uint32_t modes)
 	return a;
 }
 
-/* Recordings of perf do not say how long a thread ran. */
+/* An imported recording does not say how long a thread ran. */
 static bool cpu_is_known(const struct cdp_header *h)
 {
 	return strcmp(h->source, "import") != 0;
@@ -227,7 +227,7 @@ static int compare_u32(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The different values among @n ids, but NO_SITE. */
+/* The different values among @n ids, without NO_SITE. */
 static json_t *json_ids(uint32_t *id, size_t n)
 {
 	json_t *a = json_array();
@@ -394,7 +394,7 @@ int report_json(struct report *r)
 	if (estimate) {
 		json_t *c = json_object_get(o, "communication");
 
-		json_object_del(c, "false_share"); /* of detections */
+		json_object_del(c, "false_share"); /* was of detections */
 		json_object_update(c, estimate);
 		json_decref(estimate);
 	}

@@ -2,9 +2,9 @@
 /*
  * lines - the cache lines and the instructions that share
  *
- * Under each line a map of its bytes: one row a thread, one character a byte
- * (or more bytes, where a line has over 64), so that what must be moved apart
- * is seen at a glance.
+ * Under each line stands a map of its bytes, with a row per thread and a
+ * character per byte (or for several bytes, if a line has more than 64), so
+ * that the reader sees at a glance what must be moved apart.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ struct byte_map {
 	struct byte_row *row;
 	size_t rows, room;
 	uint64_t line;
-	uint32_t bytes, a_column; /* of the line; bytes in one column */
+	uint32_t bytes, a_column; /* of the line, and in one column */
 };
 
 static struct byte_row *map_row(struct byte_map *m, uint32_t thread)
@@ -48,7 +48,7 @@ static struct byte_row *map_row(struct byte_map *m, uint32_t thread)
 	return &m->row[m->rows++];
 }
 
-/* An access may begin before the line or end behind it. */
+/* An access may begin before the line or end after it. */
 static void map_access(struct byte_map *m, uint32_t thread, uint64_t addr,
 		       uint32_t len, uint16_t flags, uint64_t count)
 {
@@ -138,7 +138,7 @@ static void print_map(struct report *r, const struct byte_map *m)
 			count_text(m->rows - MAP_ROWS));
 }
 
-/* The names of up to VARIABLES different variables on the line. */
+/* Name up to VARIABLES different variables on the line. */
 static void name_variables(struct report *r, const struct line_tally *l,
 			   char *out, size_t size)
 {
@@ -156,7 +156,10 @@ static void name_variables(struct report *r, const struct line_tally *l,
 		struct object o;
 		size_t k;
 
-		/* An access over the line's end begins in another variable. */
+		/*
+		 * An access that crosses the line's start begins in another
+		 * variable.
+		 */
 		if (addr < l->line || addr - l->line >= s->header.line_bytes)
 			continue;
 		symbols_object(r->symbols, s, addr, p->map_generation, &o);
@@ -239,7 +242,7 @@ void report_lines(struct report *r)
 			count_text(unplaced));
 }
 
-/* Sites of one source line, for people, are one. */
+/* Sites of one source line are shown as one. */
 struct source_line {
 	const struct site_tally *first;
 	uint64_t kind[SHARING_KINDS];
@@ -271,7 +274,7 @@ static int compare_source_weights(const void *a, const void *b)
 	return n != m ? (n > m ? -1 : 1) : compare_sources(a, b);
 }
 
-/* A detection whose two sites are of one source line counts once there. */
+/* A detection with both its sites on one source line counts once there. */
 static void count_sources(const struct tally *t, struct source_line *s,
 			  const uint32_t *group)
 {

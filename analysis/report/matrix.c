@@ -2,9 +2,10 @@
 /*
  * matrix - which threads share with which
  *
- * Up to 12 threads a matrix of numbers, beyond that a picture of at most 64 by
- * 64 characters, and always the list of the pairs with most detections. Where
- * transfers were estimated the matrix has these, and report_estimate the pairs.
+ * For up to 12 threads it prints a matrix of numbers, for more a picture of at
+ * most 64 by 64 characters, and always the list of the pairs with most
+ * detections. Where there are estimates of transfers, the matrix shows those,
+ * and estimate.c prints the pairs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,9 @@ struct matrix {
 	const struct cell *cell; /* ordered by a, b */
 	size_t cells;
 	const char *unit;
-	uint32_t *row; /* the ids that occur, ordered */
+	uint32_t *row; /* ids of the threads in it, ordered */
 	size_t rows;
-	uint64_t max; /* of a cell */
+	uint64_t max; /* of all cells */
 };
 
 /* At most 5 columns: 12345, 123k, 12M. */
@@ -106,7 +107,7 @@ static void print_numbers(struct report *r, const struct matrix *m)
 	}
 }
 
-/* Where thread @id is among the @n ordered @row. */
+/* The place of thread @id among the @n ordered ids of @row. */
 static size_t place_of(const uint32_t *row, size_t n, uint32_t id)
 {
 	size_t low = 0, high = n;
@@ -122,7 +123,7 @@ static size_t place_of(const uint32_t *row, size_t n, uint32_t id)
 	return low;
 }
 
-/* More threads than columns: a character stands for a block of them. */
+/* With more threads than columns, a character stands for a block of cells. */
 static void print_picture(struct report *r, const struct matrix *m)
 {
 	static uint64_t sum[PICTURE_MAX][PICTURE_MAX];
@@ -177,7 +178,7 @@ static int compare_weight(const void *a, const void *b)
 			    : (x->b > y->b) - (x->b < y->b);
 }
 
-/* The cells of most weight, of threads or of processors. */
+/* Print the cells with most detections, of threads or of processors. */
 static void print_pairs(struct report *r, const struct cell *cells, size_t n)
 {
 	struct cell *cell = xcalloc(n, sizeof(*cell));
@@ -218,7 +219,7 @@ static void report_pairs(struct report *r)
 	if (r->profile->merged)
 		fputs(" a = b: among the threads of one row.", r->out);
 	fputc('\n', r->out);
-	if (t->cores < 2) /* nothing to tell apart */
+	if (t->cores < 2) /* one pair is the whole table */
 		return;
 	report_heading(r, "Pairs of processors (where those threads ran)");
 	print_pairs(r, t->core, t->cores);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory - where the data of loads and stores came from, and how long
- * it took: for people
+ * memory - where the data of loads and stores came from, and how long it took
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory_json - where data came from, for programs: the object "memory"
+ * memory_json - the object "memory": where data came from, for programs
  */
 #include "memory.h"
 #include "analysis/base/json_build.h"
@@ -57,7 +57,7 @@ static json_t *json_sources(const struct memory_tally *t)
 	return a;
 }
 
-/* Counts of a place: all, by access, and by source. */
+/* Write the counts of a place: in all, by access, and by source. */
 static void put_place(json_t *o, const struct memory_place *p)
 {
 	struct memory_sum both = memory_both(p);
@@ -137,7 +137,7 @@ static json_t *json_events(const struct memory_tally *t)
 	return a;
 }
 
-/* Those of @n places that have a record of their own. */
+/* An array of the places, without the one for all that have no record. */
 static json_t *json_places(struct report *r, const struct memory_place *place,
 			   size_t n,
 			   json_t *(*one)(struct report *,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * method - how the profile was measured, and what was lost on the way
+ * method - how the profile was measured, and what was lost
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ __attribute__((format(printf, 3, 4))) static void item(struct report *r,
 	free(text);
 }
 
-/* Recorded by perf: it had no registers, and CPU times are not known. */
+/* perf recorded it, without debug registers and without CPU times. */
 static bool is_import(const struct cdp_header *h)
 {
 	return !strcmp(h->source, "import");
@@ -67,7 +67,10 @@ static void item_rate(struct report *r, const struct cdp_header *h)
 static void item_expiry(struct report *r, const struct cdp_header *h)
 {
 	const char *unit = safe_text(h->period_unit);
-	/* Hardware events count accesses, and the board's entries age in ns. */
+	/*
+	 * With pebs and ibs the period counts events, and the board's entries
+	 * age in ns.
+	 */
 	bool ns = !strcmp(h->period_unit, "ns") || !strcmp(h->source, "pebs") ||
 		  !strcmp(h->source, "ibs");
 
@@ -189,7 +192,10 @@ void report_method(struct report *r)
 		       "off");
 }
 
-/* Causes that end an interrupt without a sample, and so are parts of them. */
+/*
+ * True for causes that end an interrupt without a sample, and so have a share
+ * in the interrupts.
+ */
 static bool is_of_interrupts(enum loss_cause c)
 {
 	switch (c) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report - what is reported, and how
+ * report - what a report is about, and how it is printed
  */
 #ifndef COMDET_ANALYSIS_REPORT_REPORT_H
 #define COMDET_ANALYSIS_REPORT_REPORT_H
@@ -21,9 +21,9 @@ struct report {
 	struct tally tally;
 	const struct report_reuse *reuse; /* reuse.h */
 	FILE *out;
-	size_t top;         /* rows of a table at most */
-	size_t thread_rows; /* the same of the table of threads */
-	int64_t thread;     /* row asked for, -1: all */
+	size_t top;         /* most rows of a table */
+	size_t thread_rows; /* most rows of the table of threads */
+	int64_t thread;     /* the row asked for; -1: all */
 	bool colour;
 };
 

@@ -22,7 +22,7 @@ void report_reuse_release(struct report_reuse *r)
 	reuse_streams_release(&r->streams);
 }
 
-/* Are all cells that @s was made of those of one thread, @thread? */
+/* True if all cells that @s is made of belong to the thread @thread. */
 static bool is_of_thread(const struct reuse_streams *all,
 			 const struct reuse_stream *s, int64_t thread)
 {
@@ -47,7 +47,7 @@ bool report_reuse_shows(const struct report_reuse *r,
 {
 	if (s->domain >= 0)
 		return false;
-	/* One thread alone has no stream but that of all. */
+	/* A thread that is alone has no stream but that of all threads. */
 	return s->thread == r->filter.thread ||
 	       (s->thread < 0 &&
 		is_of_thread(&r->streams, s, r->filter.thread));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse - what the forms of the report say of reuse
+ * reuse - the streams, sites and paths that a report is about
  */
 #ifndef COMDET_ANALYSIS_REPORT_REUSE_H
 #define COMDET_ANALYSIS_REPORT_REUSE_H
@@ -10,8 +10,8 @@
 #include "analysis/locality/reuse_sites.h"
 
 enum {
-	REUSE_USES_MIN = 30,      /* to speak of misses without a warning */
-	REUSE_RATIO_COLUMNS = 23, /* of a ratio and its limits */
+	REUSE_USES_MIN = 30,      /* with fewer, misses come with a warning */
+	REUSE_RATIO_COLUMNS = 23, /* width of a ratio and its limits */
 };
 
 struct report_reuse {
@@ -19,7 +19,7 @@ struct report_reuse {
 	struct reuse_sites sites;
 	struct reuse_paths paths;
 	struct symbols *symbols;
-	struct reuse_filter filter; /* pairings: of sites and pairs alone */
+	struct reuse_filter filter; /* pairings: for sites and pairs only */
 };
 
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
@@ -37,7 +37,7 @@ const struct reuse_stream *report_reuse_find(const struct report_reuse *r,
 					     enum reuse_scope scope,
 					     enum reuse_granularity g);
 
-/* The one that says most, in lines if there are any; NULL if there is none. */
+/* The stream that says most, in lines if possible; NULL if there is none. */
 const struct reuse_stream *report_reuse_main(const struct report_reuse *r,
 					     enum reuse_basis basis);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_answer - what the report says first of reuse
+ * reuse_answer - what the report says first about reuse
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "analysis/base/util.h"
 #include "analysis/locality/reuse_misses.h"
 
-/* What @s misses, and what a stream of all threads says of shared caches. */
+/* The misses of @s, and those of a stream of all threads in shared caches. */
 static size_t caches_of(const struct report_reuse *r,
 			const struct reuse_stream *s,
 			struct mrc_cache cache[HOST_CACHES_MAX])
@@ -58,7 +58,7 @@ static void print_misses(struct report *out, const struct report_reuse *r,
 		}
 }
 
-/* How to get more uses than @h has. */
+/* Say how to get more uses. */
 static void print_advice(struct report *out)
 {
 	const struct cdp_header *h =
@@ -78,7 +78,10 @@ static void print_advice(struct report *out)
 			count_text(h->period));
 }
 
-/* What found no room was not drawn by lot: pairs and times that came late. */
+/*
+ * The uses that found no room are not a random sample: their pairs and times
+ * came late.
+ */
 static void print_full(struct report *out, uint64_t lost)
 {
 	char *text = xasprintf(

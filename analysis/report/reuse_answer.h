@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_answer - what the report says first of reuse
+ * reuse_answer - what the report says first about reuse
  */
 #ifndef COMDET_ANALYSIS_REPORT_REUSE_ANSWER_H
 #define COMDET_ANALYSIS_REPORT_REUSE_ANSWER_H

@@ -13,8 +13,8 @@
 #include "analysis/locality/reuse_misses.h"
 
 /*
- * Limits of the weight of a bin: those of its share among all, which is what
- * sampling leaves open of it.
+ * The limits of a bin's weight are those of its share in all, which is what
+ * sampling leaves open.
  */
 static json_t *json_bin(const struct reuse_histogram *h, uint32_t bin,
 			const struct reuse_mass *total, bool ns)
@@ -43,7 +43,7 @@ static json_t *json_bins(const struct reuse_histogram *h,
 	return a;
 }
 
-/* Distances from 0 to below 1, 1 to below 2, 2 to below 4 and so on. */
+/* Bins of distances: 0 to below 1, 1 to below 2, 2 to below 4 and so on. */
 static json_t *json_distances(const struct reuse_stream *s, double weight)
 {
 	json_t *o = json_object(), *bins = json_array();
@@ -70,7 +70,7 @@ static json_t *json_distances(const struct reuse_stream *s, double weight)
 	return o;
 }
 
-/* @model: what StatStack says where @m is exact, else NULL. */
+/* @model: StatStack's curve where @m is exact, else NULL. */
 static json_t *json_curve(const struct mrc *m, const struct mrc *model)
 {
 	json_t *a = json_array();
@@ -132,7 +132,7 @@ static json_t *json_caches(const struct reuse_streams *all,
 	return a;
 }
 
-/* Weights of what misses in each cache that the scope speaks of. */
+/* The weights that miss in each cache that the scope covers. */
 static json_t *json_misses(const struct reuse_streams *all,
 			   const struct reuse_pair *p)
 {
@@ -200,7 +200,7 @@ static void put_misses(json_t *o, const struct report_reuse *r,
 	put(o, "caches", json_caches(&r->streams, s));
 }
 
-/* By the clock nothing is counted: all numbers are estimates. */
+/* The source clock counts nothing: all its numbers are estimates. */
 static void put_units(json_t *o, const struct report_reuse *r,
 		      const struct reuse_stream *s)
 {
@@ -264,7 +264,7 @@ json_t *report_reuse_json(const struct report_reuse *r, enum reuse_basis basis)
 	return NULL;
 }
 
-/* Weights of uses without reuse, where there are any. */
+/* Write the weights of uses without reuse, if there are any. */
 static void put_ends(json_t *o, const struct reuse_site *s)
 {
 	json_t *ends = json_array();

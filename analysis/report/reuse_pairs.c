@@ -47,7 +47,7 @@ static double pair_key(const struct reuse_pair *p, int by)
 	return by < 0 ? p->weight : p->miss[by];
 }
 
-/* Did a call path in it recur? */
+/* Returns true if a function recurs in a call path of @p. */
 static bool print_pair(struct report *out, const struct report_reuse *r,
 		       const struct reuse_pair *p, int by, double misses,
 		       double total)
@@ -79,14 +79,14 @@ static int by_pair_key(const void *a, const void *b, void *by)
 
 	if (key != other)
 		return key < other ? 1 : -1;
-	/* Sites are ordered by module and offset. */
+	/* Sites are numbered by module and offset. */
 	return x->use != y->use ? (x->use < y->use ? -1 : 1)
 				: (x->reuse > y->reuse) - (x->reuse < y->reuse);
 }
 
 /*
  * The pairs of @s by source line, ranked by misses in cache @by or, if that is
- * -1, by weight; to be freed.
+ * -1, by weight; the caller frees them.
  */
 static struct reuse_pair *pairs_of(const struct report_reuse *r,
 				   const struct reuse_stream *s, int by,

@@ -12,16 +12,16 @@
 #include "analysis/base/util.h"
 
 enum {
-	ROWS_MAX = 3,   /* of one pair */
-	JSON_MAX = 100, /* the same */
+	ROWS_MAX = 3,   /* per pair */
+	JSON_MAX = 100, /* per pair */
 	INDENT = 11,    /* below the columns of the pair */
-	COLUMNS = 19,   /* of share and mean, with the gap after them */
+	COLUMNS = 19,   /* for share, mean and the gap after them */
 	LINE_COLUMNS = 80,
 };
 
-#define SHARE_MIN 0.01 /* of the pair, to be among them */
+#define SHARE_MIN 0.01 /* of the pair, to be listed */
 
-/* Pairs that read alike. */
+/* Path pairs with the same text. */
 struct told {
 	char *use, *reuse;
 	double weight, sum;
@@ -34,7 +34,7 @@ static bool is_like(const struct reuse_pair *x, const struct reuse_pair *y)
 	       x->ns == y->ns;
 }
 
-/* What is called, in words; a string of safe_text's kind. */
+/* The called function's name; valid as long as a result of safe_text. */
 static const char *call_text(const struct reuse_call *c)
 {
 	char text[256];
@@ -46,7 +46,7 @@ static const char *call_text(const struct reuse_call *c)
 	return safe_text(text);
 }
 
-/* "inner < outer < outermost", as much as a line has room for; to be freed. */
+/* "inner < outer < outermost", as much as fits on a line; to be freed. */
 static char *path_text(const struct report_reuse *r, uint32_t process,
 		       uint32_t node, bool *recurs)
 {
@@ -81,7 +81,7 @@ static int by_weight(const void *a, const void *b)
 	return by_text(a, b);
 }
 
-/* The pairs of paths at the source lines of @p; to be freed with forget. */
+/* The path pairs at the source lines of @p; forget() frees them. */
 static struct told *tell(const struct report_reuse *r,
 			 const struct reuse_pair *p, size_t *n, bool *recurs)
 {
@@ -147,7 +147,7 @@ bool reuse_paths_print(struct report *out, const struct report_reuse *r,
 	bool recurs = false;
 	size_t n;
 	struct told *told = tell(r, p, &n, &recurs);
-	double rest = p->weight; /* by ways below, or not known */
+	double rest = p->weight; /* through less frequent or unknown paths */
 
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++) {
 		const struct told *t = &told[i];

@@ -14,15 +14,15 @@
 #include "analysis/locality/reuse_misses.h"
 
 enum {
-	ENDS_MAX = 5, /* rows of the table of last uses */
+	ENDS_MAX = 5, /* most rows of the table of last uses */
 };
 
-#define ENDS_SHARE_MIN 0.01 /* of all uses, to be in it */
+#define ENDS_SHARE_MIN 0.01 /* of all uses, to be listed */
 
-/* Instructions of one source line, and what they are ranked by. */
+/* The instructions of one source line, and what they are ranked by. */
 struct ranked {
 	const struct place *place;
-	struct reuse_site sum; /* of them all */
+	struct reuse_site sum; /* over all of them */
 	double key;
 };
 
@@ -59,7 +59,7 @@ static void add_site(struct reuse_site *to, const struct reuse_site *s)
 		}
 }
 
-/* Sites by source line; to be freed. */
+/* Sum the sites by source line; the caller frees the result. */
 static struct ranked *lines_of(const struct reuse_sites *t, size_t *n)
 {
 	struct ranked *r = xcalloc(t->sites + 1, sizeof(*r));
@@ -78,7 +78,7 @@ static struct ranked *lines_of(const struct reuse_sites *t, size_t *n)
 	return r;
 }
 
-/* The outermost cache that sites were converted for, -1 if none. */
+/* The outermost cache for which sites have misses; -1 if there is none. */
 static int outermost(const struct report_reuse *r)
 {
 	for (int c = (int)r->streams.caches - 1; c >= 0; c--)
@@ -105,7 +105,7 @@ static void print_site(struct report *out, const struct ranked *s, double share,
 	report_place(out, s->place);
 }
 
-/* All misses in cache @c that reuses make. */
+/* The weight of all reuses that miss in cache @c. */
 static double misses_in(const struct ranked *line, size_t n, int c)
 {
 	double sum = 0;
@@ -116,15 +116,15 @@ static double misses_in(const struct ranked *line, size_t n, int c)
 }
 
 /*
- * The cache to rank by: the outermost that enough of the uses of @h miss in,
- * and if they do in none the one with most. -1 if no use misses anywhere.
+ * The cache to rank by: the outermost in which enough of the uses of @h miss,
+ * else the one in which most do. -1 if none miss anywhere.
  */
 static int ranked_by(const struct report_reuse *r,
 		     const struct reuse_histogram *h, const struct ranked *line,
 		     size_t n)
 {
 	double uses = (double)h->uses / reuse_histogram_total(h).weight;
-	double most = 0.5; /* of a use */
+	double most = 0.5; /* half a use */
 	int by = -1;
 
 	for (int c = outermost(r); c >= 0; c--) {
@@ -141,8 +141,8 @@ static int ranked_by(const struct report_reuse *r,
 }
 
 /*
- * What stands beside: how many uses the table rests on, and what share of the
- * misses no reuse makes.
+ * Print how many uses the table rests on, and the share of all misses that are
+ * not reuses.
  */
 static void print_rest(struct report *out, const struct report_reuse *r,
 		       const struct reuse_histogram *h, double misses)
@@ -194,7 +194,9 @@ static void print_misses(struct report *out, const struct report_reuse *r,
 	print_rest(out, r, h, total);
 }
 
-/* Uses of @s without reuse: of lines as many are first uses, and cold misses.
+/*
+ * Print the sites of uses of @s that are never reused. For lines, there are as
+ * many of these as first uses, which are cold misses.
  */
 static void print_ends(struct report *out, const struct reuse_stream *s,
 		       struct ranked *line, size_t n)

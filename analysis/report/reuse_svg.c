@@ -9,16 +9,19 @@
 #include "analysis/base/util.h"
 #include "analysis/locality/reuse_misses.h"
 
-/* Is there a curve of its own for @s? */
+/* True if @s has a curve of its own. */
 static bool has_curve(const struct report_reuse *r,
 		      const struct reuse_stream *s)
 {
 	if (!report_reuse_shows(r, s) || !reuse_stream_has_misses(s))
 		return false;
-	/* Drawn in place of what is converted from the same accesses. */
+	/* Counted distances replace the converted ones of the same accesses. */
 	if (s->basis == REUSE_DISTANCES)
 		return false;
-	/* One thread's own accesses and all under its cache are the same. */
+	/*
+	 * With one thread, its own stream equals that of all threads under its
+	 * cache.
+	 */
 	return s->scope == REUSE_PRIVATE ||
 	       reuse_streams_threads(&r->streams) > 1 ||
 	       !report_reuse_find(r, s->basis, REUSE_PRIVATE, s->granularity);

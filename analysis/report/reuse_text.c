@@ -2,8 +2,8 @@
 /*
  * reuse_text - how far apart a program's reuses are, for people
  *
- * For each stream the caches and the curve, which say what it costs, and the
- * reuse times themselves; then the threads, and the sites that cost most.
+ * For each stream it prints the caches and the curve, which show the cost, and
+ * the reuse times; then the threads, and the sites that cost most.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ enum {
 };
 
 /*
- * What shared caches miss only all threads together tell, if they are not
- * simulated.
+ * Misses in a shared cache follow only from all threads together, unless it was
+ * simulated: say how to record that.
  */
 static void print_wish(struct report *out, const struct report_reuse *r)
 {
@@ -52,7 +52,7 @@ static void print_wish(struct report *out, const struct report_reuse *r)
 		}
 }
 
-/* What to know of the ratios in the table of caches, where it stands first. */
+/* Print how to read the ratios, below the first table of caches. */
 static void print_notes(struct report *out, const struct report_reuse *r)
 {
 	const struct cdp_header *h =
@@ -79,7 +79,7 @@ static void print_notes(struct report *out, const struct report_reuse *r)
 	print_wish(out, r);
 }
 
-/* What the reuse did after what the use did. */
+/* Print the kinds of reuses: what they do after what the use did. */
 static void print_kinds(struct report *out, const struct reuse_sums *sums)
 {
 	const char *between = "  reuses: ";
@@ -104,7 +104,7 @@ static const char *uses_text(const struct reuse_stream *s, uint64_t n)
 	return n == 1 ? "use followed" : "uses followed";
 }
 
-/* Go on at column *@at with @piece, on a new line if it does not fit. */
+/* Print @piece at column *@at, or on a new line if it does not fit. */
 static void print_piece(FILE *f, int *at, const char *piece)
 {
 	int columns = (int)text_columns(piece);
@@ -162,7 +162,7 @@ static void print_fates(struct report *out, const struct reuse_stream *s,
 		      out->out);
 }
 
-/* @first: of those that have miss ratios. */
+/* @first: no stream with miss ratios was printed before. */
 static void print_stream(struct report *out, const struct report_reuse *r,
 			 const struct reuse_stream *s, bool first)
 {
@@ -218,7 +218,7 @@ static void print_thread(struct report *out, const struct thread_row *t,
 	fputc('\n', out->out);
 }
 
-/* In the caches that @scope speaks of. */
+/* Print each thread's miss ratios in the caches that @scope covers. */
 static void print_threads(struct report *out, const struct report_reuse *r,
 			  enum reuse_scope scope)
 {
@@ -261,11 +261,14 @@ static void print_threads(struct report *out, const struct report_reuse *r,
 
 void report_reuse_text(struct report *out, const struct report_reuse *r)
 {
-	/* One thread's own accesses and all under its cache are the same. */
+	/*
+	 * With one thread, its own stream equals that of all threads under its
+	 * cache.
+	 */
 	bool alone = reuse_streams_threads(&r->streams) == 1;
 	bool first = true;
 
-	/* Lines before addresses. */
+	/* Lines come before addresses. */
 	for (int g = REUSE_GRANULARITIES - 1; g >= 0; g--)
 		for (size_t i = 0; i < r->streams.streams; i++) {
 			const struct reuse_stream *s = &r->streams.stream[i];

@@ -65,7 +65,10 @@ static void print_row(struct report *out, const char *label,
 	fputc('\n', out->out);
 }
 
-/* Of row @i, or of all up to it where times are not told apart. */
+/*
+ * The label of row @i, or with @below of all rows up to it, whose times are not
+ * told apart.
+ */
 static const char *label_of(int i, bool below, bool ns)
 {
 	char text[48];
@@ -75,7 +78,7 @@ static const char *label_of(int i, bool below, bool ns)
 	return safe_text(text);
 }
 
-/* The row that the shortest times are told apart from, -1: each. */
+/* The first row whose times are told apart; -1: all are. */
 static int blurred(uint64_t resolution)
 {
 	int row = -1;

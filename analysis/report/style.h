@@ -15,17 +15,17 @@ enum paint {
 	PAINT_OFF
 };
 
-/* The escape sequence of @p, or "" where the report has no colour. */
+/* The escape sequence of @p, or "" if the report has no colour. */
 const char *paint(const struct report *r, enum paint p);
 
-/* A blank line and a heading. */
+/* Print a blank line and a heading. */
 void report_heading(struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* "... and 12 more" if a table of @rows rows was cut at @r->top. */
+/* Print "... and 12 more" if a table of @rows rows was cut at @r->top. */
 void report_more(struct report *r, size_t rows);
 
-/* "foo.c:41 (function)" and the end of the line. */
+/* Print "foo.c:41 (function)" and end the line. */
 void report_place(struct report *r, const struct place *p);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text - the report for people: its frame and the table of threads
+ * text - the report for people: its parts in order, and the table of threads
  *
- * Tables fit 80 columns where names allow it. Every number stands under or
+ * Tables fit 80 columns where names allow it. Every number stands below or
  * beside its meaning and unit.
  */
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void print_thread(struct report *r, size_t i, uint64_t total)
 		total ? percent_text(with, total) : "-");
 }
 
-/* The rows of most interest: by detections, then by CPU time. */
+/* Pick the most interesting rows: by detections, then by CPU time. */
 static size_t pick_threads(const struct report *r, size_t *picked)
 {
 	const struct profile *p = r->profile;
