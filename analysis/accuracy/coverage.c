@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coverage - how often the cells' intervals hold the truth
+ * coverage - how often the cells' intervals contain the truth
  *
- * Pooled over programs and seeds: of a 95 % interval that is what it says,
- * nineteen of twenty must, and it must not owe that to its width. Both are
- * said of the intervals as they are stated and of the part of them that
- * sampling explains, without what is added for a bias.
+ * Pooled over programs and seeds, nineteen of twenty 95 % intervals must
+ * contain the truth, and not because they are wide. Both are tested for the
+ * stated intervals and for the part of them that sampling explains, without
+ * what is added for bias.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "analysis/base/util.h"
 
 enum {
-	CELLS_MIN = 500, /* of a verdict */
+	CELLS_MIN = 500, /* for a verdict */
 	SEEDS = 9,
 	THREADS = 4, /* six cells */
 	ARMING = 1000,
@@ -26,7 +26,7 @@ enum {
 #define ACCESSES 20e6
 #define COVERAGE 0.95
 #define BOUND    0.03
-#define WIDTH    0.15 /* of the whole interval, by its estimate */
+#define WIDTH    0.15 /* of the whole interval, over the estimate */
 
 static const struct {
 	const char *label, *program, *options;
@@ -61,7 +61,7 @@ void accuracy_plan_intervals(struct accuracy *all)
 			}
 }
 
-/* Of which trials; what is NULL or negative is any. */
+/* Which trials to pool; NULL and negative values match any. */
 struct kind {
 	const char *label;
 	int64_t arming;
@@ -95,7 +95,7 @@ static void take_trial(struct pool *p, const struct accuracy_trial *t,
 	}
 }
 
-/* Over all programs what is stated has a verdict; the rest is shown. */
+/* The stated intervals over all programs are judged; the rest is shown. */
 static void add_rows(struct accuracy *all, size_t first, const struct kind *k,
 		     bool stated)
 {
@@ -109,7 +109,7 @@ static void add_rows(struct accuracy *all, size_t first, const struct kind *k,
 			take_trial(&p, &all->trial[i], stated);
 	if (!p.cells && !pooled)
 		return;
-	/* Too few for a verdict is a failure, unless runs were left out. */
+	/* Too few cells fail the row, unless runs were left out. */
 	judged = pooled && stated && (p.cells >= CELLS_MIN || !all->left_out);
 	arming = k->arming < 0 ? xstrdup("")
 			       : xasprintf(", arming %ld", (long)k->arming);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judge - from outcomes to rows: an error, an interval, a verdict
+ * judge - make rows of outcomes: an error, an interval, a verdict
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "judge.h"
 #include "analysis/base/util.h"
 
-/* 95 %: at most so many events are expected of which none was seen. */
+/* If none was seen, at most this many are expected (95 %). */
 #define NONE_SEEN 3.688879454113936
 
 struct accuracy_row *accuracy_row(struct accuracy *all, const char *suite,
@@ -114,7 +114,7 @@ void accuracy_judge_false(struct accuracy *all, const struct accuracy_trial *t,
 		accuracy_verdict(r, r->low <= r->truth && r->truth <= r->high);
 }
 
-/* The cell whose share of the highest is farthest from what it should be. */
+/* Find the cell whose share of the highest is farthest from the true share. */
 void accuracy_judge_cells(struct accuracy *all, const struct accuracy_trial *t,
 			  double bound, uint64_t traps)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judge - rows of estimates held against the truth
+ * judge - rows that compare estimates with the truth
  */
 #ifndef COMDET_ANALYSIS_ACCURACY_JUDGE_H
 #define COMDET_ANALYSIS_ACCURACY_JUDGE_H
 
 #include "accuracy.h"
 
-/* Add a row that belongs to no trial. @suite and @metric must stay; @name is
- * copied. */
+/*
+ * Add a row that belongs to no trial. Keeps @suite and @metric, copies @name.
+ */
 struct accuracy_row *accuracy_row(struct accuracy *all, const char *suite,
 				  const char *name, const char *metric);
 
@@ -19,26 +20,26 @@ void accuracy_bound(struct accuracy_row *r, double bound);
 
 double accuracy_median(double *x, size_t n);
 
-/* The functions below add a row about @t each. */
+/* Each function below adds a row about @t. */
 
 /* The total, judged by its relative error. */
 void accuracy_judge_total(struct accuracy *all, const struct accuracy_trial *t,
 			  double bound);
 
-/* The total, judged by whether its interval holds the truth. */
+/* The total, judged by whether its interval contains the truth. */
 void accuracy_judge_interval(struct accuracy *all,
 			     const struct accuracy_trial *t);
 
 /*
- * The share of false transfers, judged by @bound; below @traps traps by whether
- * its interval holds @truth.
+ * The share of false transfers, judged by @bound; with fewer than @traps traps,
+ * by whether its interval contains @truth.
  */
 void accuracy_judge_false(struct accuracy *all, const struct accuracy_trial *t,
 			  double truth, double bound, uint64_t traps);
 
 /*
- * The worst cell, all cells divided by the highest; below @traps traps it is
- * only shown.
+ * The worst cell after dividing all by the highest; with fewer than @traps
+ * traps it is only shown.
  */
 void accuracy_judge_cells(struct accuracy *all, const struct accuracy_trial *t,
 			  double bound, uint64_t traps);
@@ -53,10 +54,7 @@ void accuracy_judge_value(struct accuracy *all, const struct accuracy_trial *t,
 			  const char *metric, double measured, double truth,
 			  bool relative, double bound);
 
-/*
- * The median size of the error over the rows from @first on that are about a
- * total.
- */
+/* The median size of the error of the totals, over the rows from @first on. */
 void accuracy_judge_median(struct accuracy *all, const char *suite,
 			   const char *name, size_t first, double bound);
 

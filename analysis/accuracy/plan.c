@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan - see plan.h
+ * plan - trials with their defaults, and figures that the suites share
  */
 #include "plan.h"
 #include "analysis/base/util.h"
 
-#define WORST_LONG 0.25 /* bursts of 1000 */
+#define WORST_LONG 0.25 /* for bursts of 1000 */
 
 const char accuracy_sockets[] = "text:socket 0;socket 1;core 0-15 in socket 0;"
 				"core 16-31 in socket 1";
 
 /*
- * Where transfers are few among the stores, or lines many, a run is longer, so
- * that chance leaves a third of the bound.
+ * A run is longer where few stores are transfers, or where there are many
+ * lines, so that chance stays within a third of the bound.
  */
 const struct accuracy_pattern accuracy_patterns[ACCURACY_PATTERNS] = {
 	{ "bursts of 10", "--pattern bursts --burst 10", 3.6, ACCURACY_WORST,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_study - the study of precise event sampling: what it runs, and where
+ * pmu_study - the study of precise event sampling: its benchmarks in turn
  */
 #include <stdlib.h>
 

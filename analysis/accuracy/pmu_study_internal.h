@@ -22,7 +22,7 @@ enum pmu_study_column {
 	PMU_STUDY_IBS,
 	PMU_STUDY_COLUMNS
 };
-#define PMU_STUDY_FIRST PMU_STUDY_CLOCK /* of the sources */
+#define PMU_STUDY_FIRST PMU_STUDY_CLOCK /* the first source */
 
 enum {
 	PMU_STUDY_RUNS_MAX = 20,
@@ -31,14 +31,14 @@ enum {
 	PMU_STUDY_FREQ_MAX = 20000,
 };
 
-/* An instruction of the loop, and the samples that it got. */
+/* An instruction of the loop, and its samples. */
 struct pmu_study_site {
 	char name[16], event[16];
-	uint64_t low, high; /* code; 0: known by what it accesses */
+	uint64_t low, high; /* code; 0: known by the words it accesses */
 	uint64_t word[PMU_STUDY_WORDS];
 	size_t words;
 	uint64_t bytes;
-	uint64_t count; /* true executions that are accesses */
+	uint64_t count; /* true executions, if they are accesses */
 	uint64_t samples[SAMPLE_KINDS];
 };
 
@@ -47,25 +47,25 @@ struct pmu_study_run {
 	enum pmu_study_column column;
 	const char *program, *options;
 	uint64_t iterations;
-	uint64_t period; /* accesses between samples; the clock has: */
+	uint64_t period; /* accesses between samples; the clock has freq */
 	uint64_t freq;   /* samples a second of CPU time */
-	double interval; /* true accesses between samples, as asked for */
+	double interval; /* true accesses between samples, as requested */
 	uint64_t seed;
-	/* What came of it. */
-	char *failed; /* NULL: all that follows is there */
+	/* The result: */
+	char *failed; /* NULL: all of the following is set */
 	struct pmu_study_site site[PMU_STUDY_SITES];
 	size_t sites;
-	uint64_t elsewhere[SAMPLE_KINDS]; /* samples outside of the loop */
-	uint64_t kernel; /* of all samples: instructions of the kernel's */
+	uint64_t elsewhere[SAMPLE_KINDS]; /* samples outside the loop */
+	uint64_t kernel;           /* samples at instructions of the kernel */
 	uint64_t locked_in_kernel; /* executions */
 	double seconds, cpu_seconds;
 	uint64_t peak_kb;
 };
 
-/* Whether a column's source opens here. */
+/* Whether the source of a column opens here. */
 struct pmu_study_source {
 	bool wanted, opens;
-	char reason[400], advice[400]; /* where it does not */
+	char reason[400], advice[400]; /* if it does not */
 };
 
 extern const char *const pmu_study_names[PMU_STUDY_COLUMNS];
@@ -73,65 +73,70 @@ extern const char *const pmu_study_names[PMU_STUDY_COLUMNS];
 struct pmu_study {
 	struct accuracy *all;
 	struct pmu_study_source source[PMU_STUDY_COLUMNS];
-	unsigned int runs; /* of each figure */
+	unsigned int runs; /* per figure */
 	unsigned int made; /* so far */
 };
 
-/* pmu_study_source.c: try those that @list names, by commas; NULL: all. */
+/*
+ * pmu_study_source.c: try the sources that @list names, separated by commas, or
+ * all if it is NULL.
+ */
 void pmu_study_look(struct pmu_study *p, const char *list);
 
-/* pmu_study_run.c */
+/* pmu_study_run.c: run @r and read its results. */
 void pmu_study_execute(struct pmu_study *p, struct pmu_study_run *r);
 
-/* pmu_study_read.c: what the program said, and the log; sets failed or results
+/*
+ * pmu_study_read.c: read the program's answer and the log of its samples; sets
+ * failed, or results.
  */
 void pmu_study_read_answer(struct pmu_study_run *r, const char *path);
 void pmu_study_read_log(struct pmu_study_run *r, const char *path);
 
 /*
- * Samples of all kinds at sites of the events in @events, words of a text,
- * NULL: any; executions of these.
+ * Samples of all kinds, or executions, at sites of the events in @events, words
+ * separated by blanks; NULL means any.
  */
 bool pmu_study_is_among(const struct pmu_study_site *s, const char *events);
 double pmu_study_samples(const struct pmu_study_run *r, const char *events);
 double pmu_study_accesses(const struct pmu_study_run *r, const char *events);
 
 /*
- * pmu_study_plan.c: let @r sample every @interval accesses, about @samples
- * times, in a loop of so many accesses an iteration that performs @rate a
- * second. The clock is asked for so many samples a second instead. False where
- * a source cannot be asked for so many.
+ * pmu_study_plan.c: make @r sample every @interval accesses, about @samples
+ * times, in a loop with @an_iteration accesses per iteration that performs
+ * @rate a second. The clock gets samples a second instead. False if the source
+ * cannot sample that often or that rarely.
  */
 bool pmu_study_plan(struct pmu_study_run *r, double interval, double samples,
 		    double an_iteration, double rate);
-/* Accesses a second of CPU time, by a run of the loop without a profiler. */
+/* Accesses a second of CPU time, from a run of the loop without a profiler. */
 double pmu_study_rate(struct pmu_study *p, const char *program,
 		      const char *options);
 /*
- * The bound of a count of @truth samples, as a part of it: the larger of 1 %
- * and three standard errors of the mean of @runs counts. With @subset only some
- * of the accesses that the source's counter counts are meant.
+ * The bound of a count of @truth samples, relative to it: the larger of 1 % and
+ * three standard errors of the mean of @runs counts. With @subset, the source's
+ * counter counts other accesses as well.
  */
 double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
 		       bool subset);
 
-/* Some runs of the same. */
+/* Several runs of the same loop. */
 struct pmu_study_point {
 	unsigned int runs;
 	struct pmu_study_run run[PMU_STUDY_RUNS_MAX];
 };
 
-/* Add a run like @model, and its results. */
+/* Do a run like @model and add it. */
 void pmu_study_add(struct pmu_study *p, struct pmu_study_point *to,
 		   const struct pmu_study_run *model);
 void pmu_study_point_release(struct pmu_study_point *p);
 
 struct pmu_study_mean {
 	unsigned int n;
-	double mean, error; /* standard error of the mean; NAN of one run */
+	double mean, error; /* standard error of the mean; NAN for one run */
 };
 
-/* Over the runs that did not fail, of any figure. */
+/* The mean of a figure over the runs that did not fail. */
 struct pmu_study_mean pmu_study_mean(
 	const struct pmu_study_point *p,
 	double (*figure)(const struct pmu_study_run *, const void *arg),
@@ -145,25 +150,26 @@ struct pmu_study_row {
 };
 
 /*
- * pmu_study_row.c: what to run of a loop with so many accesses an iteration,
- * for about @samples samples; with @clock_interval 0 the clock, which takes a
- * quarter of them, has an interval of its own.
+ * pmu_study_row.c: plan the runs of a loop with @an_iteration accesses per
+ * iteration, for about @samples samples each. The clock takes a quarter of
+ * them, and with @clock_interval 0 chooses its own interval.
  */
 struct pmu_study_row *pmu_study_row_new(struct pmu_study *p,
 					const char *program,
 					const char *options, double interval,
 					double samples, double an_iteration,
 					double clock_interval);
-/* Runs in turns, so that a disturbance meets all sources. */
+/* Run the sources in turns, so that a disturbance affects all of them. */
 void pmu_study_row_run(struct pmu_study *p, struct pmu_study_row *row);
 /* The same, without the run that has no profiler. */
 void pmu_study_row_run_profiled(struct pmu_study *p, struct pmu_study_row *row);
 void pmu_study_row_free(struct pmu_study_row *row);
-/* How many samples a run should have of @events. */
+/* The number of samples that a run should have at @events. */
 double pmu_study_truth(const struct pmu_study_run *r, const char *events);
 
 /*
- * pmu_study_table.c: a cell of row @label for a column, "-" where none is put.
+ * pmu_study_table.c: a table with a column for each source. A cell of row
+ * @label that is not put shows "-".
  */
 struct pmu_study_table;
 struct pmu_study_table *pmu_study_table_new(const struct pmu_study *p,
@@ -172,27 +178,29 @@ struct pmu_study_table *pmu_study_table_new(const struct pmu_study *p,
 void pmu_study_table_put(struct pmu_study_table *t, const char *label,
 			 enum pmu_study_column c, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* A row even if nothing is put into it. */
+/* Add a row even if nothing is put into it. */
 void pmu_study_table_label(struct pmu_study_table *t, const char *label);
-/* Print it unless rows go to JSON; releases it. */
+/* Print the table unless rows go to JSON, and release it. */
 void pmu_study_table_end(struct pmu_study_table *t);
 
-/*
- * A row for the verdict, in relative error or, with @points, by difference.
- */
+/* Add a judged row, by relative error or, with @points, by difference. */
 void pmu_study_judge(struct pmu_study *p, enum pmu_study_column c, char *name,
 		     const char *metric, struct pmu_study_mean m, double truth,
 		     bool points, double bound);
 /*
- * Counts of samples by what they should be, in the table and as rows: judged
- * from an interval of 1000 on; of the clock the share of its uniform samples,
- * which is all that is told where @events are not all.
+ * Put counts of samples, relative to the expected ones, into the table and into
+ * rows. They are judged from an interval of 1000 on. For the clock only the
+ * share of its uniform samples is known, so that is put if @events are not all
+ * events.
  */
 void pmu_study_put_counts(struct pmu_study *p, struct pmu_study_table *t,
 			  const char *benchmark, const char *label,
 			  const struct pmu_study_row *row, const char *events,
 			  bool subset);
-/* CPU time of an access, or peak memory, by that without a profiler. */
+/*
+ * Put the CPU time of an access, or peak memory, relative to a run without a
+ * profiler.
+ */
 void pmu_study_put_time(struct pmu_study_table *t, const char *label,
 			const struct pmu_study_row *row);
 void pmu_study_put_memory(struct pmu_study_table *t, const char *label,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_study_loops - Load-Ratio, Locked-Load and Bias-Bench: how many samples
- * come, and whether each instruction gets its part of them
+ * pmu_study_loops - Load-Ratio, Locked-Load and Bias-Bench
+ *
+ * They show how many samples come, and whether each instruction gets its share.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +12,12 @@
 #include "analysis/base/util.h"
 
 #define UNIFORM_BOUND 0.03  /* of a share of the clock's uniform samples */
-#define BIAS_BOUND    0.01  /* of a share of another source's */
-#define BIAS_SAMPLES  24000 /* a run */
-#define BIAS_LEAST    17000 /* in all */
+#define BIAS_BOUND    0.01  /* of a share of another source's samples */
+#define BIAS_SAMPLES  24000 /* per run */
+#define BIAS_LEAST    17000 /* over all runs */
 
 enum {
-	LOADS = 4, /* of Bias-Bench */
+	LOADS = 4, /* in Bias-Bench */
 	COST_ITERATIONS = 500 * 1000 * 1000,
 };
 
@@ -101,7 +102,7 @@ void pmu_study_locked_load(struct pmu_study *p)
 	pmu_study_table_end(t);
 }
 
-/* The samples of all runs at a site: of one kind, or with -1 of all. */
+/* The samples of all runs at a site: of one kind, or of all kinds with -1. */
 static double sum_of(const struct pmu_study_point *of, size_t site, int kind)
 {
 	double sum = 0;

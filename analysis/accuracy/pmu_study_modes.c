@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_study_modes - Multi-Event and Exec-Mode: several events at once, and
- * whether what the kernel does is kept apart
+ * pmu_study_modes - Multi-Event and Exec-Mode
+ *
+ * They sample several events at once, and show whether samples of the kernel
+ * are kept apart.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +15,10 @@
 
 void pmu_study_multi_event(struct pmu_study *p)
 {
-	/* A locked addition is a store to every source's counters. */
+	/* Every source's counters count a locked addition as a store. */
 	static const struct {
 		const char *label, *events;
-		bool subset; /* of what one counter counts */
+		bool subset; /* one counter counts more than this */
 	} cases[] = {
 		{ "load", "load ret", false },
 		{ "store", "call locked", false },

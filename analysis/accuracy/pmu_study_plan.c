@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_study_plan - how long to run, how often to sample, and what to make of it
+ * pmu_study_plan - how long to run, how often to sample, and which bound to set
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 #include "analysis/base/util.h"
 
 enum {
-	RATE_ITERATIONS = 10 * 1000, /* at first, and so many times more */
+	RATE_ITERATIONS = 10 * 1000, /* at first; then this many times more */
 	RATE_MORE = 10,
-	PERIOD_MIN = 100, /* of every source that has one */
+	PERIOD_MIN = 100, /* of every source that takes a period */
 };
 #define SECONDS_MIN  0.1
-#define RATE_SECONDS 0.01 /* at least, to know a rate */
+#define RATE_SECONDS 0.01 /* at least, to measure a rate */
 #define ERROR_MIN    0.01 /* of a count */
 #define ERRORS       3    /* standard errors */
 
@@ -59,16 +59,19 @@ double pmu_study_rate(struct pmu_study *p, const char *program,
 }
 
 /*
- * A count of events with independent intervals of mean m and deviation s, over
- * a stretch of any length that begins anywhere: its variance is n (s/m)^2 + 1/6
- * (Cox, Renewal Theory, 1962). Where it begins may be the same in every run, so
- * runs do not lower the second part. What is not counted by a counter of its
- * own is taken as a Poisson number.
+ * The variance of a count of events over a stretch that begins anywhere, with
+ * independent intervals of mean m and deviation s between them, is n (s/m)^2 +
+ * 1/6 (Cox, Renewal Theory, 1962). The stretch may begin at the same place in
+ * every run, so more runs do not lower the second part. A count without a
+ * counter of its own is taken as a Poisson number.
  */
 double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
 		       bool subset)
 {
-	/* s/m of intervals that are uniform in so much of the period. */
+	/*
+	 * The width of the uniform distribution of intervals, as a part of the
+	 * period; s/m follows from it.
+	 */
 	static const double width[PMU_STUDY_COLUMNS] = {
 		[PMU_STUDY_EMU] = 1.0 / 8,
 		[PMU_STUDY_INSTR] = 1.0 / 8,

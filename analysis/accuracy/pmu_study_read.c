@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_study_read - what a benchmark says of itself, and the log of its samples
+ * pmu_study_read - read what a benchmark says of itself, and the log of its
+ * samples
  */
 #include <errno.h>
 #include <jansson.h>
@@ -11,7 +12,7 @@
 #include "analysis/base/util.h"
 #include "src/store/sample_log.h"
 
-#define KERNEL (UINT64_C(1) << 63) /* addresses from here on */
+#define KERNEL (UINT64_C(1) << 63) /* the lowest address of the kernel */
 
 static const char *text_of(const json_t *o, const char *name)
 {
@@ -79,7 +80,7 @@ static bool is_of(const struct pmu_study_site *s,
 
 /*
  * PEBS counts a locked addition as a load and as a store and samples it as
- * either; it is one execution.
+ * either, but it is one execution.
  */
 static bool is_half(const struct pmu_study_site *s,
 		    const struct sample_log_record *a)

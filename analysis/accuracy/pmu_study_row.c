@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_study_row - the same loop under each source, and what the samples say
+ * pmu_study_row - run the same loop under each source, and compare the samples
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum {
 	CLOCK_HZ = 2000,
-	CLOCK_PART = 4, /* of the samples: it would take longer */
+	CLOCK_PART = 4, /* of the samples, to save time */
 };
 
 static bool has(const struct pmu_study *p, enum pmu_study_column c)
@@ -51,7 +51,9 @@ struct pmu_study_row *pmu_study_row_new(struct pmu_study *p,
 	return row;
 }
 
-/* The clock's interval in accesses is that of the run without it just before.
+/*
+ * Take the clock's interval in accesses from the run without a profiler just
+ * before.
  */
 static void follow_rate(struct pmu_study_run *clock,
 			const struct pmu_study_point *native)
@@ -113,7 +115,7 @@ static double samples_by_truth(const struct pmu_study_run *r,
 	return pmu_study_samples(r, events) / pmu_study_truth(r, events);
 }
 
-/* Of the uniform samples those at the events' accesses. */
+/* The share of uniform samples at accesses of the events. */
 static double uniform_share(const struct pmu_study_run *r, const void *events)
 {
 	double all = (double)r->elsewhere[SAMPLE_UNIFORM], here = 0;
@@ -157,8 +159,8 @@ static void put_count(struct pmu_study *p, struct pmu_study_table *t,
 }
 
 /*
- * Time does not know which access is what: of the uniform samples each event
- * should have its part.
+ * A clock does not tell events apart, but each should have its share of the
+ * uniform samples.
  */
 static void put_uniform(struct pmu_study *p, struct pmu_study_table *t,
 			char *name, const char *label,

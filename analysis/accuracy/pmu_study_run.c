@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_study_run - one run of a benchmark under a source, or under none
+ * pmu_study_run - one run of a benchmark, with or without a source
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static void exec_run(const struct pmu_study_run *r, const struct files *f,
 	char *argv[ARGUMENTS_MAX] = { NULL };
 	char *rest = xstrdup(r->options), *word;
 
-	/* With us ends what we started; record passes the signal on. */
+	/* If we end, the program must end too; record passes the signal on. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
@@ -130,7 +130,7 @@ static void set_handler(int sig, void (*handler)(int))
 	sigaction(sig, &action, NULL);
 }
 
-/* Returns the status of waitpid. */
+/* Returns the status from waitpid. */
 static int wait_for(pid_t pid)
 {
 	int status = 0;
@@ -194,7 +194,7 @@ void pmu_study_execute(struct pmu_study *p, struct pmu_study_run *r)
 	if (r->failed)
 		warn("%s under %s: %s", r->program, pmu_study_names[r->column],
 		     safe_text(r->failed));
-	unlink(f.log); /* 32 MiB */
+	unlink(f.log); /* it has 32 MiB */
 	if (!p->all->keep) {
 		accuracy_remove(f.out);
 		unlink(f.said);

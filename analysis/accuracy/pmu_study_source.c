@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_study_source - which sources open here, and what the others need
+ * pmu_study_source - find out which sources open here, and what the others need
  */
 #include <stdio.h>
 #include <stdlib.h>

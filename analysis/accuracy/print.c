@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print - rows for people, and as JSON
+ * print - the rows of accuracy as tables and as JSON
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
 };
 #define SOURCE "emu"
 
-/* Five digits that count: 0.1234, 12.345, 123,456. */
+/* Five significant digits: 0.1234, 12.345, 123,456. */
 static const char *figure(double x, char *to)
 {
 	if (isnan(x))

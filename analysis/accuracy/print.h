@@ -9,10 +9,10 @@
 
 void accuracy_print_suite(const struct accuracy_suite *s);
 
-/* The rows from @first on, as a table in plain words. */
+/* Print the rows from @first on as a table in plain words. */
 void accuracy_print_rows(const struct accuracy *all, size_t first);
 
-/* All rows as one JSON object. */
+/* Print all rows as one JSON object. */
 void accuracy_print_json(const struct accuracy *all);
 
 #endif

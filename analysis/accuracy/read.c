@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read - what one recording says, estimated and exact side by side
+ * read - take estimates and exact counts from one recording
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define Z_95 1.959963984540054 /* normal quantile of 0.975 */
 
 enum {
-	MISS_BITS = 3, /* of cdp_transfer.b, the distance */
+	MISS_BITS = 3, /* of cdp_transfer.b, for the distance */
 };
 
 static void read_threads(struct accuracy_outcome *o, const struct profile *p)
@@ -31,7 +31,7 @@ static void read_threads(struct accuracy_outcome *o, const struct profile *p)
 	}
 }
 
-/* By what the detections stand for: sampling periods each. */
+/* Each detection stands for a number of sampling periods. */
 static void read_volume(struct accuracy_outcome *o, const struct profile *p)
 {
 	double period = 0;
@@ -43,7 +43,10 @@ static void read_volume(struct accuracy_outcome *o, const struct profile *p)
 		o->volume += (double)p->pair[i].periods_q8 / 256 * period;
 }
 
-/* Detections and misses between sockets, of those between cores. */
+/*
+ * The share of detections, and of misses, between sockets among those between
+ * cores.
+ */
 static void read_apart(struct accuracy_outcome *o, const struct profile *p)
 {
 	double near = 0, far = 0;
@@ -111,9 +114,9 @@ static void read_exact(struct accuracy_outcome *o, const struct process *s,
 }
 
 /*
- * The share of false transfers and how sure it is: with z and f what a sample
- * brought of all and of false ones, the variance of sum f / sum z is about
- * sum (f - share z)^2 / (sum z)^2.
+ * The share of false transfers and its interval. With z the transfers and f the
+ * false transfers of a sample, the variance of sum f / sum z is about sum (f -
+ * share z)^2 / (sum z)^2.
  */
 static void read_false(struct accuracy_outcome *o,
 		       const struct transfer_cell *total)
@@ -126,7 +129,7 @@ static void read_false(struct accuracy_outcome *o,
 		return;
 	share = m[TRANSFER_FALSE].sum / all;
 	both = m[TRANSFER_ALL].square - m[TRANSFER_TRUE].square -
-	       m[TRANSFER_FALSE].square; /* twice the sum of f times true */
+	       m[TRANSFER_FALSE].square; /* 2 sum of (true x false) */
 	v = (1 - share) * (1 - share) * m[TRANSFER_FALSE].square +
 	    share * share * m[TRANSFER_TRUE].square -
 	    share * (1 - share) * both;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - run trials, a few at a time, and read what they recorded
+ * run - run trials, a few at a time, and read their recordings
  *
- * Each is a `reusetrack record -s emu --exact` of its own, so that what is
- * scored is what users get. What the user's environment says about recording
- * is left out. Recordings are made in a temporary directory, removed when
- * they have been read, unless they are to be kept.
+ * Each trial is a `reusetrack record -s emu --exact` of its own, so that what
+ * is scored is what users get. The user's environment settings for recording
+ * are removed. Recordings go to a temporary directory and are removed once
+ * read, unless they are to be kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ enum {
 	JOBS_MAX = 64,
 	ARGUMENTS_MAX = 64,
 	POLL_MS = 20,
-	LIMIT_S = 7200, /* of one trial */
+	LIMIT_S = 7200, /* for one trial */
 	WHY_BYTES = 400,
 	FILES_OPEN = 8,
 };
@@ -42,9 +42,9 @@ struct job {
 };
 
 static struct job job[JOBS_MAX];
-static time_t began;        /* of the first trial of all */
+static time_t began;        /* when the first trial started */
 static char *directory;     /* NULL: not yet made */
-static bool directory_ours; /* to be removed */
+static bool directory_ours; /* remove it at the end */
 static volatile sig_atomic_t stop_signal;
 
 static time_t seconds_now(void)
@@ -188,9 +188,9 @@ void accuracy_become(int from, int to)
 }
 
 /*
- * One processor for each: where threads take turns only one runs at a time, and
- * to wake one on another processor takes three times as long. Where there is no
- * saying which processors are ours, all are kept.
+ * Put each trial on one processor: threads that take turns never run at the
+ * same time, and waking one on another processor takes three times as long. If
+ * we cannot find out which processors we may use, use all.
  */
 static void stay_on_one_processor(size_t slot)
 {
@@ -216,7 +216,7 @@ static void exec_record(const struct job *j, char *program)
 	if (j->trial->slice)
 		stay_on_one_processor((size_t)(j - job));
 
-	/* With us ends what we started; record passes the signal on. */
+	/* If we end, the program must end too; record passes the signal on. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	setpgid(0, 0);
 	signal(SIGINT, SIG_DFL);
@@ -250,14 +250,16 @@ char *accuracy_find_program(const char *name)
 	return path;
 }
 
-/* By suite and number, so that it is the same whatever else is run. */
+/*
+ * Named by suite and number, so the name does not depend on what else is run.
+ */
 static char *path_of(const struct accuracy *all, size_t index)
 {
 	return xasprintf("%s/%s-%zu", directory, all->trial[index].suite,
 			 index - all->suite_first);
 }
 
-/* Is there a recording of trial @index from an earlier call? */
+/* True if an earlier call left a recording of trial @index. */
 static bool is_there(const struct accuracy *all, size_t index)
 {
 	struct accuracy_trial *t = &all->trial[index];
@@ -339,7 +341,7 @@ static void finish(const struct accuracy *all, struct job *j, int status)
 	memset(j, 0, sizeof(*j));
 }
 
-/* Collect those that ended; end those that take too long. */
+/* Collect the trials that ended, and end those that take too long. */
 static unsigned int collect(const struct accuracy *all)
 {
 	unsigned int ended = 0;
@@ -390,9 +392,9 @@ static size_t common_divisor(size_t a, size_t b)
 }
 
 /*
- * Trials are run in an order that is spread over the suite, so that what was
- * run when time is over stands for all of it: in steps of about the golden
- * section, without a divisor in common with @n.
+ * The step between trials. They run in an order that is spread over the suite,
+ * so that the trials that were run when time is up represent all of it: steps
+ * of about the golden section, with no divisor in common with @n.
  */
 static size_t step_of(size_t n)
 {
@@ -408,7 +410,7 @@ static bool time_is_over(const struct accuracy *all)
 	return all->minutes >= 0 && seconds_now() - began >= all->minutes * 60;
 }
 
-/* What is not run for want of time is not there for who judges. */
+/* Remove the trials that time did not allow, so that they are not judged. */
 static void leave_out(struct accuracy *all, const bool *ran, bool whole)
 {
 	size_t n = all->trials - all->suite_first, kept = all->suite_first;

@@ -16,11 +16,11 @@
 void accuracy_run(struct accuracy *all, const struct accuracy_suite *s);
 
 /*
- * Where recordings go: @keep, which is made if it is not there, or a temporary
- * directory that is removed at exit. Dies if there is none to be had.
+ * The directory for recordings: @keep, created if it does not exist, or a
+ * temporary one that is removed at exit. Dies if it cannot be created.
  */
 const char *accuracy_directory(const char *keep);
-/* With all that is in it; nothing if it is not there. */
+/* Remove @path with all its content; no error if it does not exist. */
 void accuracy_remove(const char *path);
 
 /* The path of a microbenchmark, malloc'ed; dies if it is not installed. */
@@ -29,9 +29,9 @@ char *accuracy_find_program(const char *name);
 /* The last line of a file, malloc'ed; empty if it cannot be read. */
 char *accuracy_last_words(const char *path);
 
-/* In a child: nothing of what the user set for other recordings. */
+/* In a child: clear what the user set for other recordings. */
 void accuracy_clear_environment(void);
-/* In a child: the descriptor @to is what @from is, or exit. */
+/* In a child: make descriptor @to a copy of @from, or exit. */
 void accuracy_become(int from, int to);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suites - how near the number of transfers is to the exact one
+ * suites - how close estimated numbers of transfers are to the exact ones
  *
  * Write-Volume and the patterns of microbench/patterns.c, with watches over
  * whole lines and with four debug registers of 8 bytes, where arming takes no
@@ -18,7 +18,7 @@
 #include "analysis/base/util.h"
 
 enum {
-	ARMING = 1000, /* accesses; the other is 0 */
+	ARMING = 1000, /* accesses; the other value is 0 */
 };
 
 #define WORST         ACCURACY_WORST
@@ -121,7 +121,7 @@ static void plan_chunks(struct accuracy *all)
 	}
 }
 
-/* What a trial's total is held to; 0: its interval. */
+/* The bound of a trial's total; 0: its interval. */
 static double worst_of(const struct accuracy_trial *t)
 {
 	if (!strcmp(t->program, "write_volume"))
@@ -202,7 +202,7 @@ static const struct accuracy_suite chunks = {
 	.judge = judge,
 };
 
-/* What each estimator, and the map, make of the same program. */
+/* Compare the estimators, and the map, on the same programs. */
 static void plan_estimators(struct accuracy *all)
 {
 	static const struct {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sweeps - kinds, cells and settings: the thesis's other experiments
+ * sweeps - the thesis's other experiments: kinds, cells and settings
  *
- * False-Sharing, Read-Write and Point-to-Point, other operations than stores,
- * places, sampling periods, sizes of the bulletin board, numbers of debug
- * registers; and how fine the turns are.
+ * False-Sharing, Read-Write and Point-to-Point, operations other than stores,
+ * places of threads, sampling periods, sizes of the bulletin board, numbers of
+ * debug registers, and lengths of turns.
  */
 #include <math.h>
 #include <string.h>
@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * A sweep over a fraction of a microbenchmark's. How long and how often
- * sampled decides what chance does: a third of the bound, about.
+ * A sweep over a fraction that a microbenchmark takes. Its length and period
+ * are such that chance stays within about a third of the bound.
  */
 struct sweep {
 	const char *suite, *program, *option;
@@ -38,7 +38,7 @@ struct sweep {
 	uint64_t period;
 };
 
-/* A trial of @w at a fraction in tenths. */
+/* A trial of @w at a fraction given in tenths. */
 static struct accuracy_trial *plan_fraction(struct accuracy *all,
 					    const struct sweep *w,
 					    uint32_t threads, int tenths)
@@ -73,8 +73,8 @@ static const struct sweep false_sharing = {
 };
 
 /*
- * What is false is the programmed share only if each access is another
- * thread's: turns of one access, which take as long as any.
+ * The false share equals the programmed one only if successive accesses are by
+ * different threads: turns of one access, which take as long as any others.
  */
 static const struct sweep false_sharing_finest = {
 	"false-sharing",
@@ -108,8 +108,8 @@ static void plan_false_sharing(struct accuracy *all)
 }
 
 /*
- * By the exact share, which is not the programmed one where a thread's turn is
- * some stores long: those move each of the two lines once at the most.
+ * Compare with the exact share. It is not the programmed one if a thread's turn
+ * has several stores, since they move each of the two lines at most once.
  */
 static void judge_false_sharing(struct accuracy *all, size_t first)
 {
@@ -297,7 +297,7 @@ static void plan_periods(struct accuracy *all)
 		}
 }
 
-/* With a few hundred samples the interval is what can be asked for. */
+/* With a few hundred samples, the interval is all that can be tested. */
 static void judge_by_interval(struct accuracy *all, size_t first)
 {
 	for (size_t i = first; i < all->trials; i++)
@@ -312,8 +312,8 @@ const struct accuracy_suite accuracy_periods = {
 };
 
 /*
- * How much a setting changes a total: by its share of the exact number, since
- * the runs differ; held to the last trial of the sweep.
+ * How much a setting changes a total: relative to the exact number, since the
+ * runs differ, and compared with the last trial of the sweep.
  */
 static double level_of(const struct accuracy_trial *t)
 {
@@ -339,7 +339,7 @@ static void judge_sweep(struct accuracy *all, size_t first, size_t end)
 	}
 }
 
-/* Trials whose @parameter falls begin another sweep. */
+/* A sweep ends where @parameter falls. */
 static void judge_sensitivity(struct accuracy *all, size_t first)
 {
 	for (size_t i = first + 1; i <= all->trials; i++)
@@ -350,7 +350,7 @@ static void judge_sensitivity(struct accuracy *all, size_t first)
 		}
 }
 
-/* For a map a short period, to have traps enough. */
+/* A map needs a short period to get enough traps. */
 #define MAP_PERIOD 100
 
 static const struct sweep board = {
@@ -383,7 +383,7 @@ const struct accuracy_suite accuracy_board_sizes = {
 	.judge = judge_sensitivity,
 };
 
-/* Where less is shared, a longer run has as many traps. */
+/* If less is shared, a longer run gets as many traps. */
 static void plan_registers(struct accuracy *all, const char *algorithm,
 			   int tenths)
 {
