@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * adjacent - what a prefetcher of the adjacent line helps with, or harms
+ * adjacent - loops that an adjacent-line prefetcher helps, or harms
  *
  *   stream         each thread goes through an array of its own in order
  *   random         each thread reads random words of such an array
@@ -25,7 +25,7 @@ static long kib = 4096, one_in = 16;
 static volatile uint64_t shared[SHARED_LINES * LINE_WORDS]
 	__attribute__((aligned(APART_BYTES)));
 
-/* Filled, so that there is memory behind it. */
+/* Filled, so that every page has memory. */
 static volatile uint64_t *own_array(size_t words)
 {
 	uint64_t *a = aligned_alloc(APART_BYTES, words * sizeof(*a));

@@ -3,9 +3,9 @@
  * bias_bench - a loop of four loads, each of which must get 25 % of samples
  *
  * Bias-Bench of M. A. Sasongko's thesis (2022, section 4.3.3 and appendix A).
- * The three other instructions access nothing: a sample there is attributed
- * to a wrong instruction. The loads are of one word, but for a build with
- * hooks, where they are told apart by their words.
+ * The three other instructions access nothing: a sample there names a wrong
+ * instruction. All loads read one word, except in a build with hooks, where
+ * each has its own word so that they can be told apart.
  */
 #include "precise.h"
 

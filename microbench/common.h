@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * common - what the microbenchmarks share: options, random numbers, pinning,
- * the running of threads
+ * threads
  *
- * The threads share nothing but what is being measured: each has its own
- * random numbers in registers, looks at the clock itself, and leaves its
- * counts in lines of its own when it ends.
+ * The threads share nothing but what is being measured: each has its random
+ * numbers in registers, reads the clock itself, and leaves its counts in lines
+ * of its own when it ends.
  */
 #ifndef MICROBENCH_COMMON_H
 #define MICROBENCH_COMMON_H
@@ -25,15 +25,15 @@
 enum {
 	THREADS_MAX = 64,
 	LINE_BYTES = 64,
-	APART_BYTES = 128, /* two lines: the adjacent-line prefetcher too */
+	APART_BYTES = 128, /* two lines, for adjacent-line prefetchers */
 	OPTIONS_MAX = 16,
-	CLOCK_EVERY = 4096, /* iterations between two looks at the clock */
+	CLOCK_EVERY = 4096, /* iterations between reads of the clock */
 };
 
-/* What every microbenchmark understands. */
+/* The options of every microbenchmark. */
 struct common_options {
 	long threads;
-	long iterations; /* a thread; 0: run for seconds */
+	long iterations; /* per thread; 0: run for seconds */
 	double seconds;
 	long seed;
 	long word; /* bytes: 1, 2, 4 or 8 */
@@ -62,8 +62,8 @@ struct worker {
 	uint64_t iterations_max;
 	/* results */
 	uint64_t iterations;
-	uint64_t shared;   /* of them, to a shared word */
-	uint64_t received; /* of them, another's store before; if counted */
+	uint64_t shared;   /* of these, those on a shared word */
+	uint64_t received; /* of these, after another's store; if counted */
 	long tid;
 	pthread_t thread;
 	void (*body)(struct worker *w);
@@ -99,7 +99,7 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* splitmix64: turns seed and thread number into a well mixed, nonzero state */
+/* splitmix64: turns seed and thread number into a well mixed, nonzero state. */
 static inline uint64_t rng_seed(uint64_t seed, uint64_t thread)
 {
 	uint64_t z =
@@ -111,7 +111,7 @@ static inline uint64_t rng_seed(uint64_t seed, uint64_t thread)
 	return z ? z : 1;
 }
 
-/* xorshift64*, Vigna 2016; the upper bits are the good ones */
+/* xorshift64* (Vigna 2016); the upper bits are the better ones. */
 static inline uint64_t rng_next(uint64_t *state)
 {
 	uint64_t x = *state;
@@ -123,7 +123,7 @@ static inline uint64_t rng_next(uint64_t *state)
 	return x * 0x2545f4914f6cdd1du;
 }
 
-/* rng_next() < threshold happens with probability @fraction */
+/* rng_next() < threshold happens with probability @fraction. */
 static inline uint64_t fraction_threshold(double fraction)
 {
 	if (fraction >= 1)
@@ -131,15 +131,13 @@ static inline uint64_t fraction_threshold(double fraction)
 	return (uint64_t)(fraction * 18446744073709551615.0);
 }
 
-/* Has @w done what it was asked for? Reads the clock now and then. */
+/* True if @w has done what it was asked to do. Reads the clock now and then. */
 static inline bool worker_done(const struct worker *w, uint64_t i)
 {
 	if (w->iterations_max)
 		return i >= w->iterations_max;
 	return i % CLOCK_EVERY == 0 && now_ns() >= w->deadline;
 }
-
-/* ---- options ------------------------------------------------------------- */
 
 static inline long parse_long(const char *name, const char *text)
 {
@@ -175,7 +173,7 @@ static inline void print_help(const char *about, const struct option_row *rows)
 	}
 }
 
-/* Read the command line into @rows (ended by a row without name). */
+/* Read the command line into @rows, which end with a row without a name. */
 static inline void parse_options(int argc, char **argv, const char *about,
 				 const struct option_row *rows)
 {
@@ -254,10 +252,8 @@ static inline void check_fraction(const char *name, double fraction)
 		usage_error("--%s must be 0 to 1", name);
 }
 
-/* ---- pinning ------------------------------------------------------------- */
-
 struct cpu_place {
-	int cpu, package, core, sibling; /* sibling: rank among its core's */
+	int cpu, package, core, sibling; /* rank in its core */
 };
 
 static inline int topology_value(int cpu, const char *name)
@@ -277,7 +273,9 @@ static inline int topology_value(int cpu, const char *name)
 	return value;
 }
 
-/* compact: one package after the other; there, whole cores first */
+/*
+ * compact: one package after the other, and within it one core after the other.
+ */
 static inline int compact_order(const void *pa, const void *pb)
 {
 	const struct cpu_place *a = pa, *b = pb;
@@ -289,7 +287,7 @@ static inline int compact_order(const void *pa, const void *pb)
 	return a->cpu - b->cpu;
 }
 
-/* scatter: the packages take turns; cpu was replaced by the rank in it */
+/* scatter: packages alternate; cpu was replaced by the rank in its package. */
 static inline int scatter_order(const void *pa, const void *pb)
 {
 	const struct cpu_place *a = pa, *b = pb;
@@ -299,7 +297,9 @@ static inline int scatter_order(const void *pa, const void *pb)
 	return a->package - b->package;
 }
 
-/* The CPU of thread 0, 1, ... in @cpu. Returns how many CPUs there are. */
+/*
+ * Put the CPU of thread 0, 1, ... into @cpu. Returns how many CPUs there are.
+ */
 static inline int pin_plan(int *cpu, int max)
 {
 	static struct cpu_place place[CPU_SETSIZE];
@@ -335,8 +335,6 @@ static inline int pin_plan(int *cpu, int max)
 		cpu[i] = place[i].cpu;
 	return i;
 }
-
-/* ---- running ------------------------------------------------------------- */
 
 static inline void *worker_main(void *arg)
 {

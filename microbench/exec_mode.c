@@ -3,10 +3,10 @@
  * exec_mode - a loop that goes into the kernel and back
  *
  * Exec-Mode of M. A. Sasongko's thesis (2022, section 4.3.7, appendix A). Each
- * iteration has one ioctl and, in user space, one load. With the kernel module
- * of microbench/exec_mode_module loaded the ioctl executes one locked addition
- * in the kernel; without it, on /dev/null, none. In user space there is no
- * locked operation, so a sample of one there has the wrong mode.
+ * iteration has one ioctl and, in user space, one load. If the kernel module of
+ * microbench/exec_mode_module is loaded, the ioctl executes one locked addition
+ * in the kernel; without it, on /dev/null, none. There is no locked operation
+ * in user space, so a sample of one there has the wrong mode.
  */
 #include <fcntl.h>
 
@@ -35,7 +35,7 @@ static void loop(uint64_t n, char *words)
 extern code_label low __asm__(".Lload");
 extern code_label high __asm__(".Lafter");
 
-/* ioctl(fd, 0x67); the system call changes rax, rcx and r11. */
+/* ioctl(fd, 0x67); the system call overwrites rax, rcx and r11. */
 static __attribute__((naked, noinline)) void enter(uint64_t n, char *words,
 						   long file)
 {

@@ -2,15 +2,15 @@
 /*
  * expected - the answer that a microbenchmark expects of a profiler
  *
- * A microbenchmark is a program whose communication is known in advance. It
- * says so itself: after the run it prints which cells of the communication
- * matrix must be zero, how the others are expected to compare, how much of
- * the whole is true and how much false sharing, and where the shared words
- * are. With --json that is one line for a test to read.
+ * The communication of a microbenchmark is known in advance. After the run it
+ * prints which cells of the communication matrix must be zero, how the others
+ * should compare, how much of the whole is true and how much false sharing, and
+ * where the shared words are. With --json it prints one line for a test to
+ * read.
  *
- * "Expected" is exact about zeros and about true and false. The shares of
- * cells come from a model in which the threads' accesses interleave at
- * random; hardware favours the core that has a line, so they are a guide.
+ * "Expected" is exact about zeros and about true and false. The shares of cells
+ * come from a model in which the threads' accesses interleave at random;
+ * hardware favours the core that has a line, so they are a guide.
  */
 #ifndef MICROBENCH_EXPECTED_H
 #define MICROBENCH_EXPECTED_H
@@ -21,12 +21,12 @@ enum {
 	WORDS_MAX = 2 * THREADS_MAX
 };
 
-/* A communicating pair: shares of all transfers, by kind. */
+/* A pair of threads that communicates: shares of all transfers, by kind. */
 struct cell {
 	double true_share, false_share;
 };
 
-/* One shared word, for the expected answer. */
+/* A shared word, for the expected answer. */
 struct shared_word {
 	const char *name;
 	const volatile void *addr;
@@ -41,7 +41,7 @@ struct expected {
 	struct cell cell[THREADS_MAX][THREADS_MAX]; /* a < b; sum is 1 or 0 */
 	struct shared_word shared[WORDS_MAX];
 	long shared_words;
-	bool received; /* workers counted what they received */
+	bool received; /* workers count what they receive */
 };
 
 static inline void expect_word(struct expected *e, const char *name,
@@ -57,7 +57,7 @@ static inline void expect_word(struct expected *e, const char *name,
 							     .last = last };
 }
 
-/* Scale the cells to a sum of 1 and add up true and false. */
+/* Scale the cells to a sum of 1, and sum true and false. */
 static inline void expect_normalize(struct expected *e)
 {
 	double sum = 0;

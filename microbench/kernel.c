@@ -219,7 +219,7 @@ struct node {
 	char rest[LINE_BYTES - 16];
 };
 
-/* Sattolo's shuffle makes one cycle of all nodes. */
+/* Sattolo's shuffle makes a single cycle of all nodes. */
 static double chase(long id)
 {
 	struct node *node = allocate(CHASE_NODES * sizeof(*node)), *at;

@@ -2,10 +2,10 @@
 /*
  * load_ratio - a loop with one load among a known number of instructions
  *
- * Load-Ratio of M. A. Sasongko's thesis (2022, section 4.3.1 and appendix A):
- * a load, three instructions that count, and for lower ratios others that
- * access no memory. A profiler that samples every so many loads must find so
- * many samples at the load, whatever the ratio.
+ * Load-Ratio of M. A. Sasongko's thesis (2022, section 4.3.1 and appendix A): a
+ * load, three instructions that count, and for lower ratios others that access
+ * no memory. A profiler that samples every Nth load must find one sample per N
+ * iterations at the load, whatever the ratio.
  */
 #include "precise.h"
 

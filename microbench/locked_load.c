@@ -2,10 +2,10 @@
 /*
  * locked_load - a loop with one locked addition
  *
- * Locked-Load of M. A. Sasongko's thesis (2022, section 4.3.2 and appendix A):
- * no other code executes locked operations often, so even the smallest
- * sampling interval can be held to their number. Each thread has a word of its
- * own.
+ * Locked-Load of M. A. Sasongko's thesis (2022, section 4.3.2 and appendix A).
+ * No other code executes locked operations often, so samples can be compared
+ * with their number even at the smallest sampling interval. Each thread has a
+ * word of its own.
  */
 #include "precise.h"
 

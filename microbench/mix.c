@@ -4,8 +4,8 @@
  *
  * Each loop is written in assembly (mix_loops.h), so that its accesses can be
  * counted by reading it. The program prints where its arrays are and which
- * share of the accesses each must get; whoever samples its addresses can then
- * tell how far the sampled mix is from the true one:
+ * share of the accesses each must get. A profiler that samples its addresses
+ * can then tell how far the sampled mix is from the true one:
  *
  *   loop NAME accesses 2.5 longest 3	per iteration: mean, largest
  *   region NAME START LENGTH SHARE STORE_SHARE
@@ -83,7 +83,7 @@ static void shuffle(uint32_t *p, uint32_t n)
 	}
 }
 
-/* One cycle through all lines, in random order. */
+/* Make one cycle through all lines, in random order. */
 static void fill_chase(void)
 {
 	size_t bytes = (size_t)CHASE_LINES * LINE_BYTES;
@@ -111,7 +111,7 @@ static void fill_chase(void)
 	free(order);
 }
 
-/* A for the loop: words that take the branch or not, or that are an index. */
+/* Fill A for the loop: with words that decide a branch, or with indices. */
 static void fill_array(const struct loop *l)
 {
 	static uint32_t order[BRANCH_WORDS];
@@ -188,7 +188,7 @@ static void print_region(const struct loop *l, const struct expected *e)
 	}
 	printf("region %s 0x%zx %zu %.6f %.6f\n", region_name[e->region], start,
 	       length, (double)mine / accesses_of(l), (double)e->stores / mine);
-	/* The other threads have arrays of their own. */
+	/* Each other thread has arrays of its own. */
 	for (unsigned w = 1; w < l->workers && e->region <= E; w++)
 		printf("also %s 0x%zx %zu\n", region_name[e->region],
 		       (uintptr_t)arrays[w][e->region], length);

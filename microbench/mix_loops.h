@@ -2,9 +2,9 @@
 /*
  * mix_loops - the loops of mix, in assembly, and what each accesses
  *
- * Whoever adds a loop counts its accesses by reading it, and writes them into
- * the table at the end: that is the truth that samples are held to. A loop
- * begins and ends with fifteen accesses that are not counted.
+ * If you add a loop, count its accesses by reading it and write them into the
+ * table at the end: samples are compared with that. A loop begins and ends with
+ * fifteen accesses that are not counted.
  */
 #ifndef MICROBENCH_MIX_LOOPS_H
 #define MICROBENCH_MIX_LOOPS_H
@@ -15,7 +15,7 @@ enum {
 	WORKERS = 2,
 };
 
-/* What a loop gets: in rdi the iterations, in rsi this. */
+/* The arguments of a loop: the iterations in rdi, this in rsi. */
 struct job {
 	char *array[ARRAYS]; /* offsets 0 to 32 */
 	char *shared;        /* offset 40 */
@@ -44,7 +44,7 @@ struct job {
 			"ret\n");                                              \
 	}
 
-/* Iteration number rcx to the offset rax of a word among @words words. */
+/* Set rax to the offset, among @words words, of iteration rcx. */
 #define OFFSET(words)                                                          \
 	"mov %rcx, %rax\n"                                                     \
 	"and $" #words " - 1, %eax\n"                                          \
@@ -65,14 +65,14 @@ LOOP(five, "1:\n" OFFSET(512) "mov (%r8,%rax), %rbx\n"
 			      "add (%r11,%rax), %rbx\n"
 			      "mov %rbx, (%r12,%rax)\n" NEXT)
 
-/* The store goes to a line that the other thread stores to as well. */
+/* The store goes to a line that the other thread also stores to. */
 LOOP(threads, "1:\n"
 	      "mov (%r8), %rbx\n"
 	      "add 64(%r9), %rbx\n"
 	      "add 128(%r8), %rbx\n"
 	      "mov %rbx, (%r13)\n" NEXT)
 
-/* Nearly all the time goes into the first load. */
+/* Nearly all the time is spent in the first load. */
 LOOP(chase, "1:\n"
 	    "mov (%rdx), %rdx\n"
 	    "mov (%r8), %rbx\n"
@@ -131,7 +131,7 @@ LOOP(int_branch, "1:\n" OFFSET(65536) "mov (%r8,%rax), %rbx\n"
 				      "mov %rbx, (%r12,%rax)\n"
 				      "3:\n" NEXT)
 
-/* One slow load and fifty fast accesses behind it. */
+/* One slow load, then fifty fast accesses. */
 LOOP(long_body, "1:\n"
 		"mov (%rdx), %rdx\n"
 		".rept 40\n"
@@ -141,7 +141,7 @@ LOOP(long_body, "1:\n"
 		"mov %rbx, (%r9)\n"
 		".endr\n" NEXT)
 
-/* B is indexed by what A holds, which passes through a vector register. */
+/* B is indexed by values of A, which pass through a vector register. */
 LOOP(gather, "1:\n" OFFSET(512) "movdqu (%r8,%rax), %xmm0\n"
 				"paddq %xmm0, %xmm0\n"
 				"movq %xmm0, %rbx\n"
@@ -149,7 +149,7 @@ LOOP(gather, "1:\n" OFFSET(512) "movdqu (%r8,%rax), %xmm0\n"
 				"mov (%r9,%rbx), %rbx\n"
 				"mov %rbx, (%r10,%rax)\n" NEXT)
 
-/* A body of 200 accesses, of which a window of 128 sees a part. */
+/* A body of 200 accesses, of which a window of 128 covers a part. */
 LOOP(huge_body, "1:\n"
 		"mov (%rdx), %rdx\n"
 		".rept 99\n"
@@ -182,7 +182,7 @@ struct expected {
 struct loop {
 	const char *name;
 	void (*run)(long iterations, struct job *job);
-	unsigned iterations; /* the numbers below are for so many */
+	unsigned iterations; /* the numbers below are for this many */
 	unsigned longest;    /* accesses of the longest iteration */
 	unsigned workers;
 	unsigned regions;

@@ -2,11 +2,11 @@
 /*
  * multi_event - a loop of loads, stores, branches, returns and locked loads
  *
- * Multi-Event of M. A. Sasongko's thesis (2022, section 4.3.6, appendix A). Of
- * an iteration: two locked additions, a load, a call and a return, which store
- * to the stack and load from it, and two conditional branches, of which one is
- * taken. An event is counted by what it does: a load is a plain one or a
- * return's, a store a call's; a locked addition does both and is known as
+ * Multi-Event of M. A. Sasongko's thesis (2022, section 4.3.6, appendix A). An
+ * iteration has two locked additions, a load, a call and a return, which store
+ * to the stack and load from it, and two conditional branches, one of them
+ * taken. Events are counted by what they do: loads are the plain load and the
+ * return's, stores the call's; a locked addition does both and counts as
  * locked.
  */
 #include "precise.h"
@@ -24,7 +24,7 @@ static void loop(uint64_t n, char *words)
 	}
 }
 
-/* The hooks see neither call nor return. */
+/* The hooks do not see call and return. */
 #define SITES 3
 #define SITE(name, event, n, next)                                             \
 	{                                                                      \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patterns - ways in which threads share that write_volume and its like lack
+ * patterns - ways of sharing that write_volume and its like lack
  *
- * Of a profiler that counts transfers of cache lines, what tells right from
- * lucky is how the accesses to a line follow each other:
+ * A profiler that counts transfers of cache lines is tested by how the accesses
+ * to a line follow each other:
  *
- *   bursts       as many lines as threads go from thread to thread; who has
- *                one stores --burst times to it and sends it on to a random
- *                thread, through a pipe: that touches no line
+ *   bursts       as many lines as threads go from thread to thread; the thread
+ *                that has one stores --burst times to it and sends it on to a
+ *                random thread, through a pipe: that touches no line
  *   ring         pairs of threads, a ring of 64 messages of one line each
  *   lock         four spin locks, each before two lines of data
  *   lines        three accesses in ten go to --lines lines, half are stores
@@ -15,9 +15,9 @@
  *   counters     each thread counts in its own word of a line of eight
  *   private      999 accesses in 1000 are private, the others store one word
  *
- * Between these a thread makes private accesses. Nothing sleeps or yields: who
- * waits for a line or a message makes private accesses, who waits for a lock
- * reads it.
+ * In between, a thread makes private accesses. Nothing sleeps or yields: a
+ * thread that waits for a line or a message makes private accesses, one that
+ * waits for a lock reads it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +28,12 @@
 enum {
 	LINE_WORDS = LINE_BYTES / 8,
 	PRIVATE_WORDS = 512,
-	BURST_LOOK = 64, /* iterations between two looks for lines sent */
+	BURST_LOOK = 64, /* iterations between looks for new lines */
 	RING_SLOTS = 64,
 	LOCKS = 4,
 	LOCK_HELD = 8,    /* accesses to the data */
 	LOCK_ONE_IN = 50, /* private accesses between two critical sections */
-	LOCK_WORDS = 4,   /* of a line of data that are used */
+	LOCK_WORDS = 4,   /* used words of a line of data */
 	READ_LINES = 64,
 	LINES_DEFAULT = 100000,
 	LINES_MAX = 1 << 20,
@@ -44,7 +44,7 @@ struct line {
 	_Atomic uint64_t word[LINE_WORDS];
 } __attribute__((aligned(LINE_BYTES)));
 
-/* A line that has its neighbour for itself too. */
+/* A line whose neighbouring line is unused. */
 struct lone_line {
 	_Alignas(APART_BYTES) _Atomic uint64_t word[LINE_WORDS];
 };
@@ -55,7 +55,7 @@ static long lines = LINES_DEFAULT;
 
 static struct line own[THREADS_MAX][PRIVATE_WORDS / LINE_WORDS];
 static struct lone_line burst_line[THREADS_MAX];
-static int mailbox[THREADS_MAX][2]; /* pipes of a byte for each line */
+static int mailbox[THREADS_MAX][2]; /* pipes, with a byte for each line */
 static struct line read_line[READ_LINES];
 static struct line counter[THREADS_MAX / LINE_WORDS];
 static struct lone_line rare;
@@ -81,13 +81,13 @@ static inline uint64_t load(_Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* A number below @n. */
+/* A random number below @n. */
 static inline uint64_t below(uint64_t *rng, uint64_t n)
 {
 	return (rng_next(rng) >> 32) * n >> 32;
 }
 
-/* Two loads in three, or a store. */
+/* A store in one case of three, else a load. */
 static inline void touch_private(struct worker *w, uint64_t *rng)
 {
 	uint64_t r = below(rng, 3 * PRIVATE_WORDS);
@@ -107,7 +107,7 @@ __attribute__((noreturn)) static void die_of_pipe(const char *what)
 	exit(1);
 }
 
-/* Lines that a thread has, the oldest first. */
+/* The lines that a thread has, the oldest first. */
 struct lines {
 	uint8_t n[THREADS_MAX];
 	ssize_t count;
@@ -124,7 +124,9 @@ static void open_mailboxes(void)
 	}
 }
 
-/* The first of the lines that the thread has, or NULL. */
+/*
+ * Receive the lines that were sent; returns the thread's first line, or NULL.
+ */
 static struct lone_line *receive_lines(const struct worker *w,
 				       struct lines *mine)
 {
@@ -136,7 +138,7 @@ static struct lone_line *receive_lines(const struct worker *w,
 	return mine->count ? &burst_line[mine->n[0]] : NULL;
 }
 
-/* The first goes on to thread @to; a pipe has room for all lines. */
+/* Send the first line to thread @to; a pipe has room for all lines. */
 static struct lone_line *send_line(long to, struct lines *mine)
 {
 	if (write(mailbox[to % opt.threads][1], mine->n, 1) != 1)
@@ -145,7 +147,7 @@ static struct lone_line *send_line(long to, struct lines *mine)
 	return mine->count ? &burst_line[mine->n[0]] : NULL;
 }
 
-/* What is in memory here is looked at once in BURST_LOOK iterations. */
+/* Memory of this function is read only once in BURST_LOOK iterations. */
 static void run_bursts(struct worker *w)
 {
 	uint64_t others = (uint64_t)opt.threads - 1, next = (uint64_t)w->id + 1;
@@ -189,7 +191,7 @@ static uint64_t read_slot(struct line *slot)
 	return sum;
 }
 
-/* One message an iteration; the last one is zeros. */
+/* Write one message an iteration; the last one is zeros. */
 static void run_producer(struct worker *w, struct ring *r)
 {
 	uint64_t rng = w->rng, sent = 0;

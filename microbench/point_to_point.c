@@ -3,9 +3,9 @@
  * point_to_point - threads communicate in pairs only
  *
  * Point-to-Point of the ComDetective papers: threads 2k and 2k + 1 write the
- * word of pair k, which has lines of its own, or a private one. Even pairs
- * take the shared word with the probability --sharing, odd pairs with one
- * minus that. All communication is true sharing; every cell off the pairs is
+ * word of pair k, which has lines of its own, or a private word. Even pairs
+ * take the shared word with the probability --sharing, odd pairs with one minus
+ * that. All communication is true sharing; every cell outside the pairs is
  * zero.
  */
 #include "expected.h"

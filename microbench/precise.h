@@ -30,35 +30,37 @@
 
 enum {
 	SITES_MAX = 8,
-	PASS = 1 << 20, /* iterations, unless the loop is slow */
+	PASS = 1 << 20, /* iterations at once, unless the loop is slow */
 	WORD_APART = 16,
 };
 
-/* An address in the loop that an assembler label names. */
+/* An address in the loop, as an assembler label. */
 typedef const char code_label[];
 
 struct precise_site {
 	const char *name, *event;
 	const char *low, *high; /* code; NULL: see word */
-	long word;              /* number in a thread's data, apart */
+	long word; /* its number in a thread's data, if it has one */
 };
 
 struct precise {
 	const char *benchmark;
 	const char *what; /* one sentence for people */
-	/* @n times, on the words from @words. */
+	/* Run @n iterations on the words from @words on. */
 	void (*loop)(uint64_t n, char *words);
-	uint64_t pass; /* iterations between two looks at the clock */
-	/* Of an iteration. */
+	uint64_t pass; /* iterations between reads of the clock */
+	/* In one iteration. */
 	uint64_t instructions, branches, branches_taken;
-	bool in_kernel; /* an iteration is a locked addition there, too */
+	bool in_kernel; /* each iteration also has a locked addition there */
 	struct precise_site site[SITES_MAX];
 	long sites;
 };
 
 static const struct precise *precise;
 
-/* A loop: rdi iterations, rsi the words. It may use rax, rcx and rdx. */
+/*
+ * A loop with iterations in rdi and words in rsi. It may use rax, rcx and rdx.
+ */
 #define PRECISE_LOOP(name, body)                                               \
 	static __attribute__((naked, noinline)) void name(uint64_t n,          \
 							  char *words)         \
@@ -72,7 +74,7 @@ static const struct precise *precise;
 	"cmpq $0, %rdi\n"                                                      \
 	"jne 1b\n"
 
-/* Of a loop in C nobody knows how many instructions it has. */
+/* The number of instructions of a loop in C is not known. */
 #ifdef __SANITIZE_THREAD__
 #define INSTRUCTIONS(n) 0
 #else
@@ -107,7 +109,9 @@ static double cpu_seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-/* VmHWM: unlike ru_maxrss it knows nothing of what executed us. */
+/*
+ * VmHWM, which unlike ru_maxrss does not include the program that executed us.
+ */
 static long peak_kb(void)
 {
 	FILE *f = fopen("/proc/self/status", "re");
@@ -183,7 +187,7 @@ static void precise_print_text(uint64_t iterations, double seconds)
 	}
 }
 
-/* Run the loop of @p in each thread and say what it did. */
+/* Run the loop of @p in each thread and print what it did. */
 static int precise_main(const struct precise *p)
 {
 	uint64_t iterations = 0, start;

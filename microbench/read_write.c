@@ -3,9 +3,9 @@
  * read_write - one thread writes, the others read or write the same word
  *
  * Read-Write of the ComDetective papers: thread 0 always writes the shared
- * word; the others read it with the probability --reads and write it else.
- * All communication is true sharing. With --reads 1 only the cells of thread
- * 0 are not zero.
+ * word; the others read it with the probability --reads and otherwise write it.
+ * All communication is true sharing. With --reads 1 only the cells of thread 0
+ * are not zero.
  */
 #include "expected.h"
 
@@ -57,9 +57,9 @@ static double writes_of(long thread)
 
 /*
  * Let w_j be the fraction of writes of thread j, and W_i the sum of w_j over
- * the others. At random interleaving an access of i finds the line written
- * by another since i last had it with probability W_i / (1 + W_i), and that
- * other is j with probability w_j / W_i.
+ * the others. With random interleaving, an access of i finds that another
+ * thread has written the line since i last had it with probability W_i / (1 +
+ * W_i), and that thread is j with probability w_j / W_i.
  */
 static void fill_cells(struct expected *e)
 {

@@ -32,7 +32,7 @@ enum {
 	PHASES = 5,
 	TIMES_MAX = 2 * PHASES + 1,
 	SHARED_MAX = 1 << 24,
-	SHORT_BIN = 1100, /* the first bin ends here; each is twice the last */
+	SHORT_BIN = 1100, /* end of the first bin; each next is twice as long */
 	LONG_BIN = 110000,
 };
 
@@ -74,7 +74,7 @@ static const struct parameters cases[] = {
 	{ "long-bell-1", BELL, LONG_1, 0 },
 	{ "long-bell-2", BELL, LONG_2, 100000 },
 	{ "long-bell-3", BELL, LONG_3, 200000 },
-	/* table 6.7; where it is long, it repeats as the short one does */
+	/* table 6.7; the long cases repeat as the short ones do */
 	{ "short-decreasing-1", DECREASING_SHORT, SHORT_1, 0 },
 	{ "short-decreasing-2", DECREASING_SHORT, SHORT_2, 1000 },
 	{ "short-decreasing-3", DECREASING_SHORT, SHORT_3, 2000 },
@@ -95,7 +95,7 @@ static bool histogram, no_run, freely, list_cases;
 static struct parameters p;
 
 static volatile char shared[SHARED_MAX] __attribute__((aligned(APART_BYTES)));
-/* Sweeps of the shared array begun so far; a futex. */
+/* How many sweeps of the shared array have begun; a futex. */
 static _Atomic uint32_t turn __attribute__((aligned(APART_BYTES)));
 
 static const struct option_row rows[] = {
@@ -117,8 +117,8 @@ static const struct option_row rows[] = {
 };
 
 /*
- * The futex without the C library: a call of it would add some tens of
- * accesses to the stack for each sweep.
+ * The futex without the C library, whose call would add some tens of accesses
+ * to the stack per sweep.
  */
 static inline long futex(_Atomic uint32_t *word, int what, uint32_t value)
 {
@@ -229,7 +229,7 @@ static void choose_parameters(void)
 			usage_error("--bytes must be even numbers");
 }
 
-/* So many uses are used again after so many accesses. */
+/* This many uses are reused after this many accesses. */
 struct reuse {
 	long time, uses;
 };
@@ -255,7 +255,7 @@ static void expect(struct expected_reuse *e, long time, long uses)
 
 static void expect_truth(struct expected_reuse *e)
 {
-	long sweeps = 0, length = 0; /* of one turn of the outer loop */
+	long sweeps = 0, length = 0; /* of one iteration of the outer loop */
 	int last = 0;
 
 	for (int i = 0; i < PHASES; i++) {
@@ -271,7 +271,9 @@ static void expect_truth(struct expected_reuse *e)
 			continue;
 		expect(e, time, uses * (r - 1) * outer);
 		expect(e, length - (r - 1) * time, uses * (outer - 1));
-		/* Alone, a thread comes back to the shared array itself. */
+		/*
+		 * A thread that is alone comes back to the shared array itself.
+		 */
 		if (opt.threads == 1)
 			expect(e, time, p.inv * (r * outer - (i == last)));
 	}

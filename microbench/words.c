@@ -2,9 +2,9 @@
 /*
  * words - threads store to words a given distance apart
  *
- * The plainest cases there are: distance 0 is one word (true sharing), a
- * distance within the line is false sharing, 64 and more is no communication
- * at all. With --read-only all threads read, and nothing is communicated
+ * These are the simplest cases: distance 0 is one word (true sharing), a
+ * distance within the line is false sharing, and 64 or more is no
+ * communication. With --read-only all threads read, and nothing is communicated
  * either.
  */
 #include "expected.h"

@@ -3,11 +3,11 @@
  * write_volume - one write an iteration, to a shared or to a private word
  *
  * Write-Volume of the ComDetective papers: the shared word is chosen with the
- * probability --sharing. All communication is true sharing, every pair of
- * threads alike.
+ * probability --sharing. All communication is true sharing, the same for every
+ * pair of threads.
  *
- * With --op exchange each thread stores its number and sees whose it takes the
- * place of, so the program itself counts how often the line changed hands.
+ * With --op exchange each thread stores its number and sees whose number it
+ * replaces, so the program itself counts how often the line changed hands.
  */
 #include "expected.h"
 
@@ -58,7 +58,7 @@ WRITE_LOOPS(uint64_t, 64)
 
 static const struct {
 	const char *name;
-	void (*loop[4])(struct worker *w); /* by log2 of the word */
+	void (*loop[4])(struct worker *w); /* by log2 of the word's size */
 } ops[] = {
 	{ "write", { write_8, write_16, write_32, write_64 } },
 	{ "exchange", { exchange_8, exchange_16, exchange_32, exchange_64 } },
