@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_suite - the end of a test's main: its suite is run, and freed
+ * run_suite - run a test's suite at the end of main, and free it
  */
 #ifndef TESTS_RUN_SUITE_H
 #define TESTS_RUN_SUITE_H
@@ -8,7 +8,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Returns what main does: EXIT_FAILURE if a check failed. */
+/* Returns the exit status of main: EXIT_FAILURE if a check failed. */
 static inline int run_suite(Suite *suite)
 {
 	SRunner *runner = srunner_create(suite);

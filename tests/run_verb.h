@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_verb - run a verb of reusetrack in a child and keep what it says
+ * run_verb - run a verb of reusetrack in a child and keep its output
  *
- * A child, because verbs exit, and because a sanitizer's complaint must be
- * told from an exit status of the verb's own.
+ * In a child, because verbs exit, and because a sanitizer's error must be told
+ * from an exit status of the verb.
  */
 #ifndef COMDET_RUN_VERB_H
 #define COMDET_RUN_VERB_H
@@ -48,7 +48,7 @@ static inline void verb_redirect(const char *name, int to)
 	close(fd);
 }
 
-/* Arguments end with NULL; the first is the verb. */
+/* @args ends with NULL; the first is the verb. */
 static inline struct verb verb_run(const struct command *command,
 				   const char *const *args)
 {
@@ -80,7 +80,7 @@ static inline struct verb verb_run(const struct command *command,
 				       : WEXITSTATUS(status);
 	v.out = verb_read("stdout");
 	v.err = verb_read("stderr");
-	/* Whatever the status, a sanitizer must not have complained. */
+	/* Whatever the status is, no sanitizer may have found an error. */
 	ck_assert_msg(!strstr(v.err, "Sanitizer") &&
 			      !strstr(v.err, "runtime error"),
 		      "%s", v.err);
@@ -96,7 +96,10 @@ static inline void verb_free(struct verb *v)
 	free(v->err);
 }
 
-/* The text with every run of blanks and line breaks made one blank. */
+/*
+ * True if @text contains @words, with blanks and line breaks taken as one
+ * blank.
+ */
 static inline bool verb_says(const char *text, const char *words)
 {
 	char *flat = calloc(1, strlen(text) + 2), *p = flat;
@@ -125,7 +128,7 @@ static inline int verb_lines(const char *text)
 	return n;
 }
 
-/* The report of @dir as JSON; the verb must end well. */
+/* The report of @dir as JSON; the verb must succeed. */
 static inline json_t *report_of(const char *dir)
 {
 	struct verb v = VERB(cmd_report, "report", "--json", dir);
@@ -139,7 +142,7 @@ static inline json_t *report_of(const char *dir)
 	return j;
 }
 
-/* Walk "a.b.0.c"; the value must be there. */
+/* Follow the path "a.b.0.c"; the value must exist. */
 static inline json_t *at(json_t *j, const char *path)
 {
 	char *copy = strdup(path), *rest = copy, *part;

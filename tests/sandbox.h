@@ -2,9 +2,9 @@
 /*
  * sandbox - a scratch directory, and system calls that fail on demand
  *
- * deny_call makes the kernel itself refuse a system call (seccomp), for raw
- * calls too, without a hook in the code under test. It cannot be undone and
- * lasts for the process: Check runs each test in one of its own.
+ * deny_call() makes the kernel refuse a system call (seccomp), raw calls
+ * included, without a hook in the code under test. It lasts until the process
+ * ends: Check runs each test in a process of its own.
  */
 #ifndef COMDET_SANDBOX_H
 #define COMDET_SANDBOX_H
@@ -52,7 +52,7 @@ static inline int sandbox_remove(const char *path, const struct stat *st,
 	return remove(path);
 }
 
-/* No program is run for it: the test may have denied what that takes. */
+/* Without running a program: the test may have denied the calls for that. */
 static inline void sandbox_teardown(void)
 {
 	nftw(sandbox, sandbox_remove, 16, FTW_DEPTH | FTW_PHYS);
@@ -73,7 +73,7 @@ static inline void deny_filter(struct sock_filter *code, size_t n)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
 #define DENY_RETURN(action) BPF_STMT(BPF_RET | BPF_K, action)
 
-/* From now on system call @nr fails with @error. */
+/* From now on, system call @nr fails with @error. */
 static inline void deny_call(int nr, int error)
 {
 	struct sock_filter code[] = {

@@ -2,8 +2,8 @@
 /*
  * fake_profile - output directories made by hand, for tests of the reader
  *
- * Built on the real writing side (store/store.h), so that what is read is what
- * the preload library would have written. Include sandbox.h's set-up first.
+ * They are made with the real writer (src/store/store.h), so that they hold
+ * what the preload library would have written. Set up sandbox.h first.
  */
 #ifndef COMDET_TESTS_FAKE_FAKE_PROFILE_H
 #define COMDET_TESTS_FAKE_FAKE_PROFILE_H
@@ -26,7 +26,7 @@ struct fake {
 	uint32_t next_id;
 };
 
-/* A new output directory in the sandbox with one process file in it. */
+/* Begin a process file in the output directory. */
 static inline struct cdp_header *fake_begin_in(struct fake *f, int pid)
 {
 	struct cdp_header *h;
@@ -80,7 +80,7 @@ static inline struct cdp_header *fake_begin(struct fake *f)
 	return fake_begin_in(f, 4242);
 }
 
-/* Another process of the same run; @f goes on with it. */
+/* Begin another process of the same run; @f now stands for it. */
 static inline struct cdp_header *fake_next(struct fake *f, int pid)
 {
 	store_release(&f->store);
@@ -99,7 +99,7 @@ static inline void fake_end(struct fake *f)
 	close(f->dirfd);
 }
 
-/* A thread with some samples; the caller may change the record. */
+/* Add a thread with some samples; the caller may change the record. */
 static inline struct cdp_thread *fake_thread(struct fake *f, const char *name)
 {
 	struct cdp_thread *t = store_record(&f->store, &f->threads);
@@ -123,8 +123,8 @@ static inline struct cdp_thread *fake_thread(struct fake *f, const char *name)
 }
 
 /*
- * @count detections: @from stored 8 bytes at @a, @to stored 8 at @b. Returns
- * the record, which the caller may change.
+ * Add @count detections: @from stored 8 bytes at @a, @to stored 8 at @b.
+ * Returns the record, which the caller may change.
  */
 static inline struct cdp_pair *fake_pair(struct fake *f, uint32_t from,
 					 uint32_t to, uint64_t a, uint64_t b,
@@ -186,7 +186,7 @@ static inline void fake_core(struct fake *f, uint32_t from, uint32_t to,
 	store_commit(&f->cores);
 }
 
-/* A record of transfers with @n values, numbers as bits if they are double. */
+/* Add a record of transfers with @n values of 8 bytes, integers or doubles. */
 static inline void fake_transfer(struct fake *f, uint32_t kind, uint32_t a,
 				 uint32_t b, const void *value, int n)
 {
@@ -200,7 +200,7 @@ static inline void fake_transfer(struct fake *f, uint32_t kind, uint32_t a,
 	store_commit(&f->transfers);
 }
 
-/* A process of the source emu that counts accesses. */
+/* Begin a process of the source emu, which counts accesses. */
 static inline struct cdp_header *fake_begin_emu(struct fake *f, uint32_t modes,
 						uint64_t period)
 {
@@ -213,7 +213,7 @@ static inline struct cdp_header *fake_begin_emu(struct fake *f, uint32_t modes,
 	return h;
 }
 
-/* The mappings of this very process, as the preload library records them. */
+/* Add the mappings of this process, as the preload library records them. */
 static inline void fake_own_maps(struct fake *f)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -236,7 +236,7 @@ static inline void fake_own_maps(struct fake *f)
 			continue;
 		bits = (prot[0] == 'r' ? 1 : 0) | (prot[1] == 'w' ? 2 : 0) |
 		       (prot[2] == 'x' ? 4 : 0);
-		/* The zeroed end of a module's data is the module's. */
+		/* The zeroed end of a module's data belongs to the module. */
 		if (!path[0] && bits == 3 && last.path[0] == '/' &&
 		    last.end == start && (last.prot & 2)) {
 			memcpy(path, last.path, sizeof(path));

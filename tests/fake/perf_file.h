@@ -2,10 +2,10 @@
 /*
  * perf_file - whole recordings as perf writes them: a file or a stream
  *
- * Events and records are described once; perf_file_write and
- * perf_file_write_stream put them into either form, and perf_file_compress
- * wraps the records as perf record -z does (in zstd blocks that hold them as
- * they are, which needs no library).
+ * Events and records are described once. perf_file_write() and
+ * perf_file_write_stream() write either form; perf_file_compress() wraps the
+ * records as perf record -z does, in zstd blocks that hold them uncompressed,
+ * which needs no library.
  */
 #ifndef COMDET_TESTS_FAKE_PERF_FILE_H
 #define COMDET_TESTS_FAKE_PERF_FILE_H
@@ -33,10 +33,10 @@ struct perf_file {
 	struct gen data;
 	struct gen build_ids;
 	const char *host, *kernel, *version, *arch, *cpu, *cpuid;
-	const char *pmu; /* name of the type of the first event */
+	const char *pmu; /* name of the PMU of the first event */
 	uint32_t cpus;
 	bool compressed;
-	bool zen4; /* the PMU f->pmu has the extensions of Zen 4 */
+	bool zen4; /* the PMU has Zen 4's extensions */
 };
 
 static inline struct perf_file_event *perf_file_event(struct perf_file *f,
@@ -60,7 +60,7 @@ static inline struct perf_file_event *perf_file_event(struct perf_file *f,
 	return e;
 }
 
-/* Other records, of a thread at a time, with the first event's layout. */
+/* The records below are of one thread, with the layout of the first event. */
 static inline void perf_file_id(struct perf_file *f, size_t at, uint32_t pid,
 				uint32_t tid, uint64_t time)
 {
@@ -117,7 +117,10 @@ static inline void perf_file_map(struct perf_file *f, uint32_t pid,
 	perf_file_id(f, at, pid, pid, time);
 }
 
-/* With a build-id, or with @build_id NULL the place of the file. */
+/*
+ * A MMAP2 with a build-id or, if @build_id is NULL, the file's device and
+ * inode.
+ */
 static inline void perf_file_map2(struct perf_file *f, uint32_t pid,
 				  uint64_t start, uint64_t bytes,
 				  const char *path, uint32_t prot,
@@ -153,7 +156,7 @@ static inline void perf_file_sample(struct perf_file *f, size_t event,
 	gen_sample(&f->data, &f->event[event].attr, s);
 }
 
-/* A record of a few words, for what has no more. */
+/* A record that consists of a few words. */
 static inline void perf_file_words(struct perf_file *f, uint32_t type,
 				   const uint64_t *word, size_t words,
 				   uint64_t time)
@@ -170,7 +173,7 @@ static inline void perf_file_round(struct perf_file *f)
 	gen_end(&f->data, gen_begin(&f->data, 68, 0));
 }
 
-/* One entry of the list of build-ids, as in file and stream. */
+/* An entry of the list of build-ids, the same in file and stream. */
 static inline void perf_file_build_id(struct perf_file *f, const char *path,
 				      const uint8_t *id, uint8_t bytes)
 {
@@ -245,8 +248,8 @@ static inline bool perf_file_feature(const struct perf_file *f, int n,
 }
 
 /*
- * Wrap the records into compressed ones, in pieces of @piece bytes that do
- * not care where a record ends.
+ * Wrap the records into compressed ones, in pieces of @piece bytes that may end
+ * inside a record.
  */
 static inline void perf_file_compress(struct perf_file *f, size_t piece)
 {
@@ -255,11 +258,11 @@ static inline void perf_file_compress(struct perf_file *f, size_t piece)
 	for (size_t at = 0; at < from.used; at += piece) {
 		size_t n = from.used - at < piece ? from.used - at : piece;
 		size_t record = gen_begin(&to, 81, 0);
-		uint32_t block = n << 3; /* of raw bytes, not the last */
+		uint32_t block = n << 3; /* raw bytes, not the last block */
 
 		if (!at) {
 			gen_u32(&to, 0xfd2fb528);
-			gen_u8(&to, 0);      /* a window, no sizes */
+			gen_u8(&to, 0);      /* with a window, without sizes */
 			gen_u8(&to, 7 << 3); /* of 128 KiB */
 		}
 		gen_bytes(&to, &block, 3);
@@ -310,7 +313,7 @@ static inline void perf_file_write(const struct perf_file *f, struct gen *out)
 		if (!perf_file_feature(f, i, &features))
 			continue;
 		flags |= 1ull << i;
-		/* Offsets are known when it is known how many there are. */
+		/* Offsets are known only once the number of features is. */
 		gen_u64(out, before);
 		gen_u64(out, features.used - before);
 		n++;
@@ -345,7 +348,7 @@ static inline void perf_file_write_stream(const struct perf_file *f,
 		size_t at = gen_begin(out, 80, 0);
 
 		gen_u64(out, i);
-		/* Build-ids are records of their own in a stream. */
+		/* In a stream, build-ids are records of their own. */
 		if (i == 2 || !perf_file_feature(f, i, out)) {
 			out->used = at;
 			continue;

@@ -2,10 +2,10 @@
 /*
  * perf_gen - records and files as the kernel and perf write them
  *
- * The other side of src/pmu/sample.h and analysis/import/perf_data.h, written
- * from perf_event_open(2) and perf.data-file-format.txt field by field, so that
- * both can be wrong only in different ways. Everything is appended to one
- * growing array.
+ * The counterpart of src/pmu/sample.h and analysis/import/perf_data.h. It is
+ * written from perf_event_open(2) and perf.data-file-format.txt, field by
+ * field, so that the two sides do not share their errors. Everything is
+ * appended to one growing array.
  */
 #ifndef COMDET_TESTS_FAKE_PERF_GEN_H
 #define COMDET_TESTS_FAKE_PERF_GEN_H
@@ -64,7 +64,7 @@ static inline void gen_pad(struct gen *g, size_t align)
 		gen_u8(g, 0);
 }
 
-/* With its end, padded to whole words, as in records. */
+/* With a terminating 0, padded to whole words, as in records. */
 static inline void gen_string(struct gen *g, const char *s)
 {
 	size_t n = strlen(s) + 1;
@@ -74,7 +74,7 @@ static inline void gen_string(struct gen *g, const char *s)
 		gen_u8(g, 0);
 }
 
-/* With its length before it, padded to 64, as in features. */
+/* Preceded by its length, padded to 64 bytes, as in features. */
 static inline void gen_counted_string(struct gen *g, const char *s)
 {
 	static const char zeros[64];
@@ -85,7 +85,9 @@ static inline void gen_counted_string(struct gen *g, const char *s)
 	gen_bytes(g, zeros, all - n);
 }
 
-/* Begin a record; gen_end fills in its size. Returns what gen_end wants. */
+/*
+ * Begin a record, whose size gen_end() fills in. Pass the result to gen_end().
+ */
 static inline size_t gen_begin(struct gen *g, uint32_t type, uint16_t misc)
 {
 	size_t at = g->used;
@@ -103,7 +105,7 @@ static inline void gen_end(struct gen *g, size_t at)
 	memcpy(g->bytes + at + 6, &size, sizeof(size));
 }
 
-/* What a sample says; the parts that nobody decodes are filled with noise. */
+/* The content of a sample; parts that are not decoded are filled with noise. */
 struct gen_sample {
 	uint16_t misc;
 	uint32_t pid, tid, cpu;
@@ -182,7 +184,10 @@ static inline void gen_sample(struct gen *g, const struct perf_event_attr *attr,
 		gen_noise(g, s->callchain);
 	}
 	if (type & PERF_SAMPLE_RAW) {
-		/* The kernel pads the data, and says so in its size. */
+		/*
+		 * The kernel pads the data and includes the padding in the
+		 * size.
+		 */
 		uint32_t all = (4 + s->raw_bytes + 7) / 8 * 8 - 4;
 
 		gen_u32(g, all);
@@ -242,7 +247,7 @@ static inline void gen_sample(struct gen *g, const struct perf_event_attr *attr,
 	gen_end(g, at);
 }
 
-/* What sample_id_all puts at the end of other records. */
+/* What sample_id_all appends to other records. */
 static inline void gen_id(struct gen *g, const struct perf_event_attr *attr,
 			  const struct gen_sample *s)
 {
@@ -266,7 +271,10 @@ static inline void gen_id(struct gen *g, const struct perf_event_attr *attr,
 		gen_u64(g, s->id);
 }
 
-/* The first @n bytes in memory that ends there, so that reading on is seen. */
+/*
+ * A copy of the first @n bytes that ends where memory ends, so that reading
+ * beyond it is noticed.
+ */
 static inline char *gen_copy(const struct gen *g, size_t n)
 {
 	char *copy = malloc(n ? n : 1);

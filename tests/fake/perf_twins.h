@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_twins - generated recordings of the kinds that are imported
+ * perf_twins - generated recordings of the kinds that can be imported
  *
- * Two threads of one process on two processors of an imaginary machine, with
- * what no recording at hand has: stores, lines that another core had
- * modified, sets of IBS samples, several events, losses. All by a seed.
+ * Two threads of one process on two processors of an imaginary machine. They
+ * contain what no recording at hand has: stores, lines that another core had
+ * modified, IBS registers, several events, losses. A seed determines
+ * everything.
  */
 #ifndef COMDET_TESTS_FAKE_PERF_TWINS_H
 #define COMDET_TESTS_FAKE_PERF_TWINS_H
@@ -103,8 +104,8 @@ static inline void twin_tasks(struct perf_file *f)
 }
 
 /*
- * Samples of two threads on two processors, whose records come in blocks of
- * one processor, as they are read from its buffer.
+ * Samples of two threads on two processors. Records come in blocks from one
+ * processor, as perf reads them from its buffers.
  */
 static inline void twin_samples(struct perf_file *f, uint64_t seed, bool ibs)
 {
@@ -153,7 +154,7 @@ static inline void twin_samples(struct perf_file *f, uint64_t seed, bool ibs)
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |                 \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_DATA_SRC)
 
-/* Intel loads and stores, each with an event. */
+/* Intel's loads and stores, with an event for each. */
 static inline void twin_intel(struct perf_file *f, uint64_t seed, bool packed)
 {
 	uint64_t weight =
@@ -170,7 +171,7 @@ static inline void twin_intel(struct perf_file *f, uint64_t seed, bool packed)
 	twin_samples(f, seed, false);
 }
 
-/* ibs_op, with its registers and nothing of the kernel's decoding. */
+/* ibs_op with its registers, without the kernel's decoding. */
 static inline void twin_amd(struct perf_file *f, uint64_t seed)
 {
 	struct perf_file_event *e;

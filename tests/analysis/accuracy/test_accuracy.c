@@ -2,7 +2,7 @@
 /*
  * test_accuracy - from a recording to a row and its verdict
  *
- * Recordings are made by hand, so that what must come out is known.
+ * The recordings are made by hand, so that the expected rows are known.
  */
 #include <math.h>
 
@@ -24,7 +24,7 @@ static void exact_cell(struct fake *f, uint32_t from, uint32_t to, uint64_t all,
 		      (uint64_t[]){ all, of_false }, 2);
 }
 
-/* As many samples as @seen of weight 100 each, of which @of_false are false. */
+/* @seen samples of weight 100 each, @of_false of them false. */
 static void estimate(struct fake *f, uint32_t a, uint32_t b, double seen,
 		     double of_false)
 {
@@ -41,7 +41,7 @@ static void estimate(struct fake *f, uint32_t a, uint32_t b, double seen,
 static struct accuracy_trial trial;
 static struct accuracy all;
 
-/* A recording with 1000 accesses of each of three threads. */
+/* Begin a recording with 1000 accesses by each of three threads. */
 static void begin(struct fake *f, const char *algorithm)
 {
 	struct cdp_header *h = fake_begin(f);
@@ -178,7 +178,7 @@ START_TEST(a_recording_that_is_missing_fails)
 }
 END_TEST
 
-/* Up to 3.69 samples are expected where none was seen. */
+/* If no sample was seen, up to 3.69 are expected. */
 static const struct {
 	uint64_t exact;
 	bool good;
@@ -198,7 +198,7 @@ START_TEST(of_what_was_not_seen_the_interval_ends_at_3_69_periods)
 }
 END_TEST
 
-/* Samples are true or false: a share of a binomial distribution. */
+/* Each sample is true or false, so the share is binomial. */
 START_TEST(of_equal_samples_the_false_share_has_the_binomial_interval)
 {
 	const struct accuracy_row *r;
@@ -216,7 +216,7 @@ START_TEST(of_equal_samples_the_false_share_has_the_binomial_interval)
 	ck_assert(r->verdict == ACCURACY_PASSED);
 	accuracy_judge_false(&all, &trial, 0.27, 0.02, 100);
 	ck_assert(last_row()->verdict == ACCURACY_FAILED);
-	/* With too few traps for the bound the interval decides. */
+	/* With fewer traps than the bound needs, the interval decides. */
 	accuracy_judge_false(&all, &trial, 0.27, 0.02, 1000);
 	ck_assert(last_row()->verdict == ACCURACY_PASSED);
 	accuracy_judge_false(&all, &trial, 0.2, 0.02, 1000);
@@ -274,7 +274,7 @@ START_TEST(the_median_leaves_out_other_figures)
 }
 END_TEST
 
-/* Cells, of which so many intervals hold the truth. */
+/* Numbers of cells, and how many of their intervals contain the truth. */
 static const struct {
 	size_t cells, held;
 	double width;
@@ -287,7 +287,7 @@ static const struct {
 	{ 600, 589, 0.1, 0, ACCURACY_FAILED, ACCURACY_PASSED },
 	{ 600, 570, 0.16, 0, ACCURACY_PASSED, ACCURACY_FAILED },
 	{ 600, 570, 0.1, 9, ACCURACY_PASSED, ACCURACY_PASSED },
-	/* Too few for a verdict: of all runs, and of some. */
+	/* Too few cells for a verdict, after all runs and after some. */
 	{ 499, 474, 0.1, 0, ACCURACY_FAILED, ACCURACY_PASSED },
 	{ 499, 474, 0.1, 9, ACCURACY_SHOWN, ACCURACY_SHOWN },
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_pmu_study - which instruction a sample belongs to, how many samples
- * there should be, and how far a count may be off by chance
+ * test_pmu_study - samples by instruction, and how many there should be
+ *
+ * Also how far a count may be off by chance.
  */
 #include <check.h>
 #include <math.h>
@@ -65,7 +66,7 @@ START_TEST(a_sample_belongs_to_the_instruction_that_holds_it)
 		{ 8, 0xfff, 4, ACCESS_LOAD, SAMPLE_STALLED, 1 },
 		{ 8, UINT64_MAX - 9, 4, ACCESS_LOAD, SAMPLE_UNIFORM, 1 },
 		{ 0 },
-		{ 8, 0x1000, 4, ACCESS_LOAD, SAMPLE_UNIFORM, 0 }, /* never */
+		{ 8, 0x1000, 4, ACCESS_LOAD, SAMPLE_UNIFORM, 0 }, /* ignored */
 	};
 
 	read_answer(ANSWER(SITE("a", "load", "0x1000", "0x1002", "", "70"),
@@ -89,7 +90,7 @@ START_TEST(a_sample_belongs_to_the_instruction_that_holds_it)
 }
 END_TEST
 
-/* Where there are hooks, whose call is no place in the loop. */
+/* With hooks, a sample's address is that of the hook, outside the loop. */
 START_TEST(a_sample_without_a_place_belongs_to_the_word_that_it_touches)
 {
 	static const struct sample_log_record log[] = {
@@ -110,7 +111,9 @@ START_TEST(a_sample_without_a_place_belongs_to_the_word_that_it_touches)
 }
 END_TEST
 
-/* By PEBS's events of loads and of stores, or by one that sees both. */
+/*
+ * Sampled by PEBS's events of loads and of stores, or by one that counts both.
+ */
 START_TEST(a_locked_addition_counts_once_for_each_store)
 {
 	static const struct sample_log_record log[] = {
@@ -156,7 +159,7 @@ START_TEST(fields_of_a_wrong_type_count_as_nothing)
 }
 END_TEST
 
-/* Samples that found no room would look like samples that were not taken. */
+/* Samples that found no room would look like samples that were never taken. */
 START_TEST(a_log_that_is_full_or_missing_fails_the_run)
 {
 	struct sample_log_record *log =
@@ -179,8 +182,8 @@ START_TEST(a_log_that_is_full_or_missing_fails_the_run)
 END_TEST
 
 /*
- * Samples in @length accesses, where intervals are uniform within 1/16 of the
- * period to either side and the first began anywhere before.
+ * Count samples in @length accesses. Intervals are uniform within 1/16 of the
+ * period to either side, and the first began anywhere before.
  */
 static uint64_t count_samples(struct rng *rng, uint64_t period, uint64_t length)
 {
@@ -195,15 +198,15 @@ static uint64_t count_samples(struct rng *rng, uint64_t period, uint64_t length)
 }
 
 /*
- * Against counts that are drawn, in stretches of any length about the truth:
- * the bound is three of their deviations.
+ * Compare with counts that are drawn in stretches of any length around the
+ * truth: the bound is three of their standard deviations.
  */
 START_TEST(bound_is_three_standard_errors_of_counts_that_are_drawn)
 {
 	static const uint64_t truths[] = { 5, 20, 60 };
 	enum {
 		DRAWS = 20000,
-		PERIOD = 1600, /* an even eighth: its mean is exact */
+		PERIOD = 1600, /* divisible by 8, so that its mean is exact */
 	};
 	double truth = (double)truths[_i], sum = 0, squares = 0, deviation;
 	struct rng rng;
@@ -218,10 +221,10 @@ START_TEST(bound_is_three_standard_errors_of_counts_that_are_drawn)
 		sum += x;
 		squares += x * x;
 	}
-	/* The mean is exact; it is known to 0.003. */
+	/* The mean is known exactly; this one to 0.003. */
 	ck_assert_double_lt(fabs(sum / DRAWS), 0.015);
 	deviation = sqrt(squares / DRAWS);
-	/* 20,000 draws know a deviation to 0.5 %. */
+	/* 20,000 draws give the deviation to 0.5 %. */
 	ck_assert_double_lt(
 		fabs(pmu_study_bound(PMU_STUDY_EMU, truth, 1, false) * truth /
 			     (3 * deviation) -
@@ -232,7 +235,7 @@ END_TEST
 
 START_TEST(bound_of_a_part_of_the_events_is_that_of_a_chance)
 {
-	/* sqrt(100 + 1/6) * 3 of 100; of four runs half, but for the 1/6 */
+	/* 3 sqrt(100 + 1/6) of 100; half of it for four runs, except the 1/6 */
 	ck_assert_double_eq_tol(pmu_study_bound(PMU_STUDY_EMU, 100, 1, true),
 				0.30025, 1e-5);
 	ck_assert_double_eq_tol(pmu_study_bound(PMU_STUDY_IBS, 100, 4, false),

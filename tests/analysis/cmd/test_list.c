@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_list - what reusetrack list says of this machine
+ * test_list - what reusetrack list says about this machine
  *
  * The oracle is /proc/cpuinfo, and whether the kernel lists a PMU.
  */

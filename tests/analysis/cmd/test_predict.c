@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_predict - predictions from profiles that were made by hand
+ * test_predict - predictions from profiles made by hand
  */
 #include <math.h>
 
@@ -64,7 +64,9 @@ static void add(struct uses u)
 				 0);
 }
 
-/* Thread @thread sweeps over SWEPT lines, a word each: spatial if @spatial. */
+/*
+ * Thread @thread sweeps over SWEPT lines: another word each time if @spatial.
+ */
 static void sweep(uint32_t thread, int n, bool spatial)
 {
 	add((struct uses){ REUSE_PRIVATE, thread, REUSE_REUSED, SWEPT,
@@ -92,7 +94,7 @@ static void write_machine(const char *text)
 	close(fd);
 }
 
-/* With a shared cache of @llc lines and private ones of 100. */
+/* Predict with a shared cache of @llc lines and private ones of 100. */
 static json_t *predict(int llc)
 {
 	json_error_t error;
@@ -161,7 +163,7 @@ START_TEST(gain_is_dram_latency_less_transfers)
 }
 END_TEST
 
-/* Two sweeps fill 1500 lines together that neither fills alone. */
+/* Together, two sweeps fill 1500 lines, which neither fills alone. */
 START_TEST(threads_fill_the_shared_cache_together)
 {
 	json_t *j;
@@ -190,7 +192,7 @@ START_TEST(threads_fill_the_shared_cache_together)
 }
 END_TEST
 
-/* Loads after loads, the same bytes, and what has left the private caches. */
+/* Loads after loads, the same bytes, and lines that left the private caches. */
 START_TEST(other_reuses_between_cores_are_no_false_sharing)
 {
 	json_t *j;
@@ -223,7 +225,7 @@ START_TEST(nearly_even_costs_leave_it_open)
 	assert_verdict(j, "open");
 	ck_assert_double_lt(number(j, "gain_ns.low"), 0);
 	ck_assert_double_gt(number(j, "gain_ns.high"), 0);
-	/* 40 uses: 28.58 to 54.47 by Garwood */
+	/* The limits of 40 uses are 28.58 and 54.47 (Garwood). */
 	ck_assert_double_eq_tol(number(j, "dram_reuses.low"), 28.577 * PERIOD,
 				0.01 * PERIOD);
 	ck_assert_double_eq_tol(number(j, "dram_reuses.high"), 54.469 * PERIOD,
@@ -305,7 +307,7 @@ START_TEST(text_says_what_follows)
 }
 END_TEST
 
-/* Five groups agree to a hundredth, one found the machine otherwise. */
+/* Five groups agree to a hundredth; one was measured in another state. */
 START_TEST(limits_of_a_latency_hold_all_groups)
 {
 	enum {
@@ -316,7 +318,7 @@ START_TEST(limits_of_a_latency_hold_all_groups)
 
 	for (int i = 0; i < LATENCY_GROUPS * EACH; i++)
 		ns[i] = (i / EACH == 3 ? 25 : 134) + i * 37 % EACH * 0.01;
-	/* An interruption moves neither. */
+	/* An interruption changes neither the median nor its limits. */
 	ns[5] = ns[4 * EACH] = 1e6;
 	l = latency_median(ns, EACH);
 	ck_assert_double_eq_tol(l.ns, 134.4, 0.1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_doctor - what doctor says where the kernel refuses
+ * test_doctor - what doctor says if the kernel refuses system calls
  *
- * The refusals are real: seccomp filters on the system calls.
+ * The refusals are real, by seccomp filters.
  */
 #include <signal.h>
 
@@ -44,7 +44,7 @@ START_TEST(the_status_follows_what_can_be_used)
 	{
 		usable |= json_is_true(at(s, "usable"));
 		ck_assert_uint_gt(strlen(text_at(s, "reason")), 0);
-		/* What is missing comes with what to do about it. */
+		/* A source that cannot be used comes with advice. */
 		ck_assert(json_is_true(at(s, "usable")) ||
 			  strlen(text_at(s, "advice")) > 0);
 	}

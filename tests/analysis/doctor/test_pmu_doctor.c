@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_pmu_doctor - what doctor says of machines with a PMU
+ * test_pmu_doctor - what doctor says on machines with a PMU
  *
- * The machine and its kernel are those of fake/fake_kernel.h; what is denied to
- * the clock and the debug registers is denied by a seccomp filter.
+ * The machine and its kernel are those of tests/fake/fake_kernel.h; a seccomp
+ * filter denies the clock and the debug registers.
  */
 #include <errno.h>
 #include <string.h>
@@ -56,11 +56,11 @@ static void shut_down(void)
 	sandbox_teardown();
 }
 
-/* What stands against a source, each with a cure of its own. */
+/* Obstacles to a source, each with advice of its own. */
 static const struct denial {
 	const char *what;
 	enum fake_model model;
-	int error; /* of every perf_event_open */
+	int error; /* error of every perf_event_open */
 	const char *advice;
 } denials[] = {
 	{ "paranoid", FAKE_SKYLAKE, 0, "kernel.perf_event_paranoid=2" },
@@ -94,7 +94,7 @@ static void deny(const struct denial *d)
 		k->pmu[1].name = NULL;
 }
 
-/* Of the source that the processor has. */
+/* The advice for the source that the processor has. */
 static char *advice_of(const struct denial *d)
 {
 	json_t *j, *s;
@@ -124,7 +124,7 @@ START_TEST(each_denial_has_its_own_advice)
 }
 END_TEST
 
-/* The same refusal of the clock and of the registers. */
+/* The clock and the registers are refused for the same reason. */
 START_TEST(the_registers_are_told_of_paranoid_and_of_seccomp)
 {
 	json_t *j, *s;
@@ -162,7 +162,7 @@ START_TEST(a_machine_with_a_pmu_names_its_events)
 		strstr(text_at(s, "reason"),
 		       _i ? "ibs_op" : "MEM_INST_RETIRED.ALL_STORES"));
 	ck_assert_str_eq(text_at(s, "advice"), "");
-	/* The other one is for others. */
+	/* The other source is for other processors. */
 	s = named(at(j, "sources"), _i ? "pebs" : "ibs");
 	ck_assert(json_is_false(at(s, "usable")));
 	ck_assert_ptr_nonnull(strstr(text_at(s, "reason"), "processor"));
@@ -188,7 +188,7 @@ static void check_names(json_t *list, const char *const *names,
 	ck_assert_uint_eq(json_array_size(list), n);
 }
 
-/* Whatever the machine: programs find the same names. */
+/* Programs find the same names on every machine. */
 START_TEST(json_has_everything_on_every_machine)
 {
 	static const char *const sources[] = { "clock", "pebs", "ibs",

@@ -39,7 +39,7 @@ static inline void teardown(void)
 	sandbox_teardown();
 }
 
-/* One event of loads and one of stores, with most fields. */
+/* One event for loads and one for stores, with most fields. */
 static inline void two_events(void)
 {
 	perf_file_event(&f, "cpu/mem-loads/", TWIN_TYPE | PERF_SAMPLE_WEIGHT);
@@ -59,7 +59,7 @@ static inline int collect(void)
 	return err;
 }
 
-/* All the way to a profile that was read back. */
+/* Import the recording and read the profile back. */
 static inline void import_all(void)
 {
 	struct import_run run = { .file = "file", .run_id = "run" };

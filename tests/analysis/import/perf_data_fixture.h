@@ -30,7 +30,9 @@ static inline int put(const struct gen *g, size_t bytes)
 	return fd;
 }
 
-/* All records in a row into @to; what perf_data_next returned at the end. */
+/*
+ * Append all records to @to; returns what perf_data_next() returned at the end.
+ */
 static inline int read_all(struct perf_data *d, int fd, struct gen *to)
 {
 	int err = perf_data_open(d, fd);

@@ -6,7 +6,9 @@
 #include "src/engine/comm.h"
 #include "tests/run_suite.h"
 
-/* The engine itself, fed with the samples as the twin drew them. */
+/*
+ * The oracle: the engine itself, fed with the samples as they were generated.
+ */
 struct oracle {
 	uint64_t detections[2]; /* by sharing */
 };
@@ -78,7 +80,10 @@ START_TEST(the_engine_sees_the_samples_in_order_of_time)
 }
 END_TEST
 
-/* All of one processor, then all of the other: the same as in turns. */
+/*
+ * First all records of one processor, then all of the other, must give the same
+ * as blocks in turns.
+ */
 START_TEST(the_order_in_the_file_does_not_matter)
 {
 	uint64_t first;
@@ -140,7 +145,7 @@ START_TEST(threads_have_the_names_of_their_time)
 	perf_file_comm(&f, PID, PID + 1, "worker", false, 40);
 	store(at(50, PID + 1, 0x5000));
 	perf_file_task(&f, PERF_RECORD_EXIT, PID, PID, PID + 1, PID, 60);
-	/* The number is used again, by a thread of another name. */
+	/* The tid is used again, by a thread with another name. */
 	perf_file_task(&f, PERF_RECORD_FORK, PID, PID, PID + 1, PID, 70);
 	perf_file_comm(&f, PID, PID + 1, "second", false, 80);
 	store(at(90, PID + 1, 0x5000));
@@ -188,7 +193,10 @@ START_TEST(exec_begins_another_process_with_maps_of_its_own)
 }
 END_TEST
 
-/* As perf record starts a program: what was before exec is not its. */
+/*
+ * perf record starts a program this way: what was before exec is not the
+ * program's.
+ */
 START_TEST(exec_before_any_sample_leaves_nothing_of_the_old_program)
 {
 	two_events();
@@ -220,7 +228,7 @@ START_TEST(a_child_has_the_maps_that_its_parent_had)
 		      PROT_READ | PROT_EXEC, 21);
 	perf_file_map(&f, 200, 0x600000, 0x1000, "/lib/own",
 		      PROT_READ | PROT_EXEC, 22);
-	/* What the parent becomes is nothing to the child. */
+	/* The child does not depend on what the parent becomes. */
 	if (_i)
 		perf_file_comm(&f, PID, PID, "parent", true, 23);
 	for (uint64_t addr = 0x500000; addr <= 0x600000; addr += 0x100000) {
@@ -239,12 +247,12 @@ START_TEST(a_child_has_the_maps_that_its_parent_had)
 	ck_assert_str_eq(path_at(&profile.process[1], 0x500000, 2), "none");
 	ck_assert_str_eq(path_at(&profile.process[0], 0x500000, 2),
 			 _i ? "none" : "/lib/later");
-	/* One line of two processes is two lines. */
+	/* The same line address in two processes is two lines. */
 	ck_assert_uint_eq(profile.pairs, 0);
 }
 END_TEST
 
-/* What was mapped over hides what was there, for later samples only. */
+/* A mapping that replaces another is seen by later samples only. */
 START_TEST(samples_know_the_maps_of_their_time)
 {
 	two_events();
@@ -300,7 +308,9 @@ START_TEST(build_ids_come_with_maps_or_in_a_list)
 }
 END_TEST
 
-/* Of a file that is needed all mappings: names count from the first. */
+/*
+ * All mappings of a needed file are kept, since offsets count from the first.
+ */
 START_TEST(maps_that_no_sample_needs_are_left_out)
 {
 	two_events();

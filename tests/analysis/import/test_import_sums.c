@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_import_sums - what an import counts: losses, events, sources, periods
+ * test_import_sums - the counts of an import: losses, events, sources, periods
  */
 #include "import_fixture.h"
 #include "analysis/import/tally.h"
@@ -24,12 +24,12 @@ START_TEST(what_is_left_out_is_counted_by_its_cause)
 	s.misc = PERF_RECORD_MISC_USER;
 	s.addr = 0;
 	store(s);
-	s.addr = 0xffff800000000000; /* what the kernel calls user is not */
+	s.addr = 0xffff800000000000; /* marked as user */
 	store(s);
 	s.addr = 0x5000;
 	s.data_src = PERF_MEM_S(OP, LOAD) | PERF_MEM_S(OP, PFETCH);
 	perf_file_sample(&f, 0, &s);
-	s.id = 999; /* of no event */
+	s.id = 999; /* the id of no event */
 	gen_sample(&f.data, &f.event[0].attr, &s);
 	perf_file_words(&f, PERF_RECORD_LOST, lost, 2, 30);
 	perf_file_words(&f, 13, samples, 1, 31); /* LOST_SAMPLES */
@@ -95,7 +95,7 @@ START_TEST(events_say_how_they_were_sampled)
 }
 END_TEST
 
-/* Every sum of the file against a walk over the samples. */
+/* Compare every sum in the file with a walk over the samples. */
 START_TEST(sums_by_site_and_line_are_those_of_the_samples)
 {
 	const struct process *p = &profile.process[0];
@@ -134,7 +134,7 @@ START_TEST(sums_by_site_and_line_are_those_of_the_samples)
 				t.latency_max = s->latency;
 		}
 		ck_assert_uint_eq(m->tally.samples, t.samples);
-		/* What names the line is an address that was accessed. */
+		/* A line is represented by an address that was accessed. */
 		ck_assert_uint_gt(t.example, 0);
 		ck_assert_uint_eq(m->tally.periods, t.periods);
 		ck_assert_double_eq_tol(m->tally.periods_squared,
@@ -158,7 +158,7 @@ START_TEST(what_has_no_record_of_its_own_is_in_the_sums)
 	uint64_t total = 0, rest = 0, kept = 0;
 
 	for (uint64_t i = 0; i < 1000; i++) {
-		/* Address i + 1 has i / 100 + 1 samples of it. */
+		/* Address i + 1 gets i / 100 + 1 samples. */
 		struct import_sample s = { .period = 2,
 					   .access = ACCESS_LOAD,
 					   .source = i % 2 ? DATA_SOURCE_L1
@@ -175,7 +175,7 @@ START_TEST(what_has_no_record_of_its_own_is_in_the_sums)
 
 		ck_assert_uint_eq(x->periods, 2 * x->samples);
 		if (x->address) {
-			ck_assert_uint_gt(x->address, 900); /* the most */
+			ck_assert_uint_gt(x->address, 900); /* most samples */
 			kept += x->samples;
 		} else {
 			rest += x->samples;
@@ -188,7 +188,7 @@ START_TEST(what_has_no_record_of_its_own_is_in_the_sums)
 }
 END_TEST
 
-/* Where an address goes in a table of @slots without a secret. */
+/* The slot of an address in a table of @slots without a secret. */
 static uint64_t public_slot(uint64_t address, uint64_t slots)
 {
 	uint64_t h = address ^ (uint64_t)ACCESS_LOAD << 60;
@@ -200,8 +200,8 @@ static uint64_t public_slot(uint64_t address, uint64_t slots)
 }
 
 /*
- * A search goes through a run of slots. At most half of them are full: a run
- * of 200 comes by no chance.
+ * A search walks along a run of full slots. At most half of the slots are full,
+ * so a run of 200 does not happen by chance.
  */
 START_TEST(addresses_that_were_chosen_to_meet_do_not)
 {
@@ -222,7 +222,7 @@ START_TEST(addresses_that_were_chosen_to_meet_do_not)
 }
 END_TEST
 
-/* Weighted by period: a sample that stands for three counts as three. */
+/* Weights are periods: a sample that stands for three counts three times. */
 START_TEST(the_volume_of_a_detection_goes_by_its_period)
 {
 	struct gen_sample s;
@@ -238,7 +238,7 @@ START_TEST(the_volume_of_a_detection_goes_by_its_period)
 	}
 	import_all();
 	for (size_t i = 0; i < profile.pairs; i++) {
-		/* The first thread stores, the second meets it. */
+		/* The first thread stores, the second detects it. */
 		ck_assert_uint_eq(profile.pair[i].detector_flags, ACCESS_LOAD);
 		volume += profile.pair[i].periods_q8;
 	}

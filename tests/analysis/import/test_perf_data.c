@@ -6,7 +6,7 @@
 #include "analysis/import/perf_data_internal.h"
 #include "tests/run_suite.h"
 
-/* What is to come out: the records but those of perf itself. */
+/* The expected records: all except those that perf itself writes. */
 static void kernel_records(const struct perf_file *f, struct gen *to)
 {
 	for (size_t at = 0; at < f->data.used;) {
@@ -19,7 +19,7 @@ static void kernel_records(const struct perf_file *f, struct gen *to)
 	}
 }
 
-/* 0: file, 1: stream, 2 to 5: compressed in larger and larger pieces. */
+/* 0: file, 1: stream, 2 to 5: compressed in pieces of growing size. */
 START_TEST(every_form_hands_out_the_same_records)
 {
 	static const size_t piece[] = { 0, 0, 1, 7, 100, 60000 };
@@ -93,7 +93,7 @@ START_TEST(records_belong_to_the_event_of_their_id)
 	}
 	ck_assert_uint_eq(n[0], 10);
 	ck_assert_uint_eq(n[1], 10);
-	/* An id of no event is nobody's. */
+	/* A sample whose id no event has belongs to no event. */
 	f.data.used = 0;
 	f.event[0].id[0] = 999;
 	perf_file_comm(&f, 1, 2, "small", false, 1);
@@ -106,7 +106,7 @@ START_TEST(records_belong_to_the_event_of_their_id)
 }
 END_TEST
 
-/* Attributes of older and newer kernels: shorter and longer than ours. */
+/* Older and newer kernels have shorter and longer attributes than ours. */
 START_TEST(attributes_have_the_size_that_the_header_says)
 {
 	static const size_t size[] = { 64, 112, 136, 200 };
@@ -125,7 +125,7 @@ START_TEST(attributes_have_the_size_that_the_header_says)
 	gen_u64(&out, size[_i] + 16);
 	gen_u64(&out, 104); /* attributes */
 	gen_u64(&out, size[_i] + 16);
-	gen_u64(&out, 104 + size[_i] + 16); /* data: an empty record */
+	gen_u64(&out, 104 + size[_i] + 16); /* data: one record */
 	gen_u64(&out, 8);
 	for (int i = 0; i < 6; i++)
 		gen_u64(&out, 0);
@@ -190,7 +190,7 @@ START_TEST(what_cannot_be_read_is_refused_with_its_reason)
 	perf_file_write(&f, &g);
 	refused(&g, "which is theirs");
 	f.event[1].attr.sample_type =
-		TYPE & ~(uint64_t)PERF_SAMPLE_ADDR; /* another place */
+		TYPE & ~(uint64_t)PERF_SAMPLE_ADDR; /* id moved */
 	perf_file_write(&f, &g);
 	refused(&g, "which is theirs");
 	f.events = 1;
@@ -200,10 +200,10 @@ START_TEST(what_cannot_be_read_is_refused_with_its_reason)
 	perf_file_release(&f);
 
 	stream_header(&g);
-	gen_u64(&g, 1); /* a record of no bytes */
+	gen_u64(&g, 1); /* a record of size 0 */
 	refused(&g, "damaged");
 	stream_header(&g);
-	at = gen_begin(&g, 71, 0); /* AUXTRACE with more than there is */
+	at = gen_begin(&g, 71, 0); /* AUXTRACE larger than what is left */
 	gen_u64(&g, 1000);
 	gen_end(&g, at);
 	refused(&g, "within a record");
@@ -232,7 +232,7 @@ START_TEST(compressed_records_do_not_nest)
 }
 END_TEST
 
-/* What others record along is passed over, however long it is. */
+/* Data recorded by other tools is skipped, however long it is. */
 START_TEST(payload_of_traces_is_passed_over)
 {
 	struct gen g = { 0 }, all = { 0 };

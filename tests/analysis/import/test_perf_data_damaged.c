@@ -16,7 +16,7 @@ START_TEST(a_file_that_is_cut_anywhere_is_refused)
 		perf_file_compress(&f, 100);
 	perf_file_write(&f, &out);
 	for (size_t cut = 0; cut < out.used; cut++) {
-		/* Behind its text a string is padded. */
+		/* The last string's padding may be missing. */
 		if (cut + 64 > out.used)
 			break;
 		ck_assert_int_eq(read_bytes(&out, cut, NULL), -EBADMSG);
@@ -27,7 +27,7 @@ START_TEST(a_file_that_is_cut_anywhere_is_refused)
 }
 END_TEST
 
-/* Where records end, nothing tells that more was to come. */
+/* A stream that ends between records looks complete. */
 START_TEST(a_stream_that_is_cut_within_a_record_is_refused)
 {
 	struct perf_file f = { 0 };
@@ -75,7 +75,10 @@ START_TEST(any_damage_ends_in_an_error_or_in_records)
 		int changes = 1 + (int)rng_below(&r, 3);
 
 		for (int k = 0; k < changes; k++) {
-			/* Half of it in the header and the first records. */
+			/*
+			 * Half of the damage is in the header and the first
+			 * records.
+			 */
 			size_t span = rng_below(&r, 2) ? 400 : bad.used - 8;
 			size_t at = rng_below(&r, span);
 			uint64_t noise = rng_below(&r, 2)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_perf_data_hostile - recordings that were made to do harm
+ * test_perf_data_hostile - recordings made to do harm
  */
 #include "tests/fuzz/fuzz_perf_data.c"
 
@@ -8,8 +8,8 @@
 #include "tests/run_suite.h"
 
 enum {
-	INPUTS_MIN = 200, /* fewer: it is not the corpus */
-	SECONDS = 60,     /* what is done thrice takes hours */
+	INPUTS_MIN = 200, /* the corpus has more files */
+	SECONDS = 60,     /* a quadratic reader takes hours */
 };
 
 START_TEST(what_the_fuzzer_found_is_read_or_refused)
@@ -59,8 +59,8 @@ static void add_pmus(struct gen *g, uint32_t n)
 }
 
 /*
- * A million ids, and records that each change what the next one means: work
- * that grows with their product would not end.
+ * A million ids, and records that each change the meaning of later ones: work
+ * that grows with the product of the two would not end.
  */
 START_TEST(the_work_of_reading_grows_no_faster_than_the_file)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_locality_caches - caches that are not one LRU stack: those that throw
- * out at random, and those of sets, against simulation and closed forms
+ * test_locality_caches - caches with random eviction, and caches with sets
+ *
+ * They are compared with simulations and closed forms.
  */
 #include <check.h>
 #include <math.h>
@@ -41,7 +42,7 @@ static const struct {
 } caches[] = { { 64, 1 },  { 64, 4 },  { 64, 8 },
 	       { 512, 1 }, { 512, 4 }, { 1024, 16 } };
 
-/* Lines get other numbers, so that their sets are as good as random. */
+/* Renumber the lines, so that their sets are as good as random. */
 static void shuffle_lines(struct trace *t, uint64_t seed)
 {
 	uint32_t *name = oracle_alloc(t->lines, sizeof(*name));
@@ -56,7 +57,7 @@ static void shuffle_lines(struct trace *t, uint64_t seed)
 }
 
 /*
- * From the exact distances, not StatStack's, so that this is about sets alone:
+ * Uses exact distances instead of StatStack's, so that it tests the sets alone:
  * the sum over accesses of the chance that the set is full.
  */
 START_TEST(sets_are_what_simulated_caches_have)
@@ -67,7 +68,7 @@ START_TEST(sets_are_what_simulated_caches_have)
 		double model, truth;
 		struct trace t;
 
-		/* A walk stays in a few sets; numbers at random cannot help. */
+		/* A walk stays in a few sets even with random line numbers. */
 		if (p == PATTERN_STACK)
 			continue;
 		trace_pattern(&t, p, 400000, 10000, 10);

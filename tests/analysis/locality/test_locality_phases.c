@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_locality_phases - streams that change, against exact LRU stacks
+ * test_locality_phases - streams that change as they go on, against exact LRU
+ * stacks
  */
 #include <check.h>
 #include <math.h>
@@ -24,7 +25,10 @@ static struct reuse_histogram h;
 static struct locality l;
 static struct locality_phases phases;
 
-/* Uses of accesses @from to before @to, one in @period, followed on. */
+/*
+ * Sample one in @period of the accesses from @from to before @to, and follow
+ * each.
+ */
 static void uses_of(struct reuse_histogram *of, const struct trace *t,
 		    uint32_t from, uint32_t to, uint64_t period,
 		    struct rng *rng)
@@ -48,7 +52,7 @@ static void uses_of(struct reuse_histogram *of, const struct trace *t,
 	free(next);
 }
 
-/* Make l and h of all, and phases of each stretch. */
+/* Make l and h from all samples, and phases from each stretch. */
 static void take_phases(const struct trace *t, uint64_t period, uint64_t seed)
 {
 	static struct reuse_histogram part[STRETCHES];
@@ -82,7 +86,7 @@ static double worst_error(const struct trace *t)
 	return worst;
 }
 
-/* Every second stretch goes over many lines, the others over few. */
+/* Stretches alternate between many lines and few. */
 static void alternate(struct trace *t, uint64_t seed)
 {
 	struct rng rng;
@@ -106,7 +110,7 @@ START_TEST(a_phase_has_windows_of_its_own)
 	locality_bend(&l, &phases);
 	with = worst_error(&t);
 	/*
-	 * One reuse in 25 of the wide stretches ends in the next one; a share
+	 * One reuse in 25 of the wide stretches ends in the next one. A share
 	 * of 4,000 samples has a standard error of 0.008.
 	 */
 	ck_assert_msg(without > 0.15 && with < 0.045,
@@ -167,7 +171,7 @@ START_TEST(bent_distances_never_fall_and_can_be_undone)
 
 		ck_assert_double_ge(bent, last);
 		ck_assert_double_ge(back, last_back);
-		/* The least that is bent so far. */
+		/* It is the least distance with this image. */
 		ck_assert_double_le(locality_unbent(&l, bent), d + 1e-9);
 		ck_assert_double_ge(locality_bent(&l, back + 1e-6), d - 1e-3);
 		last = bent;
@@ -177,7 +181,7 @@ START_TEST(bent_distances_never_fall_and_can_be_undone)
 }
 END_TEST
 
-/* A file may say anything: no distance, then all of them at once. */
+/* A file may claim anything: no distance, then all of them at once. */
 START_TEST(whatever_phases_say_ratios_never_rise)
 {
 	double last = 1;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mrc - bands against repeated sampling, invalidation against simulated
- * private caches, what is drawn against the curve
+ * test_mrc - miss ratio curves: bands, invalidations, drawings
+ *
+ * Bands are compared with repeated sampling, invalidations with simulated
+ * private caches, and drawings with the curve.
  */
 #include <check.h>
 #include <math.h>
@@ -18,8 +20,8 @@ static struct reuse_histogram h, all;
 static struct locality l;
 
 /*
- * What the band promises: the curve of all accesses, as StatStack draws it, in
- * 95 of 100 samples.
+ * The band must contain the curve that StatStack makes of all accesses in 95 of
+ * 100 samples.
  */
 START_TEST(band_covers_the_curve_of_all_accesses)
 {
@@ -46,14 +48,17 @@ START_TEST(band_covers_the_curve_of_all_accesses)
 			covered += v.low <= truth[i] && truth[i] <= v.high;
 		}
 	}
-	/* Points of one run go together: four standard errors of RUNS. */
+	/*
+	 * The points of a run are correlated: allow four standard errors of
+	 * RUNS.
+	 */
 	ck_assert_msg(covered / points >= 0.95 - 0.07, "%.3f",
 		      covered / points);
 	trace_release(&t);
 }
 END_TEST
 
-/* Else a band from 0 to 1 would pass. */
+/* A band from 0 to 1 would pass the test above. */
 START_TEST(band_narrows_with_the_root_of_the_samples)
 {
 	double width[2];
@@ -90,9 +95,9 @@ START_TEST(band_of_a_full_count_is_its_value)
 END_TEST
 
 /*
- * A cache that holds all that comes back misses what does not: the limits are
- * those of that share. N uses of weight w count as N w / (w - 1) drawn ones
- * (reuse_mass_variance).
+ * A cache that holds all reused lines misses only what is never reused, and the
+ * limits are those of that share. N uses of weight w count as N w / (w - 1)
+ * drawn ones (reuse_mass_variance).
  */
 START_TEST(band_beyond_the_longest_reuse_is_that_of_what_never_comes_back)
 {
@@ -134,7 +139,7 @@ START_TEST(band_is_open_where_no_sample_missed)
 }
 END_TEST
 
-/* A private cache of @ways lines that another thread stores into. */
+/* A private cache of @ways lines, into whose lines another thread stores. */
 struct private_cache {
 	uint32_t *line, used, ways, misses;
 };
@@ -172,14 +177,16 @@ static void invalidate(struct private_cache *c, uint32_t line)
 		(c->used - at) * sizeof(*c->line));
 }
 
-/* The last access of each line, and the owner's count at a store since. */
+/*
+ * The last access of each line, and the owner's count at the last store since.
+ */
 struct last_use {
 	uint32_t access, store;
 };
 
 /*
- * For each access of the owner the other thread stores with probability
- * @stores into one of the first @shared lines.
+ * At each access of the owner, the other thread stores with probability @stores
+ * into one of the first @shared lines.
  */
 static void share_lines(const struct trace *t, uint32_t shared, double stores,
 			struct private_cache *c, int caches)
@@ -280,7 +287,7 @@ static void svg(FILE *f, const struct mrc *m, const struct mrc_cache *cache)
 	mrc_svg(f, "\033title", &curve, 1, cache, 1);
 }
 
-/* A step at 1 MiB: all misses below, a fifth from there on. */
+/* A step at 1 MiB: everything misses below, a fifth from there on. */
 static void step(struct mrc *m)
 {
 	for (int i = 0; i < MRC_POINTS; i++) {
@@ -332,7 +339,7 @@ START_TEST(plot_shows_ratios_band_and_caches_where_they_are)
 }
 END_TEST
 
-/* A curve at 0 whose band reaches 8 % is drawn up to 10. */
+/* A curve at 0 with a band up to 8 % is drawn on a scale up to 10. */
 START_TEST(the_scale_holds_curve_and_band)
 {
 	struct mrc_cache cache = { .cache = &megabyte };
@@ -357,7 +364,7 @@ START_TEST(the_scale_holds_curve_and_band)
 }
 END_TEST
 
-/* Every '<' opens or closes, and what the names hold cannot. */
+/* Every '<' opens or closes an element; names cannot contain one. */
 START_TEST(svg_is_balanced_and_escapes_names)
 {
 	struct mrc_cache cache = { .cache = &megabyte };

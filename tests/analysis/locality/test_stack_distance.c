@@ -26,7 +26,7 @@ enum {
 static struct reuse_histogram h;
 static struct locality l;
 
-/* The oracle, before anything leans on it. */
+/* Test the oracle first. */
 START_TEST(counting_tree_agrees_with_the_list)
 {
 	struct trace t;
@@ -96,8 +96,8 @@ START_TEST(interleaving_of_two_threads_is_that_of_figure_2)
 END_TEST
 
 /*
- * A sweep over n lines again and again: all hit from n lines on, none below;
- * n at, below and above the ends of bins, and between them.
+ * A sweep over n lines, again and again: all accesses hit with n lines or more,
+ * none with fewer. n is at, below, above and between the ends of bins.
  */
 static const uint32_t sweeps[] = { 2,    7,    8,    9,     255,  256,
 				   1000, 1024, 1025, 65536, 70001 };
@@ -121,8 +121,9 @@ START_TEST(sweep_hits_all_or_none)
 END_TEST
 
 /*
- * Lines drawn at random: a cache of c of n lines has any with probability c/n,
- * whichever it throws out. It fills first, which is c misses of n/c at most.
+ * With lines drawn at random, a cache of c of n lines holds any of them with
+ * probability c/n, whichever it evicts. While it fills there are at most c more
+ * misses, times n/c.
  */
 START_TEST(random_accesses_hit_by_the_share_that_fits)
 {
@@ -149,7 +150,10 @@ START_TEST(random_accesses_hit_by_the_share_that_fits)
 }
 END_TEST
 
-/* A geometric distribution of reuse times: its survival sums in closed form. */
+/*
+ * For a geometric distribution of reuse times, the sum of survival has a closed
+ * form.
+ */
 START_TEST(distance_is_the_sum_of_survival)
 {
 	const double q = 0.999;
@@ -181,7 +185,9 @@ START_TEST(reach_undoes_distance)
 		double lines = locality_distance(&l, rd);
 		double back = locality_reach(&l, lines);
 
-		/* Where survival is all but 0, many rd have one distance. */
+		/*
+		 * Where survival is almost 0, many rd have the same distance.
+		 */
 		ck_assert_double_eq_tol(locality_distance(&l, back), lines,
 					1e-6 * lines + 1e-9);
 		ck_assert_double_le(back, rd * (1 + 1e-6) + 1e-6);
@@ -191,8 +197,9 @@ START_TEST(reach_undoes_distance)
 END_TEST
 
 /*
- * StatStack as it is defined, without bins: the sum over k of P(rd >= k), P by
- * what was still followed at k - 1 and what of it ended there.
+ * StatStack by its definition, without bins: the sum over k of P(rd >= k),
+ * where P comes from the uses still followed at k - 1 and those of them that
+ * ended there.
  */
 static double stack_without_bins(const struct trace *t, uint32_t lines)
 {
@@ -224,8 +231,8 @@ static double stack_without_bins(const struct trace *t, uint32_t lines)
 }
 
 /*
- * Times of the mixed pattern have peaks narrower than a bin, which may be cut
- * in the wrong place.
+ * The mixed pattern has peaks narrower than a bin, which may be cut at the
+ * wrong place.
  */
 START_TEST(bins_change_a_miss_ratio_little)
 {
@@ -247,7 +254,7 @@ START_TEST(bins_change_a_miss_ratio_little)
 }
 END_TEST
 
-/* Errors of a method over powers of two, against the exact stack. */
+/* Errors of a method at powers of two, compared with the exact stack. */
 struct errors {
 	double mean, worst;
 };
@@ -302,7 +309,7 @@ START_TEST(one_access_in_a_hundred_is_enough)
 }
 END_TEST
 
-/* Any histogram, however odd: merged from random masses. */
+/* Make an odd histogram, merged from random masses. */
 static void invent(struct reuse_histogram *odd, uint64_t seed)
 {
 	struct rng r;
@@ -383,8 +390,8 @@ START_TEST(nothing_measured_is_no_miss_and_no_crash)
 END_TEST
 
 /*
- * Two kinds of accesses take turns at random: what lies between is of both, so
- * each is converted with the stream of all.
+ * Two kinds of accesses alternate at random. Lines of both lie between use and
+ * reuse, so each part is converted with the stream of all.
  */
 START_TEST(a_part_is_converted_with_the_distances_of_the_whole)
 {

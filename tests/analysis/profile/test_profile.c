@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_profile - files of processes become one model: rows, states of processes
+ * test_profile - from process files to one model: rows, states of processes
  */
 #include "analysis/base/util.h"
 #include "tests/fake/fake_profile.h"
@@ -36,7 +36,7 @@ START_TEST(ended_threads_are_merged_and_no_count_is_lost)
 	}
 	fake_end(&fake);
 	j = report_of(fake.dir);
-	/* Two names by three start routines, and the pool. */
+	/* Two names with three start routines each, and the pool. */
 	ck_assert_uint_eq(json_array_size(at(j, "threads")), 7);
 	json_array_foreach(at(j, "threads"), i, t)
 	{
@@ -148,7 +148,7 @@ START_TEST(a_wrapper_that_execs_does_not_speak_for_the_run)
 }
 END_TEST
 
-/* The process that the fake header names, as /proc has it. */
+/* Make the header name process @pid as /proc shows it. */
 static void pretend_to_be(struct cdp_header *h, pid_t pid)
 {
 	char path[64], stat[1024], *p;
@@ -184,7 +184,7 @@ START_TEST(a_living_process_is_still_running)
 }
 END_TEST
 
-/* A process id is reused: start time and boot tell whose it is. */
+/* If a process id is used again, start time and boot id tell the two apart. */
 START_TEST(another_process_with_the_same_id_is_not_ours)
 {
 	struct cdp_header *h = fake_begin(&fake);

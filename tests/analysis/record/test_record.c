@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_record - which programs record takes, and which options
+ * test_record - which programs record accepts, and which options
  *
- * ELF files are written by hand, one property wrong at a time.
+ * ELF files are written by hand, with one property wrong at a time.
  */
 #include <elf.h>
 
@@ -21,7 +21,7 @@ struct elf_file {
 	char interp[128];
 };
 
-/* What a dynamic x86-64 program for glibc begins with. */
+/* The first headers of a dynamic x86-64 program of glibc. */
 static struct elf_file good_elf(void)
 {
 	struct elf_file f = {
@@ -79,7 +79,7 @@ START_TEST(a_dynamic_program_fits)
 	expect("/bin/sh", PROGRAM_FITS, "");
 	expect("sh", PROGRAM_FITS, "");
 	expect("/proc/self/exe", PROGRAM_FITS, "");
-	/* A loader that is started by hand preloads too. */
+	/* A loader that is started by hand loads the preload library too. */
 	expect("/lib64/ld-linux-x86-64.so.2", PROGRAM_FITS, "");
 }
 END_TEST
@@ -173,7 +173,7 @@ START_TEST(one_flaw_is_named_and_decides)
 }
 END_TEST
 
-/* Its name is the last part of the path, whatever the folder is called. */
+/* The loader's name is the last part of the path, whatever the folder. */
 START_TEST(a_loader_in_a_folder_of_glibcs_name_is_not_glibcs)
 {
 	struct elf_file f = good_elf();
@@ -196,12 +196,12 @@ START_TEST(privilege_is_named)
 	struct elf_file f = good_elf();
 
 	if (getuid())
-		return; /* the owner of a file cannot be given away */
+		return; /* not allowed to change a file's owner */
 	write_file(&f, sizeof(f), 0755);
 	ck_assert_int_eq(chown(path, 1, 1), 0);
 	ck_assert_int_eq(chmod(path, _i ? 02755 : 04755), 0);
 	expect(path, PROGRAM_NO_PRELOAD, _i ? "setgid" : "setuid");
-	/* Without the change of identity nothing is ignored. */
+	/* If exec changes no identity, nothing is ignored. */
 	ck_assert_int_eq(chown(path, 0, 0), 0);
 	ck_assert_int_eq(chmod(path, _i ? 02755 : 04755), 0);
 	expect(path, PROGRAM_FITS, "");
@@ -237,7 +237,7 @@ START_TEST(a_script_that_interprets_itself_ends)
 {
 	char text[256];
 
-	write_file("", 0, 0755); /* to know the path */
+	write_file("", 0, 0755); /* to get its path */
 	snprintf(text, sizeof(text), "#!%s\n", path);
 	write_file(text, strlen(text), 0755);
 	expect(path, PROGRAM_CANNOT_RUN, "names no interpreter");
@@ -316,7 +316,7 @@ static const struct {
 	{ { "--" }, "which program?" },
 };
 
-/* No processor has both, and without a PMU there is neither. */
+/* No processor has both sources, and without a PMU there is neither. */
 START_TEST(hardware_that_is_not_there_is_refused_with_the_reason)
 {
 	struct pmu_machine m;
@@ -388,7 +388,7 @@ START_TEST(an_option_becomes_its_twin)
 }
 END_TEST
 
-/* Without "--" too, options end at the program's name. */
+/* Options end at the program's name even without "--". */
 START_TEST(options_of_the_program_are_the_programs)
 {
 	char *argv[] = { "record", "prog", "-F", "0", "--exact", NULL };

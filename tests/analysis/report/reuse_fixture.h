@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_fixture - a profile whose reuses are made by hand
+ * reuse_fixture - a profile with reuses made by hand
  */
 #ifndef COMDET_TESTS_ANALYSIS_REPORT_REUSE_FIXTURE_H
 #define COMDET_TESTS_ANALYSIS_REPORT_REUSE_FIXTURE_H
@@ -34,7 +34,7 @@ static inline json_t *end(void)
 }
 
 /*
- * @n uses of @thread at ip 0x1000 + 2 * @site that end at the next ip, as
+ * Add @n uses of @thread at ip 0x1000 + 2 * @site that end at the next ip, as
  * @pairing.
  */
 static inline void uses_as(enum reuse_pairing pairing, enum reuse_scope scope,
@@ -83,7 +83,9 @@ static inline double real_at(json_t *j, const char *path)
 	return json_number_value(at(j, path));
 }
 
-/* The stream of "reuse" that matches; @thread -1: over all. */
+/*
+ * The stream of "reuse" with these values; @thread -1 means over all threads.
+ */
 static inline json_t *stream(json_t *report, const char *scope, const char *g,
 			     int thread)
 {

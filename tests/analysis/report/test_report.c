@@ -21,7 +21,7 @@ START_TEST(false_sharing_is_answered_with_share_interval_line_and_count)
 	fake_thread(&fake, "main");
 	fake_thread(&fake, "a");
 	fake_thread(&fake, "b");
-	/* 288 of 400: 72 %, Wilson 67.4 to 76.2 %. */
+	/* 288 of 400 are 72 %; Wilson's interval is 67.4 to 76.2 %. */
 	fake_pair(&fake, 1, 2, LINE, LINE + 8, 288);
 	fake_pair(&fake, 1, 2, LINE + 64, LINE + 64, 112);
 	fake_end(&fake);
@@ -39,12 +39,15 @@ START_TEST(few_samples_without_sharing_ask_for_a_longer_run)
 {
 	char *text;
 
-	fake_begin(&fake); /* 2 s of run */
+	fake_begin(&fake); /* 2 s long */
 	fake_thread(&fake, "a")->samples[SAMPLE_STALLED] = 0;
 	fake_thread(&fake, "b")->samples[SAMPLE_STALLED] = 0;
 	fake_end(&fake);
 	text = report_text_of(fake.dir);
-	/* 960 samples in 2 s: 5,000 take 10.4 s, the next nice number 20. */
+	/*
+	 * At 960 samples in 2 s, 5,000 take 10.4 s; the next round number is
+	 * 20.
+	 */
 	ASSERT_SAYS(text, "No sharing between threads found in 960 samples "
 			  "(2.0 s). Run at least 20 s for a sure answer.");
 	free(text);
@@ -130,7 +133,7 @@ START_TEST(the_map_of_a_line_shows_who_touches_which_byte)
 	p->publisher_len = 4;
 	p->detector_len = 2;
 	p->detector_flags = ACCESS_LOAD;
-	/* Begins 8 bytes before the line and ends behind it. */
+	/* It begins 8 bytes before the line and ends after it. */
 	p = fake_pair(&fake, 1, 0, LINE + 60, LINE - 8, 3);
 	p->line = LINE;
 	p->publisher_len = 16;
@@ -166,7 +169,9 @@ START_TEST(the_matrix_has_each_pair_on_both_sides)
 }
 END_TEST
 
-/* 128 threads, each with its neighbour: two a character, a diagonal. */
+/*
+ * 128 threads, each sharing with its neighbour, two to a character: a diagonal.
+ */
 START_TEST(many_threads_are_drawn_in_blocks)
 {
 	char *text, line[80];
@@ -264,7 +269,7 @@ START_TEST(no_name_can_send_a_control_character)
 	for (const char *p = text; *p; p++)
 		ck_assert_msg(*p == '\n' || (*p & 0x80) || isprint(*p),
 			      "byte %02x in: %s", *p & 0xff, text);
-	/* What is left above ASCII is the one harmless name. */
+	/* The only bytes left above ASCII are in the one harmless name. */
 	ck_assert(!strstr(text, "\xe2\x80\xae"));
 	ck_assert(!strstr(text, "\xc2\x9b"));
 	ck_assert_int_eq(strstr(text, "\xc3\xa9") != NULL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_answer - what the first paragraph says, and does not claim
+ * test_report_answer - what the first paragraph says, and what it must not
+ * claim
  */
 #include "analysis/base/util.h"
 #include "tests/fake/fake_profile.h"
@@ -55,7 +56,7 @@ START_TEST(below_30_detections_the_answer_is_called_weak)
 }
 END_TEST
 
-/* One false sharing: Wilson's interval is 20.7 to 100 %. */
+/* With a single detection, a false one, Wilson's interval is 20.7 to 100 %. */
 START_TEST(one_detection_has_a_wide_interval)
 {
 	char *text;

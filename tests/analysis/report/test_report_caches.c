@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_caches - what the report says of simulated caches
+ * test_report_caches - what the report says about simulated caches
  */
 #include <math.h>
 
@@ -11,7 +11,7 @@
 
 enum {
 	ACCESSES = 100000,
-	SETS = 128, /* of a cache of 96 KiB, which no machine has */
+	SETS = 128, /* a cache of 96 KiB, which no machine has */
 	WAYS = 12,
 };
 
@@ -46,7 +46,7 @@ static void put_misses(uint32_t thread, uint32_t depth, bool of_stores,
 	store_commit(&writer);
 }
 
-/* Reuses after @value accesses, or at a stack distance of @value lines. */
+/* Add reuses after @value accesses, or at a stack distance of @value lines. */
 static void put_counted(enum cdp_reuse_kind kind, uint32_t thread,
 			uint64_t value, double weight)
 {
@@ -116,7 +116,7 @@ START_TEST(misses_add_up_by_cache_thread_and_instruction)
 	c = find(at(json_array_get(sites, 0), "caches"), "name", "L1d");
 	ck_assert_int_eq(int_at(c, "loads"), 600);
 	ck_assert_int_eq(int_at(c, "stores"), 80);
-	/* Beside what is expected of the streams. */
+	/* Simulated caches stand beside the expected ratios of the streams. */
 	json_array_foreach(at(report, "reuse_exact"), i, c)
 	{
 		json_t *cache = find(at(c, "caches"), "name", "L1d");
@@ -133,7 +133,7 @@ START_TEST(misses_add_up_by_cache_thread_and_instruction)
 }
 END_TEST
 
-/* The text of a report on one thread whose L1d misses @misses loads. */
+/* The report of one thread whose L1d misses @misses loads. */
 static char *text_with(double misses)
 {
 	struct verb v;
@@ -196,7 +196,7 @@ START_TEST(misses_of_no_instruction_have_a_row)
 }
 END_TEST
 
-/* As in a file that is damaged. */
+/* A damaged file may have more misses than accesses. */
 START_TEST(more_misses_than_accesses_are_all_of_them)
 {
 	json_t *report;
@@ -216,7 +216,7 @@ START_TEST(more_misses_than_accesses_are_all_of_them)
 }
 END_TEST
 
-/* Then there is nothing to record for them. */
+/* If they are simulated, the report does not advise to record them. */
 START_TEST(shared_caches_that_are_simulated_are_not_asked_for)
 {
 	struct verb v;
@@ -249,7 +249,7 @@ START_TEST(caches_that_this_machine_lacks_are_not_said_to_be_its_own)
 }
 END_TEST
 
-/* An inner cache that cores share is simulated as each thread's own. */
+/* An inner cache that cores share is simulated as private to each thread. */
 START_TEST(this_machines_caches_are_its_own_whoever_shares_them)
 {
 	struct host_cache cache[HOST_CACHES_MAX];
@@ -286,7 +286,9 @@ START_TEST(this_machines_caches_are_its_own_whoever_shares_them)
 }
 END_TEST
 
-/* By times all would miss, but lines in between were counted. */
+/*
+ * By reuse times alone all would miss, but the lines in between were counted.
+ */
 START_TEST(distances_that_were_counted_are_what_is_expected)
 {
 	json_t *report, *cache;

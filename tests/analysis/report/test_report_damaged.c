@@ -2,9 +2,9 @@
 /*
  * test_report_damaged - files that are damaged at random
  *
- * One good file is mutated byte by byte, truncated, and spliced. Whatever
- * comes out, report ends with status 0 or 1, says why in at most one line a
- * file, and prints JSON that parses. The sanitized build looks for the rest.
+ * One good file is mutated byte by byte, truncated, and spliced. In every case
+ * report must end with status 0 or 1, give the reason in at most one line per
+ * file, and print JSON that parses. The sanitized build finds the rest.
  */
 #include "tests/fake/fake_profile.h"
 #include "tests/run_verb.h"
@@ -21,7 +21,7 @@ static struct fake fake;
 static unsigned char good[BYTES_MAX], bad[BYTES_MAX];
 static size_t bytes;
 
-/* Two callers of 0x1000, and what is reached from either. */
+/* Two callers of 0x1000, and an access below each of them. */
 static void put_nodes(void)
 {
 	static const struct cdp_path node[] = {
@@ -41,7 +41,7 @@ static void put_nodes(void)
 	}
 }
 
-/* A bin, a pair, its call paths and a cache, of two threads. */
+/* A bin, a pair, its call paths and a cache, for two threads. */
 static void put_reuses(void)
 {
 	struct reuse_tally tally = { .writer.section = CDP_REUSE };
@@ -97,7 +97,7 @@ static void make_good_file(void)
 	ck_assert_uint_lt(bytes, sizeof(good));
 }
 
-/* Offsets where damage is likely to matter: the header, page headers. */
+/* Offsets where damage is likely to matter: the header and page headers. */
 static size_t likely_offset(struct rng *r)
 {
 	size_t pages = bytes / CDP_PAGE_BYTES;
@@ -178,7 +178,7 @@ START_TEST(damage_is_survived_and_told)
 		refused += v.status;
 		verb_free(&v);
 	}
-	/* Both ways were gone. */
+	/* Some files must still be readable, and some not. */
 	ck_assert_int_gt(read_well, 0);
 	ck_assert_int_gt(refused, 0);
 	close(fake.dirfd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_estimate - reports of runs whose transfers were estimated
+ * test_report_estimate - reports of runs with estimated transfers
  */
 #include <jansson.h>
 #include <math.h>
@@ -19,7 +19,7 @@ enum {
 
 static struct fake fake;
 
-/* @n samples of one transfer each brought the cell, @of_false false ones. */
+/* The cell got @n samples of one transfer each, @of_false of them false. */
 static void put_cell(uint32_t a, uint32_t b, double n, double of_false)
 {
 	double square = (double)PERIOD * PERIOD;
@@ -66,7 +66,7 @@ static char *report(const char *option, const char *value)
 	return v.out;
 }
 
-/* 400 and 100 of 10,000 samples, of which 100 are false. */
+/* 400 and 100 of 10,000 samples; 100 of them are false. */
 static void two_cells(const char *algorithm)
 {
 	begin(algorithm);
@@ -96,11 +96,11 @@ START_TEST(the_answer_is_transfers_and_no_map)
 		 floor(v.low / 1000), fmod(round(v.low), 1000),
 		 floor(v.high / 1000), fmod(round(v.high), 1000));
 	ASSERT_SAYS(text, words);
-	/* Wilson's interval of 100 among 500 is 16.7 to 23.7 %. */
+	/* Wilson's interval for 100 of 500 is 16.7 to 23.7 %. */
 	ASSERT_SAYS(text, "20 % of that by false sharing (17 to 24 %)");
 	ck_assert(!verb_says(text, "map"));
 	ck_assert(!verb_says(text, "weak"));
-	/* Nothing was: none is not the same. */
+	/* Nothing was counted, which is not the same as a count of 0. */
 	ck_assert(!verb_says(text, "counted one by one"));
 	free(text);
 	text = report("--json", NULL);
@@ -109,7 +109,10 @@ START_TEST(the_answer_is_transfers_and_no_map)
 }
 END_TEST
 
-/* A source that stops the program, one that does not; with registers or not. */
+/*
+ * A source that stops the program and one that does not, with and without
+ * registers.
+ */
 START_TEST(what_traps_change_is_said)
 {
 	static const struct {
@@ -191,7 +194,7 @@ static double estimate(json_t *communication, const char *name)
 	return json_number_value(at(at(communication, name), "estimate"));
 }
 
-/* A script whose interpreter was emulated too: it moved nothing. */
+/* The interpreter of a script was emulated too, and moved nothing. */
 START_TEST(estimates_of_several_processes_are_added_up)
 {
 	json_t *j, *c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_exact - lines of exact counts are named by what was accessed
+ * test_report_exact - lines of exact counts are named by the bytes accessed
  *
  * The variables are this program's own, several of them on one line.
  */
@@ -61,14 +61,14 @@ static char *text_of_report(void)
 	return v.out;
 }
 
-/* Bytes that were accessed, and what the line is then called. */
+/* Accessed bytes, and the names that the line then gets. */
 static const struct {
 	uint64_t bytes;
 	const char *object; /* the first of them */
 	size_t objects;
 	const char *text;
 } lines[] = {
-	{ 0, "first_word", 1, "first_word\n" }, /* not known: the start */
+	{ 0, "first_word", 1, "first_word\n" }, /* unknown: the start */
 	{ 0xff, "first_word", 1, "first_word\n" },
 	{ 0xff00, "second_word", 1, "second_word\n" },
 	{ 0xf000, "second_word+4", 1, "second_word+4\n" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_exec - one process that was several programs, one by one
+ * test_report_exec - one process that ran several programs in turn
  */
 #include "tests/fake/fake_profile.h"
 #include "tests/run_verb.h"
@@ -13,8 +13,8 @@ enum {
 };
 
 /*
- * Each program becomes the next. The kernel's clocks go on, so that the files
- * say 10, 30 and 100 ms; the last program's second thread began in it.
+ * Each program execs the next. The kernel's clocks go on, so the files say 10,
+ * 30 and 100 ms; the last program's second thread began in it.
  */
 static void three_programs(enum cdp_state first_ended)
 {
@@ -50,13 +50,16 @@ START_TEST(cpu_time_before_an_exec_is_not_counted_again)
 	ck_assert_int_eq(int_at(j, "threads.1.cpu_ns"), 20000000);
 	ck_assert_int_eq(int_at(j, "threads.2.cpu_ns"), 70000000);
 	ck_assert_int_eq(int_at(j, "threads.3.cpu_ns"), 5000000);
-	/* 10, 20 and 75: the threads' sum is more than the process's 70. */
+	/*
+	 * 10, 20 and 75: the threads of the last use more than the process's
+	 * 70.
+	 */
 	ck_assert_int_eq(int_at(j, "run.cpu_ns"), 105000000);
 	json_decref(j);
 }
 END_TEST
 
-/* A process id that came back is another process, with clocks of its own. */
+/* A process id that is used again is another process with its own clocks. */
 START_TEST(a_process_id_that_was_free_again_keeps_its_time)
 {
 	json_t *j;

@@ -146,7 +146,7 @@ START_TEST(a_detection_counts_once_at_each_of_its_sites)
 	p = fake_pair(&fake, 0, 1, BASE, BASE + 8, 7);
 	p->publisher_ip = p->detector_ip = 0x1000;
 	p = fake_pair(&fake, 0, 1, BASE, BASE + 8, 1);
-	p->publisher_ip = 0; /* not known */
+	p->publisher_ip = 0; /* unknown */
 	p->detector_ip = 0x2000;
 	fake_end(&fake);
 	j = report_of(fake.dir);
@@ -163,7 +163,7 @@ START_TEST(a_detection_counts_once_at_each_of_its_sites)
 }
 END_TEST
 
-/* Names and types that other programs rely on. */
+/* Names and types that programs rely on. */
 static const struct {
 	const char *path;
 	json_type type;
@@ -250,11 +250,11 @@ START_TEST(a_map_says_that_it_is_one)
 	ck_assert_str_eq(text_at(j, "communication.interval_covers"),
 			 "sampling");
 	ck_assert_str_eq(text_at(j, "communication.estimator"), "comdetective");
-	/* Losses of threads and of nobody add up. */
+	/* Losses of threads and losses without a thread add up. */
 	ck_assert_int_eq(int_at(j, "loss.undecoded"), 15);
 	ck_assert_int_eq(int_at(j, "communication.core_cells.0.a"), 0);
 	ck_assert_int_eq(int_at(j, "communication.core_cells.0.b_to_a"), 9);
-	/* Poisson, 9 seen: 4.115 to 17.085 (Garwood). */
+	/* The interval of a Poisson count of 9: 4.115 to 17.085 (Garwood). */
 	ck_assert_double_eq_tol(
 		json_real_value(at(j, "communication.total.low")), 4.115, .001);
 	ck_assert_double_eq_tol(
@@ -277,7 +277,7 @@ START_TEST(absurd_counts_saturate)
 	fake_pair(&fake, 0, 1, UINT64_MAX - 3, 0, UINT64_MAX)->detector_len =
 		UINT32_MAX;
 	fake_pair(&fake, 1, 0, 5, 5, UINT64_MAX)->publisher_len = UINT32_MAX;
-	/* Two halves, whose plain sum is 0. */
+	/* Two halves of 2^64, whose plain sum would be 0. */
 	fake_pair(&fake, 0, 2, BASE, BASE + 8, UINT64_C(1) << 63);
 	fake_pair(&fake, 0, 2, BASE, BASE + 8, UINT64_C(1) << 63);
 	fake_core(&fake, 0, 1, UINT64_MAX, UINT64_MAX);

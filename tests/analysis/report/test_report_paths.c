@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_paths - what the report makes of call paths, sound or not
+ * test_report_paths - what the report makes of call paths, sound or damaged
  */
 #include <check.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tests/run_suite.h"
 
 enum {
-	DEEP = 2000, /* more calls than a report looks at */
+	DEEP = 2000, /* more calls than a report reads */
 	DEEP_SHOWN = 512,
 };
 
@@ -39,7 +39,7 @@ static void put_node(uint32_t node, uint32_t parent, uint64_t ip,
 	store_commit(&paths);
 }
 
-/* @n uses at 0x1000 that are reused at 0x1001, by these paths. */
+/* Add @n uses at 0x1000 that are reused at 0x1001, by these paths. */
 static void uses_by(uint64_t time, uint32_t use_path, uint32_t end_path, int n)
 {
 	struct reuse_event v = {
@@ -101,7 +101,7 @@ START_TEST(a_pair_has_the_paths_that_led_to_it_and_their_weights)
 	ck_assert_str_eq(text_at(p, "0.use.1.module"), "/bin/fake");
 	ck_assert_str_eq(text_at(p, "0.reuse.0.offset"), "0x1");
 	ck_assert_str_eq(text_at(p, "0.reuse.1.offset"), "0x100");
-	/* What the caller at 0x1200 calls has called itself. */
+	/* The function at 0x1200 calls itself further in. */
 	ck_assert(json_is_true(at(p, "0.use.0.recursive")));
 	ck_assert_ptr_null(json_object_get(at(p, "0.use.1"), "recursive"));
 	ck_assert_ptr_null(json_object_get(at(p, "1.use.0"), "recursive"));
@@ -123,7 +123,7 @@ START_TEST(without_paths_a_pair_says_nothing_of_them)
 }
 END_TEST
 
-/* Of threads: one path, whoever goes it. */
+/* Equal paths of several threads are one. */
 START_TEST(paths_of_several_threads_are_one)
 {
 	struct cdp_reuse r = {
@@ -166,7 +166,7 @@ START_TEST(a_path_that_is_not_there_is_left_out)
 }
 END_TEST
 
-/* The record of the pair is what a disk that is full lacks. */
+/* When a disk is full, the record of the pair may be missing. */
 START_TEST(paths_without_their_pair_are_left_out)
 {
 	struct cdp_reuse r = {
@@ -211,7 +211,7 @@ START_TEST(a_parent_that_is_not_there_ends_the_path)
 }
 END_TEST
 
-/* The reader lets none through whose parent is not before it. */
+/* The reader drops nodes whose parent does not come before them. */
 START_TEST(a_path_that_leads_to_itself_is_none)
 {
 	json_t *report;
@@ -282,7 +282,9 @@ START_TEST(the_text_has_share_and_mean_of_each_way)
 }
 END_TEST
 
-/* A path that found no room, or is not in the file, is of the pair too. */
+/*
+ * A path that found no room, or is not in the file, still belongs to the pair.
+ */
 START_TEST(uses_without_paths_are_other_ways)
 {
 	struct verb v;

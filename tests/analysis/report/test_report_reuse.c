@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_reuse - what the report says of reuses that were made by hand
+ * test_report_reuse - what the report says about reuses made by hand
  */
 #include <math.h>
 
@@ -25,7 +25,7 @@ static double ratio(json_t *s, int octave)
 	return real_at(p, "lru");
 }
 
-/* Thread 0 sweeps, thread 1 stays on a few lines; three uses of it dangle. */
+/* Thread 0 sweeps, thread 1 stays on a few lines; three of its uses dangle. */
 static void sweep_and_stay(enum reuse_scope scope, uint64_t scale)
 {
 	uses(scope, REUSE_LINE, 0, REUSE_REUSED, SWEPT * scale, 0, USES);
@@ -65,8 +65,8 @@ START_TEST(threads_under_a_cache_share_its_distances)
 	report = end();
 	sweep = stream(report, "global", "line", 0);
 	/*
-	 * Of 2000 accesses a half are the sweep's own lines; the other half
-	 * adds less than a hundredth.
+	 * Half of the 2000 accesses are to the sweep's own lines; the other
+	 * half adds less than a hundredth.
 	 */
 	ck_assert_double_eq(ratio(sweep, 15), 1);
 	ck_assert_double_eq(ratio(sweep, 16), 0);
@@ -102,7 +102,7 @@ START_TEST(weights_are_accesses_and_bins_hold_their_times)
 	ck_assert_int_gt(int_at(bin, "high"), 1000);
 	ck_assert_double_eq(real_at(bin, "mean"), 1000);
 	ck_assert_double_eq(real_at(bin, "weight"), 30 * PERIOD);
-	/* Wilson's limits of 30 in 100. */
+	/* Wilson's limits for 30 of 100. */
 	ck_assert_double_eq_tol(real_at(bin, "low95"), 21.9 * PERIOD,
 				0.1 * PERIOD);
 	ck_assert_double_eq_tol(real_at(bin, "high95"), 39.6 * PERIOD,
@@ -163,7 +163,7 @@ START_TEST(pairs_name_where_data_was_used_and_reused)
 }
 END_TEST
 
-/* Longer than any cache of a machine has lines, or shorter than the least. */
+/* Either longer than any cache has lines, or shorter than the smallest. */
 START_TEST(misses_count_where_the_line_is_missed)
 {
 	json_t *report, *s, *sites;
@@ -184,7 +184,7 @@ START_TEST(misses_count_where_the_line_is_missed)
 
 		if (!json_array_size(caches))
 			continue;
-		/* Only a site where lines come back tells of them. */
+		/* Only sites where lines are reused have misses. */
 		ck_assert(far || !strcmp(text_at(s, "offset"), "0xb"));
 		ck_assert_double_eq_tol(real_at(caches, "0.miss_ratio"),
 					far ? 1 : 0, 1e-6);
@@ -222,7 +222,7 @@ START_TEST(what_was_counted_stands_beside_what_was_sampled)
 	ck_assert_double_eq(real_at(counted, "weight"), 5000);
 	ck_assert_double_eq(real_at(counted, "cold"), 7);
 	ck_assert_str_eq(text_at(counted, "stack_distance.method"), "exact");
-	/* 512 lines are 32 KiB: a distance of 512 is a miss there. */
+	/* 32 KiB are 512 lines: a distance of 512 misses. */
 	ck_assert_double_eq(ratio(counted, 15), 1);
 	ck_assert_double_eq(ratio(counted, 16), 0);
 	ck_assert_uint_eq(json_array_size(at(report, "reuse")), 1);
@@ -230,7 +230,7 @@ START_TEST(what_was_counted_stands_beside_what_was_sampled)
 }
 END_TEST
 
-/* uses() makes what was stored and comes back as a load. */
+/* uses() makes stores that are reused by loads. */
 START_TEST(loads_and_stores_have_ratios_of_their_own)
 {
 	struct cdp_reuse r = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_reuse_answer - what the report says first of reuse, and how wide
+ * test_report_reuse_answer - what the report says first about reuse, and its
+ * width
  *
- * Of a machine whose caches are known: hwloc makes it from a description.
+ * The caches are known: hwloc makes the machine from a description.
  */
 #include <hwloc.h>
 #include <math.h>
@@ -19,7 +20,7 @@ enum {
 
 #define LATE (UINT64_C(1) << 40)
 
-/* Two cores; caches of 48 KiB, 1 MiB and, shared, 32 MiB. */
+/* Two cores with caches of 48 KiB, 1 MiB and, shared, 32 MiB. */
 static void known_machine(void)
 {
 	sandbox_setup();
@@ -110,7 +111,7 @@ START_TEST(a_full_disk_is_said_first_and_nothing_of_misses)
 }
 END_TEST
 
-/* Wilson's limits of 2 in 1010: one access of 100 was a use. */
+/* Wilson's limits for 2 of 1010; one access in 100 was a use. */
 START_TEST(ratios_below_one_per_cent_have_two_digits)
 {
 	struct verb v;
@@ -125,7 +126,7 @@ START_TEST(ratios_below_one_per_cent_have_two_digits)
 }
 END_TEST
 
-/* Both questions were asked. */
+/* The run measured both. */
 START_TEST(sharing_and_reuse_have_an_answer_each)
 {
 	struct verb v;
@@ -142,7 +143,10 @@ START_TEST(sharing_and_reuse_have_an_answer_each)
 }
 END_TEST
 
-/* Private caches by the threads' own accesses, the shared one by all. */
+/*
+ * Private caches follow from each thread's own accesses, the shared one from
+ * all.
+ */
 START_TEST(all_threads_together_say_what_the_shared_cache_misses)
 {
 	struct verb v;
@@ -161,7 +165,9 @@ START_TEST(all_threads_together_say_what_the_shared_cache_misses)
 }
 END_TEST
 
-/* Of 200 samples none came back late, of all accesses a tenth. */
+/*
+ * None of 200 samples had a long reuse time, but a tenth of all accesses had.
+ */
 START_TEST(what_was_counted_is_the_answer)
 {
 	struct verb v;
@@ -180,7 +186,7 @@ START_TEST(what_was_counted_is_the_answer)
 }
 END_TEST
 
-/* What was counted has no interval, nor a heading of one. */
+/* Exact counts have no interval, and no heading for one. */
 START_TEST(only_samples_have_intervals)
 {
 	struct verb v;
@@ -194,7 +200,7 @@ START_TEST(only_samples_have_intervals)
 }
 END_TEST
 
-/* What misses in no cache outside has no place in a table of misses there. */
+/* A table of misses leaves out sites that miss in none of its caches. */
 START_TEST(sites_are_ranked_by_a_cache_that_they_miss_in)
 {
 	static const struct {
@@ -235,8 +241,8 @@ START_TEST(sites_that_miss_nothing_have_no_table)
 END_TEST
 
 /*
- * The machine above with ways: hwloc takes them in its other description, and
- * not in the short one.
+ * The machine above with ways, which hwloc reads only from its longer form of
+ * description.
  */
 static void give_ways(void)
 {
@@ -268,7 +274,7 @@ static void give_ways(void)
 	setenv("HWLOC_XMLFILE", path, 1);
 }
 
-/* Once, however many tables there are. */
+/* The note appears once, however many tables there are. */
 START_TEST(ratios_say_what_they_leave_out)
 {
 	struct verb v;
@@ -290,7 +296,7 @@ START_TEST(ratios_say_what_they_leave_out)
 }
 END_TEST
 
-/* Under QEMU there are no registers, and reuses need none. */
+/* Under QEMU there are no debug registers, and reuses need none. */
 START_TEST(registers_are_named_where_there_are_some)
 {
 	static const struct {
@@ -330,7 +336,7 @@ static double crowded(int lines, double sets, int ways)
 	return 1 - none;
 }
 
-/* 699 lines in between fit 768, but not always 48 sets of 16. */
+/* 768 lines hold the 699 in between, but 48 sets of 16 do not always. */
 START_TEST(a_cache_is_told_with_its_sets_and_without)
 {
 	json_t *report, *l1d;
@@ -395,7 +401,7 @@ START_TEST(a_thread_that_is_asked_for_is_spoken_of_alone)
 }
 END_TEST
 
-/* What there is of one thread alone is its own, and of no other. */
+/* With one thread, the numbers over all threads are its own. */
 START_TEST(a_thread_alone_is_all)
 {
 	struct verb v;
@@ -428,7 +434,7 @@ static void check_layout(const char *text)
 	}
 }
 
-/* The longest names and numbers that the layout itself has. */
+/* The longest names and numbers that the layout allows. */
 START_TEST(no_line_is_wider_than_a_terminal)
 {
 	static const enum reuse_scope scope[] = { REUSE_PRIVATE, REUSE_SHARED,

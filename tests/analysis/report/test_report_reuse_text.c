@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report_reuse_text - what people read of reuses that were made by hand
+ * test_report_reuse_text - the text about reuses made by hand
  */
 #include <math.h>
 
@@ -8,7 +8,9 @@
 #include "src/engine/reuse_histogram.h"
 #include "tests/run_suite.h"
 
-/* A use has the site of its own, which misses nothing by being the last. */
+/*
+ * A use without a reuse counts at its own site, which misses nothing by that.
+ */
 START_TEST(uses_without_reuse_stand_apart_from_misses)
 {
 	json_t *report, *s, *ends;
@@ -52,7 +54,7 @@ START_TEST(uses_without_reuse_stand_apart_from_misses)
 	v = VERB(cmd_report, "report", fake.dir);
 	ASSERT_SAYS(v.out, "Sites whose cache lines are not used again");
 	ASSERT_SAYS(v.out, " 30 % 10 % fake+0x0 ");
-	/* Whatever the caches: 20 of the uses miss, 80 more have no reuse. */
+	/* In any cache, 20 of the uses miss and 80 more have no reuse. */
 	if (strstr(v.out, "Sites by reuses that miss")) {
 		ASSERT_SAYS(v.out,
 			    "these are some 20 of the uses followed; 80 % of");
@@ -74,7 +76,7 @@ START_TEST(bars_have_limits_and_hold_all_uses)
 	reuse_tally_release(&tally);
 	fake_end(&fake);
 	v = VERB(cmd_report, "report", fake.dir);
-	/* Wilson's limits of 50, 30, 12 and 8 in 100. */
+	/* Wilson's limits for 50, 30, 12 and 8 of 100. */
 	ASSERT_SAYS(v.out, " 4 up 50 % 40.4 to 59.6");
 	ASSERT_SAYS(v.out, " 256 up 30 % 21.9 to 39.6");
 	ASSERT_SAYS(v.out, "invalidated 12 % 7.0 to 19.8");
@@ -86,7 +88,7 @@ START_TEST(bars_have_limits_and_hold_all_uses)
 }
 END_TEST
 
-/* By the clock, whatever granularity a file claims. */
+/* From the source clock, whatever granularity the file claims. */
 START_TEST(nanoseconds_are_no_accesses)
 {
 	json_t *report, *s, *bin;
@@ -110,7 +112,7 @@ START_TEST(nanoseconds_are_no_accesses)
 	ck_assert_str_eq(text_at(s, "weight_unit"), "samples");
 	ck_assert(json_is_true(at(s, "estimated")));
 	ck_assert_int_eq(int_at(s, "resolution"), 1800);
-	/* A period in ns is no number of accesses. */
+	/* A period in ns is not a number of accesses. */
 	ck_assert_double_eq(real_at(s, "weight"), 100);
 	bin = at(s, "bins.1");
 	ck_assert_double_eq(real_at(bin, "mean"), 30000);
@@ -141,7 +143,7 @@ START_TEST(nanoseconds_are_no_accesses)
 }
 END_TEST
 
-/* Two programs of a run, one with hooks and one without. */
+/* Two programs of one run, with and without hooks. */
 START_TEST(times_and_accesses_are_never_added_up)
 {
 	struct cdp_header *h;
@@ -171,7 +173,10 @@ START_TEST(times_and_accesses_are_never_added_up)
 }
 END_TEST
 
-/* Hundreds of pairs at once hide the few that miss, and a kind the others. */
+/*
+ * Hundreds of short pairs hide the few that miss, and one kind hides the
+ * others.
+ */
 static void pairs_by_hand(void)
 {
 	begin(CDP_MODE_REUSE);
@@ -282,7 +287,7 @@ START_TEST(text_and_picture_show_the_curve)
 	ck_assert_int_eq(v.status, 0);
 	ASSERT_SAYS(v.out, "Reuse of cache lines within each thread");
 	ASSERT_SAYS(v.out, "1,000 uses followed");
-	/* Nothing is said of sharing, which was not measured. */
+	/* Sharing was not measured, so nothing is said about it. */
 	ck_assert_ptr_null(strstr(v.out, "haring between"));
 	ASSERT_SAYS(v.out,
 		    "1,000 uses were followed to their reuse within each "
@@ -320,7 +325,7 @@ START_TEST(a_picture_that_cannot_be_leaves_an_earlier_report)
 	kept = verb_read("report");
 	ck_assert_str_eq(kept, "an earlier one");
 	free(kept);
-	/* One that can be takes its place. */
+	/* A report that can be written replaces it. */
 	v = VERB(cmd_report, "report", "-o", path, fake.dir);
 	ck_assert_int_eq(v.status, 0);
 	verb_free(&v);
@@ -331,7 +336,7 @@ START_TEST(a_picture_that_cannot_be_leaves_an_earlier_report)
 }
 END_TEST
 
-/* Of what was sampled and counted, in two scopes, four curves with names. */
+/* Sampled and counted, in two scopes: four curves with different names. */
 START_TEST(curves_of_a_picture_have_different_names)
 {
 	static const char *const names[] = {
@@ -375,7 +380,7 @@ START_TEST(curves_of_a_picture_have_different_names)
 }
 END_TEST
 
-/* In each scope a thread has a row, or is one of those left out. */
+/* In each scope, every thread has a row or is counted among those left out. */
 START_TEST(threads_have_a_row_in_each_scope)
 {
 	struct verb v;

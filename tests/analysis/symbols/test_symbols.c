@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_symbols - addresses of this very program, named offline
+ * test_symbols - addresses of this program, named offline
  *
  * The oracle is the compiler: where a function or a variable is, and on which
  * line it was written.
@@ -16,7 +16,7 @@
 
 static struct fake fake;
 
-/* Extern and not inlined, so that the symbol and the line are for sure. */
+/* External and not inlined, so that their symbols and lines are certain. */
 uint64_t shared_counters[16] __attribute__((aligned(64)));
 uint64_t initialised[8] __attribute__((aligned(64))) = { 1 };
 int site_line;
@@ -24,7 +24,7 @@ void site_function(void);
 
 __attribute__((noinline)) void site_function(void)
 {
-	/* The label and the store are on the line that is remembered. */
+	/* The label and the store are on the line that site_line names. */
 	site_line = __LINE__ + 1;
 	__asm__ volatile(".globl store_here\nstore_here: incq %0"
 			 : "+m"(shared_counters[3]));
@@ -34,7 +34,7 @@ extern const char store_here[];
 
 extern const char __executable_start[];
 
-/* One named byte, and room behind it with a label but no size. */
+/* One named byte, and space after it with a label but no size. */
 __asm__(".pushsection .data\n"
 	".balign 64\n"
 	".globl lonely_byte\n.type lonely_byte, @object\n"
@@ -137,7 +137,7 @@ START_TEST(heap_and_stack_are_named_as_such)
 }
 END_TEST
 
-/* The recorded mappings of our own file carry build-id @id. */
+/* Give the recorded mappings of our own file the build-id @id. */
 static void set_build_ids(const char *id)
 {
 	char *page = fake.store.map;
@@ -156,8 +156,8 @@ static void set_build_ids(const char *id)
 }
 
 /*
- * An mmap that happens to lie right behind a module's data looks in the maps
- * like its zero-filled end. The file's program headers tell.
+ * Memory from mmap right after a module's data looks in the maps like its
+ * zero-filled end. The file's program headers tell the two apart.
  */
 START_TEST(memory_behind_a_module_is_not_its_data)
 {
@@ -170,7 +170,7 @@ START_TEST(memory_behind_a_module_is_not_its_data)
 	fake_thread(&fake, "b");
 	fake_map(&fake, 0x10000, 0x11000, 0, PROT_READ, own);
 	fake_map(&fake, 0x11000, 0x12000, 0x1000, PROT_READ | PROT_EXEC, own);
-	/* Far more than this program's data. */
+	/* Far larger than this program's data. */
 	fake_map(&fake, 0x10000000, 0x90000000, 0x2000, PROT_READ | PROT_WRITE,
 		 own);
 	pair_at(0x8fff0000);
@@ -261,7 +261,9 @@ START_TEST(mangled_names_are_made_readable)
 }
 END_TEST
 
-/* The rule in one loop: latest generation up to ours, else the first after. */
+/*
+ * The rule in one loop: the latest generation up to ours, else the first after.
+ */
 static const struct cdp_map *slow_lookup(const struct process *p, uint64_t addr,
 					 uint64_t generation)
 {
