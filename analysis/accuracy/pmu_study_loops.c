@@ -36,11 +36,11 @@ void pmu_study_load_ratio(struct pmu_study *p)
 		"Load-Ratio: samples of 100 expected, +- standard error "
 		"(figure 4.2)",
 		"loads");
-	struct pmu_study_table *time = pmu_study_table_new(
-		p,
-		"Load-Ratio: CPU time of the loop, by that without a profiler "
-		"(figure 4.4)",
-		"loads");
+	struct pmu_study_table *time =
+		pmu_study_table_new(p,
+				    "Load-Ratio: CPU time of the loop, "
+				    "relative to no profiler (figure 4.4)",
+				    "loads");
 	struct pmu_study_table *memory = pmu_study_table_new(
 		p, "Load-Ratio: peak resident memory, the same (figure 4.6)",
 		"loads");
@@ -159,7 +159,7 @@ void pmu_study_bias(struct pmu_study *p)
 	struct pmu_study_table *t = pmu_study_table_new(
 		p,
 		"Bias-Bench: share of the samples, 25 % expected of each load "
-		"(table 4.3);\n  of the clock its uniform half",
+		"(table 4.3);\n  for the clock its uniform half",
 		"instruction");
 
 	pmu_study_row_run_profiled(p, row);
@@ -182,8 +182,8 @@ void pmu_study_cost(struct pmu_study *p)
 	static const double intervals[] = { 100e3, 500e3, 1000e3, 2000e3 };
 	struct pmu_study_table *time = pmu_study_table_new(
 		p,
-		"Load-Ratio 1/20 by interval: CPU time of the loop, by that "
-		"without a profiler\n  (form of table 5.2)",
+		"Load-Ratio 1/20 by interval: CPU time of the loop, relative "
+		"to no profiler\n  (form of table 5.2)",
 		"interval");
 	struct pmu_study_table *memory = pmu_study_table_new(
 		p, "The same: peak resident memory", "interval");

@@ -30,7 +30,7 @@ void pmu_study_multi_event(struct pmu_study *p)
 	struct pmu_study_table *t = pmu_study_table_new(
 		p,
 		"Multi-Event: samples of 100 expected, all events in one run "
-		"(figure 4.7);\n  of the clock its uniform half",
+		"(figure 4.7);\n  for the clock its uniform half",
 		"event");
 	double interval = p->all->short_form ? 1e3 : 10e3;
 	struct pmu_study_row *row =

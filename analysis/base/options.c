@@ -73,8 +73,7 @@ int next_option(const struct option_syntax *s, int argc, char **argv)
 const char *directory_argument(const char *verb, int argc, char **argv)
 {
 	if (argc - optind > 1)
-		die("%s takes one directory, and here are %d; see "
-		    "reusetrack %s --help",
+		die("%s takes one directory, not %d; see reusetrack %s --help",
 		    verb, argc - optind, verb);
 	return optind < argc ? argv[optind] : "out";
 }

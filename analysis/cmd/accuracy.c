@@ -116,9 +116,9 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 	if (all->resume && !all->keep)
 		die("--resume needs --keep DIR, where the recordings are");
 	if (pmu_study_sources && !precise)
-		die("--source is of the suite precise: add --suite precise");
+		die("--source needs the suite precise: add --suite precise");
 	if (optind < argc)
-		die("accuracy takes no argument '%s'; which suites, says "
+		die("accuracy takes no argument '%s'; choose suites with "
 		    "--suite",
 		    safe_text(argv[optind]));
 	for (size_t i = 0; !some && i < accuracy_suite_count; i++)
@@ -168,9 +168,9 @@ static int run_accuracy(int argc, char **argv)
 	if (precise)
 		pmu_study_run_all(&all, pmu_study_sources);
 	if (all.left_out)
-		warn("%zu runs left out for want of time%s", all.left_out,
-		     all.keep ? "; --resume makes them"
-			      : "; --keep DIR would let --resume make them");
+		warn("%zu runs left out for lack of time%s", all.left_out,
+		     all.keep ? "; --resume runs them"
+			      : "; with --keep DIR, --resume could run them");
 	for (size_t i = 0; i < all.rows; i++)
 		count[all.row[i].verdict]++;
 	if (all.json)
@@ -186,35 +186,25 @@ static int run_accuracy(int argc, char **argv)
 
 const struct command cmd_accuracy = {
 	.name = "accuracy",
-	.summary = "hold the estimates to exact counts, by microbenchmarks",
-	.usage =
-		"usage: reusetrack accuracy [OPTION...]\n\n"
-		"Runs microbenchmarks under the source emu, sampled and exact "
-		"over the same\naccesses, and prints what was estimated beside "
-		"what was counted. The exit\nstatus is 1 if any row fails its "
-		"bound.\n\n"
-		"  --suite NAME[,...]  these alone: write-volume, "
-		"patterns,\n"
-		"                      false-sharing, read-write, "
-		"point-to-point, intervals,\n"
-		"                      chunks, registers, board, operations, "
-		"placement,\n"
-		"                      periods, slices, estimators; and only "
-		"where "
-		"it is named,\n"
-		"                      precise: samples of loops that are "
-		"known by "
-		"construction\n"
-		"  --source NAME[,...] precise: clock, emu, instr, pebs, ibs "
-		"(all that open)\n"
-		"  --short             a part, within a minute; less sure\n"
-		"  --slice N           accesses of a thread's turn (30)\n"
-		"  --jobs N            runs at a time (1)\n"
-		"  --minutes N         start no run later than that; says what "
-		"is left out\n"
-		"  --keep DIR          keep the recordings in DIR\n"
-		"  --resume            take the recordings that are in DIR "
-		"already\n"
-		"  --json              one JSON object instead of tables\n",
+	.summary = "compare estimates with exact counts, on microbenchmarks",
+	.usage = "usage: reusetrack accuracy [OPTION...]\n\nRuns "
+		 "microbenchmarks under the source emu, sampled and exact over "
+		 "the same\naccesses, and prints what was estimated beside "
+		 "what was counted. The exit\nstatus is 1 if any row fails its "
+		 "bound.\n\n  --suite NAME[,...]  only these: write-volume, "
+		 "patterns,\n                      false-sharing, read-write, "
+		 "point-to-point, intervals,\n                      chunks, "
+		 "registers, board, operations, placement,\n                   "
+		 "   periods, slices, estimators; and only where it is "
+		 "named,\n                      precise: samples of loops that "
+		 "are known by construction\n  --source NAME[,...] precise: "
+		 "clock, emu, instr, pebs, ibs (all that open)\n  --short      "
+		 "       a part, within a minute; less certain\n  --slice N    "
+		 "       accesses in a thread's turn (30)\n  --jobs N          "
+		 "  runs at a time (1)\n  --minutes N         start no run "
+		 "after N minutes; says what is left out\n  --keep DIR         "
+		 " keep the recordings in DIR\n  --resume            use the "
+		 "recordings that are already in DIR\n  --json              "
+		 "one JSON object instead of tables\n",
 	.run = run_accuracy,
 };

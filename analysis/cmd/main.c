@@ -20,8 +20,8 @@ enum {
 
 static void print_help(FILE *f)
 {
-	fputs("usage: reusetrack VERB [OPTION...] [ARGUMENT...]\n\n"
-	      "Who shares cache lines with whom, on unmodified programs.\n\n",
+	fputs("usage: reusetrack VERB [OPTION...] [ARGUMENT...]\n\nShows which "
+	      "threads share cache lines, in unmodified programs.\n\n",
 	      f);
 	for (int i = 0; i < COMMANDS; i++)
 		fprintf(f, "  %-10s %s\n", commands[i]->name,

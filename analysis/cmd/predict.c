@@ -61,7 +61,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 	}
 	o->dir = directory_argument("predict", argc, argv);
 	if (!o->adjacent)
-		die("predict: say what of: --adjacent-line-prefetch");
+		die("predict: say what to predict: --adjacent-line-prefetch");
 }
 
 static struct latency exactly(double ns)
@@ -105,8 +105,9 @@ static void read_latencies(struct adjacent_machine *m, const char *path)
 		if (words != 2 || !(value > 0) ||
 		    value > (strstr(name, "_ns") ? NS_MAX : BYTES_MAX) ||
 		    !set(m, name, value))
-			die("%s, line %d: not dram_ns, transfer_ns, llc_bytes "
-			    "or private_bytes and a number above 0: '%s'",
+			die("%s, line %d: needs dram_ns, transfer_ns, "
+			    "llc_bytes or private_bytes and a number above 0, "
+			    "not '%s'",
 			    safe_text(path), n, safe_text(line));
 	}
 	fclose(f);
@@ -134,9 +135,9 @@ static void measure(struct adjacent_machine *m)
 	int err = latency_of_transfer(&m->transfer);
 
 	if (err == -ENODEV)
-		die("predict: a line goes from core to core, and this process "
-		    "may use one processor alone; give latencies measured "
-		    "elsewhere with --latencies FILE");
+		die("predict: cannot measure transfers between cores: this "
+		    "process may use only one processor; give latencies "
+		    "measured elsewhere with --latencies FILE");
 	if (!err)
 		err = latency_of_dram(m->llc_bytes, &m->dram);
 	if (err)
@@ -239,8 +240,8 @@ static void print_text(const struct adjacent *a,
 		[ADJACENT_NOTHING] =
 			"no difference: neither lines that come back from DRAM "
 			"in order nor falsely shared ones were found",
-		[ADJACENT_OPEN] = "open: G is not known well enough to have a "
-				  "sign; record with a smaller period",
+		[ADJACENT_OPEN] = "open: the interval of G contains 0; record "
+				  "with a smaller period to narrow it",
 	};
 
 	printf("Adjacent-line prefetch: ");
@@ -266,8 +267,8 @@ static void print_text(const struct adjacent *a,
 	       measured ? "measured here" : "as given");
 	printf("  ");
 	print_wrapped(stdout,
-		      "The sign of G is the prediction; its size is no time "
-		      "won.",
+		      "The sign of G is the prediction; its size is not the "
+		      "time saved.",
 		      2, 2);
 }
 
@@ -287,7 +288,8 @@ static int run_predict(int argc, char **argv)
 	reuse_streams_init(&streams, &p);
 	lacks = adjacent_lacks(&streams);
 	if (lacks)
-		die("predict: %s does not tell: %s", safe_text(o.dir), lacks);
+		die("predict: cannot predict from %s: %s", safe_text(o.dir),
+		    lacks);
 	machine = machine_of(&o, &streams);
 	adjacent_predict(&result, &streams, &machine);
 	if (o.json)

@@ -164,8 +164,8 @@ static int run_report(int argc, char **argv)
 	tally_init(&r.tally, &p, r.symbols, o.filter.thread);
 	report_reuse_init(&reuse, &p, r.symbols, &o.filter);
 	if (o.filter.pairings && !reuse.streams.streams)
-		die("report: --kind is of reuses, and there are none; record "
-		    "with -m reuse");
+		die("report: --kind needs reuse data, and there is none; "
+		    "record with -m reuse");
 	if (o.svg && !report_reuse_curves(&reuse))
 		die("report: there are no miss ratio curves to draw: they need "
 		    "reuses of cache lines, in accesses; record with -m reuse "
@@ -198,7 +198,7 @@ static int run_report(int argc, char **argv)
 
 const struct command cmd_report = {
 	.name = "report",
-	.summary = "say who shared cache lines with whom, and where",
+	.summary = "show which threads shared cache lines, and where",
 	.usage = "usage: reusetrack report [OPTION...] [DIR]\n\n"
 		 "Prints what was found in the output directory DIR, default "
 		 "out. The program\n"

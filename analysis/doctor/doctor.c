@@ -105,8 +105,8 @@ static void explain_probe(const struct diagnosis *d, const struct probe *p,
 			      : "report it with the kernel version");
 		break;
 	case PROBE_KILLED:
-		WRITE(f->reason, "the trial was ended by signal %d (%s)",
-		      p->error, strsignal(p->error));
+		WRITE(f->reason, "signal %d (%s) ended the trial", p->error,
+		      strsignal(p->error));
 		WRITE(f->advice, "use a later kernel");
 		break;
 	}
@@ -169,8 +169,8 @@ static void check_delivery(struct diagnosis *d)
 	explain_probe(d, &d->blocked, "a task clock",
 		      "a program that blocks SIGTRAP survives sampling", f);
 	if (d->blocked.end == PROBE_KILLED)
-		WRITE(f->advice, "none needed: queued signals are used "
-				 "instead; Linux 5.19 mends it");
+		WRITE(f->advice, "nothing to do: queued signals are used "
+				 "instead; Linux 5.19 fixes it");
 
 	f = new_finding(d->check, &d->checks, "posix_timer", false);
 	explain_probe(d, &d->timer, "",
@@ -185,7 +185,7 @@ static void check_delivery(struct diagnosis *d)
 
 	f = new_finding(d->check, &d->checks, "process_vm_readv", false);
 	explain_probe(d, &d->vm_read, "",
-		      "a process may read its own memory so", f);
+		      "a process can read its own memory this way", f);
 	if (d->vm_read.end == PROBE_REFUSED) {
 		WRITE(f->reason, "process_vm_readv: %s",
 		      strerror(d->vm_read.error));
@@ -264,8 +264,8 @@ static void judge_clock(struct diagnosis *d)
 	WRITE(f->reason, "samples by %s, %s",
 	      trap ? "task-clock with SIGTRAP" : "POSIX timers",
 	      registers ? "watchpoints by debug registers"
-			: "without watchpoints: what two samples meet is "
-			  "detected, which is less");
+			: "without watchpoints: only sharing between two "
+			  "samples is detected, which is less");
 	if (!registers)
 		WRITE(f->advice, "%s", d->registers.advice);
 }

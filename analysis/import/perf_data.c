@@ -171,8 +171,9 @@ int perf_data_open(struct perf_data *d, int fd)
 	if (fstat(fd, &st))
 		return fail_errno(d, errno);
 	if (S_ISDIR(st.st_mode))
-		return perf_data_fail(d, "is a directory, as perf record "
-					 "--threads makes it; record without");
+		return perf_data_fail(
+			d, "is a directory, as perf record --threads makes it; "
+			   "record without --threads");
 	file = S_ISREG(st.st_mode);
 	/* Keep what was read beyond a stream's header for the records. */
 	while (have < STREAM_HEADER_BYTES) {
@@ -192,11 +193,11 @@ int perf_data_open(struct perf_data *d, int fd)
 					 "machine; import reads recordings of "
 					 "x86-64");
 	if (have >= ALIGN && h.magic == MAGIC_OLD)
-		return perf_data_fail(d, "was recorded by a perf of before "
-					 "2012, whose format import does not "
-					 "read");
+		return perf_data_fail(
+			d, "was recorded by a perf from before 2012, whose "
+			   "format import does not read");
 	if (have < STREAM_HEADER_BYTES || h.magic != MAGIC)
-		return perf_data_fail(d, "is no perf.data file");
+		return perf_data_fail(d, "is not a perf.data file");
 	if (h.bytes == STREAM_HEADER_BYTES) {
 		d->stream = true;
 		d->at = STREAM_HEADER_BYTES;

@@ -425,8 +425,8 @@ int perf_data_check(struct perf_data *d)
 	for (size_t i = 1; i < d->events; i++)
 		if (id_place(&d->event[i].attr) < 0 ||
 		    id_place(&d->event[i].attr) != id_place(&d->event[0].attr))
-			return perf_data_fail(d, "has several events and "
-						 "samples that do not say "
-						 "which is theirs");
+			return perf_data_fail(
+				d, "has several events, and samples that do "
+				   "not say which one they belong to");
 	return 0;
 }

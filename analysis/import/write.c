@@ -182,12 +182,12 @@ static void describe_note(struct writer *w, struct cdp_header *h)
 
 	if (im->untimed)
 		put(h->note, sizeof(h->note),
-		    "samples without a time stand in the order of the file, "
-		    "which is not that of several processors: the map of "
-		    "threads is not to be relied on");
+		    "samples without a time keep the order of the file, which "
+		    "mixes up several processors: do not rely on the map of "
+		    "threads");
 	else if (im->no_width)
 		put(h->note, sizeof(h->note),
-		    "samples do not say how wide an access was: two are true "
+		    "samples do not give the width of an access: two are true "
 		    "sharing if they begin at the same byte");
 }
 

@@ -47,9 +47,9 @@ const char *adjacent_lacks(const struct reuse_streams *s)
 {
 	for (size_t i = 0; i < s->profile->processes; i++)
 		if (!strcmp(s->profile->process[i].header.period_unit, "ns"))
-			return "its reuse times are in nanoseconds, and caches "
-			       "are filled by accesses; record with a source "
-			       "that counts them, as -s emu does";
+			return "its reuse times are in nanoseconds, but "
+			       "accesses fill caches; record with a source "
+			       "that counts them, such as -s emu";
 	if (!has_both(s, REUSE_SAMPLED) && !has_both(s, REUSE_COUNTED))
 		return "it has no reuses of lines within threads and between "
 		       "them; record with -m reuse,shared";

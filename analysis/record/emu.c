@@ -78,7 +78,7 @@ static void refuse_privilege(const struct program *p)
 
 	if (!stat(p->loaded, &st) && (st.st_mode & (S_ISUID | S_ISGID)))
 		die("cannot profile %s: it gains privileges when it is "
-		    "executed, and would not under QEMU; profile a copy "
+		    "executed, but would not under QEMU; profile a copy "
 		    "without that, or run it as its owner",
 		    safe_text(p->loaded));
 }
@@ -270,7 +270,7 @@ static char *host_caches_text(void)
 	if (i < n)
 		warn("this machine's %s%s cannot be simulated: %llu bytes, "
 		     "%u ways, lines of %u bytes; --caches takes others",
-		     cache[i].name, i + 1 < n ? " and what is behind it" : "",
+		     cache[i].name, i + 1 < n ? " and the caches after it" : "",
 		     (unsigned long long)cache[i].bytes, cache[i].ways,
 		     cache[i].line_bytes);
 	return text;

@@ -105,7 +105,9 @@ static void check_source(const char *name, const char *value)
 					       "instr", "emu",  NULL };
 
 	if (!strcmp(value, "import"))
-		die("%s import is the verb reusetrack import", name);
+		die("%s: import is not a source; use the verb reusetrack "
+		    "import",
+		    name);
 	check_words(name, value, sources,
 		    "use auto, pebs, ibs, clock, instr or emu");
 	if (strchr(value, ','))
@@ -204,9 +206,9 @@ static void check_caches(const char *name, const char *value)
 	struct cache_sets_config config;
 
 	if (cache_sets_parse(&config, value))
-		die("%s are name, bytes and ways of each, the nearest first, "
-		    "such as 'L1d 49152 12; L2 1048576 16; L3 33554432 16 "
-		    "shared', not '%s'",
+		die("%s needs name, bytes and ways of each cache, the nearest "
+		    "first, such as 'L1d 49152 12; L2 1048576 16; L3 33554432 "
+		    "16 shared', not '%s'",
 		    name, safe_text(value));
 }
 

@@ -89,7 +89,7 @@ static const struct {
 	{ "--slots (COMDET_SLOTS)", "COMDET_SLOTS", NULL, OF_EMU | OF_INSTR,
 	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "--call-paths (COMDET_PATHS)", "COMDET_PATHS", "1", OF_INSTR,
-	  "needs the source instr, whose hooks know them: -s instr" },
+	  "needs the source instr, whose hooks record them: -s instr" },
 	{ "--watch sw (COMDET_WATCH)", "COMDET_WATCH", "sw", OF_INSTR,
 	  "needs the source instr: -s instr" },
 	{ "--watch hw (COMDET_WATCH)", "COMDET_WATCH", "hw",
@@ -133,7 +133,7 @@ static void check_reuse_fits(int source)
 
 	if (!mode || (!strstr(mode, "reuse") && !asks_of_caches())) {
 		if (source == OF_INSTR && is_set("COMDET_PATHS", "1"))
-			die("--call-paths (COMDET_PATHS) are of uses and "
+			die("--call-paths (COMDET_PATHS) needs uses and "
 			    "reuses: add -m reuse, shared or global");
 		return;
 	}

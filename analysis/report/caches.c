@@ -137,12 +137,11 @@ void report_caches_conflicts(struct report *out, const struct mrc_cache *cache,
 	if (!text)
 		return;
 	more = xasprintf(
-		"%sso lines conflict: more of them share a set than it "
-		"has ways, and push each other out while other sets "
-		"have room. Rows or tables a power of two of bytes "
-		"apart do that: pad each row by a cache line, or copy "
-		"what is walked through into a block of its own. The "
-		"source lines are below.",
+		"%sso lines conflict: more of them share a set than it has "
+		"ways, and evict each other while other sets have room. Rows "
+		"or tables that lie a power of two of bytes apart do that: pad "
+		"each row by a cache line, or copy the data that is walked "
+		"through into a block of its own. The source lines are below.",
 		text);
 	fputs("  ", out->out);
 	print_wrapped(out->out, more, 2, 2);

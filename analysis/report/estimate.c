@@ -226,13 +226,14 @@ void report_estimate(struct report *r)
 	if (e.cells > r->top)
 		fprintf(r->out, "  ... and %s more pairs\n",
 			count_text(e.cells - r->top));
-	fputs("  Threads by their start; a to b: stored by a, then met by b.\n",
+	fputs("  Threads by their start; a to b: stored by a, then accessed by "
+	      "b.\n",
 	      r->out);
 	if (few)
 		fprintf(r->out, "  ? fewer than %d samples: a weak figure.\n",
 			FEW_SAMPLES);
-	fputs("  Below, detections are transfers that were watched, each one "
-	      "of many.\n",
+	fputs("  Below, each detection is a watched transfer, which stands for "
+	      "many.\n",
 	      r->out);
 	estimate_release(&e);
 }

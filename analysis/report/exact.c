@@ -244,7 +244,7 @@ char *report_exact_answer(const struct report *r, uint64_t *transfers)
 					      (double)t.transfers));
 	else
 		text = xstrdup("No cache line was moved between threads (each "
-			       "access was looked at).");
+			       "access was checked).");
 	release(&t);
 	return text;
 }

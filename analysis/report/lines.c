@@ -237,8 +237,8 @@ void report_lines(struct report *r)
 			count_text(t->lines - r->top));
 	if (unplaced)
 		fprintf(r->out,
-			"  %s detections are on lines that were not kept "
-			"apart (too many of them).\n",
+			"  %s detections are on lines without a record of "
+			"their own (too many lines).\n",
 			count_text(unplaced));
 }
 
@@ -361,8 +361,8 @@ void report_sites(struct report *r)
 		free(s);
 		return;
 	}
-	report_heading(r, "Source lines (detections of which an access was "
-			  "there)");
+	report_heading(r,
+		       "Source lines (detections with an access at this line)");
 	fprintf(r->out, "%s  %9s %9s  %-7s %-24s %s%s\n", paint(r, PAINT_DIM),
 		"false", "true", "access", "location", "function",
 		paint(r, PAINT_OFF));
@@ -370,7 +370,7 @@ void report_sites(struct report *r)
 		print_source(r, &s[i]);
 	if (n > r->top)
 		fprintf(r->out, "  ... and %s more\n", count_text(n - r->top));
-	fputs("  A detection counts at the store and at the access that met "
+	fputs("  A detection counts at the store and at the access that found "
 	      "it.\n",
 	      r->out);
 	free(s);

@@ -215,7 +215,7 @@ static void report_pairs(struct report *r)
 
 	report_heading(r, "Pairs of threads");
 	print_pairs(r, t->cell, t->cells);
-	fputs("  a then b: stored by a, then met by b.", r->out);
+	fputs("  a then b: stored by a, then accessed by b.", r->out);
 	if (r->profile->merged)
 		fputs(" a = b: among the threads of one row.", r->out);
 	fputc('\n', r->out);

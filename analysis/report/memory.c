@@ -154,8 +154,8 @@ static void print_events(struct report *r, const struct memory_tally *t)
 			interval_words(e));
 		if (e->running < e->enabled)
 			fprintf(r->out,
-				"    had a counter %s of the time: it shared "
-				"it with others\n",
+				"    had a counter %s of the time, which it "
+				"shared with others\n",
 				percent_text((double)e->running,
 					     (double)e->enabled));
 		if (e->lost)

@@ -101,8 +101,8 @@ static void item_registers(struct report *r, const struct cdp_header *h)
 	     h->registers == 1 ? "" : "s", emu ? ", simulated" : "",
 	     h->registers_reason[0] ? ": " : "", safe_text(h->registers_reason),
 	     h->registers ? ""
-			  : ". Without them only what two samples meet is "
-			    "detected, which is less");
+			  : ". Without them only sharing between two samples "
+			    "is detected, which is less");
 }
 
 static void item_start(struct report *r, const struct cdp_header *h)
@@ -179,17 +179,15 @@ void report_method(struct report *r)
 		     "--children includes them",
 		     count_text(missed), missed == 1 ? "" : "s");
 	item(r, "intervals", "%s",
-	     !report_is_estimate(h)
-		     ? "95 %; of the sampling alone, not of what the method "
-		       "favours"
+	     !report_is_estimate(h) ? "95 %; for sampling error only, not for "
+				      "the method's bias"
 	     : strcmp(h->algorithm, "chain") != 0
-		     ? "95 %, of the sampling alone; where whole lines are "
-		       "watched without delay there is no bias"
+		     ? "95 %, for sampling error only; there is no bias where "
+		       "whole lines are watched without delay"
 	     : report_has_traps(r)
-		     ? "95 %, of the sampling and of what the estimator may be "
-		       "off; not of what traps change in the program"
-		     : "95 %, of the sampling and of what the estimator may be "
-		       "off");
+		     ? "95 %, for sampling error and the estimator's bias, not "
+		       "for what traps change in the program"
+		     : "95 %, for sampling error and the estimator's bias");
 }
 
 /*

@@ -156,6 +156,6 @@ void reuse_pairs_print(struct report *out, const struct report_reuse *r,
 		fprintf(out->out,
 			"  below a pair: its share, its mean, the functions "
 			"that are called,\n  innermost first%s\n",
-			recurs ? "; * that call themselves again" : "");
+			recurs ? "; *: it calls itself again" : "");
 	free(pair);
 }

@@ -157,7 +157,7 @@ static void print_rest(struct report *out, const struct report_reuse *r,
 	if (ends > 0 && !r->filter.pairings)
 		fprintf(out->out,
 			"; %s of all misses are first uses\n  of a line, or "
-			"after another's store, and of no site here",
+			"follow another's store, and belong to no site",
 			percent_text(ends, ends + misses));
 	fputs(".\n", out->out);
 }

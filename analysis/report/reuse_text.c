@@ -73,7 +73,7 @@ static void print_notes(struct report *out, const struct report_reuse *r)
 		      "power of two can miss far more than either.\n",
 		      out->out);
 	if (!strcmp(h->source, "emu"))
-		fputs("  Of a 16-byte access QEMU makes two, the second of "
+		fputs("  QEMU splits a 16-byte access in two, the second of "
 		      "which never misses.\n",
 		      out->out);
 	print_wish(out, r);
@@ -145,9 +145,8 @@ static void print_fates(struct report *out, const struct reuse_stream *s,
 	fputc('\n', out->out);
 	if (s->scope == REUSE_SHARED && sums->own > 0)
 		fprintf(out->out,
-			"  %s of the uses met their own core first and are "
-			"left "
-			"out\n",
+			"  %s of the uses were reused by their own core first "
+			"and are left out\n",
 			percent_text(sums->own, sums->own + total));
 	if (reused > 0 && sums->spatial > 0)
 		fprintf(out->out,
@@ -156,9 +155,9 @@ static void print_fates(struct report *out, const struct reuse_stream *s,
 			percent_text(sums->spatial, reused));
 	print_kinds(out, sums);
 	if (s->ns)
-		fputs("  The clock counts no accesses: a use counts by the CPU "
-		      "time around it, times\n  are the thread's CPU time. "
-		      "Miss ratios cannot be told from that.\n",
+		fputs("  The clock does not count accesses: a use is weighted "
+		      "by the CPU time around\n  it, and times are the "
+		      "thread's CPU time. That gives no miss ratios.\n",
 		      out->out);
 }
 

@@ -98,8 +98,8 @@ static char *problem_of(const struct known_module *k)
 				 "shown without names; profile it again",
 				 safe_text(k->path));
 	case MODULE_NOT_ELF:
-		return xasprintf("%s is no ELF file: its addresses are shown "
-				 "without names",
+		return xasprintf("%s is not an ELF file: its addresses are "
+				 "shown without names",
 				 safe_text(k->path));
 	default:
 		return NULL;

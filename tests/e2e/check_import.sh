@@ -154,8 +154,8 @@ fi
 
 # What cannot be imported.
 refuses 'cannot open' absent.data
-refuses 'no perf.data file' share.c
-refuses 'no perf.data file' /dev/null
+refuses 'not a perf.data file' share.c
+refuses 'not a perf.data file' /dev/null
 mkdir directory
 refuses 'is a directory' directory
 head -c 50 intel.data >short.data

@@ -175,10 +175,10 @@ START_TEST(what_cannot_be_read_is_refused_with_its_reason)
 	gen_u64(&g, 0);
 	refused(&g, "2012");
 	g.used = 0;
-	refused(&g, "no perf.data file");
+	refused(&g, "not a perf.data file");
 	gen_u64(&g, 0);
 	gen_u64(&g, 0);
-	refused(&g, "no perf.data file");
+	refused(&g, "not a perf.data file");
 
 	f.arch = "aarch64";
 	perf_file_event(&f, "x", TYPE);
@@ -188,11 +188,11 @@ START_TEST(what_cannot_be_read_is_refused_with_its_reason)
 	f.arch = NULL;
 	perf_file_event(&f, "y", TYPE & ~(uint64_t)PERF_SAMPLE_ID);
 	perf_file_write(&f, &g);
-	refused(&g, "which is theirs");
+	refused(&g, "which one they belong to");
 	f.event[1].attr.sample_type =
 		TYPE & ~(uint64_t)PERF_SAMPLE_ADDR; /* id moved */
 	perf_file_write(&f, &g);
-	refused(&g, "which is theirs");
+	refused(&g, "which one they belong to");
 	f.events = 1;
 	f.data.used = 0;
 	perf_file_write(&f, &g);

@@ -286,7 +286,7 @@ static const struct {
 	  "a debug register has 8 bytes" },
 	{ { "--slice", "100", "true" }, "needs the source emu" },
 	{ { "--algorithm", "chain", "true" }, "needs the source emu" },
-	{ { "-s", "import", "true" }, "the verb reusetrack import" },
+	{ { "-s", "import", "true" }, "use the verb reusetrack import" },
 	{ { "-s", "clock,emu", "true" }, "takes one source" },
 	{ { "--ldlat", "30", "true" }, "needs the source pebs" },
 	{ { "--ldlat", "70000", "true" }, "--ldlat must be a whole number" },

@@ -138,7 +138,7 @@ START_TEST(what_traps_change_is_said)
 	text = report(NULL, NULL);
 	ck_assert_int_eq(verb_says(text, "several times too high"),
 			 cases[_i].says);
-	ck_assert_int_eq(verb_says(text, "not of what traps change"),
+	ck_assert_int_eq(verb_says(text, "not for what traps change"),
 			 cases[_i].says);
 	free(text);
 }

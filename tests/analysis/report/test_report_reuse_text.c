@@ -264,7 +264,7 @@ START_TEST(only_kinds_that_there_are_can_be_asked_for)
 	fake_end(&fake);
 	v = VERB(cmd_report, "report", "-k", "RAW", fake.dir);
 	ck_assert_int_eq(v.status, 1);
-	ASSERT_SAYS(v.err, "there are none; record with -m reuse");
+	ASSERT_SAYS(v.err, "there is none; record with -m reuse");
 	verb_free(&v);
 }
 END_TEST
