@@ -291,8 +291,11 @@ endif
 TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store \
 	%/test_exact %/test_exact_quick %/test_path_table %/test_reuse_race \
 	%/test_reuse_exact %/test_transfer_race,$(UNIT:.c=))
+# A simulation whose sums need millions of steps says so in its first comment
+# ("plain only: REASON"): other tests run the same code under AddressSanitizer.
+PLAIN_ONLY := $(shell grep -l '^ \* plain only: ' $(UNIT))
 SUITE_unit := $(UNIT:%.c=build/%)
-SUITE_asan := $(UNIT:%.c=build/san-address/%)
+SUITE_asan := $(patsubst %.c,build/san-address/%,$(filter-out $(PLAIN_ONLY),$(UNIT)))
 SUITE_tsan := $(TSAN_TESTS:%=build/san-thread/%)
 SUITE_scripts := $(SCRIPTS)
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))

@@ -7,6 +7,8 @@
 # out/ that cannot be made: the program's output and status never change, the
 # report or one line on stderr names what is weaker or why nothing was
 # measured, and doctor says the same.
+#
+# serial: it counts what two threads do at the same time
 
 . "$(dirname "$0")/e2e.sh"
 words=$B/microbench/words

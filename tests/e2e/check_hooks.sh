@@ -11,6 +11,8 @@
 # counting runtime has seen is compared with what the case did. As a control,
 # the same comparison must fail for a preload that claims the signal and hooks
 # nothing.
+#
+# serial: its programs wait for each other by the clock
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

@@ -4,6 +4,8 @@
 # check_pairs - four threads, 0 with 1 and 2 with 3: the other cells stay empty
 #
 # At five times the default rate, to be done sooner; FREQ takes another.
+#
+# serial: it counts what four threads do at the same time
 
 . "$(dirname "$0")/e2e.sh"
 

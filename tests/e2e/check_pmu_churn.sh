@@ -13,6 +13,8 @@
 # at the end of thousands of threads than of a few, or less, where another thread
 # took the first one's registers. Processes that only burn time keep all
 # processors busy meanwhile.
+#
+# serial: it keeps all processors busy
 
 . "$(dirname "$0")/e2e.sh"
 . "$(dirname "$0")/burn.sh"

@@ -6,6 +6,8 @@
 # The sign of reusetrack predict --adjacent-line-prefetch and the times of two
 # machines of which one prefetches, over the same accesses of the same run
 # (tests/emu/adjacent_plugin.c). The simulation knows nothing of reuses.
+#
+# serial: it measures how long loads take
 
 . "$(dirname "$0")/e2e.sh"
 

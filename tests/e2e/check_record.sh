@@ -6,6 +6,8 @@
 # Exit status, arguments, output, environment, signals and job control of a
 # program are the same under record; its failures have statuses of their own;
 # and the output directory is where it says.
+#
+# serial: it sends signals a fixed time after a program began
 
 . "$(dirname "$0")/e2e.sh"
 cd "$WORK" || exit 1

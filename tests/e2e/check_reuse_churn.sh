@@ -11,6 +11,8 @@
 # the program prints and its status must be those without us. Processes that
 # only burn time keep all processors busy meanwhile. CHURN=N repeats all that N
 # times.
+#
+# serial: it keeps all processors busy
 
 . "$(dirname "$0")/e2e.sh"
 . "$(dirname "$0")/burn.sh"

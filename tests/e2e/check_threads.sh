@@ -5,6 +5,8 @@
 #
 # No descriptor runs out (with the usual limit of 1,024), at most 64 KiB of
 # resident memory a live thread, and every thread is in the report.
+#
+# serial: it counts samples of threads that run for 40 ms
 
 . "$(dirname "$0")/e2e.sh"
 help=$B/tests/programs/help_threads

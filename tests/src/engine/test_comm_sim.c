@@ -5,6 +5,9 @@
  * comm_sim.h asserts of every single detection that it names a store that was
  * sampled by another thread, that both accesses are on the line, and that its
  * kind is what the bytes say. Here are claims about the whole.
+ *
+ * plain only: the claims are about sums over millions of accesses. test_comm
+ * and test_comm_watch take the same paths under AddressSanitizer.
  */
 #include <check.h>
 #include <errno.h>

@@ -5,6 +5,9 @@
  * Both see the same streams. A claim about a mean is judged by its standard
  * error over the seeds, and the error itself must be small, or the claim
  * would hold for anything. Seeds are fixed: what passes here passes always.
+ *
+ * plain only: the claims are about means over hundreds of millions of accesses.
+ * The other tests of transfer take the same paths under AddressSanitizer.
  */
 #include <check.h>
 #include <math.h>
