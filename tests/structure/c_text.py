@@ -2,13 +2,13 @@
 """
 c_text - just enough C to find includes, declarations and lines of code
 
-There is no preprocessor here: a declaration that a macro makes is not seen,
-and of #if and #else both sides are.
+It does not run the preprocessor. So it misses declarations that macros make,
+and it sees both sides of #if and #else.
 """
 
 import re
 
-# Comments, strings and characters, in one pass so that none hides another.
+# One pass for comments, strings and characters: each may look like another's end.
 _OPAQUE = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 _DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.M)

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-check - how the sources are laid out: who knows whom, and nothing twice
+check - hold the sources to the rules of structure
 
     check.py [--report] [--top TREE] [--build BUILD] [CHECK...]
 
-The checks are folders, circles, headers, lengths and repeats; all of them if
-none is named. Symbols are read from the objects in BUILD. With --report the
-exit status is 0 whatever is found. CONTRIBUTING.md and docs/design.md have the
-rules.
+The checks are folders, circles, headers, lengths and repeats; without a name
+all of them run. They read symbols from the objects in BUILD. With --report the
+exit status is always 0. CONTRIBUTING.md and docs/design.md have the rules.
 """
 
 import argparse
@@ -62,7 +61,7 @@ def main():
         print(wrong)
         count += 1
     if given.report:
-        print(f'{count} things to put right')
+        print(f'{count} found')
     return 1 if count and not given.report else 0
 
 

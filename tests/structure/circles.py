@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-circles - no file uses symbols of another that, over others, uses its own
+circles - no two files use symbols of each other, directly or through others
 
 Only files that are linked together count.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-exceptions - what the checks let pass, each with its reason in exceptions.txt
+exceptions - the mistakes that exceptions.txt allows, each with a reason
 """
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-folders - who may include whom, and which library
+folders - which folder may include which, and use which library
 
 The table of folders in docs/design.md is the rule. A header is included, and
 a function or variable of another file used, only from the same folder, from
@@ -119,7 +119,7 @@ def check_table(tree, rule):
 
 
 def check_order(rule):
-    """No folder may, over others, know itself."""
+    """No folder may know itself through others."""
     done = set()
 
     def follow(name, path):
@@ -162,8 +162,8 @@ def _check_system_header(rule, name, folder, header):
 
 def check_symbols(tree, rule):
     """
-    What each object uses is of a folder that it may know, of a library that
-    it may use, of libc or of the compiler.
+    Each symbol that an object uses must come from a folder that it may know, a
+    library that it may use, libc or the compiler.
     """
     definers = {}
     for source, obj in tree.objects.items():
@@ -185,8 +185,8 @@ def check_symbols(tree, rule):
 
 def linked_with(source, definers, in_libc):
     """
-    Those of @definers that @source is linked with. One of another product
-    counts too, where the symbol is no function of libc.
+    Those of @definers that @source is linked with. If there are none, and libc
+    does not define the symbol either, @source uses one of another product.
     """
     product = tree_module.product(source)
     ours = [d for d in definers if tree_module.product(d) in

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-headers - one header a module, and no file too long
+headers - one header for each module, and no file too long
 
 X.h declares only functions and variables that X.c or X_*.c of the same folder
 defines. X_internal.h does too, and only the files of X and tests include it. A

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-repeats - lines that stand in two files
+repeats - lines that two files share
 
 Six lines in a row that two files share are one piece of code written twice;
 in two files of tests, eight. In functions, lines of the same shape count:

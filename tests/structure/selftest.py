@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-selftest - the checks find what they look for
+selftest - the checks find each kind of mistake
 
-In a small tree everything is right: no check complains. Then one thing at a
-time is wrong, and the check of that kind must say so.
+The checks must accept a small tree without a mistake. Then each case adds one
+mistake, and the checks must report it.
 """
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-tree - the sources of the project, their includes and the symbols of their objects
+tree - the files of the project, what they include, and their objects' symbols
 """
 
 import os
@@ -12,7 +12,7 @@ PARTS = ('src', 'preload', 'analysis', 'microbench', 'tests')
 
 
 class Object:
-    """What one object defines for others, and needs of them: no weak symbol."""
+    """The symbols that an object defines and needs. Weak needs do not count."""
 
     def __init__(self):
         self.defines = set()
@@ -21,8 +21,8 @@ class Object:
 
 def product(source):
     """
-    What @source is linked into: libcomdet.so, QEMU's plugin, both, the library
-    of the hooks or reusetrack; src/ goes into all of them.
+    The product that @source is linked into. 'common' goes into libcomdet.so
+    and QEMU's plugin, 'src' into all but the library of hooks.
     """
     for folder, name in (('preload/emu/', 'plugin'), ('preload/common/', 'common'),
                          ('preload/instr/runtime/', 'hooks')):
