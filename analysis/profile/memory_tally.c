@@ -18,7 +18,7 @@ static void add(uint64_t *sum, uint64_t n)
 	*sum = sat_add(*sum, n);
 }
 
-static void add_record(struct memory_sum *s, const struct cdp_memory_tally *t)
+static void add_sum(struct memory_sum *s, const struct memory_sum *t)
 {
 	add(&s->samples, t->samples);
 	add(&s->periods, t->periods);
@@ -32,18 +32,21 @@ static void add_record(struct memory_sum *s, const struct cdp_memory_tally *t)
 		s->latency_max = t->latency_max;
 }
 
-static void add_sum(struct memory_sum *s, const struct memory_sum *t)
+static void add_record(struct memory_sum *s, const struct cdp_memory_tally *t)
 {
-	add(&s->samples, t->samples);
-	add(&s->periods, t->periods);
-	s->periods_squared += t->periods_squared;
-	add(&s->hitm, t->hitm);
-	add(&s->locked, t->locked);
-	add(&s->tlb_miss, t->tlb_miss);
-	add(&s->latencies, t->latencies);
-	add(&s->latency_sum, t->latency_sum);
-	if (t->latency_max > s->latency_max)
-		s->latency_max = t->latency_max;
+	struct memory_sum one = {
+		.samples = t->samples,
+		.periods = t->periods,
+		.periods_squared = t->periods_squared,
+		.hitm = t->hitm,
+		.locked = t->locked,
+		.tlb_miss = t->tlb_miss,
+		.latencies = t->latencies,
+		.latency_sum = t->latency_sum,
+		.latency_max = t->latency_max,
+	};
+
+	add_sum(s, &one);
 }
 
 /* A record and its process, for sorting. */

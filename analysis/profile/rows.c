@@ -132,24 +132,25 @@ void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
 	free(index);
 }
 
-static const struct profile *ordering; /* of the comparison below */
-
-static int compare_processes(const void *a, const void *b)
+/* The functions for sorted_indices() compare indices of @profile. */
+static int compare_processes(const void *a, const void *b, void *profile)
 {
+	const struct profile *p = profile;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	uint64_t x = ordering->process[i].header.start_mono;
-	uint64_t y = ordering->process[j].header.start_mono;
+	uint64_t x = p->process[i].header.start_mono;
+	uint64_t y = p->process[j].header.start_mono;
 
 	if (x != y)
 		return x < y ? -1 : 1;
 	return (i > j) - (i < j);
 }
 
-static int compare_threads(const void *a, const void *b)
+static int compare_threads(const void *a, const void *b, void *profile)
 {
+	const struct profile *p = profile;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct thread_row *x = &ordering->thread[i];
-	const struct thread_row *y = &ordering->thread[j];
+	const struct thread_row *x = &p->thread[i];
+	const struct thread_row *y = &p->thread[j];
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
@@ -159,15 +160,15 @@ static int compare_threads(const void *a, const void *b)
 }
 
 /* The numbers 0 to n - 1 ordered by @compare. */
-static uint32_t *sorted_indices(const struct profile *p, size_t n,
-				int (*compare)(const void *, const void *))
+static uint32_t *sorted_indices(struct profile *p, size_t n,
+				int (*compare)(const void *, const void *,
+					       void *))
 {
 	uint32_t *index = xcalloc(n, sizeof(*index));
 
 	for (size_t i = 0; i < n; i++)
 		index[i] = i;
-	ordering = p;
-	qsort(index, n, sizeof(*index), compare);
+	qsort_r(index, n, sizeof(*index), compare, p);
 	return index;
 }
 
@@ -279,10 +280,11 @@ static int compare_kin(const struct thread_row *x, const struct thread_row *y)
 	return order;
 }
 
-static int compare_for_merge(const void *a, const void *b)
+static int compare_for_merge(const void *a, const void *b, void *profile)
 {
+	const struct profile *p = profile;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	int order = compare_kin(&ordering->thread[i], &ordering->thread[j]);
+	int order = compare_kin(&p->thread[i], &p->thread[j]);
 
 	return order ? order : (i > j) - (i < j);
 }
