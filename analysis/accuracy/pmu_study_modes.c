@@ -89,11 +89,10 @@ static void put_in_kernel(struct pmu_study *p, struct pmu_study_table *t,
 
 void pmu_study_exec_mode(struct pmu_study *p)
 {
-	struct pmu_study_table *t = pmu_study_table_new(
-		p,
+	static const char title[] =
 		"Exec-Mode: samples with an instruction of the kernel's, 0 "
-		"expected,\n  and of 100 at the load in user space",
-		"samples");
+		"expected,\n  and of 100 at the load in user space";
+	struct pmu_study_table *t = pmu_study_table_new(p, title, "samples");
 	struct pmu_study_row *row =
 		pmu_study_row_new(p, "exec_mode", "", 1e3, 1000, 1, 0);
 
