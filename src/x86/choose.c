@@ -2,23 +2,23 @@
 /*
  * choose - from a clock interrupt to one access
  *
- * Interrupts do not land evenly: they favour what follows a slow instruction.
- * A choice is unbiased all the same if it is uniform over a path that ends
- * where it began, for every iteration of a loop then has the same chance
- * wherever the interrupt fell. So windows are closed where possible:
+ * Interrupts are not spread evenly: they favour the instruction after a slow
+ * one. The choice is unbiased nevertheless if it is uniform over a path that
+ * ends where it began, because each access of a loop's iteration then has the
+ * same chance, wherever the interrupt came. So windows are closed if possible:
  *
- *  - interp_run ends a window at the starting instruction;
- *  - a path that is blocked at an instruction it has passed before is closed
- *    from there on, and the accesses before its first visit are left out;
- *  - a path that is blocked elsewhere is continued by a breakpoint if there
- *    is nothing else to choose from or the thread has saved up the credit for
- *    it, so that blocked loops are seen whole now and then.
+ *  - interp_run ends a window at the starting instruction.
+ *  - If a path is blocked at an instruction that it has passed before, the
+ *    window is the part since the first visit of that instruction.
+ *  - If a path is blocked elsewhere, a breakpoint continues it, provided that
+ *    there is nothing else to choose from or the thread has saved up the
+ *    credit. So blocked loops are seen completely now and then.
  *
- * Only what is left over is chosen from a path that is cut.
+ * In the remaining cases the choice is from a path that was cut.
  *
- * A length is relied on after CONFIRMATIONS equal measurements. Where the
- * path depends on data the length varies, and there an index drawn beforehand
- * would favour what is near the starting instruction.
+ * A length is used after CONFIRMATIONS equal measurements. If the path depends
+ * on data, the length varies, and drawing the index first would favour
+ * accesses near the starting instruction.
  */
 #include <stdatomic.h>
 
@@ -30,16 +30,16 @@ enum {
 	LENGTHS = 4096,
 	CONFIRMATIONS = 3,
 	CONFIRMED_MAX = 255,
-	MEASURE_ANEW = 8,      /* one in so many */
+	MEASURE_ANEW = 8,      /* measure one in so many windows again */
 	BREAKPOINT_CREDIT = 2, /* samples that earn one breakpoint */
 	CREDIT_MAX = 4 * BREAKPOINT_CREDIT,
 };
 
 /*
- * Length of the complete window from an instruction: [63:16] its address,
- * [15:8] accesses, [7:0] how often in a row. Any thread reads and writes an
- * entry at any time. A word is whole, and one that is overwritten by another
- * address or another thread costs a measurement.
+ * Length of the complete window from an instruction. Bits [63:16]: address of
+ * the instruction, [15:8]: accesses, [7:0]: how many times in a row. Any thread
+ * may read and write an entry at any time. An entry is one atomic word; if
+ * another address or thread overwrites it, the length is measured again.
  */
 static _Atomic uint64_t lengths[LENGTHS];
 
@@ -74,11 +74,11 @@ static void take(const struct choose *c, uint32_t i, struct choice *out)
 {
 	out->what = CHOSEN;
 	out->access = *interp_access(c->interp, i);
-	/* A stand-in for a stalled access is not counted as a uniform one. */
+	/* A stand-in for a stalled access does not count as uniform. */
 	out->kind = c->wanted_stalled ? SAMPLE_STALLED : SAMPLE_UNIFORM;
 }
 
-/* Any access from number @first on, with equal chances. */
+/* Take any access from number @first on, with equal chances. */
 static void take_any(struct choose *c, uint32_t first, enum loss_cause cause,
 		     struct choice *out)
 {
@@ -102,7 +102,7 @@ static bool take_breakpoint(struct choose *c, bool empty, struct choice *out)
 	    (!empty && (c->wanted_stalled || c->credit < BREAKPOINT_CREDIT)))
 		return false;
 	if (ip == c->start && !c->breakpoints_used)
-		return false; /* the thread is there, and it did not help */
+		return false; /* the thread is already there */
 	c->credit -=
 		c->credit < BREAKPOINT_CREDIT ? c->credit : BREAKPOINT_CREDIT;
 	c->breakpoints_used++;
@@ -119,7 +119,7 @@ static void complete(struct choose *c, enum interp_end end, struct choice *out)
 	if (!c->breakpoints_used && !c->stop_at && !c->wanted_stalled && n)
 		length_learn(c->start, n);
 	if (c->wanted_stalled && end == INTERP_CLOSED && n)
-		take(c, n - 1, out); /* what leads to the interrupted one */
+		take(c, n - 1, out); /* the one before the interrupted one */
 	else
 		take_any(c, 0, LOSS_NO_ACCESS, out);
 }

@@ -2,22 +2,22 @@
 /*
  * choose - from a clock interrupt to one access
  *
- * An interrupt is not an access. Half of the samples (tagged apart) take the
- * access that the interrupted thread waited for: the instruction before the
- * interrupted one, found by decoding backwards. The others are chosen
- * uniformly in a window of upcoming accesses (interp/interp.h). The length of a
- * complete window is remembered per instruction once it has proved constant,
- * so that next time the index is drawn first and interpretation stops there;
- * one in eight is measured anew. Where the path is blocked by a value we
- * cannot compute, and was not there before, an execution breakpoint on the
- * blocking instruction lets the program go there by itself. Breakpoints are
- * rationed to one for two samples, except where there is nothing else.
+ * An interrupt is not an access. Half of the samples, marked as stalled, take
+ * the access that the interrupted thread waited for: that of the instruction
+ * before the interrupted one, found by decoding backwards. The others are
+ * uniform: each access in a window of coming accesses (interp/interp.h) has
+ * the same chance. Once the window from an instruction has proved to have the
+ * same length each time, the index is drawn first and interpretation stops
+ * there; one window in eight is measured again. If the path is blocked by a
+ * value that cannot be computed, at an instruction not passed before, an
+ * execution breakpoint there lets the program compute it. There is at most one
+ * breakpoint for two samples, except where nothing else can be chosen.
  *
- * Where the stalled access is unknown, the stand-in is the next access made
- * at the same place of the loop, or any of a short window (interp_shorten: it
- * would cost as much as the uniform ones and is worth less). It is tagged as
- * stalled: where this happens depends on the code, so among the uniform ones
- * it would give some code twice the weight of other code.
+ * If the stalled access is unknown, a stand-in is taken: the next access at
+ * the same place of the loop, or any of a short window (interp_shorten; a full
+ * window costs as much as a uniform sample and is worth less here). Stand-ins
+ * are marked as stalled. How often they occur depends on the code; counted as
+ * uniform, they would give some code twice the weight of other code.
  *
  * Context: handler of the thread that owns the struct choose.
  */
@@ -37,9 +37,9 @@ enum {
 };
 
 enum chosen {
-	CHOSEN,            /* one access, its kind told */
+	CHOSEN,            /* access and kind are set */
 	CHOSEN_BREAKPOINT, /* arm one at breakpoint_ip, then choose_resume */
-	CHOSEN_NOTHING,    /* cause tells why */
+	CHOSEN_NOTHING,    /* cause says why */
 };
 
 struct choice {
@@ -55,27 +55,27 @@ struct choose {
 	struct rng *rng;
 	struct interp *interp;
 	uint32_t stalled_percent; /* of samples, default 50 */
-	bool breakpoints;         /* may CHOSEN_BREAKPOINT be answered? */
+	bool breakpoints;         /* CHOSEN_BREAKPOINT may be returned */
 	/* below: private to choose.c */
 	uint32_t breakpoints_used;
 	uint32_t credit;  /* of breakpoints, in quarters */
 	uint64_t start;   /* instruction the window began on */
 	uint32_t stop_at; /* access drawn beforehand, 0: none */
 	bool wanted_stalled;
-	bool waiting; /* for a breakpoint */
+	bool waiting; /* for a breakpoint to be reached */
 };
 
-/* A sample: the thread was interrupted at @cpu. */
+/* Choose an access for a thread that was interrupted at @cpu. */
 void choose_start(struct choose *c, const struct cpu_state *cpu,
 		  const struct memory *mem, struct choice *out);
 
-/* The execution breakpoint was reached; @cpu is there. */
+/* Go on after the execution breakpoint was reached with registers @cpu. */
 void choose_resume(struct choose *c, const struct cpu_state *cpu,
 		   const struct memory *mem, struct choice *out);
 
 /*
- * The breakpoint will not be reached (the next sample came first, or it could
- * not be armed): choose among what is already exact.
+ * Choose among the accesses found so far, because the breakpoint could not be
+ * armed or the next sample came first.
  */
 void choose_abandon(struct choose *c, struct choice *out);
 

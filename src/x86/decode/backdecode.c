@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backdecode - the instruction before an instruction
+ * backdecode - find the instruction before an instruction
  *
- * Instruction lengths synchronize: decoding from almost any byte runs into
- * the true boundaries after a few instructions. So every byte from which the
- * 48 to 64 bytes before an address can be decoded up to it votes for the
- * length of the last instruction, and a clear majority wins. A chain that
- * meets what compiled code does not contain has no vote.
+ * Decoding from almost any byte reaches the true instruction boundaries after
+ * a few instructions. So each of the bytes 49 to 64 before an address starts a
+ * chain of instructions; one that ends exactly at the address votes for the
+ * length of its last instruction, and a clear majority wins. A chain that
+ * contains an instruction not found in compiled code has no vote.
  *
- * The instruction found is the one before in memory. It is the one executed
- * before unless the address is a branch target; branches to it are looked for
- * nearby, further away each time the address comes back, and any that is
- * found makes the answer unclear.
+ * The instruction found is the one before in memory. It is also the one
+ * executed before, unless the address is a branch target. Branches to the
+ * address are searched for nearby, and a little further away each time the
+ * address is asked for again. If there is one, the answer is "unclear".
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -32,14 +32,15 @@ enum {
 	KNOWN_ENTRIES = 8192,
 };
 
-/* What a function that may be called through a pointer begins with. */
+/* The first instruction of a function that may be called through a pointer. */
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
 /*
- * What was found out about an address: [63:17] address, [16:9] check of the
- * bytes before it, [8:5] rings searched for branches to it, [4] one was
- * found, [3:0] length of the instruction before. Two addresses that share an
- * entry take it from each other; one atomic word is always whole.
+ * A cache of answers. Bits [63:17] of an entry: address, [16:9]: check of the
+ * bytes before it, [8:5]: rings searched for branches to it, [4]: one was
+ * found, [3:0]: length of the instruction before. An entry is one atomic word,
+ * so it is always consistent; an address that shares an entry with another
+ * replaces it.
  */
 static _Atomic uint64_t known[KNOWN_ENTRIES];
 
@@ -64,11 +65,11 @@ int backdecode_at(const struct code_before *c, uint32_t back, struct insn *insn)
 			    insn);
 }
 
-/* What was found out about the instruction at each byte before an address. */
+/* The instruction at each byte before an address, indexed by bytes back. */
 struct chains {
-	uint8_t length[BACK_BYTES + 1]; /* by bytes back */
-	uint8_t last[BACK_BYTES + 1];   /* of the chain; UNTRIED, or no vote */
-	bool branches[BACK_BYTES + 1];  /* to the address */
+	uint8_t length[BACK_BYTES + 1];
+	uint8_t last[BACK_BYTES + 1];  /* length of the chain's last one */
+	bool branches[BACK_BYTES + 1]; /* to the address */
 };
 
 enum {
@@ -76,7 +77,7 @@ enum {
 	UNTRIED = 0xff
 };
 
-/* ud2, syscall, int3, hlt: what compiled code has of that kind. */
+/* ud2, syscall, int3, hlt: the FLOW_SYSTEM instructions of compiled code. */
 static bool compiled_system(const struct insn *insn)
 {
 	const uint8_t *b = insn->bytes;
@@ -85,7 +86,7 @@ static bool compiled_system(const struct insn *insn)
 	       b[0] == 0xcc || b[0] == 0xf4;
 }
 
-/* Follow the chain from @back bytes before up to the address. */
+/* Decode the chain that starts @back bytes before the address. */
 static uint8_t follow(const struct code_before *c, uint32_t back,
 		      struct chains *t)
 {
@@ -110,7 +111,7 @@ static uint8_t follow(const struct code_before *c, uint32_t back,
 		b -= insn.len;
 	}
 	last = t->last[b];
-	/* Once more, to tell all of the chain. */
+	/* Record the outcome for every member of the chain. */
 	for (; back != b; back = next) {
 		next = back - t->length[back];
 		t->last[back] = last;
@@ -119,8 +120,9 @@ static uint8_t follow(const struct code_before *c, uint32_t back,
 }
 
 /*
- * The length of the instruction that ends at the address, 0 if unclear.
- * *@targeted: one of the instructions before it branches to the address.
+ * Return the length of the instruction that ends at the address, 0 if the vote
+ * is unclear. *@targeted: one of the instructions before it branches to the
+ * address.
  */
 static uint32_t elect(const struct code_before *c, bool *targeted)
 {
@@ -248,7 +250,7 @@ uint32_t backdecode_previous(const struct memory *mem,
 		if (length && !*targeted)
 			*targeted = targeted_ahead(mem, c->ip);
 	}
-	/* A little further each time the address comes back. */
+	/* Search a little further each time the address is asked for. */
 	if (length && !*targeted && ring < RINGS) {
 		*targeted = targeted_from_afar(mem, c->ip, ring);
 		ring++;
@@ -301,8 +303,8 @@ static bool explicit_access(const struct insn *insn)
 }
 
 /*
- * Registers as they were before @insn, as far as its addresses need them,
- * from those after it. False if they cannot be known.
+ * Turn the registers after @insn into those before it, as far as its addresses
+ * need them. False if they cannot be known.
  */
 static bool rewind_registers(const struct insn *insn, struct cpu_state *cpu)
 {
@@ -324,7 +326,7 @@ static bool rewind_registers(const struct insn *insn, struct cpu_state *cpu)
 
 		if (m->kind != MEM_STACK_PUSH && m->kind != MEM_STACK_POP)
 			continue;
-		/* After leave, enter and pop rsp it is not known where. */
+		/* After leave, enter and pop rsp the old rsp is lost. */
 		if (m->base != GPR_RSP || writes_register(insn, GPR_RSP))
 			return false;
 		if (m->kind == MEM_STACK_PUSH)

@@ -2,12 +2,12 @@
 /*
  * backdecode_trap - the access that hit a watchpoint
  *
- * The trap comes after the access, so the instruction is the one before the
+ * The trap comes after the access. So the instruction is the one before the
  * program counter, or a call, return or jump through memory that led there, or
- * a repeated string instruction that is still at work. (A branch that accesses
- * no memory cannot have led there: the trap would have come before it.) An
- * answer is given only if exactly one access explains the watched bytes; the
- * winner of the vote is asked first.
+ * a repeated string instruction that is not finished. (A branch that accesses
+ * no memory cannot have led there, because the trap would have come before
+ * it.) There is an answer only if exactly one access explains the watched
+ * bytes; the winner of the vote is tried first.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "width.h"
 #include "src/base/signal_safe.h"
 
-/* Where the call @insn, executed with @cpu, goes; false if not known. */
+/* The target of the call @insn executed with @cpu; false if not known. */
 static bool call_target(const struct insn *insn, const struct cpu_state *cpu,
 			const struct memory *mem, uint64_t *target)
 {
@@ -40,7 +40,7 @@ static bool call_target(const struct insn *insn, const struct cpu_state *cpu,
 	}
 }
 
-/* What is watched, and what explains the trap so far. */
+/* The watched bytes, and the access that explains the trap so far. */
 struct search {
 	uint64_t addr;
 	uint32_t len;
@@ -58,7 +58,7 @@ static void explain(struct search *s, const struct access *a)
 		return;
 	if (s->found && s->access.addr == a->addr && s->access.len == a->len &&
 	    s->access.flags == a->flags) {
-		/* The longer of two: a prefix belongs to what follows it. */
+		/* The longer one has a prefix, which is part of it. */
 		s->access.ip = a->ip;
 		return;
 	}
@@ -66,7 +66,7 @@ static void explain(struct search *s, const struct access *a)
 		s->access = *a;
 }
 
-/* Is @insn a load into a general register, and does it extend the sign? */
+/* True if @insn loads a general register; *@sign if it extends the sign. */
 static bool plain_load(const struct insn *insn, bool *sign)
 {
 	const uint8_t *b = insn->bytes, *end = b + insn->len;
@@ -86,7 +86,7 @@ static bool plain_load(const struct insn *insn, bool *sign)
 	return *b == 0x8b || *b == 0x63;
 }
 
-/* Addresses are told apart by no more than that by which @reg scales. */
+/* Possible addresses differ by a multiple of this, the scale of @reg. */
 static uint64_t address_step(const struct mem_operand *m, uint32_t reg)
 {
 	if (m->index != reg)
@@ -96,7 +96,7 @@ static uint64_t address_step(const struct mem_operand *m, uint32_t reg)
 	return m->scale == 1 ? 2 : 1;
 }
 
-/* Are the watched bytes of a word that a jump through it leads here by? */
+/* True if the watched word is a pointer to the current program counter. */
 static bool leads_here(const struct search *s, const struct cpu_state *cpu,
 		       const struct memory *mem)
 {
@@ -107,11 +107,11 @@ static bool leads_here(const struct search *s, const struct cpu_state *cpu,
 }
 
 /*
- * A load that overwrote a register of its own address, mov rax, [rax]. The
- * watched bytes leave few addresses, the scale of an index fewer, and the
- * value that was loaded must be there. If it is at one of them, the load was
- * from there; if it is at several, the instruction is known and its address is
- * not. That it is aligned proves nothing: compressors compare words anywhere.
+ * A load may overwrite a register of its own address, as mov rax, [rax] does.
+ * The watched bytes leave few possible addresses, and the scale of an index
+ * fewer. If exactly one of them holds the value that was loaded, that is the
+ * address; if several do, only the instruction is known. Alignment does not
+ * help to choose, as compressors compare words at any address.
  */
 enum chase {
 	CHASE_NONE,
@@ -164,7 +164,7 @@ static enum chase chase(const struct search *s, const struct insn *insn,
 	return matches ? CHASE_SOMEWHERE : CHASE_NONE;
 }
 
-/* @insn, whose last bytes precede the program counter or which goes on. */
+/* Try @insn, which ends at the program counter or still repeats there. */
 static void try_instruction(struct search *s, const struct insn *insn,
 			    const struct cpu_state *cpu)
 {
@@ -175,7 +175,7 @@ static void try_instruction(struct search *s, const struct insn *insn,
 		explain(s, &all[i]);
 }
 
-/* A call led to @target: does that jump through memory to here? */
+/* A call led to @target: try whether that jumps through memory to here. */
 static void try_jump(struct search *s, uint64_t target,
 		     const struct cpu_state *cpu, const struct memory *mem)
 {
@@ -198,8 +198,9 @@ static void try_jump(struct search *s, uint64_t target,
 }
 
 /*
- * Arrived by a call: its return address is on top of the stack. It may have
- * gone to a jump through memory, as those to other libraries do.
+ * If the thread arrived by a call, the return address is on top of the stack.
+ * The call may have led to a jump through memory, as in calls to other
+ * libraries.
  */
 static void try_call(struct search *s, const struct cpu_state *cpu,
 		     const struct memory *mem)
@@ -229,15 +230,15 @@ static void try_call(struct search *s, const struct cpu_state *cpu,
 		n = decode_accesses(&insn, &before, all);
 		for (int i = 0; i < n; i++)
 			explain(s, &all[i]);
-		/* A longer one has a prefix that belongs to what precedes. */
+		/* What looks like a prefix of it belongs to the one before. */
 		return;
 	}
 }
 
 /*
- * Arrived by a return: the word below the stack pointer holds the program
- * counter, and a call precedes it. That call's address stands for the
- * unknown one of the return.
+ * If the thread arrived by a return, the word below the stack pointer holds
+ * the program counter, and a call ends there. The call's address is given in
+ * place of the return's, which is not known.
  */
 static void try_return(struct search *s, const struct cpu_state *cpu,
 		       const struct memory *mem, const struct code_before *code)
@@ -281,7 +282,7 @@ int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,
 
 	backdecode_read(mem, cpu->rip, &code);
 	length = backdecode_previous(mem, &code, &targeted);
-	/* The clear winner of the vote explains it: done. */
+	/* Usually the winner of the vote explains the trap. */
 	if (length && !backdecode_at(&code, length, &insn) &&
 	    insn.flow == FLOW_NEXT) {
 		try_instruction(&s, &insn, cpu);
@@ -307,7 +308,7 @@ int backdecode_trapped(const struct cpu_state *cpu, const struct memory *mem,
 				try_instruction(&s, &insn, cpu);
 		}
 	}
-	/* The load explains any trap there: what has an address goes first. */
+	/* This load would explain any trap, so it is tried last. */
 	if (!s.found && chased == CHASE_SOMEWHERE)
 		explain(&s, &load);
 	if (s.found != 1)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert - from what Zydis says to struct insn
+ * convert - from what Zydis decoded to struct insn
  *
- * Zydis describes operands well. What it does not say, or says differently
- * from what the processor does to memory, is put right here: string
- * instructions' registers, xlat, bit strings, pops into rsp-relative memory,
- * which operands are only addresses, and which masks suppress accesses.
+ * Zydis describes operands well. This file adds what Zydis leaves out and
+ * corrects what differs from the processor's accesses: the registers of string
+ * instructions, xlat, bit strings, pops into rsp-relative memory, operands
+ * that are only addresses, and masks that suppress accesses.
  */
 #include <string.h>
 
@@ -151,7 +151,7 @@ static void convert_operand(struct insn *out, const ZydisDecodedOperand *o)
 		op->bytes = o->size / 8;
 		if (out->operands > 1 &&
 		    out->op[out->operands - 2].kind == OPERAND_IMM)
-			break; /* the second one of enter, extrq */
+			break; /* the second immediate of enter, extrq */
 		out->imm = o->imm.value.u;
 		if (o->imm.is_relative)
 			out->imm += out->ip + out->len;
@@ -194,7 +194,7 @@ static void add_clzero(struct insn *out)
 	};
 }
 
-/* What single instructions do that their operands do not tell. */
+/* Correct single instructions whose operands do not say all. */
 static void convert_special(const ZydisDecodedInstruction *z, struct insn *out)
 {
 	struct mem_operand *m = out->mem;

@@ -8,13 +8,13 @@
 #include "convert.h"
 
 /*
- * Elements of a vector or memory operand, and whether the write mask
- * suppresses accesses.
+ * Fill in the size and number of elements of a vector or memory operand, and
+ * MEM_MASKED if the write mask suppresses accesses.
  */
 void convert_mask(const ZydisDecodedInstruction *z,
 		  const ZydisDecodedOperand *operands, struct insn *out);
 
-/* The elements of a gather or scatter; its prefetches make no access. */
+/* Fill in the elements of a gather or scatter. Their prefetches access none. */
 void convert_gather(ZydisMnemonic mnemonic, struct insn *out);
 
 static inline bool register_in(ZydisRegister r, ZydisRegister first, unsigned n)
@@ -22,7 +22,7 @@ static inline bool register_in(ZydisRegister r, ZydisRegister first, unsigned n)
 	return r >= first && r < first + n;
 }
 
-/* The number of a vector register of any width, or NO_REG. */
+/* Return the number of a vector register of any width, or NO_REG. */
 static inline uint8_t vector_number(ZydisRegister r)
 {
 	if (register_in(r, ZYDIS_REGISTER_XMM0, 32))

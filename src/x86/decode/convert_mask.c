@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert_mask - elements under a mask, gathers and scatters
+ * convert_mask - masked operands, gathers and scatters
  *
- * Which masks suppress accesses, how many of their bits count, and how wide
- * the elements are.
+ * Finds out whether a mask suppresses accesses, how many of its bits count,
+ * and how wide the elements are.
  */
 #include "convert_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu_state - where XSAVE puts the registers
+ * cpu_state - find the registers in a signal frame
  */
 #include <cpuid.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static uint32_t component_offset[XSAVE_COMPONENTS];
 static const uint64_t zeros[128]; /* as long as the longest component */
 
 /*
- * At load time, since cpuid is slow in a virtual machine, and before those
- * constructors that start the sampling.
+ * Runs at load time, because CPUID is slow in a virtual machine, and before
+ * the constructors that start sampling.
  */
 __attribute__((constructor(101))) static void find_components(void)
 {

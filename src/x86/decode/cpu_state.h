@@ -2,9 +2,9 @@
 /*
  * cpu_state - the registers of a thread that was interrupted
  *
- * Decoder and interpreter work on these values alone, so they may come from a
- * signal frame, from ptrace or from a test. What a provider cannot read is
- * marked unknown, and only what depends on it is lost.
+ * Decoder and interpreter use nothing else of the thread, so the values may
+ * come from a signal frame, from ptrace or from a test. A register that cannot
+ * be read is marked unknown; results that depend on it are then unknown too.
  *
  * Context: any, handler included.
  */
@@ -37,7 +37,7 @@ struct cpu_state {
 	uint64_t rip, rflags;
 	uint64_t fs_base, gs_base;
 	bool fs_known, gs_known; /* fs_base, gs_base hold a value */
-	const void *fxsave; /* 512 bytes as FXSAVE lays out, NULL: unknown */
+	const void *fxsave; /* 512 bytes in FXSAVE's layout, NULL: unknown */
 	/*
 	 * Components of XSAVE, each NULL if unknown. A component in its
 	 * initial state points to zeros (cpu_state_vectors does).
@@ -49,13 +49,13 @@ struct cpu_state {
 };
 
 /*
- * Fill fxsave and the pointers after it from the floating-point state of a
- * signal frame (uc_mcontext.fpregs), NULL where there is none. What they
- * point to must stay until the last interp_run on this state.
+ * Set fxsave and the pointers after it from @fpregs, the floating-point state
+ * of a signal frame (uc_mcontext.fpregs), NULL if there is none. That memory
+ * must stay as it is until the last interp_run on this state.
  */
 void cpu_state_vectors(struct cpu_state *cpu, const void *fpregs);
 
-/* Bytes that xsave writes in its standard format, all components asked. */
+/* Bytes that xsave writes in standard format with all components enabled. */
 uint16_t cpu_state_xsave_bytes(void);
 
 /* The 16 bytes of lane @lane (0-3) of vector register @reg, NULL: unknown. */

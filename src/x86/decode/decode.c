@@ -2,12 +2,13 @@
 /*
  * decode - cached and uncached decoding
  *
- * The cache is direct-mapped static memory. Each slot is a sequence lock: odd
- * while somebody writes. A reader copies the slot out and keeps the copy only
- * if the sequence was even and is the same afterwards. A writer that finds a
- * slot odd, or loses the race to make it so, leaves it: the instruction is
- * decoded again next time. Nobody waits, so a handler may interrupt anything,
- * and a slot left odd by a thread that vanished is a slot lost, no more.
+ * The cache is direct-mapped static memory. Each slot is a sequence lock,
+ * whose sequence is odd while a thread writes. A reader copies the slot and
+ * keeps the copy only if the sequence was even before and is the same
+ * afterwards. A writer that finds the sequence odd, or loses the race to make
+ * it odd, gives up, and the instruction is decoded again next time. No thread
+ * waits, so a handler may interrupt any of this. If a thread dies while it
+ * writes, the cache has one slot less.
  *
  *                 slot_read        slot_write
  * slot_read       independent      reader misses
@@ -15,13 +16,13 @@
  *
  * The words of a slot are loaded with acquire and stored with release order,
  * which costs nothing on x86-64 and needs no fence:
- * (A) a word that a reader sees from a writer makes that writer's odd
- *     sequence visible to the reader's second look (B), which then differs.
- * (C) the even sequence is stored after all words; (D) a reader that starts
- *     with it sees all of them.
+ * (A) A reader that sees a word of a writer also sees that writer's odd
+ *     sequence when it loads the sequence again (B), and drops the copy.
+ * (C) The even sequence is stored after all words, so a reader that starts
+ *     with it (D) sees all of them.
  *
- * A copy can be stale in one more way: the code at that address changed. So
- * its bytes are compared with memory on every use.
+ * A copy is also stale if the code at its address has changed. So its bytes
+ * are compared with memory on every use.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -42,12 +43,12 @@ _Static_assert(sizeof(struct insn) % sizeof(uint64_t) == 0,
 	       "a slot is copied by words");
 
 struct slot {
-	_Atomic uint64_t ip; /* also in the words; here to miss early */
+	_Atomic uint64_t ip; /* repeated here to detect a miss early */
 	_Atomic uint32_t sequence;
 	/*
-	 * How far the instruction is that was asked for AHEAD later, 0 if not
-	 * known. A slot is cold when a sample comes, and a window asks for a
-	 * hundred: each tells which one to fetch from memory meanwhile.
+	 * Distance to the instruction that was decoded DECODE_AHEAD later, 0
+	 * if not known. Slots are cold when a sample comes and a window needs
+	 * about a hundred, so each one names a later one to prefetch.
 	 */
 	_Atomic int32_t ahead;
 	_Atomic uint64_t word[INSN_WORDS];
@@ -150,7 +151,7 @@ __attribute__((no_sanitize("thread", "address"))) static bool same_direct(
 	       (insn->len == 8 || (code[1] ^ mine[1]) << unused == 0);
 }
 
-/* Read no farther than one line at a time: the next one may be unmapped. */
+/* Read one cache line at a time: the next one may be unmapped. */
 static size_t read_code(const struct memory *mem, uint64_t ip, uint8_t *buf,
 			size_t want)
 {

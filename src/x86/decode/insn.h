@@ -2,8 +2,8 @@
 /*
  * insn - an x86-64 instruction in the compact form the interpreter works on
  *
- * It holds what an address, a branch or a value needs; convert.c makes it from
- * what Zydis decoded.
+ * It holds what is needed to compute addresses, branches and values;
+ * convert.c makes it from what Zydis decoded.
  */
 #ifndef COMDET_X86_DECODE_INSN_H
 #define COMDET_X86_DECODE_INSN_H
@@ -32,7 +32,7 @@ enum operand_kind {
 	OPERAND_OTHER, /* x87, mmx, segment, control, tile, bound registers */
 };
 
-/* The operands one sees in the assembler text, write masks excepted. */
+/* An operand of the assembler text; write masks are not among them. */
 struct operand {
 	uint8_t kind; /* enum operand_kind */
 	uint8_t reg;
@@ -45,11 +45,11 @@ enum mem_kind {
 	MEM_STACK_PUSH, /* at rsp - bytes, rsp as before the instruction */
 	MEM_STACK_POP,  /* at rsp (leave: at rbp) */
 	MEM_STRING,     /* rsi or rdi, steps with the direction flag */
-	MEM_BITS,       /* bt and its kin: a register holds a bit offset */
+	MEM_BITS,       /* bt, bts, btr, btc: a register holds a bit offset */
 	MEM_MASKED,     /* only elements whose mask bit is set */
 	MEM_VSIB,       /* gather, scatter: an address per element */
 	MEM_LINE,       /* the aligned 64 bytes around it (clzero) */
-	MEM_OPAQUE,     /* accesses memory in a manner not modelled */
+	MEM_OPAQUE,     /* its accesses are not modelled */
 	MEM_ADDRESS,    /* lea, prefetch, wide nop: an address, no access */
 };
 
@@ -71,7 +71,7 @@ struct mem_operand {
 };
 
 enum insn_flow {
-	FLOW_NEXT, /* straight on */
+	FLOW_NEXT, /* no branch */
 	FLOW_JUMP, /* unconditional, near */
 	FLOW_COND, /* jcc, loop, jrcxz */
 	FLOW_CALL,
@@ -95,8 +95,9 @@ enum {
 };
 
 /*
- * A decoded instruction. The masks say what it may write, implicitly or not;
- * a register operand of less than 4 bytes is written in part.
+ * A decoded instruction. gpr_written to mask_written are the registers that it
+ * may write, implicitly or not. A general register operand of less than 4
+ * bytes is written in part.
  */
 struct insn {
 	uint64_t ip;

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * read copies @n bytes (at most 64) at @addr and returns 0, or -EFAULT if not
- * all of them are readable; it never faults. Inside [direct_low, direct_high)
- * plain loads are known to be safe (the page the program counter is on), 0,0
- * if nowhere.
+ * The function read copies @n bytes (at most 64) at @addr and returns 0, or
+ * -EFAULT if not all of them are readable; it never faults. Between direct_low
+ * and direct_high plain loads are safe, as on the page of the program counter;
+ * both are 0 if they are safe nowhere.
  */
 struct memory {
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
@@ -30,8 +30,7 @@ static inline bool memory_is_direct(const struct memory *mem, uint64_t addr,
 
 /*
  * Copy @n bytes at @addr with plain loads. Another thread of the program may
- * write there meanwhile; a torn value is used as it is, as the processor
- * might use it.
+ * write there at the same time; the caller must accept a torn value.
  */
 __attribute__((no_sanitize("thread", "address"))) static inline void
 memory_copy_direct(void *to, uint64_t addr, size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampled - the access that a hardware sample is about
+ * sampled - the access that a hardware sample reports
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -15,9 +15,9 @@ static bool is_implicit(const struct mem_operand *m)
 }
 
 /*
- * The operand that was accessed so. Two can be only where one of them is the
- * stack: push and pop of memory, call through memory. Then the explicit one,
- * unless it has the wrong direction.
+ * Find the operand with an access of kind @wanted. There can be two only if
+ * one is the stack, as in push and pop of memory or call through memory; the
+ * explicit operand then has precedence.
  */
 static const struct mem_operand *find_operand(const struct insn *insn,
 					      uint32_t wanted)
