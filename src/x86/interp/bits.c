@@ -25,7 +25,7 @@ __attribute__((constructor(101))) static void find_bit_counts(void)
 		has_lzcnt = c >> 5 & 1;
 }
 
-/* The count of a shift: an operand, or one where there is none. */
+/* The count of a shift: operand @i, or 1 if there is none. */
 static struct value shift_count(struct interp *in, const struct insn *insn,
 				int i)
 {
@@ -37,7 +37,7 @@ static struct value shift_count(struct interp *in, const struct insn *insn,
 	return count;
 }
 
-/* Everything that depends on a count we do not have. */
+/* The count is unknown, and so is all that depends on it. */
 static enum step unsure_shift(struct interp *in, const struct insn *insn,
 			      uint64_t taint)
 {
@@ -119,7 +119,7 @@ enum step step_rotate(struct interp *in, const struct insn *insn)
 	return write_operand(in, insn, 0, (struct value){ r, a.taint });
 }
 
-/* rcl, rcr: a rotation through the carry, a bit at a time */
+/* rcl, rcr: rotate through the carry, one bit at a time */
 enum step step_rotate_carry(struct interp *in, const struct insn *insn)
 {
 	unsigned bytes = insn->op[0].bytes, bits = 8 * bytes;

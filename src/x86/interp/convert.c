@@ -3,9 +3,9 @@
  * convert - scalar floating point to and from general registers,
  * comparisons, rounding
  *
- * Runs with the program's MXCSR in force, as interp_lane does. An instruction
- * written in assembler is one whose rounding or special cases must be the
- * processor's.
+ * All of it runs with the program's MXCSR loaded (see interp_run). Where
+ * rounding and special cases must be exactly the processor's, the instruction
+ * itself is executed.
  */
 #include <string.h>
 
@@ -95,7 +95,7 @@ static uint32_t relation_flags(double a, double b)
 	return a == b ? FLAG_ZF : 0;
 }
 
-/* Element @i, singles widened: exact, but for denormals under DAZ. */
+/* Element @i as a double: exact, except for denormals under DAZ. */
 static double element(const struct vec *v, unsigned i, unsigned size)
 {
 	if (size == 8)
@@ -258,8 +258,8 @@ enum step step_round(struct interp *in, const struct insn *insn)
 }
 
 /*
- * x87 and MMX: of their state only the control word is kept, which C code
- * saves, changes and restores around conversions.
+ * x87 and MMX: only the control word is tracked, which C code saves, changes
+ * and restores around conversions.
  */
 enum step step_x87(struct interp *in, const struct insn *insn)
 {

@@ -2,9 +2,9 @@
 /*
  * flags - the status flags with their taints
  *
- * The carry flag has a taint of its own, since inc, bt and the rotates treat
- * it apart; the other status flags share one. A flag that an instruction
- * leaves undefined is unknown until the next that defines it.
+ * The carry flag has a taint of its own, because inc, bt and the rotates treat
+ * it separately; the other status flags share one taint. A flag that an
+ * instruction leaves undefined is unknown until another instruction sets it.
  */
 #include "flags.h"
 

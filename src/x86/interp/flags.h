@@ -7,18 +7,18 @@
 
 #include "state.h"
 
-/* Flags in @mask take their bit of @flags; those in @undefined have none. */
+/* Copy the flags in @mask from @flags; those in @undefined become unknown. */
 void set_flags(struct interp *in, uint32_t mask, uint32_t undefined,
 	       uint64_t flags, uint64_t taint);
 uint64_t flags_taint(const struct interp *in, uint32_t mask);
-/* v is 0 or 1 */
+/* Evaluate condition code @code: v is 0 or 1. */
 struct value condition(const struct interp *in, unsigned code);
-/* As cmp sets them. */
+/* Set the flags as cmp does. */
 void compare_flags(struct interp *in, uint64_t a, uint64_t b, unsigned bytes,
 		   uint64_t taint);
 uint32_t result_flags(uint64_t r, unsigned bytes); /* SF ZF PF */
 
-/* The flags of @a + @b + @carry = @r, and of @a - @b - @borrow = @r. */
+/* Flags of the sum @r = @a + @b + @carry; of @r = @a - @b - @borrow. */
 uint32_t add_flags(uint64_t a, uint64_t b, uint64_t carry, uint64_t r,
 		   unsigned bytes);
 uint32_t sub_flags(uint64_t a, uint64_t b, uint64_t borrow, uint64_t r,

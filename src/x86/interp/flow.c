@@ -17,7 +17,7 @@ static enum step go(struct interp *in, struct value target)
 	return STEP_NEXT;
 }
 
-/* The target of an indirect branch is read at once: it is needed at once. */
+/* The target of an indirect branch is needed, so it is read in this pass. */
 static struct value branch_target(struct interp *in, const struct insn *insn)
 {
 	const struct operand *op = &insn->op[0];
@@ -143,7 +143,7 @@ enum step step_popf(struct interp *in, const struct insn *insn)
 	struct value v = load(in, insn, in->address[0], bytes);
 	uint64_t settable = FLAGS_ALL | FLAG_DF;
 
-	/* TF would trap; NT, AC and ID come back from memory unless cut off. */
+	/* TF would trap. NT, AC and ID are restored if the operand has them. */
 	if (!v.taint && v.v & 0x100)
 		return STEP_SYSTEM;
 	settable |= 0x4000;

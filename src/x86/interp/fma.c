@@ -2,8 +2,8 @@
 /*
  * fma - fused multiply-add, carried out by the processor itself
  *
- * Each form has its own stub because they differ in which of several NaNs
- * survives.
+ * Each form has its own stub, because they differ in which operand's NaN they
+ * return if there are several.
  */
 #include <stddef.h>
 

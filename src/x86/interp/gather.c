@@ -2,8 +2,9 @@
 /*
  * gather - gathers and scatters
  *
- * Their accesses, one for each selected element in order, were found before:
- * mask and index are known. Both clear the mask when they are done.
+ * The run loop has already found their accesses, one for each selected
+ * element in order, so mask and index are known. Both clear the mask at the
+ * end.
  */
 #include <string.h>
 
@@ -56,7 +57,7 @@ enum step step_gather(struct interp *in, const struct insn *insn)
 	if (bytes < LANE_BYTES)
 		memset(v.bytes + bytes, 0, LANE_BYTES - bytes);
 	clear_mask(in, insn);
-	unmasked.write_mask = 0; /* it has had its effect */
+	unmasked.write_mask = 0; /* the mask has been applied */
 	return vec_write(in, &unmasked, 0, &v,
 			 bytes < LANE_BYTES ? LANE_BYTES : bytes);
 }

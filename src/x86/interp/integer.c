@@ -31,7 +31,7 @@ enum step step_lea(struct interp *in, const struct insn *insn)
 {
 	struct value v = { 0, 0 };
 
-	/* No segment: the address is always known. */
+	/* lea ignores the segment, so the address is always known. */
 	decode_address(insn, &insn->mem[0], &in->cpu, &v.v);
 	for (uint32_t left = insn->gpr_address; left; left &= left - 1)
 		v.taint |= in->gpr_taint[__builtin_ctz(left)];
@@ -101,7 +101,7 @@ enum step step_sub(struct interp *in, const struct insn *insn)
 	r.v = a.v - b.v - c.v;
 	r.taint = a.taint | b.taint | c.taint;
 	if (same_register(insn))
-		r.taint = c.taint; /* 0, or less the carry */
+		r.taint = c.taint; /* 0, or minus the carry */
 	set_flags(in, FLAGS_ALL, 0, sub_flags(a.v, b.v, c.v, r.v, bytes),
 		  r.taint);
 	if (insn->mnemonic == ZYDIS_MNEMONIC_CMP)
@@ -193,7 +193,7 @@ enum step step_cmpxchg(struct interp *in, const struct insn *insn)
 
 	compare_flags(in, acc.v, old.v, bytes, taint);
 	if (taint) {
-		/* Either may be written, or keep even its upper half. */
+		/* It is unknown which of the two is written. */
 		in->gpr_taint[GPR_RAX] |= taint;
 		if (insn->op[0].kind == OPERAND_GPR) {
 			in->gpr_taint[insn->op[0].reg] |= taint | new.taint;
@@ -302,7 +302,7 @@ enum step step_xlat(struct interp *in, const struct insn *insn)
 	return STEP_NEXT;
 }
 
-/* adcx, adox: one flag each, nothing else */
+/* adcx, adox: read and write one flag each */
 enum step step_adx(struct interp *in, const struct insn *insn)
 {
 	uint32_t flag =

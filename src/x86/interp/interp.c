@@ -2,12 +2,12 @@
 /*
  * interp - the run loop and the rules of a window
  *
- * Each instruction is decoded, its accesses are computed from the registers
- * as they are, and its handler changes registers and the store buffer. Only
- * when all went well do its accesses count. When an address or a branch turns
- * out to need loads that were left unread, the state goes back to where the
- * window (or its last resumption) began and the same path is interpreted
- * again with those loads read; the number of such passes is bounded.
+ * Each instruction is decoded, its accesses are computed from the current
+ * registers, and its handler changes registers and the store buffer. Its
+ * accesses count only if all of that succeeds. If an address or a branch needs
+ * loads that were left unread, the state is reset to the beginning of the
+ * window, or to its last resumption, and the same path is interpreted again
+ * with those loads read. The number of such passes is limited.
  */
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@ const uint32_t interp_bytes = sizeof(struct interp);
 _Static_assert(WINDOW_ACCESSES_MAX + DECODE_ACCESSES_MAX <= UINT8_MAX,
 	       "visited_count holds an access count");
 
-/* Back to where the pass began. */
+/* Reset the state to the beginning of the pass. */
 static void rewind_window(struct interp *in)
 {
 	in->cpu = in->base;
@@ -146,7 +146,7 @@ static enum step masked_accesses(struct interp *in, const struct insn *insn,
 	return STEP_NEXT;
 }
 
-/* A repeated string instruction whose count is zero touches nothing. */
+/* A repeated string instruction with count zero makes no access. */
 static bool touches_memory(const struct interp *in, const struct insn *insn)
 {
 	uint64_t rcx = in->cpu.gpr[GPR_RCX];
@@ -157,7 +157,7 @@ static bool touches_memory(const struct interp *in, const struct insn *insn)
 	       (insn->flags & INSN_ADDRESS32 ? (uint32_t)rcx : rcx);
 }
 
-/* The accesses of @insn go behind the counted ones, up to in->pending. */
+/* Put the accesses of @insn behind the counted ones, up to in->pending. */
 static enum step find_accesses(struct interp *in, const struct insn *insn)
 {
 	uint64_t taint = 0;
@@ -271,7 +271,7 @@ static enum step run_pass(struct interp *in, uint32_t stop_at)
 	}
 }
 
-/* A complete window that met a limit ends where the loop last closed. */
+/* At a limit, cut a complete window at the loop's last closure. */
 static enum interp_end full(struct interp *in, uint32_t stop_at)
 {
 	if (!stop_at && in->closed_count) {

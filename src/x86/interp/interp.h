@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interp - execute the program's upcoming instructions on a copy
+ * interp - execute the program's coming instructions on a copy
  *
- * From an interrupted context, the real upcoming instructions are carried out
- * on a copy of registers, flags and memory (stores go to a private buffer).
- * The accesses come out with exact addresses, and no trap is taken. Memory is
- * read only where an address or a branch needs it. Where a value cannot be
- * computed it is marked unknown; interpretation ends only when an address or
- * a branch depends on such a value. What was interpreted is exact: the program
- * reaches the same instructions with the same addresses unless another thread
- * changes what they depend on, a signal intervenes, or an access faults.
+ * The interpreter starts from the registers of an interrupted thread and
+ * executes its next instructions on a copy of registers, flags and memory;
+ * stores go to a private buffer. So the coming accesses are found, with exact
+ * addresses and without a trap. Memory is read only where an address or a
+ * branch needs the value. A value that cannot be computed is marked unknown;
+ * interpretation ends only if an address or a branch depends on it. The result
+ * is exact: the program will execute the same instructions with the same
+ * addresses unless another thread changes a value that they depend on, a
+ * signal arrives, or an access faults.
  *
  * Context: any, handler included. No allocation, no lock, little stack: all
  * state is in struct interp, one per thread.
@@ -34,10 +35,10 @@ enum {
 
 enum interp_end {
 	INTERP_CLOSED,     /* back at the first instruction */
-	INTERP_FULL,       /* accesses or instructions at their limit */
-	INTERP_REACHED,    /* access number @stop_at is in */
-	INTERP_SYSCALL,    /* the kernel takes over, or int3, hlt, ... */
-	INTERP_UNDECODED,  /* not an instruction, or one we do not know */
+	INTERP_FULL,       /* the limit of accesses or instructions */
+	INTERP_REACHED,    /* there are @stop_at accesses */
+	INTERP_SYSCALL,    /* a system call, int3, hlt, ... */
+	INTERP_UNDECODED,  /* no instruction, or accesses not modelled */
 	INTERP_UNREADABLE, /* code that cannot be read */
 	INTERP_UNKNOWN_ADDRESS,
 	INTERP_UNKNOWN_PATH,
@@ -45,38 +46,42 @@ enum interp_end {
 
 struct interp; /* state.h */
 
-/* Bytes of a struct interp, which the caller provides zeroed, 64-aligned. */
+/* Size of a struct interp; the caller provides it zeroed and 64-aligned. */
 extern const uint32_t interp_bytes;
 
 /*
- * Begin a window at @cpu. What @cpu and @mem point to must stay as it is
+ * Begin a window at @cpu. @mem and what @cpu points to must stay as they are
  * until the last interp_run of the window.
  */
 void interp_begin(struct interp *in, const struct cpu_state *cpu,
 		  const struct memory *mem);
 
 /*
- * Go on after interp_run ended with an unknown: the thread really is at @cpu
- * now (the instruction it ended on). The accesses so far stay.
+ * Continue a window that interp_run ended with INTERP_UNKNOWN_*: the thread
+ * has now reached that instruction, with registers @cpu. The accesses found so
+ * far are kept.
  */
 void interp_resume(struct interp *in, const struct cpu_state *cpu,
 		   const struct memory *mem);
 
 /*
- * End the window that was just begun at SHORT_WINDOW_* at the latest: where a
- * part of the path is as good, and its time and memory are not worth the rest.
+ * Limit the window that was just begun to SHORT_WINDOW_*, if a part of the
+ * path is good enough and the rest is not worth its time and memory.
  */
 void interp_shorten(struct interp *in);
 
 /*
- * Interpret until @stop_at accesses are in (0: until the window is complete,
- * as WINDOW_* say: at least the minimum, then on to the next return to the
- * starting instruction; at a limit, back to the last such return if there was
- * one). Implicit stack accesses count; each repetition of a string instruction
- * is an instruction with accesses of its own. On an unknown the accesses
- * before it remain; interp_ip() is the instruction it ended on. After
- * INTERP_REACHED a larger @stop_at goes on; after an unknown interp_resume
- * does; any other end is final.
+ * Interpret until there are @stop_at accesses, or, if @stop_at is 0, until the
+ * window is complete. A window is complete when it has WINDOW_ACCESSES_MIN
+ * accesses and then returns to the starting instruction; at the limit of
+ * accesses or instructions it is cut at the last such return, if there was
+ * one. Implicit stack accesses count. Each repetition of a string instruction
+ * counts as an instruction with its own accesses.
+ *
+ * At INTERP_UNKNOWN_* the accesses before it remain, and interp_ip() is the
+ * instruction that was not executed; interp_resume continues from there. After
+ * INTERP_REACHED, interp_run continues with a larger @stop_at. Any other end
+ * is final.
  */
 enum interp_end interp_run(struct interp *in, uint32_t stop_at);
 
@@ -86,9 +91,9 @@ uint64_t interp_ip(const struct interp *in);
 uint32_t interp_instructions(const struct interp *in);
 
 /*
- * True if the instruction that the last interp_run ended on already occurred
- * in the window; *@count is then how many accesses were in when it first did.
- * A breakpoint there would stop at that first occurrence.
+ * True if the instruction that the last interp_run ended on occurred in the
+ * window before; *@count is then the number of accesses before its first
+ * occurrence. A breakpoint on it would stop at that first occurrence.
  */
 bool interp_first_visit(const struct interp *in, uint32_t *count);
 

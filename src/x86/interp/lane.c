@@ -2,12 +2,11 @@
 /*
  * lane - vector arithmetic, carried out by the processor itself
  *
- * For each instruction in lane_list.h there is a stub that runs it on
- * one lane, with the program's MXCSR in force (interp_run sees to that), so
- * the result is exact down to NaN payloads. Wider vectors are done lane by
- * lane: the handler needs no more than SSE for them, and the stub of an
- * instruction that this processor lacks is never reached, since the program
- * could not execute it either.
+ * For each instruction in lane_list.h a stub executes it on one lane, with the
+ * program's MXCSR loaded (see interp_run), so the result is exact down to NaN
+ * payloads. Wider vectors are computed lane by lane, so the handler needs only
+ * SSE for them. A stub whose instruction this processor lacks is never called,
+ * because the program could not execute that instruction either.
  */
 #include <string.h>
 
@@ -91,7 +90,7 @@ static unsigned result_bytes(const struct insn *insn)
 	return insn->vector_bytes ? insn->vector_bytes : LANE_BYTES;
 }
 
-/* SSE reads its destination; VEX has a source of its own for that. */
+/* The first source of an SSE instruction is its destination. */
 static int first_source(const struct insn *insn)
 {
 	return insn->flags & INSN_VEX ? 1 : 0;

@@ -2,8 +2,8 @@
 /*
  * lane_list - instructions that work on each 16-byte lane alone
  *
- * The SSE instruction named here, run on a lane, gives that lane's result of
- * the SSE, VEX and EVEX forms alike.
+ * Executed on a lane, the SSE instruction named here gives that lane's result
+ * of the SSE, VEX and EVEX forms.
  */
 #ifndef COMDET_X86_INTERP_LANE_LIST_H
 #define COMDET_X86_INTERP_LANE_LIST_H
@@ -45,7 +45,7 @@
 	X(AESENC, aesenc) X(AESENCLAST, aesenclast) X(AESDEC, aesdec) \
 	X(AESDECLAST, aesdeclast)
 
-/* EVEX spells these with the width of the mask's elements. */
+/* Names of EVEX forms, which end in the width of the mask's elements. */
 #define LANE_INTEGER_EVEX(X) \
 	X(VPANDD, pand) X(VPANDQ, pand) X(VPANDND, pandn) \
 	X(VPANDNQ, pandn) X(VPORD, por) X(VPORQ, por) X(VPXORD, pxor) \
@@ -58,7 +58,7 @@
 	X(HADDPS, haddps) X(HADDPD, haddpd) X(HSUBPS, hsubps) \
 	X(HSUBPD, hsubpd) X(ADDSUBPS, addsubps) X(ADDSUBPD, addsubpd)
 
-/* The low element of the first lane; the rest of it from the first source. */
+/* These compute one element; the rest of the lane is the first source's. */
 #define LANE_SCALAR(X) \
 	X(ADDSS, addss) X(ADDSD, addsd) X(SUBSS, subss) X(SUBSD, subsd) \
 	X(MULSS, mulss) X(MULSD, mulsd) X(DIVSS, divss) X(DIVSD, divsd) \
@@ -77,12 +77,12 @@
 	X(RSQRTPS, rsqrtps) X(CVTDQ2PS, cvtdq2ps) X(CVTPS2DQ, cvtps2dq) \
 	X(CVTTPS2DQ, cvttps2dq)
 
-/* All lanes by one count: an immediate, or the low half of a register. */
+/* The count is an immediate or the low half of a register. */
 #define LANE_SHIFT(X) \
 	X(PSLLW, psllw) X(PSLLD, pslld) X(PSLLQ, psllq) X(PSRLW, psrlw) \
 	X(PSRLD, psrld) X(PSRLQ, psrlq) X(PSRAW, psraw) X(PSRAD, psrad)
 
-/* A result lane from half a lane or less of the source: and how much less. */
+/* A lane of result needs 1/2, 1/4 or 1/8 of a lane: the last argument. */
 #define LANE_WIDEN(X) \
 	X(PMOVZXBW, pmovzxbw, 2) X(PMOVZXBD, pmovzxbd, 4) \
 	X(PMOVZXBQ, pmovzxbq, 8) X(PMOVZXWD, pmovzxwd, 2) \
@@ -92,7 +92,7 @@
 	X(PMOVSXWQ, pmovsxwq, 4) X(PMOVSXDQ, pmovsxdq, 2) \
 	X(CVTDQ2PD, cvtdq2pd, 2) X(CVTPS2PD, cvtps2pd, 2)
 
-/* Half a lane of result from each lane of the source. */
+/* A lane of the source gives half a lane of result. */
 #define LANE_NARROW(X) \
 	X(CVTPD2PS, cvtpd2ps) X(CVTPD2DQ, cvtpd2dq) \
 	X(CVTTPD2DQ, cvttpd2dq)

@@ -2,10 +2,10 @@
 /*
  * load_store - memory as the interpreted program sees it
  *
- * Stores go to a buffer. A load takes what it finds there, latest first, and
- * the rest from memory, which nobody has changed on our behalf; so a load may
- * be left unread and made good by another pass. Memory is read by lines, and
- * each line once a window.
+ * Stores go to a buffer, and memory itself stays unchanged. A load takes the
+ * latest value from the buffer, and bytes that are not there from memory. A
+ * load from memory may be left unread; if its value is needed later, another
+ * pass reads it. Memory is read by cache lines, each once a window.
  */
 #include <string.h>
 
@@ -16,8 +16,8 @@
 #include "src/base/signal_safe.h"
 
 /*
- * Instructions whose loads were demanded before, by hash. Only a hint: a bit
- * too many costs a read, a bit too few a second pass. Shared by all threads,
+ * Hashes of the instructions whose loads were demanded before. Only a hint: a
+ * wrong bit costs a read, a missing one another pass. Shared by all threads,
  * never cleared.
  */
 enum {
@@ -62,7 +62,7 @@ static uint64_t line_bit(uint64_t addr)
 	return 1ull << (hash(addr / LINE_BYTES) >> 58);
 }
 
-/* @n bytes that do not cross a line. */
+/* Read @n bytes that are in one line. */
 static int read_in_line(const struct memory *mem, struct line *lines,
 			unsigned count, uint64_t addr, void *to, unsigned n)
 {
@@ -134,7 +134,7 @@ bool stored_to(const struct interp *in, uint64_t addr, unsigned n)
 	return false;
 }
 
-/* Put what store @s wrote into the @n bytes of @to, which are at @addr. */
+/* Copy the bytes that @s stored in [@addr, @addr + @n) to @to. */
 static uint64_t overlay(const struct store *s, uint64_t addr, uint8_t *to,
 			unsigned n)
 {
@@ -153,7 +153,9 @@ static bool overlaps(const struct store *s, uint64_t addr, unsigned n)
 	return s->addr < addr + n && addr < s->addr + s->len;
 }
 
-/* The latest store that holds all of [addr, addr + n), if none later cuts in.
+/*
+ * Return the latest store to any of [@addr, @addr + @n) if it holds all of
+ * these bytes, else NULL. *@any: there is such a store.
  */
 static const struct store *covering_store(const struct interp *in,
 					  uint64_t addr, unsigned n, bool *any)

@@ -8,19 +8,19 @@
 #include "state.h"
 
 /*
- * Load @n (at most 64) bytes as the program would see them there. What is not
- * in the store buffer is read if @now, or if this instruction's loads are
- * known to be demanded; else it is left unread. Returns the taint; *@to is
- * written in any case.
+ * Load @n (at most 64) bytes at @addr as the program will see them. Bytes that
+ * are not in the store buffer are read from memory if @now, or if loads of
+ * this instruction are known to be demanded; else they are left unread.
+ * Returns the taint; *@to is always written.
  */
 uint64_t load_bytes(struct interp *in, const struct insn *insn, uint64_t addr,
 		    void *to, unsigned n, bool now);
 struct value load(struct interp *in, const struct insn *insn, uint64_t addr,
 		  unsigned n);
-/* A load whose value a branch needs. */
+/* A load whose value a branch needs, so that it is read in this pass. */
 struct value load_now(struct interp *in, const struct insn *insn, uint64_t addr,
 		      unsigned n);
-/* False if the buffer is full. @n over 64 only with TAINT_UNKNOWN. */
+/* False if the buffer is full. @n may exceed 64 only with TAINT_UNKNOWN. */
 bool store_bytes(struct interp *in, uint64_t addr, const void *from, unsigned n,
 		 uint64_t taint);
 bool store(struct interp *in, uint64_t addr, unsigned n, struct value v);

@@ -29,7 +29,7 @@ static struct value get_mask(struct interp *in, unsigned reg, unsigned bits)
 	return v;
 }
 
-/* A comparison's result under the write mask: what it leaves out is zero. */
+/* Bits of a comparison's result that the write mask leaves out are zero. */
 enum step mask_result(struct interp *in, const struct insn *insn, uint64_t bits,
 		      uint64_t taint)
 {
@@ -41,7 +41,7 @@ enum step mask_result(struct interp *in, const struct insn *insn, uint64_t bits,
 	return STEP_NEXT;
 }
 
-/* The last letter of a mask instruction tells its width. */
+/* The last letter of a mask instruction says its width. */
 static unsigned mask_bits(const struct insn *insn)
 {
 	switch (insn->mnemonic) {
@@ -307,7 +307,7 @@ static unsigned spread_size(uint16_t mnemonic)
 	}
 }
 
-/* vpmovb2m and kin: the top bit of each element */
+/* vpmovb2m, vpmovw2m, vpmovd2m, vpmovq2m: the top bit of each element */
 enum step step_vec_to_mask(struct interp *in, const struct insn *insn)
 {
 	unsigned bytes = insn->vector_bytes, size = spread_size(insn->mnemonic);

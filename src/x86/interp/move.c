@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * move - vectors moved whole or in part, and masked
+ * move - moves of whole vectors and of parts, masked moves
  */
 #include <string.h>
 
@@ -208,7 +208,7 @@ enum step step_vec_zero(struct interp *in, const struct insn *insn)
 	return STEP_NEXT;
 }
 
-/* vmaskmov, load and store: elements whose mask is clear are zero or kept */
+/* vmaskmov: a load clears unselected elements, a store leaves them alone */
 enum step step_vec_masked(struct interp *in, const struct insn *insn)
 {
 	unsigned bytes = insn->vector_bytes, size = insn->element_bytes;
@@ -218,7 +218,7 @@ enum step step_vec_masked(struct interp *in, const struct insn *insn)
 	vec_read(in, insn, 2, &v);
 	if (insn->op[0].kind == OPERAND_MEM)
 		return vec_store(in, insn, insn->op[0].reg, &v, bytes);
-	/* Known by now: the accesses depended on it. */
+	/* The accesses depended on the mask, so it is known. */
 	vec_read(in, insn, 1, &mask);
 	select = decode_vector_mask(insn, mask.lane);
 	for (unsigned i = 0; i * size < bytes; i++)

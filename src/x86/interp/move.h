@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * move - vectors moved whole or in part, and masked
+ * move - moves of whole vectors and of parts, masked moves
  */
 #ifndef COMDET_X86_INTERP_MOVE_H
 #define COMDET_X86_INTERP_MOVE_H

@@ -59,7 +59,7 @@ enum step step_imul(struct interp *in, const struct insn *insn)
 	struct value a, b, r;
 	__int128 p;
 
-	/* Zydis shows the accumulator of the one-operand form or does not. */
+	/* Zydis may list the accumulator of the one-operand form as operand. */
 	if (insn->operands == 1)
 		return multiply_wide(in, insn, true);
 	a = read_operand(in, insn, first);
@@ -87,8 +87,8 @@ enum step step_mulx(struct interp *in, const struct insn *insn)
 }
 
 /*
- * div and idiv fault on overflow. With operands unknown it is taken that the
- * program does not fault.
+ * div and idiv fault on overflow. If operands are unknown, the interpreter
+ * assumes that the program does not fault.
  */
 enum step step_div(struct interp *in, const struct insn *insn)
 {

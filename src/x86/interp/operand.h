@@ -14,7 +14,7 @@ enum step write_operand(struct interp *in, const struct insn *insn, int i,
 			struct value v);
 void set_gpr(struct interp *in, unsigned reg, unsigned bytes, struct value v);
 struct value get_gpr(const struct interp *in, unsigned reg, unsigned bytes);
-/* Everything that @insn may write becomes unknown. */
+/* Mark everything that @insn may write as unknown. */
 enum step step_unknown(struct interp *in, const struct insn *insn);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * permute - what crosses the lanes of AVX and AVX-512 vectors
+ * permute - instructions that move elements across lanes
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ enum step step_broadcast(struct interp *in, const struct insn *insn)
 		size = 8;
 		break;
 	default:
-		size = op->bytes; /* 16 or 32, from memory alone */
+		size = op->bytes; /* 16 or 32 bytes, only from memory */
 	}
 	if (op->kind == OPERAND_GPR) {
 		x = read_gpr(in, op);
@@ -186,7 +186,7 @@ static unsigned permute_size(uint16_t mnemonic)
 	}
 }
 
-/* Within lanes: vpermilps, vpermilpd by a vector; across: vpermd and kin. */
+/* vpermilps, vpermilpd by a vector within lanes; vpermd etc. across. */
 enum step step_permute(struct interp *in, const struct insn *insn)
 {
 	unsigned bytes = insn->vector_bytes;
@@ -287,6 +287,6 @@ enum step step_blend_mask(struct interp *in, const struct insn *insn)
 	}
 	for (unsigned i = 0; i * LANE_BYTES < bytes; i++)
 		a.taint[i] |= b.taint[i] | k_taint;
-	plain.write_mask = 0; /* it has had its effect */
+	plain.write_mask = 0; /* the mask has been applied */
 	return vec_write(in, &plain, 0, &a, bytes);
 }

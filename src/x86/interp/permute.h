@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * permute - what crosses the lanes of AVX and AVX-512 vectors
+ * permute - instructions that move elements across lanes
  */
 #ifndef COMDET_X86_INTERP_PERMUTE_H
 #define COMDET_X86_INTERP_PERMUTE_H

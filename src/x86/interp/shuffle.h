@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shuffle - elements rearranged within a lane, by an immediate
+ * shuffle - instructions that rearrange elements within a lane
  */
 #ifndef COMDET_X86_INTERP_SHUFFLE_H
 #define COMDET_X86_INTERP_SHUFFLE_H

@@ -2,19 +2,19 @@
 /*
  * state - the interpreter's state
  *
- * Every value carries a taint, a word of bits:
+ * Every value has a taint, a word of bits:
  *
  *   0              the value is known
- *   bits 0 to 62   it depends on loads that were left unread; a load belongs
- *                  to one of 63 classes by the address of its instruction
+ *   bits 0 to 62   it depends on loads that were left unread; the address of
+ *                  a load's instruction determines its class, 0 to 62
  *   bit 63         it cannot be known
  *
- * The taint of a result is the OR of what it was made of. When an address or
- * a branch needs a value tainted with load classes alone, those classes are
- * marked as demanded and the window is interpreted anew from its beginning,
- * this time reading them. Which instructions' loads were demanded is
- * remembered process-wide (a hint, never needed for correctness), so code
- * that was seen before costs neither a second pass nor a needless read.
+ * The taint of a result is the OR of its operands' taints. If an address or a
+ * branch needs a value whose taint has load classes only, these classes are
+ * marked as demanded and the window is interpreted again from its beginning,
+ * and now their loads are read. A process-wide hint remembers the instructions
+ * whose loads were demanded, so that code that was seen before usually needs
+ * one pass. The result is correct without the hint.
  *
  * Vector registers are kept as lanes of 16 bytes with a taint each.
  */
@@ -49,7 +49,7 @@ enum {
 	CODE_LINES = 4,
 	STORES_MAX = 112,
 	MEMO_INSNS = 32,
-	STORE_BYTES = 16, /* of one entry whose value is kept */
+	STORE_BYTES = 16, /* longest store whose value is kept */
 	LANES = 4,
 	VECTORS = 32,
 	MASKS = 8,
@@ -69,7 +69,7 @@ union lane {
 	double d[2];
 } __attribute__((aligned(16)));
 
-/* A store that the program will make, not yet in memory. */
+/* A store that the program will make. */
 struct store {
 	uint64_t addr;
 	uint64_t taint;
@@ -82,7 +82,7 @@ struct line {
 	uint8_t bytes[LINE_BYTES];
 };
 
-/* How one instruction went. All but STEP_NEXT leave its accesses out. */
+/* The outcome of an instruction. Its accesses count only at STEP_NEXT. */
 enum step {
 	STEP_NEXT,
 	STEP_RESTART, /* classes of loads were demanded */
@@ -101,7 +101,7 @@ struct interp {
 	uint32_t mask_loaded;
 	uint64_t mask[MASKS], mask_taint[MASKS];
 
-	struct cpu_state cpu; /* gpr, rip, rflags: as interpreted so far */
+	struct cpu_state cpu; /* gpr, rip, rflags after the last instruction */
 	uint64_t gpr_taint[16];
 	uint64_t carry_taint, status_taint, direction_taint;
 	uint32_t undefined; /* bits of rflags whose value is undefined */
@@ -113,29 +113,29 @@ struct interp {
 	struct memory code_mem; /* mem behind code_line */
 	struct line data_line[DATA_LINES];
 	struct line code_line[CODE_LINES];
-	uint64_t store_filter; /* bit per hashed line that was stored to */
+	uint64_t store_filter; /* a bit for each hashed line stored to */
 	uint32_t stores;
 	struct store store[STORES_MAX];
 
-	uint64_t demanded; /* classes of loads to read at once */
+	uint64_t demanded; /* classes of loads to read in this pass */
 	uint64_t next_ip;
 	uint64_t address[INSN_MEMS_MAX];
 	/*
-	 * Instructions whose bytes were compared in this window, by address:
-	 * a loop finds them here from its second round on.
+	 * Instructions of this window by address. Their bytes have been
+	 * compared with memory, which a loop saves from its second round on.
 	 */
 	struct insn memo[MEMO_INSNS];
-	uint64_t trail[DECODE_AHEAD]; /* the last ones not in memo */
+	uint64_t trail[DECODE_AHEAD]; /* the last instructions not in memo */
 	uint32_t trail_at;
 
 	/* The window. */
 	uint64_t start_ip;
 	uint32_t accesses_max, instructions_max;
 	uint32_t count, instructions;
-	uint32_t pending; /* count and the accesses of this instruction */
+	uint32_t pending; /* count plus the accesses of this instruction */
 	uint32_t closed_count, closed_instructions; /* at the last closure */
 
-	/* Where interp_begin or interp_resume stood, for another pass. */
+	/* The state at interp_begin or interp_resume, for another pass. */
 	struct cpu_state base;
 	uint32_t base_count, base_instructions;
 	uint32_t base_closed_count, base_closed_instructions;
@@ -147,7 +147,7 @@ struct interp {
 
 typedef enum step step_fn(struct interp *in, const struct insn *insn);
 
-/* An address or a branch needs a value with this taint (not 0). */
+/* Handle an address or branch that needs a value with @taint, not 0. */
 static inline enum step need(struct interp *in, uint64_t taint,
 			     enum step blocked)
 {

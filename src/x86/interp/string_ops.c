@@ -2,10 +2,9 @@
 /*
  * string_ops - string instructions
  *
- * A repeated string instruction is carried out one repetition at a time, each
- * counting as an instruction with the accesses of one element, just as a
- * single step would show it. So every element is an access like any other and
- * is as likely to be chosen.
+ * A repeated string instruction is executed one repetition at a time, as by a
+ * single step. Each counts as an instruction with the accesses of one element,
+ * so every element is as likely to be chosen as any other access.
  */
 #include "string_ops.h"
 #include "flags.h"
@@ -25,7 +24,7 @@ static void advance(struct interp *in, const struct insn *insn, unsigned reg,
 	set_gpr(in, reg, width, v);
 }
 
-/* False if the count was zero already: then nothing happens. */
+/* False if the count is zero: then nothing happens. */
 static bool repetition_begins(const struct interp *in, const struct insn *insn)
 {
 	unsigned width = insn->flags & INSN_ADDRESS32 ? 4 : 8;
@@ -55,7 +54,7 @@ static enum step direction_known(struct interp *in)
 	return taint ? need(in, taint, STEP_UNKNOWN_ADDRESS) : STEP_NEXT;
 }
 
-/* movs, stos, lods; the memory operands are checked by the run loop */
+/* movs, stos, lods */
 enum step step_string_move(struct interp *in, const struct insn *insn)
 {
 	unsigned bytes = insn->mem[0].bytes;
@@ -91,7 +90,7 @@ enum step step_string_move(struct interp *in, const struct insn *insn)
 	return STEP_NEXT;
 }
 
-/* cmps, scas: a repeated one is a branch on what was compared */
+/* cmps, scas: a repeated one branches on the result of the comparison */
 enum step step_string_compare(struct interp *in, const struct insn *insn)
 {
 	bool repeated = insn->flags & (INSN_REP | INSN_REPNE);

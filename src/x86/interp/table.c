@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table - which function carries out which instruction
+ * table - the function that executes each instruction
  */
 #include "table.h"
 #include "bits.h"
@@ -156,8 +156,8 @@ static const uint8_t step_of[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 /* clang-format on */
 
 /*
- * Zydis names the string movsd and cmpsd like the scalar ones: they are told
- * apart by INSN_STRING.
+ * Zydis gives the string movsd and cmpsd the mnemonics of the scalar ones;
+ * INSN_STRING distinguishes them.
  */
 static step_fn *string_step(uint16_t mnemonic)
 {

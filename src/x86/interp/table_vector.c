@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_vector - which function carries out which vector instruction
+ * table_vector - the function that executes each vector instruction
  */
 #include "table_vector.h"
 #include "convert.h"
@@ -38,7 +38,7 @@ enum { DO_unknown, STEPS(NUMBER) };
 
 static step_fn *const steps[] = { [DO_unknown] = step_unknown, STEPS(POINTER) };
 
-/* One mnemonic; with its VEX twin; the four widths of an EVEX one. */
+/* One mnemonic; the same with its VEX form; the four widths of EVEX. */
 #define M(mnemonic, step)  [ZYDIS_MNEMONIC_##mnemonic] = DO_##step
 #define MV(mnemonic, step) M(mnemonic, step), M(V##mnemonic, step)
 #define M4(mnemonic, step) \

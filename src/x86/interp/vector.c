@@ -2,8 +2,9 @@
 /*
  * vector - the vector and mask registers
  *
- * A register is copied from the interrupted context when first used. Above
- * what an instruction writes, VEX and EVEX forms zero and others keep.
+ * A register is copied from the interrupted context when it is first used.
+ * The bytes above those that an instruction writes are zeroed by VEX and EVEX
+ * forms and kept by the others.
  */
 #include <string.h>
 
@@ -63,7 +64,7 @@ uint64_t *mask_value(struct interp *in, unsigned reg)
 	return &in->mask[reg];
 }
 
-/* Repeat the first @n bytes of @v all over @bytes. */
+/* Fill @bytes of @v with copies of its first @n bytes. */
 static void replicate(struct vec *v, unsigned n, unsigned bytes)
 {
 	uint8_t *b = v->bytes;
@@ -75,9 +76,9 @@ static void replicate(struct vec *v, unsigned n, unsigned bytes)
 }
 
 /*
- * Copies of fixed size: one lane for scalars, which are most, else all, even
- * if not all have a meaning. The C library's memcpy would use wider registers
- * than the stubs do, and switching between them is slow on some processors.
+ * Copies of fixed size, inlined: the C library's memcpy may use wider vector
+ * registers than the stubs do, and switching between them is slow on some
+ * processors. Most copies are of one lane, for scalars.
  */
 static void copy_lanes(union lane *to, uint64_t *to_taint,
 		       const union lane *from, const uint64_t *from_taint,
@@ -145,7 +146,7 @@ void vec_read(struct interp *in, const struct insn *insn, int i, struct vec *v)
 		replicate(v, op->bytes, lanes * LANE_BYTES);
 }
 
-/* The bytes of a register that the write mask selects, a bit each. */
+/* A bit for each byte of a register that the write mask selects. */
 static uint64_t selected_bytes(const struct insn *insn, uint64_t k,
 			       unsigned bytes)
 {
@@ -191,7 +192,7 @@ enum step vec_store(struct interp *in, const struct insn *insn, int mem,
 
 	for (unsigned i = 0; i * LANE_BYTES < bytes; i++)
 		taint |= v->taint[i];
-	/* Masked or not, the accesses are known by now. */
+	/* The accesses are known, those of a masked store too. */
 	for (uint32_t i = in->count; i < in->pending; i++) {
 		const struct access *a = &in->access[i];
 

@@ -10,7 +10,7 @@
 union lane *vec_lanes(struct interp *in, unsigned reg);
 uint64_t *mask_value(struct interp *in, unsigned reg);
 
-/* A vector operand as an instruction reads it: from register or memory. */
+/* The value of a vector operand, from a register or memory. */
 struct vec {
 	union {
 		union lane lane[LANES];
@@ -21,16 +21,16 @@ struct vec {
 
 void vec_read(struct interp *in, const struct insn *insn, int i, struct vec *v);
 /*
- * Write the low @bytes of @v to operand @i with the instruction's rules: the
- * write mask, and zeroes above for VEX and EVEX.
+ * Write the low @bytes of @v to operand @i, under the instruction's write mask.
+ * VEX and EVEX forms zero the bytes above.
  */
 enum step vec_write(struct interp *in, const struct insn *insn, int i,
 		    const struct vec *v, unsigned bytes);
-/* Store @v to memory operand @mem: what its accesses cover. */
+/* Store to memory operand @mem the bytes of @v that its accesses cover. */
 enum step vec_store(struct interp *in, const struct insn *insn, int mem,
 		    const struct vec *v, unsigned bytes);
 void vec_begin(struct interp *in);
-/* False if @insn rounds in a way that the stubs do not. */
+/* False if @insn may round in another way than the stubs do. */
 bool float_exact(const struct interp *in, const struct insn *insn);
 
 #endif
