@@ -2,13 +2,13 @@
 /*
  * maps - which files are mapped where, read from the kernel's list
  *
- * dlopen is not hooked. The maps are read at the start, at the end, and when
- * a detection's instruction lies in no mapping that we know, at most ten
- * times a second, less often where that takes long (map_table.h says what is
- * written of them).
+ * dlopen is not hooked. The maps are read at the start, at the end, and when a
+ * detection's instruction is in no known mapping, at most ten times a second
+ * and for at most 1/REREAD_SHARE of the time. map_table.h says which mappings
+ * are written.
  *
- * One thread reads at a time; another that finds the lock taken goes on
- * without.
+ * One thread reads at a time; a thread that finds the lock taken continues
+ * without reading.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static void write_mapping(struct cdp_map *m)
 	store_commit(&writer);
 }
 
-/* That of "self" is empty once the main thread has ended. */
+/* /proc/self/maps is empty once the main thread has ended. */
 static long open_maps(void)
 {
 	long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/thread-self/maps",
@@ -90,7 +90,7 @@ static void read_maps(void)
 	map_table_end(&table);
 }
 
-/* After a reading that began at @begin: a long one is not done often. */
+/* Set when to read again after a reading that began at @begin. */
 static void set_next_read(uint64_t begin)
 {
 	uint64_t now = now_ns(), wait = (now - begin) * REREAD_SHARE;
