@@ -2,10 +2,10 @@
 /*
  * interp_oracle - the processor itself as the interpreter's oracle
  *
- * A snippet of machine code is interpreted and then run for real from the
- * same registers, flags and memory. What the interpreter claims to know must
- * be what the processor made: every register, every flag, every byte of
- * memory. Included by the tests of the interpreter; each has its own copy.
+ * A snippet of machine code is interpreted and then executed by the processor
+ * with the same registers, flags and memory. Every register, flag and byte of
+ * memory that the interpreter knows must have the value that the processor
+ * computed. The tests of the interpreter include this file.
  *
  * Snippets are written with SNIPPET("assembler text"), Intel syntax, or with
  * NOT_MODELLED where the interpreter leaves the result unknown. In them
@@ -41,7 +41,7 @@
 /* clang-format on */
 
 #define SNIPPET(text) SNIPPET_IN("snippets", text)
-/* The interpreter may know nothing of the result, and must claim nothing. */
+/* The interpreter does not model these; it must not claim to know results. */
 #define NOT_MODELLED(text) SNIPPET_IN("not_modelled", text)
 
 struct snippet {
@@ -147,7 +147,7 @@ static void random_state(void)
 	for (int i = 0; i < 5; i++)
 		oracle.gpr[pointers[i]] =
 			(uint64_t)oracle_arena + 512 + oracle_random() % 1536;
-	if (oracle_random() & 1) /* aligned, for movaps and its kin */
+	if (oracle_random() & 1) /* aligned, for movaps and movdqa */
 		for (int i = 0; i < 5; i++)
 			oracle.gpr[pointers[i]] &= -64ull;
 	oracle.gpr[4] = (uint64_t)oracle_arena + STACK_OFFSET;
@@ -192,19 +192,19 @@ static struct cpu_state oracle_cpu(void)
 }
 
 /*
- * What the interpreter is given. What it then does not know must taint all
- * that is made of it: a result wrongly called known is made of zeros.
+ * How much the interpreter may see. All results of values that it does not see
+ * must be tainted; if one is not, its value is wrong.
  */
 enum oracle_mode {
 	KNOWS_ALL,
-	READS_LAZILY, /* loads that no address or branch needs are left */
-	SEES_LITTLE,  /* registers, flags and memory are missing at random */
+	READS_LAZILY, /* only loads that an address or branch needs */
+	SEES_LITTLE,  /* some registers, flags and memory are unknown */
 	MODES
 };
 
 struct oracle_tally {
 	unsigned cases, known;
-	unsigned unknown, ended_early; /* of KNOWS_ALL */
+	unsigned unknown, ended_early; /* in mode KNOWS_ALL */
 };
 
 static bool coin(void)
@@ -212,7 +212,7 @@ static bool coin(void)
 	return oracle_random() >> 63;
 }
 
-/* Take from @in what it knows of half of the registers that hold no address. */
+/* Make half of the registers that hold no address unknown to @in. */
 static void blind(struct interp *in)
 {
 	static const int plain[] = { 0, 1, 2, 8, 9, 10, 11, 14, 15 };
@@ -328,7 +328,7 @@ static bool compare_vectors(struct interp *in, struct oracle_tally *t)
 	return ok;
 }
 
-/* Every byte that changed was stored, with the value that was predicted. */
+/* Every byte that changed must be in a store with the predicted value. */
 static bool compare_memory(const struct interp *in, struct oracle_tally *t)
 {
 	static uint8_t unsure[ARENA_BYTES], covered[ARENA_BYTES];
@@ -368,8 +368,8 @@ static bool compare_memory(const struct interp *in, struct oracle_tally *t)
 }
 
 /*
- * One snippet from one random state. Returns false, having said why, if the
- * interpreter claimed something that is not so.
+ * Run one snippet from one random state. Returns false, and prints why, if the
+ * interpreter claimed a wrong value.
  */
 static bool oracle_case(const struct snippet *s, struct oracle_tally *t)
 {
@@ -413,7 +413,7 @@ static bool oracle_case(const struct snippet *s, struct oracle_tally *t)
 		    in->cpu.rip != (uint64_t)oracle_code + n)
 			return true;
 		if (mode != KNOWS_ALL)
-			return true; /* a divisor that was not seen */
+			return true; /* the divisor was unknown */
 		printf("%s: faulted, seed %lx\n", s->text, seed);
 		return false;
 	}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle_call - run code with all registers loaded from a structure, and have
- * them saved there again
+ * oracle_call - run code with all registers loaded from a structure
  *
- * oracle_call() jumps to oracle.target. The code leaves by a jump to
- * oracle_exit, which spoils no register before it has saved it.
+ * oracle_call() loads the registers and jumps to oracle.target. The code must
+ * end with a jump to oracle_exit, which saves all registers to the structure.
  */
 #ifndef COMDET_TESTS_ORACLE_ORACLE_CALL_H
 #define COMDET_TESTS_ORACLE_ORACLE_CALL_H
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The whole user-visible state, as oracle_call loads and saves it. */
+/* The registers that oracle_call loads and saves. */
 struct oracle_state {
 	uint64_t gpr[16];
 	uint64_t rflags;

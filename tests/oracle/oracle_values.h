@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle_values - random numbers that like the edges
+ * oracle_values - random numbers, many of them at the edges of a type
  */
 #ifndef COMDET_TESTS_ORACLE_ORACLE_VALUES_H
 #define COMDET_TESTS_ORACLE_ORACLE_VALUES_H
@@ -41,7 +41,7 @@ static uint64_t edge_value(void)
 	}
 }
 
-/* Floating-point numbers of all kinds, so that NaNs and denormals are met. */
+/* Floating-point numbers of all kinds, with many NaNs and denormals. */
 static uint32_t edge_float(void)
 {
 	static const uint32_t edges[] = {

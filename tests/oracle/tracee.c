@@ -20,7 +20,7 @@
 
 enum {
 	XSTATE_FEATURES = 512
-}; /* offset of the bits that say what is there */
+}; /* offset of the bits of the components in use */
 
 /* Bits of the features; numbers of CPUID leaf 0xd. */
 enum {
@@ -114,7 +114,7 @@ int tracee_start(struct tracee *t, char **argv, bool want_output)
 		char byte;
 
 		close(go[1]);
-		/* The same addresses in every run: findings can be repeated. */
+		/* The same addresses each time, to repeat a failure. */
 		personality(ADDR_NO_RANDOMIZE);
 		if (read(go[0], &byte, 1) < 0 || dup2(fd, STDOUT_FILENO) < 0)
 			_exit(126);
@@ -164,7 +164,7 @@ int tracee_interrupt(struct tracee *t, unsigned us)
 			return sig;
 		if (event == PTRACE_EVENT_STOP)
 			return take_registers(t);
-		/* A signal came first: pass it on, the stop is still to come */
+		/* A signal came first: deliver it, the stop comes later */
 		ptrace(PTRACE_CONT, t->pid, NULL,
 		       (long)(event || sig == SIGTRAP ? 0 : sig));
 	}

@@ -2,8 +2,9 @@
 /*
  * tracee - a program under ptrace, stopped at random moments and stepped
  *
- * tracee_start, then tracee_run, tracee_interrupt and tracee_step in any order
- * while they return 0, then tracee_release. Only the main thread is traced.
+ * Call tracee_start, then tracee_run, tracee_interrupt and tracee_step in any
+ * order while they return 0, then tracee_release. Only the main thread is
+ * traced.
  */
 #ifndef COMDET_TESTS_ORACLE_TRACEE_H
 #define COMDET_TESTS_ORACLE_TRACEE_H
@@ -17,17 +18,17 @@
 
 struct tracee {
 	pid_t pid;
-	int out_fd;           /* its stdout if asked for, else -1 */
+	int out_fd;           /* its stdout if requested, else -1 */
 	struct cpu_state cpu; /* as of the last stop */
 	struct memory mem;
 	bool in_syscall; /* stopped inside the kernel: cpu is not final */
 	bool ended, running;
-	int signal; /* to deliver when it goes on */
+	int signal; /* to deliver when it continues */
 	_Alignas(64) char xstate[8192];
 };
 
 /*
- * Start @argv with stdout to out_fd or to nowhere. Returns 0 or -errno.
+ * Start @argv; its stdout goes to out_fd or is dropped. Returns 0 or -errno.
  */
 int tracee_start(struct tracee *t, char **argv, bool want_output);
 
@@ -43,7 +44,7 @@ int tracee_interrupt(struct tracee *t, unsigned us);
 /*
  * Execute one instruction (one iteration of a rep string instruction).
  * Returns 0, -EINTR if a signal came instead (it is delivered when the
- * tracee goes on), or -ESRCH if it ended.
+ * tracee continues), or -ESRCH if it ended.
  */
 int tracee_step(struct tracee *t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * true_accesses - what an instruction accesses, asked of Zydis alone
+ * true_accesses - the accesses of an instruction, as Zydis describes it
  */
 #include <Zydis/Zydis.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static bool no_access(const ZydisDecodedInstruction *in)
 	}
 }
 
-/* Bit instructions with a register take it as an offset of any size. */
+/* Bit instructions use a register operand as an offset of any size. */
 static int64_t bit_offset(const struct cpu_state *cpu,
 			  const ZydisDecodedInstruction *in,
 			  const ZydisDecodedOperand *op)

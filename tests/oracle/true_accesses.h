@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * true_accesses - what an instruction accesses, asked of Zydis alone
+ * true_accesses - the accesses of an instruction, as Zydis describes it
  *
- * A second implementation, to test src/x86/decode/accesses.h against: it goes
- * through every operand that Zydis reports, hidden ones too, and forms the
- * addresses from the registers. It knows neither masks nor vector indices.
+ * A second implementation, with which src/x86/decode/accesses.h is compared. It
+ * takes every memory operand that Zydis reports, hidden ones too, and computes
+ * the addresses from the registers. It knows neither masks nor vector indices.
  */
 #ifndef COMDET_TESTS_ORACLE_TRUE_ACCESSES_H
 #define COMDET_TESTS_ORACLE_TRUE_ACCESSES_H
@@ -15,9 +15,9 @@
 #include "src/x86/interp/interp.h"
 
 /*
- * The accesses of the instruction in the @n bytes of @code at cpu->rip. Only
- * addr, ip, len and the bits LOAD and STORE of flags are filled. Returns how
- * many, or -ENOTSUP for what it does not know.
+ * Find the accesses of the instruction at cpu->rip, whose bytes are in @code.
+ * Only addr, ip, len and the bits LOAD and STORE of flags are set. Returns
+ * their number, or -ENOTSUP if it does not know the instruction.
  */
 int true_accesses(const struct cpu_state *cpu, const void *code, size_t n,
 		  struct access *out, int max);

@@ -4,11 +4,11 @@
  *
  *   help_bias [-n SAMPLES] [-p STALLED_PERCENT] [-s SEED] -- MIX LOOP
  *
- * Stops a loop of microbench/mix at random moments (a ptrace stop lands where
- * an interrupt does), lets x86/choose.h choose one access from each stop, steps
- * to its breakpoints, and prints the total variation distance between the mix
- * of the uniform accesses and the mix that the loop has by construction, where
- * a region's loads and stores are told apart.
+ * Stops a loop of microbench/mix at random moments (a ptrace stop comes at the
+ * same instructions as an interrupt), lets src/x86/choose.h choose one access
+ * from each stop, and steps to its breakpoints. Prints the total variation
+ * distance between the mix of the uniform accesses and the mix that the loop
+ * has by construction. Loads and stores of a region count separately.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,7 +32,7 @@ struct region {
 	unsigned long start, length;
 	double share, store_share;
 	unsigned long loads, stores;
-	int same_as; /* another thread's part of that region, or itself */
+	int same_as; /* index of the region that it is a part of, or its own */
 };
 
 static struct region regions[REGIONS_MAX];
@@ -51,7 +51,7 @@ static int find_region(const char *name)
 	return region_count;
 }
 
-/* What the loop prints before it runs. */
+/* Read the regions that the loop prints before it runs. */
 static int read_regions(int fd)
 {
 	FILE *f = fdopen(dup(fd), "r");
@@ -95,7 +95,7 @@ static void count(const struct access *a)
 	elsewhere++;
 }
 
-/* Total variation distance over regions, loads and stores apart. */
+/* Total variation distance over the loads and the stores of each region. */
 static double distance(void)
 {
 	double total = (double)elsewhere, sum;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_stepper - the interpreter and the backward decoder against the truth
+ * help_stepper - compare interpreter and backward decoder with single steps
  *
  *   help_stepper [-n ACCESSES] [-w WINDOWS] [-k STEPS] [-s SEED] -- PROGRAM
  *
- * Stops PROGRAM at random moments, predicts its next accesses with
- * interp/interp.h, then single-steps it and compares every access that it
- * really makes, found by a decoder of its own (oracle/true_accesses.h), with
- * the prediction: instruction, address, length, load or store. An access that
- * was not predicted is a divergence as well. After each step it also asks
- * src/x86/decode/backdecode.h for the access just made, of which it knows the truth.
- * PROGRAM is started again until enough was compared; after each window STEPS
- * more instructions are stepped for the backward decoder alone. Exit status 1
- * after any divergence. With VERBOSE in the environment, wrong answers of the
- * backward decoder are printed.
+ * Stops PROGRAM at random moments, predicts its next accesses with the
+ * interpreter (src/x86/interp), then single-steps it and compares every access
+ * that it makes with the prediction: instruction, address, length, load or
+ * store. The accesses made are found by a second decoder (true_accesses.h). An
+ * access that was not predicted is a divergence too. After each step the
+ * backward decoder (src/x86/decode/backdecode.h) is asked for the access just
+ * made. After each window, STEPS more instructions are stepped for the backward
+ * decoder alone. PROGRAM is started again until there are ACCESSES or WINDOWS.
+ * The exit status is 1 after any divergence. With VERBOSE in the environment,
+ * wrong answers of the backward decoder are printed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@
 #include "tests/oracle/true_accesses.h"
 
 enum {
-	STEPS_MAX = 4000, /* in a window, string iterations count each */
+	STEPS_MAX = 4000, /* in a window; each string iteration counts */
 	WAIT_US_MAX = 2000,
 	DETAILS_MAX = 8, /* divergences printed */
 	BARREN_MAX = 20, /* runs in a row that end before the first stop */
@@ -50,18 +50,18 @@ static const char *const end_name[ENDS] = {
 	[INTERP_UNKNOWN_PATH] = "unknown path",
 };
 
-/* How answers of the backward decoder compare with the truth. */
+/* Answers of the backward decoder, compared with the accesses made. */
 struct score {
 	unsigned long asked, right, wrong, unknown, none;
 };
 
 static struct {
 	unsigned long windows, accesses, divergences, interrupted, unfinished;
-	unsigned long unchecked; /* instructions beyond the second decoder */
+	unsigned long unchecked; /* unknown to the second decoder */
 	unsigned long decoder;   /* instructions it decodes differently */
 	unsigned long ends[ENDS];
 	struct score stalled, trapped;
-	unsigned long untold; /* right but for the address, by contract */
+	unsigned long untold; /* right except for the address, as promised */
 } sum;
 
 struct blocker {
@@ -88,7 +88,7 @@ static void count_blocker(const char *name)
 	}
 }
 
-/* The instruction that the tracee stands on. */
+/* The instruction that the tracee executes next. */
 static size_t code_here(uint8_t code[INSN_BYTES_MAX])
 {
 	size_t n = INSN_BYTES_MAX;
@@ -140,8 +140,8 @@ static void diverged(const char *what, const struct access *expected,
 }
 
 /*
- * The accesses that the tracee is about to make, by both decoders. They
- * differ in nothing but what the second one does not know.
+ * Find the accesses that the tracee is about to make with both decoders, and
+ * count a difference unless the second one does not know the instruction.
  */
 static int accesses_here(struct access *out)
 {
@@ -206,7 +206,7 @@ static void score(struct score *s, int answer, const struct access *a,
 	}
 }
 
-/* The instruction at @ip made the @n accesses in @truth just now. */
+/* The instruction at @ip has just made the @n accesses in @truth. */
 static void score_backward(struct access *truth, int n, uint64_t ip)
 {
 	const struct access *hit;
@@ -229,11 +229,11 @@ static void score_backward(struct access *truth, int n, uint64_t ip)
 	stores_only = hit->flags & ACCESS_STORE && rng_below(&rng, 2);
 	answer = backdecode_trapped(&tracee.cpu, &tracee.mem, addr, len,
 				    stores_only, &a);
-	/* A return's own address cannot be known: its call's is promised. */
+	/* The address of a return is lost; that of its call is promised. */
 	if (!answer && truth[0].flags == (ACCESS_LOAD | ACCESS_IMPLICIT) &&
 	    truth[0].addr == a.addr && a.flags == truth[0].flags)
 		a.ip = truth[0].ip;
-	/* Nor can that of a load that overwrote it always be told. */
+	/* So may be that of a load that overwrote it. */
 	if (!answer && !is_among(&a, truth, n) && n == 1 && a.ip == ip &&
 	    a.addr == addr && a.len == len) {
 		a.addr = truth[0].addr;
@@ -244,8 +244,8 @@ static void score_backward(struct access *truth, int n, uint64_t ip)
 }
 
 /*
- * Step until @n accesses were made and compared, then on to where the
- * interpreter ended if @end_ip is not 0. Returns 0, or what tracee_step says.
+ * Step until @n accesses were made and compared, then, unless @end_ip is 0, on
+ * to @end_ip, where the interpreter ended. Returns 0, or tracee_step's error.
  */
 static int follow(const struct access *expected, uint32_t n, uint64_t end_ip)
 {
@@ -321,7 +321,7 @@ static int window(void)
 	return err;
 }
 
-/* Step on without a prediction, for the sake of the backward decoder. */
+/* Step on without a prediction, to test the backward decoder. */
 static int walk(unsigned long steps)
 {
 	struct access made[DECODE_ACCESSES_MAX];

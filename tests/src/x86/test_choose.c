@@ -30,8 +30,8 @@ static struct interp *new_interp(void)
 }
 
 /*
- * Lengths are remembered by address for the whole process, so every test has
- * its code at an offset of its own, which set_up returns.
+ * Lengths are cached by address for the whole process, so every test has its
+ * code at its own offset, which set_up returns.
  */
 static uint64_t begin(const void *bytes, size_t n)
 {
@@ -142,15 +142,15 @@ START_TEST(known_length_spares_interpretation)
 		if (i < 4)
 			ck_assert_uint_eq(part, 0);
 	}
-	/* one in eight is measured anew, one in 25 of the others is the last */
+	/* 1 in 8 is measured again, 1 in 25 of the others is the last */
 	ck_assert_uint_gt(whole, 100);
 	ck_assert_uint_lt(whole, 230);
 }
 END_TEST
 
 /*
- * A word of the array at rdi decides: C is stored to, or D is stored to and E
- * loaded. The interrupt always lands on the second way.
+ * A word of the array at rdi decides whether C is stored, or D is stored and E
+ * loaded. The interrupt always comes on the second path.
  */
 static const uint8_t branchy[] = {
 	0x48, 0x8b, 0x04, 0xcf, /* mov rax, [rdi+rcx*8] */
@@ -190,7 +190,7 @@ START_TEST(data_dependent_path_is_sampled_without_bias)
 }
 END_TEST
 
-/* The time stamp is what nobody can compute beforehand. */
+/* The time stamp cannot be computed beforehand. */
 static const uint8_t blocking[] = {
 	0x48, 0x8b, 0x03,       /* mov rax, [rbx] */
 	0x0f, 0x31,             /* rdtsc */
@@ -216,7 +216,7 @@ START_TEST(blocked_loop_is_seen_whole_through_a_breakpoint)
 		cpu.rip = ip;
 		choose_start(&choose, &cpu, &mem, &out);
 		if (out.what == CHOSEN) {
-			/* all that is exact without one */
+			/* the accesses before it are exact */
 			ck_assert_uint_eq(out.access.ip, ip);
 			continue;
 		}
@@ -268,7 +268,7 @@ START_TEST(path_closed_at_the_blocking_instruction_needs_no_breakpoint)
 	struct choice out;
 
 	choose.breakpoints = true;
-	/* past rdtsc, so that the first visit is known and the second not */
+	/* behind rdtsc: the first visit is known, the second is not */
 	cpu.rip = ip + BLOCKING_LOAD - 3;
 	cpu.gpr[GPR_RAX] = 16;
 	for (int i = 0; i < SAMPLES; i++) {
@@ -305,7 +305,7 @@ START_TEST(abandoned_breakpoint_leaves_what_was_exact)
 }
 END_TEST
 
-/* What cannot give an access, and why. */
+/* Code without an access to choose, and the cause that is reported. */
 static const struct {
 	uint8_t bytes[8];
 	uint8_t len;
@@ -352,7 +352,7 @@ START_TEST(stalled_samples_take_the_access_before)
 }
 END_TEST
 
-/* A chain of loads: the one before has overwritten its address. */
+/* A chain of loads: each overwrites its own address. */
 static const uint8_t chain[] = {
 	0x48, 0x89, 0x43, 0x08, /* mov [rbx+8], rax */
 	0x48, 0x8b, 0x00,       /* mov rax, [rax] */
@@ -374,7 +374,7 @@ START_TEST(unknown_stalled_access_is_replaced_by_the_next_of_its_kind)
 	for (int i = 0; i < 100; i++) {
 		choose_start(&choose, &cpu, &mem, &out);
 		ck_assert_int_eq(out.what, CHOSEN);
-		/* not among the uniform ones, which it would bias */
+		/* not counted as uniform, as it would bias these */
 		ck_assert_int_eq(out.kind, SAMPLE_STALLED);
 		ck_assert(out.stalled_unknown);
 		ck_assert_uint_eq(out.access.ip, ip + 4);
@@ -382,7 +382,7 @@ START_TEST(unknown_stalled_access_is_replaced_by_the_next_of_its_kind)
 }
 END_TEST
 
-/* Each thread at a place of its own, all in the one table of lengths. */
+/* Threads with code of their own share the table of lengths. */
 static void *choose_in_thread(void *arg)
 {
 	uint64_t start = *(const uint64_t *)arg;

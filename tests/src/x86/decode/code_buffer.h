@@ -2,8 +2,8 @@
 /*
  * code_buffer - code and data of a test, for the backward decoder
  *
- * The code lies in a buffer of the test at its real address; what may be read
- * is that buffer and an array of data, and every read is counted. Each of the
+ * The code is in a buffer of the test, at its real address. Only that buffer
+ * and an array of data can be read, and every read is counted. Each of the
  * sixteen registers points into data, register n to REG(n).
  */
 #ifndef COMDET_TESTS_SRC_X86_DECODE_CODE_BUFFER_H
@@ -71,7 +71,7 @@ static inline void set_up(void)
 		cpu.gpr[i] = (uint64_t)data + 32 * (uint64_t)i;
 }
 
-/* Code that ends at the program counter, less @gap bytes. */
+/* Put code so that it ends @gap bytes before the program counter. */
 static inline void put_before(const void *bytes, size_t n, uint32_t gap)
 {
 	memcpy(code + HERE - gap - n, bytes, n);

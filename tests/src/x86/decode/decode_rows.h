@@ -3,8 +3,8 @@
  * decode_rows - instructions and the accesses they make
  *
  * ROW(number, text, { address, length, flags }...). The names are those of
- * test_decode.c. Where an explicit operand and the stack are touched, the
- * explicit one comes first.
+ * test_decode.c. If an instruction accesses an explicit operand and the stack,
+ * the explicit operand comes first.
  */
 #ifndef COMDET_TESTS_SRC_X86_DECODE_DECODE_ROWS_H
 #define COMDET_TESTS_SRC_X86_DECODE_DECODE_ROWS_H

@@ -11,7 +11,7 @@
 #include "code_buffer.h"
 #include "tests/run_suite.h"
 
-/* The access of what was executed last; addresses are offsets in data. */
+/* The access of the last instruction; addresses are offsets in data. */
 static const struct {
 	const char *text;
 	uint8_t len;
@@ -138,7 +138,7 @@ enum {
 	VISITS = 20
 };
 
-/* Where a branch to the program counter lies, relative to it. */
+/* Places of a branch to the program counter, relative to it. */
 static const struct {
 	int32_t at;
 	bool wide;
@@ -165,7 +165,7 @@ START_TEST(branch_target_has_no_instruction_before)
 	ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), 0);
 	set_up();
 	put_before(load, sizeof(load), 0);
-	/* Another address, for what was found out above is remembered. */
+	/* Another address, because answers about the first are cached. */
 	memmove(code + 16, code, CODE_BYTES - 16);
 	p += 16;
 	cpu.rip += 16;
@@ -228,10 +228,10 @@ START_TEST(unreadable_code_before_is_not_needed)
 	memcpy(code + 2 * PAGE + 20, load, sizeof(load));
 	ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), 0);
 	ck_assert_uint_eq(a.ip, cpu.rip - 4);
-	/* nothing at all before it */
+	/* nothing before it can be read */
 	cpu.rip = readable_low;
 	ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), -EAGAIN);
-	/* not even itself */
+	/* nor the instruction itself */
 	cpu.rip = readable_low - 64;
 	ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), -EAGAIN);
 }
@@ -245,7 +245,7 @@ START_TEST(known_address_costs_few_reads)
 	put_before(load, sizeof(load), 0);
 	ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), 0);
 	for (int i = 0; i < VISITS; i++) {
-		/* the search for branches is spread over the visits */
+		/* each request searches one more ring for branches */
 		reads = 0;
 		ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), 0);
 		ck_assert_uint_le(reads, 64);
@@ -256,7 +256,7 @@ START_TEST(known_address_costs_few_reads)
 }
 END_TEST
 
-/* Compiled code whose boundaries decoding from its first byte gives. */
+/* Compiled code; decoding from its first byte gives the boundaries. */
 __attribute__((noinline, noclone)) static uint64_t compiled(uint64_t *p, long n)
 {
 	static uint64_t table[64];

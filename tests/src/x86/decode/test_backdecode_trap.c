@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_backdecode_trap - what explains a watchpoint that fired
+ * test_backdecode_trap - the access that a watchpoint fired on
  */
 #include <check.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ static int trapped(uint32_t offset, uint32_t len, bool stores_only,
 				  stores_only, a);
 }
 
-/* What trapped on @watch bytes at @offset of data; addresses as above. */
+/* The access that trapped on @watch bytes at @offset of data. */
 static const struct {
 	const char *text;
 	uint8_t len;
@@ -147,7 +147,7 @@ START_TEST(trap_is_explained_by_the_instruction_before)
 
 	set_up();
 	put_before(traps[_i].bytes, traps[_i].len, 0);
-	cpu.gpr[GPR_RCX] = 0; /* a repetition has come to its end */
+	cpu.gpr[GPR_RCX] = 0; /* the last repetition is done */
 	err = trapped(traps[_i].offset, traps[_i].watch, traps[_i].stores_only,
 		      &a);
 	ck_assert_msg(err == traps[_i].error, "%s: %d", traps[_i].text, err);
@@ -251,7 +251,7 @@ START_TEST(trap_on_a_popped_return_address_is_the_return)
 }
 END_TEST
 
-/* Into another library: the call goes to a jump through memory. */
+/* A call into another library goes to a jump through memory. */
 static const struct {
 	uint8_t len;
 	uint8_t bytes[12];
@@ -315,7 +315,7 @@ static const struct {
 	const char *text;
 	uint8_t len;
 	uint8_t bytes[8];
-	uint32_t told; /* bytes accessed, 0: the address is not told */
+	uint32_t told; /* bytes accessed, 0: the address is unknown */
 } zeros[] = {
 	{ "mov rax, [rax+8]", 4, { 0x48, 0x8b, 0x40, 8 }, 0 },
 	{ "mov rax, [rax+rsi*8]", 4, { 0x48, 0x8b, 0x04, 0xf0 }, 0 },
@@ -350,7 +350,7 @@ START_TEST(overwritten_address_among_zeros_is_what_is_watched)
 }
 END_TEST
 
-/* What has an address goes before a load that could be from anywhere. */
+/* A known address has precedence over a load that could be from anywhere. */
 START_TEST(load_from_anywhere_explains_what_nothing_else_does)
 {
 	static const uint8_t byte[] = { 0x0f, 0xb6, 0x00 };
@@ -367,7 +367,7 @@ START_TEST(load_from_anywhere_explains_what_nothing_else_does)
 	memset(code + 256, NOP, 8);
 	ck_assert_int_eq(trapped(REG(4), 8, false, &a), 0);
 	ck_assert_uint_eq(a.ip, cpu.rip - sizeof(byte));
-	/* A jump through the word leads here, from where is not known. */
+	/* A jump through the watched word leads here from an unknown place. */
 	ck_assert_int_eq(trapped(REG(3) + 16, 8, false, &a), -EAGAIN);
 }
 END_TEST

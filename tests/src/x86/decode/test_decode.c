@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_decode - accesses of every form that touches memory, and the cache
+ * test_decode - the accesses of each form of instruction, and the cache
  */
 #include <check.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ enum {
 	ANY_LEN = 0xffff,
 };
 
-/* The state of every row: see row_state(). */
+/* The registers of every row, see row_state(). */
 #define RAX 0x100000ull
 #define RCX 0x3ull
 #define RDX 0x77ull
@@ -47,7 +47,7 @@ struct row {
 	struct want want[9]; /* len 0 ends */
 };
 
-/* A row's bytes are assembled here and so cannot differ from its text. */
+/* A row's bytes are assembled from its text. */
 #define ASSEMBLE(id, text)                                                     \
 	extern const uint8_t row_##id[], row_end_##id[];                       \
 	__asm__(".pushsection .rodata\n\t.intel_syntax noprefix\n"             \
@@ -223,7 +223,7 @@ START_TEST(short_or_wrong_bytes_are_refused)
 }
 END_TEST
 
-/* A page of code whose end is the end of what can be read. */
+/* A page of code; memory behind it cannot be read. */
 struct page {
 	uint64_t base;
 	uint8_t bytes[256];
@@ -252,7 +252,7 @@ START_TEST(code_at_the_end_of_what_can_be_read_is_decoded)
 	p.bytes[255] = 0xc0;
 	ck_assert_ptr_nonnull(decode_at(&mem, p.base + 254, &insn, &error));
 	ck_assert_uint_eq(insn.len, 2);
-	p.bytes[255] = 0xe8; /* a call that goes on where nothing is */
+	p.bytes[255] = 0xe8; /* a call whose last bytes cannot be read */
 	ck_assert_ptr_null(decode_at(&mem, p.base + 255, &insn, &error));
 	ck_assert_int_eq(error, -EFAULT);
 	ck_assert_ptr_null(decode_at(&mem, p.base + 256, &insn, &error));
@@ -260,7 +260,7 @@ START_TEST(code_at_the_end_of_what_can_be_read_is_decoded)
 	p.bytes[60] = 0x06;
 	ck_assert_ptr_null(decode_at(&mem, p.base + 60, &insn, &error));
 	ck_assert_int_eq(error, -EILSEQ);
-	memcpy(p.bytes + 62, row_call, 5); /* over a line's end */
+	memcpy(p.bytes + 62, row_call, 5); /* across the end of a cache line */
 	ck_assert_ptr_nonnull(decode_at(&mem, p.base + 62, &insn, &error));
 	ck_assert_uint_eq(insn.imm, p.base + 62 + 0x1000);
 }
@@ -287,9 +287,9 @@ START_TEST(cached_instruction_is_used_only_while_its_bytes_are_there)
 END_TEST
 
 /*
- * Threads decode at the same addresses, where each sees code of its own (as if
- * it changed all the time): they fight for the same slots of the cache, and
- * whoever takes another's instruction, or half of one, is caught.
+ * Threads decode at the same addresses, where each sees other code, as if the
+ * code changed all the time. They compete for the same slots of the cache; a
+ * thread that gets another's instruction, or a part of it, fails.
  */
 enum {
 	FIGHTERS = 4,

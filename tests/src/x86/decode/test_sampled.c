@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_decode_sampled - what an instruction tells of a sampled access
+ * test_sampled - the access that a hardware sample reports
  *
- * Instructions by hand, from the processor manuals.
+ * The instructions are encoded by hand, from the processor manuals.
  */
 #include <check.h>
 #include <errno.h>

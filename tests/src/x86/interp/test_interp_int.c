@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_interp_int - general-register instructions against the processor
+ * test_interp_int - general-register instructions, compared with the processor
  */
 #include "tests/oracle/interp_oracle.h"
 #include "tests/run_suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_interp_memory - what is read, and what an unknown value stops
+ * test_interp_memory - reads of memory, and values that are not known
  */
 #include <check.h>
 
@@ -44,7 +44,7 @@ START_TEST(only_what_is_demanded_is_read)
 	cpu.gpr[GPR_RDI] = DATA_AT + 4096; /* the sum's line */
 	ck_assert_int_eq(begin_and_run(0), INTERP_CLOSED);
 	ck_assert_uint_eq(interp_count(&interp), 24);
-	/* eight steps of 8 bytes and the word beyond: lines 0 and 1 */
+	/* eight steps of 8 bytes and the next word: lines 0 and 1 */
 	ck_assert_uint_eq(program.data_reads, 2);
 	ck_assert_uint_eq(interp_access(&interp, 22)->addr, DATA_AT + 56);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_interp_shuffle - shuffles, masks, gathers, and what string functions do
- * with them, against the processor
+ * test_interp_shuffle - shuffles, masks, gathers and sequences of string
+ * functions, compared with the processor
  */
 #include "tests/oracle/interp_oracle.h"
 #include "tests/run_suite.h"
@@ -144,7 +144,7 @@ SNIPPET("vpmovq2m k1, ymm2");
 SNIPPET("vpmovm2b zmm1, k1");
 SNIPPET("vpmovm2d ymm1, k1");
 
-/* What string functions of a C library do. */
+/* Sequences from string functions of a C library. */
 SNIPPET("pxor xmm0, xmm0; movdqu xmm1, [rsi]; pcmpeqb xmm1, xmm0; "
 	"pmovmskb eax, xmm1; test eax, eax; je 9f; bsf eax, eax; 9: nop");
 SNIPPET("vpxor xmm0, xmm0, xmm0; vpcmpeqb ymm1, ymm0, [rsi]; "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_interp_vector - vector arithmetic, moves and conversions, and what a
- * signal frame gives, against the processor
+ * test_interp_vector - vector arithmetic, moves, conversions and the registers
+ * of a signal frame, compared with the processor
  */
 #include "tests/oracle/interp_oracle.h"
 #include "tests/run_suite.h"
@@ -376,7 +376,7 @@ END_TEST
 
 static unsigned frame_wrong, frame_looked;
 
-/* The handler's view of what was in the registers when int3 trapped. */
+/* In the handler: compare the frame with the registers when int3 trapped. */
 static void look_at_frame(const ucontext_t *uc)
 {
 	struct memory mem = { .read = NULL };

@@ -50,7 +50,7 @@ START_TEST(a_round_longer_than_the_minimum_is_taken_whole)
 }
 END_TEST
 
-/* A short closure below the minimum, then a way out that never returns. */
+/* A short loop that closes below the minimum, then one that never returns. */
 CODE(leaves, "1: mov rax, [rsi]; dec rcx; jnz 1b; "
 	     "2: mov rax, [rdi]; mov rax, [rdi]; jmp 2b");
 
@@ -144,7 +144,7 @@ END_TEST
 CODE(rounding, "addsd xmm0, xmm1; cvttsd2si rax, xmm0; "
 	       "mov rax, [rsi+rax*8]; syscall");
 
-/* What needs most: decoding anew, permutations, calls into the reader. */
+/* What needs most stack: decoding, permutations, calls of the reader. */
 CODE(deep, "vpermt2d zmm1, zmm2, [rsi+61]; vpermi2q zmm1, zmm2, zmm3; "
 	   "vpternlogd zmm1, zmm2, zmm3, 0x96; vpcmpub k1, zmm1, [rsi], 2; "
 	   "vmovdqu8 [rdi+63], zmm1; kmovq rax, k1; test rax, rax; jne 1f; "
@@ -181,7 +181,7 @@ START_TEST(floating_point_uses_the_programs_rounding_and_leaves_ours)
 }
 END_TEST
 
-/* Sanitizers make frames that say nothing about ours. */
+/* Sanitizers make larger frames than ours. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum {
 	STACK_LIMIT = 64 * 1024
@@ -205,7 +205,7 @@ START_TEST(a_handler_needs_little_stack_for_it)
 	static uint8_t stack[128 * 1024];
 	volatile size_t untouched = 0;
 
-	/* The dynamic linker's own needs, at a first call, are not counted. */
+	/* Not measured: the dynamic linker needs stack at the first call. */
 	interpret_deep();
 	memset(stack, 0xa5, sizeof(stack));
 	ck_assert_int_eq(getcontext(&painted), 0);

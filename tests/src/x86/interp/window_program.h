@@ -25,7 +25,7 @@ enum {
 	DATA_BYTES = 8192,
 };
 
-/* Memory of a program that does not exist: reads are counted. */
+/* The memory of a program, and how often it was read. */
 struct program {
 	uint8_t code[512];
 	uint8_t data[DATA_BYTES];
@@ -33,8 +33,7 @@ struct program {
 };
 
 static struct program program;
-/* Each program has an address of its own: what was learnt of one is not used.
- */
+/* Each program has its own address, because hints and caches go by address. */
 static uint64_t code_at = 0x400000;
 static struct interp interp;
 static struct memory memory;
