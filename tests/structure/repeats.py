@@ -6,9 +6,9 @@ Six lines in a row that two files share are one piece of code written twice;
 in two files of tests, eight. In functions, lines of the same shape count:
 equal but for names, strings and numbers. Not so if the six have fewer than
 four shapes, which makes them a list, or if fewer than four of them are more
-than a label, a break or a plain return. Outside functions, and in tests, whose
-preparations look alike by nature, only equal lines count. Blank lines,
-comments, directives and lone punctuation are passed over.
+than a label, a break, a plain return or a text. Outside functions, and in
+tests, whose preparations look alike by nature, only equal lines count. Blank
+lines, comments, directives and lone punctuation are passed over.
 """
 
 import collections
@@ -73,8 +73,9 @@ def _says_nothing(tokens):
 
 
 def _solid(shape):
-    """Is this line more than a label, a break or a plain return?"""
+    """Is this line more than a label, a break, a plain return or a text?"""
     return not re.fullmatch(r'(case|default) .*|break ;|(} )?else( {)?|'
+                            r'string( ,| \) ;)?|'
                             r'return( \S+)? ;', shape)
 
 
