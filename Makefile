@@ -405,6 +405,14 @@ score-reuse: deps
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/oracle/score_reuse_emu.sh cases threads lines
 
+# Another built tree against this one: files, JSON and texts byte for byte.
+.PHONY: same-output
+same-output: deps
+	$(BUILD_UNIT)
+	@[ -n "$(BASE)" ] || { echo "BASE= a tree built by make all tests" >&2; \
+		exit 1; }
+	@tests/oracle/same_output.sh $(BASE) $(CURDIR)
+
 # Miss ratio curves of programs against exact LRU stacks and cachegrind: some
 # three minutes; TRACES= chooses some.
 .PHONY: score-traces
@@ -503,6 +511,8 @@ help:
 	@echo '                    what the hooks of the source instr cost'
 	@echo 'make bench-reuse    what exact stack distances cost'
 	@echo 'make score-reuse    hold reuse times to the truth; 20 minutes'
+	@echo 'make same-output BASE=DIR'
+	@echo '                    hold all output to that of another built tree'
 	@echo 'make score-traces [TRACES="gzip ..."]'
 	@echo '                    hold miss ratio curves to exact LRU stacks'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
