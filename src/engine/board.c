@@ -5,11 +5,11 @@
  * A table of slots, each a sequence lock of its own on its own cache line.
  * The sequence is odd while a writer fills in the words. All words are
  * atomics, so a reader that loses the race reads words of two entries and
- * throws them away; it is never undefined behaviour (H. Boehm, Can seqlocks
- * get along with programming language memory models?, MSPC 2012).
+ * discards them, without undefined behaviour (H. Boehm, Can seqlocks get along
+ * with programming language memory models?, MSPC 2012).
  *
- * Neither side loops. A writer that finds the sequence odd may have
- * interrupted the very writer it would wait for, and gives up.
+ * Neither side loops. A writer that finds the sequence odd gives up, since it
+ * may have interrupted the writer that it would wait for.
  *
  *   board_publish                     board_read
  *     compare-exchange s, s+1  (A)      load s, must be even      (D)
@@ -73,8 +73,8 @@ static void unpack(const uint64_t word[ENTRY_WORDS], struct board_entry *e)
 }
 
 /*
- * GCC's ThreadSanitizer does not follow fences and says so. It needs none
- * here: nothing but atomics is ordered by them.
+ * GCC's ThreadSanitizer does not understand fences and warns. It need not
+ * understand them here: they order nothing but atomics.
  */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wtsan"
@@ -88,13 +88,14 @@ static int slot_write(struct slot *s, const struct board_entry *e)
 	if (seq & 1)
 		return -EBUSY;
 
-	/* (A) pairs with (C): the words of the writer before come first. */
+	/* (A) pairs with (C): the previous writer's words are stored first. */
 	if (!atomic_compare_exchange_strong_explicit(
 		    &s->sequence, &seq, seq + 1, memory_order_acquire,
 		    memory_order_relaxed))
 		return -EBUSY;
 
-	/* (B) pairs with (E): who sees a word of ours sees the odd number. */
+	/* (B) pairs with (E): a reader that sees our word sees the odd number.
+	 */
 	atomic_thread_fence(memory_order_release);
 
 	pack(e, word);
@@ -102,7 +103,7 @@ static int slot_write(struct slot *s, const struct board_entry *e)
 		atomic_store_explicit(&s->word[i], word[i],
 				      memory_order_relaxed);
 
-	/* (C) pairs with (A) and (D): who sees this number sees the words. */
+	/* (C) pairs with (A) and (D): all words come before this number. */
 	atomic_store_explicit(&s->sequence, seq + 2, memory_order_release);
 	return 0;
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comm - who exchanges cache lines with whom (ComDetective's Algorithm 1)
+ * comm - which threads exchange cache lines (ComDetective's Algorithm 1)
  *
- * What is stated here follows M. A. Sasongko's thesis (2022), Algorithm 1;
- * what it leaves open or is done otherwise is argued in docs/algorithm.md.
+ * This file follows Algorithm 1 of M. A. Sasongko's thesis (2022).
+ * docs/algorithm.md gives the reasons where the thesis leaves a choice and
+ * where we differ.
  *
- * Everything runs in the handler of the thread that owns the comm_thread. The
- * board is the only thing that threads share, and no call to it waits.
+ * All of it runs in the handler of the thread that owns the comm_thread.
+ * Threads share nothing but the board, and no call to the board waits.
  */
 #include <string.h>
 
 #include "comm.h"
 #include "src/base/signal_safe.h"
 
-/* Clocks of two cores may disagree: the later reading may be the smaller. */
+/* The later of two readings may be the smaller: clocks of cores disagree. */
 static uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
@@ -37,9 +38,9 @@ uint64_t comm_watch_expiry(const struct comm *c)
 }
 
 /*
- * Recent is what was published expiry ticks ago or after the thread's sample
- * before this one, whichever is longer ago: a thread that runs seldom samples
- * seldom, and would find everything expired.
+ * An entry is recent for expiry ticks, or since the thread's previous sample if
+ * that is longer ago. A thread that seldom runs seldom samples, and would
+ * otherwise find every entry expired.
  */
 static void set_window(const struct comm *c, struct comm_thread *t,
 		       uint64_t now)
@@ -58,7 +59,10 @@ static bool is_recent(const struct comm_thread *t, const struct board_entry *e,
 	return distance(now, e->time) <= t->window;
 }
 
-/* Or older than what we have detected since: one time a thread is enough. */
+/*
+ * True if this thread has detected the entry or a later one. Each publication
+ * counts once per thread.
+ */
 static bool is_seen(const struct comm_thread *t, const struct board_entry *e)
 {
 	return e->time < t->seen_before;
@@ -71,8 +75,8 @@ static void mark_seen(struct comm_thread *t, const struct board_entry *e)
 }
 
 /*
- * The line that this sample is about. Of an access to several, each with equal
- * probability: one sample is one look at the board, however long the access.
+ * Choose the line that this sample is about: any line of the access, each with
+ * equal probability. One sample reads the board once, however long the access.
  */
 static uint64_t draw_line(const struct comm *c, struct comm_thread *t,
 			  const struct access *a)
@@ -92,9 +96,9 @@ static void lost(const struct comm *c, struct comm_thread *t,
 }
 
 /*
- * True sharing is that of a byte. Of two accesses to one line the common bytes,
- * if any, are on that line even where both leave it: three intervals that meet
- * in pairs have a common point.
+ * Sharing is true if the accesses have a byte in common. That byte is on this
+ * line even if both accesses reach beyond it, since three intervals that
+ * overlap in pairs have a common point.
  */
 static void detected(const struct comm *c, struct comm_thread *t,
 		     const struct board_entry *e, const struct access *a,
@@ -127,10 +131,10 @@ static void disarm(const struct comm *c, struct comm_thread *t)
 }
 
 /*
- * An entry worth watching, each with equal probability. The whole board is
- * read: a walk that stops at the first candidate after a random slot favours
- * those behind long gaps, and repeated drawing fails where candidates are
- * few, which is the rule.
+ * Choose an entry to watch, each candidate with equal probability. The whole
+ * board is read: stopping at the first candidate after a random slot would
+ * favour those behind long gaps, and drawing slots until one fits fails where
+ * candidates are few, as they usually are.
  */
 static bool choose_target(const struct comm *c, struct comm_thread *t,
 			  uint64_t now, struct board_entry *target)
@@ -151,8 +155,8 @@ static bool choose_target(const struct comm *c, struct comm_thread *t,
 }
 
 /*
- * Distinct chunks of @line in random order: the first k of them are a random
- * set for every k, so it does no harm if not all can be armed.
+ * Choose distinct chunks of @line in random order. The first k of them are a
+ * random set for every k, so it does no harm if only some can be armed.
  */
 static uint32_t choose_chunks(const struct comm *c, struct comm_thread *t,
 			      uint64_t line)
@@ -168,7 +172,7 @@ static uint32_t choose_chunks(const struct comm *c, struct comm_thread *t,
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t pick = rng_below(&t->rng, chunks - i), j;
 
-		/* From a number among those left to one among all. */
+		/* Turn a number among the chunks left into one of all. */
 		for (j = 0; j < i && taken[j] <= pick; j++)
 			pick++;
 		memmove(&taken[j + 1], &taken[j], (i - j) * sizeof(taken[0]));
@@ -247,7 +251,7 @@ void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
 	known = found > 0 && is_recent(t, &e, now);
 
 	if (known && e.thread != t->id && !is_seen(t, &e)) {
-		/* The thread has touched what it was waiting to touch. */
+		/* The thread has touched the line that its registers watch. */
 		if (t->armed && t->target.line == line)
 			disarm(c, t);
 		detected(c, t, &e, a, DETECTED_BY_BOARD, core, 256);
@@ -274,7 +278,7 @@ void comm_trap(struct comm *c, struct comm_thread *t, int reg,
 	periods_q8 = 256 * c->line_bytes / (t->armed * watched.len);
 	disarm(c, t);
 
-	/* What misses the watched bytes is not the access that trapped. */
+	/* An access that misses the watched bytes did not trap. */
 	if (!a || !access_overlaps(a, &watched)) {
 		lost(c, t, LOSS_TRAP_INEXACT);
 		a = &watched;

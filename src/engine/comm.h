@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comm - who exchanges cache lines with whom (ComDetective's Algorithm 1)
+ * comm - which threads exchange cache lines (ComDetective's Algorithm 1)
  *
- * Samples of stores go on the board. A sample that meets another thread's
- * recent entry for the same line is a communication: true sharing if the
- * bytes overlap, false sharing otherwise. A sample that meets nothing may arm
- * the thread's debug registers on random distinct chunks of a line that
- * another thread published; a trap there is a communication too.
+ * Samples of stores are published on the board. A sample that finds another
+ * thread's recent entry for its line is a communication: true sharing if the
+ * bytes overlap, false sharing otherwise. A sample that finds none may arm the
+ * thread's debug registers on random distinct chunks of a line that another
+ * thread published; a trap there is a communication too.
  * (M. A. Sasongko, PhD thesis 2022, sections 5.3.1 and 5.3.2.)
  *
- * What comes out is a map: how the sharing divides among threads, lines and
- * kinds. It is not a count of cache line transfers.
+ * The result is a map: how sharing divides among threads, lines and kinds. It
+ * is not a count of cache line transfers.
  *
- * Expiry, the same on every source: an entry is recent for a thread if it was
- * published no more than expiry ticks ago, or after the thread's previous
- * sample. A watchpoint is old watch_expiry ticks after it was armed. Ticks are
- * what the source counts in: ns for clock, accesses for instr, emu. Clocks of
- * two cores may disagree by less than expiry. docs/algorithm.md argues for
- * this and all other rules.
+ * Expiry is the same for every source. An entry is recent for a thread if it
+ * was published at most expiry ticks ago, or after the thread's previous
+ * sample. A watchpoint is old watch_expiry ticks after it was armed. The source
+ * chooses the unit of a tick: clock counts ns, instr and emu count accesses.
+ * Clocks of two cores may disagree by less than expiry. docs/algorithm.md gives
+ * the reasons for this and all other rules.
  *
- * The engine knows no operating system. It arms and disarms through
- * struct comm_watch and hands detections to struct comm_sink.
+ * The engine does not depend on an operating system. It arms and disarms
+ * through struct comm_watch and hands detections to struct comm_sink.
  */
 #ifndef COMDET_ENGINE_COMM_H
 #define COMDET_ENGINE_COMM_H
@@ -58,24 +58,25 @@ enum detected_by {
 
 struct detection {
 	struct access publisher; /* the sampled store */
-	struct access detector;  /* the access that met it */
+	struct access detector;  /* the access that found it on the board */
 	uint64_t line;
 	uint32_t publisher_thread, detector_thread;
 	uint32_t publisher_core, detector_core;
 	enum sharing sharing;
 	enum detected_by by;
 	/*
-	 * Volume scaling (5.3.2): sampling periods this detection stands for,
-	 * in 1/256; line bytes / watched bytes for a trap, 1 from the board.
+	 * Volume scaling (5.3.2): sampling periods that this detection stands
+	 * for, in 1/256. A trap stands for line bytes / watched bytes, a
+	 * detection by the board for 1.
 	 */
 	uint32_t periods_q8;
 };
 
 struct comm_watch {
 	/*
-	 * Arm @n registers of the calling thread, 1 <= n <= 4. What was armed
-	 * before is gone. Returns how many of the first ranges are armed, 0
-	 * included, or -errno.
+	 * Arm @n registers of the calling thread, 1 <= n <= 4, instead of those
+	 * that were armed before. Returns how many are armed, the first ranges
+	 * first, which may be 0, or -errno.
 	 */
 	int (*arm)(void *ctx, const struct watch_range *ranges, int n);
 	void (*disarm)(void *ctx);
@@ -113,25 +114,24 @@ struct comm_thread {
 	uint64_t window;     /* ticks an entry is recent for this thread now */
 	/*
 	 * The thesis's t_prev: one more than the time of the latest entry that
-	 * this thread detected against, 0 if none. What was published before
-	 * counts as detected too.
+	 * this thread has detected, 0 if none. Entries published before count
+	 * as detected too.
 	 */
 	uint64_t seen_before;
 	uint64_t armed_at; /* ticks */
 	uint32_t armed;    /* registers armed, 0: none */
 	struct watch_range ranges[COMM_REGISTERS_MAX];
-	struct board_entry target; /* what the armed line was published as */
+	struct board_entry target; /* the entry whose line is armed */
 };
 
 /*
  * The expiry rule, in one place: an entry of the board expires after
  * COMM_EXPIRY_INTERVALS sampling intervals, an armed watchpoint after one
  * (thesis, section 5.3.1; docs/algorithm.md measures other factors). @interval
- * is how long a thread takes from one sample to the next, in ticks.
+ * is the time from one sample of a thread to its next, in ticks.
  *
- * Context: any, handler included; relaxed stores. A thread may see the new
- * value of one and the old value of the other, which does no harm: each was a
- * good one.
+ * Context: any, handler included. The stores are relaxed: a thread may see the
+ * new value of one field and the old value of the other, and both are usable.
  */
 void comm_set_expiry(struct comm *c, uint64_t interval);
 
@@ -141,9 +141,10 @@ uint64_t comm_expiry(const struct comm *c);
 uint64_t comm_watch_expiry(const struct comm *c);
 
 /*
- * @ctx is the caller's thread; @seed a run's seed. @id may be that of a thread
- * that has ended if its last entry has expired for everybody since: until then
- * the two would be taken for one.
+ * Make @t the state of thread @id. @ctx is handed to watch and sink; @seed is
+ * the run's seed. The id of a thread that has ended may be used again once its
+ * last entry has expired for all threads: before, the two would be taken for
+ * one.
  *
  * Context: any.
  */
@@ -151,9 +152,9 @@ void comm_thread_init(struct comm_thread *t, uint32_t id, void *ctx,
 		      uint64_t seed);
 
 /*
- * A sample of thread @t: access @a at time @now on core @core. Detects, arms
- * and publishes as Algorithm 1 says. An access to several lines is taken for
- * an access to one of them, each with equal probability: one sample gives at
+ * Thread @t sampled access @a at time @now on core @core. Detect, arm and
+ * publish as Algorithm 1 says. An access to several lines is taken for an
+ * access to one of them, each with equal probability, so one sample gives at
  * most one detection.
  *
  * Context: handler of the thread. Does not allocate, lock or wait.
@@ -162,18 +163,18 @@ void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
 		 uint64_t now, uint32_t core);
 
 /*
- * Register number @reg of thread @t trapped. @a is the access that trapped if
- * it is known, else NULL: then the watched bytes stand for it, with ip 0 and
- * flags 0, as they do for an access that does not touch them, and
- * LOSS_TRAP_INEXACT is counted. Disarms all. A trap of a register that is not
- * armed is counted as LOSS_TRAP_STALE.
+ * Register number @reg of thread @t trapped, by access @a. If the access is not
+ * known (NULL), or does not touch the watched bytes, these bytes stand for it
+ * with ip 0 and flags 0, and LOSS_TRAP_INEXACT is counted. All registers are
+ * disarmed. A trap of a register that is not armed is counted as
+ * LOSS_TRAP_STALE.
  *
  * Context: handler of the thread.
  */
 void comm_trap(struct comm *c, struct comm_thread *t, int reg,
 	       const struct access *a, uint64_t now, uint32_t core);
 
-/* Disarm what is armed, for a thread that ends or stops. */
+/* Disarm the registers of a thread that ends or is no longer sampled. */
 void comm_stop(struct comm *c, struct comm_thread *t);
 
 #endif

@@ -314,13 +314,13 @@ static struct reuse_event decide(struct reuse_slot *s,
 	};
 }
 
-/* Counts of several threads may lag behind each other. */
+/* Another thread's count may lag behind. */
 static uint64_t elapsed(uint64_t since, uint64_t now)
 {
 	return now > since ? now - since : 1;
 }
 
-/* To an end that is no access of the use's stream: as if it were the next. */
+/* The end is no access of the use's stream: count it as the next one. */
 static uint64_t elapsed_elsewhere(struct reuse *e, struct reuse_thread *t,
 				  const struct reuse_event *v)
 {
@@ -332,9 +332,9 @@ static uint64_t elapsed_elsewhere(struct reuse *e, struct reuse_thread *t,
 }
 
 /*
- * Free the slot and hand over. Called with the lock, returns without. The
- * count is asked for without the lock, and before the watch is changed, which
- * takes time.
+ * Free the slot and hand over the use. Called with the lock, returns without.
+ * The count is asked for without the lock, but before the watch is changed,
+ * which takes time.
  */
 static void end_use(struct reuse *e, struct reuse_thread *t,
 		    struct reuse_slot *s, struct reuse_event *v)

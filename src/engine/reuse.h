@@ -2,33 +2,32 @@
 /*
  * reuse - how long until data is used again, from samples
  *
- * A sample is a *use*. It is watched until another access decides what becomes
- * of it. Which access does, and what it says, depends on the scope:
+ * A sample is a *use*. Its data is watched until another access decides the
+ * use. The scope says which access that is, and what it decides:
  *
  *                    private        shared          global
  * same thread        reuse          as same core    reuse
- * same core          as elsewhere   own             reuse
+ * same core          as elsewhere   same core       reuse
  * same domain        load: nothing  reuse           reuse
  *                    store: inval.
  * other domain       load: nothing  load: nothing   load: nothing
  *                    store: inval.  store: inval.   store: inval.
  *
  * A domain is the cores under one shared cache. Private is reuse within a
- * thread (Sasongko's thesis, table 6.2); shared is reuse in a shared cache by
- * another core (table 6.3), own being the same core's next access, which ends
- * the use and is no shared reuse; global is any thread's next access, what a
- * shared cache sees. "Nothing" leaves the use as it is.
+ * thread (Sasongko's thesis, table 6.2). Shared is reuse in a shared cache by
+ * another core (table 6.3): the same core's next access ends the use and is no
+ * shared reuse. Global is the next access by any thread, as a shared cache sees
+ * it. "Nothing" leaves the use as it is.
  *
- * What is watched is either the bytes that the use accessed, or the whole
- * lines: an engine has one granularity, and its results are of that one alone.
- * An access to two lines is a use of each.
+ * An engine watches either the bytes that the use accessed or whole lines. An
+ * access to two lines is a use of each line.
  *
- * Few uses can be watched at a time. One that comes when no slot is free
- * competes for a random one with who holds it: the n-th candidate since the
- * slot was free takes it with probability 1/n. Whoever has it when it is
- * decided counts for all n (weight). So every use counts for 1 in the mean,
- * however long its reuse takes, and the weights of a slot add up to the uses
- * that came to it.
+ * Few uses can be watched at a time. A use that comes when no slot is free
+ * competes for a random slot with the use that holds it: the n-th candidate
+ * since the slot was free takes it with probability 1/n. The use that holds the
+ * slot when it is decided counts for all n (weight). So every use counts for 1
+ * in the mean, however long its reuse takes, and the weights of a slot add up
+ * to the uses that competed for it.
  *
  * What the caller does:
  *
@@ -39,21 +38,22 @@
  *   reuse_thread_end     each thread's end
  *   reuse_finish         at the end, when no thread is in a call any more
  *
- * and struct reuse_sink receives what was decided.
+ * and struct reuse_sink receives the uses that were decided.
  *
  * reuse_sample and reuse_trap may be called by any number of threads at once.
- * Calls about different slots are independent; of two about the same slot one
- * waits for the other's lock, which is held for some tens of instructions and
- * never while a watch is changed or the sink is called. A sample takes no slot
- * whose watch another thread is changing.
+ * Calls about different slots are independent. Of two calls about the same slot
+ * one waits for the other's lock, which is held for some tens of instructions
+ * and never while a function of the caller runs. A sample takes no slot whose
+ * watch another thread is changing.
  *
  * Both may be called in a signal handler if no handler interrupts another one
- * of these calls on its own thread (the caller keeps a guard). A lock is tried
- * config->spins times, then the event is dropped and counted in stats.busy, as
- * is a sample that finds no other slot; 0 waits without bound, for sources that
- * run outside of signal handlers.
+ * of these calls on its own thread: the caller blocks all signals, or keeps a
+ * guard. A lock is tried config->spins times; then the event is dropped and
+ * counted in stats.busy, as is a sample that finds no other slot. With spins 0
+ * locks are waited for, without bound (docs/memory-model.md).
  *
- * An access of more than 64 bytes is to be handed over in pieces.
+ * A child of fork() makes its engine anew. Hand over an access of more than 64
+ * bytes in pieces.
  */
 #ifndef COMDET_ENGINE_REUSE_H
 #define COMDET_ENGINE_REUSE_H
@@ -83,18 +83,18 @@ enum reuse_granularity {
 	REUSE_GRANULARITIES
 };
 
-/* What became of a use. */
+/* How a use ended. */
 enum reuse_outcome {
 	REUSE_NOTHING, /* not decided; never reported */
 	REUSE_REUSED,
 	REUSE_INVALIDATED,
 	REUSE_SAME_CORE, /* shared: the same core came first */
-	REUSE_DANGLING,  /* nobody came before the end */
+	REUSE_DANGLING,  /* no access decided it before the end */
 	REUSE_COLD,      /* looking back: no use before; of exact counts only */
 	REUSE_OUTCOMES
 };
 
-/* The end after the use: RAW is a load of what was stored. */
+/* The last letter is the use, the first the end: RAW loads a stored value. */
 enum reuse_pairing {
 	REUSE_RAR,
 	REUSE_RAW,
@@ -112,9 +112,10 @@ struct reuse_config {
 	uint32_t slots;      /* uses watched at once */
 	uint32_t spins;      /* see above */
 	/*
-	 * For watches that may be in place only after other accesses were made:
-	 * the use is not the sampled access but the thread's next one to what
-	 * it accessed. Equally fair, at one more trap. Private only.
+	 * For watches that are armed too late to see the accesses right after
+	 * the sample: the use is not the sampled access but the thread's next
+	 * access to the same data. Equally fair, at one more trap. Private
+	 * scope only.
 	 */
 	bool use_next;
 };
@@ -131,19 +132,19 @@ struct reuse_watched {
 
 struct reuse_watch {
 	/*
-	 * Watch @w instead of what this slot watched before: those accesses to
-	 * its bytes for which reuse_verdict says other than REUSE_NOTHING, and
-	 * more if need be. Calls for one slot never overlap.
+	 * Watch @w instead of what this slot watched before. The watch must see
+	 * each access to its bytes for which reuse_verdict differs from
+	 * REUSE_NOTHING, and may see others. Calls for one slot never overlap.
 	 *
-	 * Returns 0 or -errno: then the use is lost, and counted.
+	 * Returns 0, or -errno: then the use is lost and counted.
 	 */
 	int (*arm)(void *ctx, const struct reuse_watched *w);
-	/* The slot watches nothing any more. It may go on trapping. */
+	/* The slot watches nothing any more. Late traps of it are allowed. */
 	void (*disarm)(void *ctx, uint32_t slot);
 	/*
 	 * How many accesses the thread of a use, or its domain, has made by
-	 * now, asked when another one invalidates or the end comes;
-	 * REUSE_TIME_UNKNOWN, or no function, if there is no telling.
+	 * now. Called when another thread or domain invalidates the use, or at
+	 * the end. REUSE_TIME_UNKNOWN, or no function, if that is not known.
 	 */
 	uint64_t (*count)(void *ctx, const struct cpu_place *use);
 };
@@ -156,8 +157,8 @@ struct reuse_event {
 	struct cpu_place use_place, end_place;
 	/*
 	 * Accesses from use to end, of the thread (private) or the domain: A B
-	 * B A is 3. Where the end is not of these, as if it came as their next
-	 * access; REUSE_TIME_UNKNOWN if that is not known.
+	 * B A is 3. An end by another thread or domain counts as if it were
+	 * their next access; REUSE_TIME_UNKNOWN if the count is not known.
 	 */
 	uint64_t time;
 	uint64_t at;                 /* accesses counted up to the use */
@@ -173,22 +174,23 @@ struct reuse_sink {
 };
 
 /*
- * Relaxed atomics; read them at any time. The weights of all events and of what
- * the slots hold add up to uses - busy - failed.
+ * Relaxed atomics; read them at any time. The weights of all events and of the
+ * uses in the slots add up to uses - busy - failed.
  */
 struct reuse_stats {
-	uint64_t uses;      /* that came; of two lines, two */
+	uint64_t uses;      /* offered; an access to two lines is two */
 	uint64_t accepted;  /* got a slot */
 	uint64_t displaced; /* lost it again */
-	uint64_t traps;     /* that told something */
-	uint64_t idle;      /* traps that told nothing */
-	uint64_t stale;     /* traps of what is not watched any more */
-	uint64_t busy;      /* uses that found no slot but in use by a call */
+	uint64_t traps;     /* that decided a use */
+	uint64_t idle;      /* traps that decided nothing */
+	uint64_t stale;     /* traps of uses that are over */
+	uint64_t busy;      /* uses dropped: every slot tried was in a call */
 	uint64_t busy_traps;
 	uint64_t arm_failed;
-	uint64_t failed;  /* uses, by weight, whose slot could not be armed, or
-			     that were dropped, or that were waiting */
-	uint64_t waiting; /* of these: for their first access, at the end */
+	uint64_t failed; /* uses, by weight, that were given up: not armed,
+			    dropped, or waiting */
+	uint64_t
+		waiting; /* of these: still without a first access at the end */
 };
 
 struct reuse;
@@ -203,7 +205,7 @@ struct reuse_thread {
 	uint32_t path;
 };
 
-/* The table above: what an access at @end is to a use at @use. */
+/* The table above: what an access at @end decides about a use at @use. */
 static inline enum reuse_outcome reuse_verdict(enum reuse_scope scope,
 					       const struct cpu_place *use,
 					       const struct cpu_place *end,
@@ -232,15 +234,15 @@ struct reuse *reuse_init(void *mem, const struct reuse_config *config,
 			 const struct reuse_watch *watch,
 			 const struct reuse_sink *sink);
 
-/* The caller may change t->place as the thread moves, and sets t->path. */
+/* The caller updates t->place when the thread moves, and sets t->path. */
 void reuse_thread_init(struct reuse_thread *t, const struct cpu_place *place,
 		       void *ctx, uint64_t seed);
 
 /*
- * A sample of thread @t: access @a, when @count accesses had been made by the
- * thread (private) or under its cache (shared, global), @a included. Every
- * access must have the same chance to be sampled. If the access traps as well,
- * that comes first: what it is sampled for begins after it.
+ * Thread @t sampled access @a, when the thread (private) or the cores under its
+ * cache (shared, global) had made @count accesses, @a included. Every access
+ * must have the same chance to be sampled. If the access traps as well, call
+ * reuse_trap first: the new use begins with this access.
  *
  * Context: handler of the thread. Does not allocate.
  */
@@ -248,9 +250,9 @@ void reuse_sample(struct reuse *e, struct reuse_thread *t,
 		  const struct access *a, uint64_t count);
 
 /*
- * Thread @t made access @a to what @slot watched as @generation, when @count
- * accesses had been made, as above. An access whose flags are 0 is unknown and
- * tells nothing.
+ * Thread @t made access @a to the data that @slot watched as @generation, when
+ * @count accesses had been made, as above. An access with flags 0 is unknown
+ * and decides nothing.
  *
  * Context: handler of the thread. Does not allocate.
  */
@@ -258,8 +260,8 @@ void reuse_trap(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 		uint32_t generation, const struct access *a, uint64_t count);
 
 /*
- * What @slot watches as @generation cannot be watched any longer: the use is
- * lost. Returns the uses that it stood for, 0 if it is not watched any more.
+ * Give up the use that @slot watches as @generation: it cannot be watched any
+ * longer. Returns its weight, 0 if it was over already.
  *
  * Context: as reuse_trap.
  */
@@ -267,14 +269,14 @@ uint64_t reuse_drop(struct reuse *e, struct reuse_thread *t, uint32_t slot,
 		    uint32_t generation);
 
 /*
- * Thread @t will access nothing more. Its uses in a private engine dangle.
+ * Thread @t makes no further access. Its uses in a private engine dangle.
  *
  * Context: the thread, or another one after its end.
  */
 void reuse_thread_end(struct reuse *e, struct reuse_thread *t);
 
 /*
- * All uses that are still watched dangle. Context: any, when no other thread
+ * All uses that are still watched dangle. Context: any, while no other thread
  * is in a call.
  */
 void reuse_finish(struct reuse *e, struct reuse_thread *t);

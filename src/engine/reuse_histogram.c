@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_histogram - what sampled uses say of the reuse times of a stream
+ * reuse_histogram - the reuse times of a stream, estimated from samples
  */
 #include <stddef.h>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_table - which uses an access may decide: watching in software
+ * reuse_table - watch data in software: which uses an access may decide
  *
- * A slot has as many entries as a watched range can touch lines of 64 bytes,
- * each in the list of its line's bucket. Bytes and buckets go by the line's
- * number, unhashed: what is used together then shares cache lines here too.
+ * A slot has two entries, since a watched range touches at most two lines of 64
+ * bytes. Each entry is in the list of its line's bucket. The line's number,
+ * unhashed, selects byte and bucket, so neighbouring lines have neighbouring
+ * bytes and buckets, which share cache lines.
  */
 #include "reuse_table.h"
 #include "src/base/spin_lock.h"
@@ -67,7 +68,7 @@ static uint32_t bucket_of(uint64_t line)
 	return line / LINE % REUSE_TABLE_BYTES;
 }
 
-/* Of the list, and of the entries that are in it. */
+/* The lock of the bucket's list and of the entries in it. */
 static _Atomic uint32_t *lock_of(struct reuse_table *t, uint32_t bucket)
 {
 	return &t->lock[bucket % LOCKS];
@@ -135,7 +136,7 @@ void reuse_table_add(struct reuse_table *t, uint32_t engine,
 	uint64_t last = last_byte(w->addr, w->len) & -(uint64_t)LINE;
 
 	reuse_table_remove(t, engine, w->slot);
-	/* An access is shorter than a line: there are no more than two. */
+	/* An access is at most a line long, so it touches at most two. */
 	for (uint32_t i = n; i < n + PARTS; i++, line += LINE) {
 		t->entry[i] = (struct entry){
 			.addr = w->addr,

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_table - which uses an access may decide: watching in software
+ * reuse_table - watch data in software: which uses an access may decide
  *
- * For sources that see every access. Each engine (reuse.h) has a number here,
- * and what its slots watch is in one hash table by line. An access first looks
- * at a byte for its line, which is 0 where nothing is watched; only if it is
- * not are the entries compared.
+ * For sources that see every access. Each engine (reuse.h) has a number here.
+ * One hash table, by line, holds the data that all their slots watch. An access
+ * first looks at a byte for its line, which is 0 where nothing is watched, and
+ * compares the entries only if it is not 0.
  *
  *                add, remove    find            may_watch
  * add, remove    wait (bucket)  wait (bucket)   before or after
  * find           wait (bucket)  wait (bucket)   independent
  *
  * A bucket's lock is held for some tens of instructions and waited for without
- * bound; in signal handlers the caller keeps a guard, so that no call
- * interrupts one of the same thread.
+ * bound (docs/memory-model.md). No call may interrupt another one of the same
+ * thread.
  */
 #ifndef COMDET_ENGINE_REUSE_TABLE_H
 #define COMDET_ENGINE_REUSE_TABLE_H
@@ -44,14 +44,15 @@ size_t reuse_table_size(const uint32_t slots[REUSE_TABLE_ENGINES]);
 struct reuse_table *reuse_table_init(void *mem,
 				     const uint32_t slots[REUSE_TABLE_ENGINES]);
 
-/* What arm and disarm of engine @engine have to do. Context: handler. */
+/* Engine @engine calls these to arm and to disarm. Context: handler. */
 void reuse_table_add(struct reuse_table *t, uint32_t engine,
 		     const struct reuse_watched *w);
 void reuse_table_remove(struct reuse_table *t, uint32_t engine, uint32_t slot);
 
 /*
- * The slots for which an access @a at @place decides something, each once, at
- * most REUSE_TABLE_HITS; for as many call again once these are dealt with.
+ * Find the slots whose use access @a at @place decides, each once, at most
+ * REUSE_TABLE_HITS of them. If there are that many, handle them and call again.
+ * Returns how many were found.
  *
  * Context: handler.
  */
@@ -59,7 +60,7 @@ uint32_t reuse_table_find(struct reuse_table *t, const struct access *a,
 			  const struct cpu_place *place,
 			  struct reuse_hit hit[REUSE_TABLE_HITS]);
 
-/* The bytes that may_watch looks at, at the beginning of the table. */
+/* The bytes that reuse_may_watch looks at. */
 static inline const _Atomic uint8_t *reuse_table_bytes(
 	const struct reuse_table *t)
 {
@@ -67,8 +68,8 @@ static inline const _Atomic uint8_t *reuse_table_bytes(
 }
 
 /*
- * Does @bytes = reuse_table_bytes() know of a use that an access of @len bytes
- * at @addr might touch? An access to two lines always may.
+ * True if an access of @len bytes at @addr may touch a use. @bytes is
+ * reuse_table_bytes(). Always true for an access to two lines.
  */
 static inline bool reuse_may_watch(const _Atomic uint8_t *bytes, uint64_t addr,
 				   uint32_t len)

@@ -3,8 +3,8 @@
  * reuse_thread_regs - reuse times of one thread, watched by its own debug
  * registers
  *
- * The registers are always armed together, those that are needed from number
- * 0 on, so which slot a register is for changes with each arming.
+ * All registers that are needed are armed together, from number 0 on, so the
+ * slot that a register serves changes with each arming.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum {
 	LINE_BYTES = 64,
-	WIDEST = 8, /* of what a register watches */
+	WIDEST = 8, /* bytes that a register watches */
 };
 
 static struct reuse_config config(uint32_t registers)
@@ -52,7 +52,7 @@ struct watch_range reuse_thread_regs_part(uint64_t addr, uint32_t len,
 	return (struct watch_range){ first, (uint32_t)size };
 }
 
-/* Bring the registers in line with the slots. */
+/* Arm the registers for the ranges of the slots. */
 static int program(struct reuse_thread_regs *r)
 {
 	struct watch_range list[COMM_REGISTERS_MAX];
@@ -137,7 +137,7 @@ void reuse_thread_regs_init(struct reuse_thread_regs *r, void *mem,
 	reuse_thread_init(&r->thread, &place, r, seed);
 }
 
-/* What was watched and is no longer: when it was used again nobody knows. */
+/* Uses whose register was lost: the time of their reuse is not known. */
 static void drop_broken(struct reuse_thread_regs *r)
 {
 	if (!r->broken)
@@ -149,7 +149,7 @@ static void drop_broken(struct reuse_thread_regs *r)
 	r->armed = 0;
 }
 
-/* What the engine gave up by itself. */
+/* Report the uses that the engine gave up by itself. */
 static void tell_failed(struct reuse_thread_regs *r)
 {
 	uint64_t failed = reuse_stats(r->engine).failed;
@@ -176,7 +176,7 @@ void reuse_thread_regs_sample_ahead(struct reuse_thread_regs *r,
 	r->chosen = 0;
 }
 
-/* Does the thread still have to make the use? */
+/* True if the use is still to come: @a is by another instruction. */
 static bool precedes(struct reuse_thread_regs *r, uint32_t slot,
 		     const struct access *a)
 {
@@ -220,7 +220,7 @@ void reuse_thread_regs_spoil(struct reuse_thread_regs *r, int reg)
 	any.addr = r->range[slot].addr;
 	any.len = r->range[slot].len;
 	r->dropping = true;
-	/* One that has not begun yet begins, and ends by the second. */
+	/* If the use has not begun, the first trap begins it. */
 	for (int i = 0; i < 2; i++)
 		reuse_trap(r->engine, &r->thread, slot, r->generation[slot],
 			   &any, r->now);

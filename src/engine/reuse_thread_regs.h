@@ -3,18 +3,18 @@
  * reuse_thread_regs - reuse times of one thread, watched by its own debug
  * registers
  *
- * An engine of reuse.h for each thread, private, by address, with a slot for
- * each register that the thread has. What is sampled by hardware is past by
- * the time it is known, so the use is the thread's next access to the same
- * place (use_next).
+ * Each thread has an engine of reuse.h with private scope and by address, and a
+ * slot for each of its registers. A sampled access is over by the time a
+ * register is armed, so the use is the thread's next access to the same data
+ * (use_next).
  *
- * Registers are the thread's own: what other threads store is not seen, and
- * nothing is invalidated. A register watches 1, 2, 4 or 8 bytes; of an access
- * that is wider or not aligned it is the largest such part, one of them by
- * chance.
+ * A thread's registers do not see what other threads store, so nothing is
+ * invalidated. A register watches 1, 2, 4 or 8 aligned bytes. Of an access that
+ * is wider or not aligned it watches the largest such part, a random one if
+ * there are several.
  *
- * Only its thread touches it. Context: handler of the thread, except where it
- * says other; does not allocate.
+ * Only its thread touches it. Context: handler of the thread, unless a function
+ * says otherwise. Does not allocate.
  */
 #ifndef COMDET_ENGINE_REUSE_THREAD_REGS_H
 #define COMDET_ENGINE_REUSE_THREAD_REGS_H
@@ -26,15 +26,15 @@ enum {
 	REUSE_THREAD_REGS_OTHERS = 16
 };
 
-/* The largest aligned part of @len bytes at @addr; of several one by chance. */
+/* The largest aligned part of @len bytes at @addr, a random one of several. */
 struct watch_range reuse_thread_regs_part(uint64_t addr, uint32_t len,
 					  struct rng *rng);
 
 struct reuse_thread_regs_sink {
 	void (*decided)(void *ctx, const struct reuse_event *v);
 	/*
-	 * Uses, by weight: no register could be armed, or another thread has
-	 * taken them meanwhile.
+	 * Uses of this weight were lost: no register could be armed, or the
+	 * registers were taken away.
 	 */
 	void (*lost)(void *ctx, uint64_t weight);
 };
@@ -46,21 +46,22 @@ struct reuse_thread_regs {
 	const struct reuse_thread_regs_sink *sink;
 	void *ctx; /* of both */
 	uint64_t now;
-	uint64_t failed; /* uses that the sink was told of so */
-	bool broken;     /* registers are not what they should be */
-	bool dropping;   /* what is decided is lost */
+	uint64_t failed; /* uses already reported to sink->lost */
+	bool broken;     /* registers are not armed as the slots want */
+	bool dropping;   /* uses decided now are lost */
 	uint32_t armed;
 	uint32_t slot[COMM_REGISTERS_MAX]; /* by register */
 	/* By slot; len 0: nothing. */
 	struct watch_range range[COMM_REGISTERS_MAX];
 	uint32_t generation[COMM_REGISTERS_MAX];
-	/* The instruction that will make the use, 0: any; others to come. */
+	/* The instruction that will make the use, 0: any; accesses by others
+	 * that may come before it. */
 	uint64_t maker[COMM_REGISTERS_MAX];
 	uint32_t others[COMM_REGISTERS_MAX];
 	uint64_t chosen; /* the instruction that is being sampled, or 0 */
 };
 
-/* Bytes of memory that it needs for @registers, 1 to 4. Context: any. */
+/* Bytes of memory needed for @registers, 1 to 4. Context: any. */
 size_t reuse_thread_regs_size(uint32_t registers);
 
 /*
@@ -74,34 +75,34 @@ void reuse_thread_regs_init(struct reuse_thread_regs *r, void *mem,
 			    const struct reuse_thread_regs_sink *sink,
 			    void *ctx, uint64_t seed);
 
-/* A sample of @a, when the thread had made @count accesses. */
+/* The thread sampled @a, when it had made @count accesses. */
 void reuse_thread_regs_sample(struct reuse_thread_regs *r,
 			      const struct access *a, uint64_t count);
 
 /*
- * A sample of @a, which the thread is about to make: the use is the next access
- * that its instruction makes to the place. Others that come before are not, or
- * what precedes the most likely moments of sampling would be taken for what was
- * chosen; after REUSE_THREAD_REGS_OTHERS of them the thread seems to have gone
- * another way, and any is.
+ * The thread sampled @a, which it is about to make. The use is the next access
+ * to the data by the same instruction. Accesses by other instructions before it
+ * are skipped; otherwise instructions just before those that are sampled most
+ * often would take their place. After REUSE_THREAD_REGS_OTHERS of them the
+ * thread has probably taken another branch, and the next access is the use.
  */
 void reuse_thread_regs_sample_ahead(struct reuse_thread_regs *r,
 				    const struct access *a, uint64_t count);
 
 /*
- * Register @reg trapped when the thread had made @count accesses. @a is the
- * access; NULL: it is not known, and taken for a load of what is watched.
+ * Register @reg trapped by access @a when the thread had made @count accesses.
+ * An unknown access (NULL) is taken for a load of the watched bytes.
  */
 void reuse_thread_regs_trap(struct reuse_thread_regs *r, int reg,
 			    const struct access *a, uint64_t count);
 
 /*
- * Register @reg trapped, and the access was not the program's, or nobody knows
- * when it was: the use is lost.
+ * Register @reg trapped, but the access is not one of the program, or its time
+ * is not known: the use is lost.
  */
 void reuse_thread_regs_spoil(struct reuse_thread_regs *r, int reg);
 
-/* What register @reg watches; NULL: nothing. */
+/* The bytes that register @reg watches; NULL if it watches none. */
 const struct watch_range *reuse_thread_regs_range(
 	const struct reuse_thread_regs *r, int reg);
 
@@ -109,8 +110,8 @@ const struct watch_range *reuse_thread_regs_range(
 void reuse_thread_regs_broken(struct reuse_thread_regs *r);
 
 /*
- * The thread will access nothing more: what is watched dangles. Context: the
- * thread, or any when the thread is in no call.
+ * The thread makes no further access: the uses that it watches dangle. Context:
+ * the thread, or any while the thread is in no call.
  */
 void reuse_thread_regs_end(struct reuse_thread_regs *r, uint64_t count);
 

@@ -9,23 +9,24 @@
  *
  *	lock
  *	what is to be watched, slot_change()
- *	slot_begin_turn(): false: somebody else is the programmer and will see
- *	                   the change; true: we are, and @turn says what to do
+ *	slot_begin_turn(): false: another thread is the programmer and will see
+ *	                   the change; true: this thread is, and @turn tells it
+ *	                   whether to arm or to disarm
  *	unlock
  *	arm or disarm
  *	slot_check_turn(), which takes the lock:
  *	  SLOT_AGAIN       the slot has changed meanwhile: unlock, once more
- *	  SLOT_DONE        the watch is what it is to be
+ *	  SLOT_DONE        the watch is as the slot wants it
  *	  SLOT_FAILED      arming failed, or the slot changed too often
  *	slot_end_turn(), which gives the lock back
  *
- * Each change raises the generation. A trap carries the generation that it was
- * armed with, so that one that belongs to an earlier use of the slot is told
- * from one that does not (slot_lock_armed).
+ * Each change raises the generation. A trap carries the generation with which
+ * its watch was armed, so a trap of an earlier use of the slot is recognized
+ * (slot_lock_armed).
  *
- * The lock is never held while a watch is changed or a function of the
- * caller's runs. docs/memory-model.md says why waiting for it ends. Context:
- * any, handler included, if no handler interrupts a holder on its own thread.
+ * The lock is never held while a watch is changed or a function of the caller
+ * runs. docs/memory-model.md proves that waiting for it ends. Context: any,
+ * handler included, if no handler interrupts a holder on its own thread.
  */
 #ifndef COMDET_ENGINE_SLOT_H
 #define COMDET_ENGINE_SLOT_H
@@ -63,13 +64,13 @@ enum slot_progress {
 	SLOT_FAILED
 };
 
-/* A hint, unless the caller has the lock. */
+/* Only a hint, unless the caller has the lock. */
 static inline uint32_t slot_generation(const struct slot *s)
 {
 	return atomic_load_explicit(&s->generation, memory_order_relaxed);
 }
 
-/* A hint, unless the caller has the lock. */
+/* Only a hint, unless the caller has the lock. */
 static inline uint32_t slot_state(const struct slot *s)
 {
 	return atomic_load_explicit(&s->state, memory_order_relaxed);
@@ -118,7 +119,7 @@ static inline int slot_lock_armed(struct slot *s, uint32_t generation,
 	return -ESTALE;
 }
 
-/* With the lock: what the watch is to be now. */
+/* With the lock: what the slot wants of its watch now. */
 static inline void slot_look(const struct slot *s, struct slot_turn *turn)
 {
 	turn->generation = slot_generation(s);

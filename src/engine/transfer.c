@@ -9,9 +9,9 @@
  *                      ^ |               |
  *                      +-+----accept-----+
  *
- * A sample that is done with is handed over without the lock, by the thread
- * that programs the slot's registers next. Until it has done so the slot is
- * not live, so the events that it hands over stay as they are.
+ * A finished sample is handed over without the lock, by the thread that
+ * programs the slot's registers next. The slot is not live before that thread
+ * has done both, so the events that it hands over do not change.
  */
 #include "transfer_internal.h"
 #include "src/base/bits.h"
@@ -101,7 +101,7 @@ void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
 	rng_seed(&t->rng, seed, id);
 }
 
-/* From when on what happens to the line is looked at. */
+/* The time from which accesses to the line count. */
 static uint64_t settled(const struct transfer *e, const struct transfer_slot *s,
 			uint64_t ready)
 {
@@ -128,9 +128,8 @@ static void look(struct transfer_slot *s, struct turn *turn)
 }
 
 /*
- * The slot is to watch something else, or nothing: hand over what it has
- * brought, @c, and program the registers. Called with the lock, returns
- * without.
+ * Hand over the finished sample @c, if it has transfers, and program the
+ * registers as the slot wants. Called with the lock, returns without.
  */
 static void program(struct transfer *e, struct transfer_thread *t,
 		    struct transfer_slot *s, const struct transfer_chain *c,
@@ -183,7 +182,7 @@ static uint32_t chunks_of(const struct transfer_config *c, uint64_t line,
 	return ((2u << last) - 1) & ~((1u << first) - 1);
 }
 
-/* Of the lines that an access touches, one; *@lines is how many they are. */
+/* Draw one of the lines that the access touches; *@lines is their number. */
 static uint64_t draw_line(const struct transfer *e, struct transfer_thread *t,
 			  const struct access *a, double *lines)
 {
@@ -233,8 +232,9 @@ static struct transfer_slot *pick(struct transfer *e, struct transfer_thread *t)
 }
 
 /*
- * How many candidates a slot keeps a line for that tells nothing: more than a
- * line was seen to need. The first slot's patience grows, to find out.
+ * How many candidates may pass before a quiet line loses its slot: more than
+ * any line has needed so far. The first slot's patience grows, to find lines
+ * that need more.
  */
 static double patience(const struct transfer *e, const struct transfer_slot *s)
 {
@@ -248,10 +248,10 @@ static double patience(const struct transfer *e, const struct transfer_slot *s)
 }
 
 /*
- * Whether the slot's next candidate displaces what it holds. Whatever the
- * probability p is, if it does not depend on the candidate: with weights 1 / p
- * for the one and 1 / (1 - p) times as much as before for the other, each
- * candidate stands for itself in the mean. The usual one makes both equal.
+ * True if the next candidate displaces the sample in the slot. The probability
+ * p must not depend on the candidate. A candidate that wins gets weight 1 / p,
+ * a sample that stays 1 / (1 - p) times its weight, so that each candidate
+ * counts for itself in the mean. The usual p makes both weights equal.
  */
 static bool displaces(const struct transfer *e, struct transfer_thread *t,
 		      struct transfer_slot *s)
@@ -315,7 +315,7 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 	}
 	if (slot_state(&s->slot) != SLOT_FREE) {
 		transfer_count(&e->stats.displaced);
-		/* An epoch's transfers were credited as they came. */
+		/* A displaced epoch keeps the transfers that it has seen. */
 		if (e->config.kind == TRANSFER_EPOCH)
 			transfer_epochs_result(e, s, &done);
 	}
@@ -324,7 +324,7 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 	program(e, t, s, &done, now);
 }
 
-/* An access to several ranges is one access: the first of them stands for it */
+/* An access to several ranges counts once, for the first of them. */
 static bool is_first_range(const struct transfer_slot *s, uint32_t range,
 			   const struct access *a)
 {
@@ -337,7 +337,7 @@ static bool is_first_range(const struct transfer_slot *s, uint32_t range,
 	return range < s->watched.n;
 }
 
-/* The sample is done with. Called with the lock, returns without. */
+/* The sample is finished. Called with the lock, returns without. */
 static void finish(struct transfer *e, struct transfer_thread *t,
 		   struct transfer_slot *s, uint64_t now)
 {

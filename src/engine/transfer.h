@@ -2,21 +2,21 @@
 /*
  * transfer - how many cache lines move between threads, from samples
  *
- * Estimates the number of transfers (exact/directory.h defines them) from
- * samples of stores and from watches on the lines they went to. Two estimators;
- * docs/estimators.md derives both and says what they are worth:
+ * Estimate the number of transfers (exact/directory.h defines them) from
+ * samples of stores and from watches on the lines that they stored to. There
+ * are two estimators; docs/estimators.md derives and measures both:
  *
  * - TRANSFER_EPOCH (E) watches a line from the sampled store X to the next
- *   store and credits each other thread's first touch in between. Unbiased if
- *   the watch is in place before the next access to the line.
- * - TRANSFER_CHAIN (CR) waits for the first store after the watch is in place,
- *   skips a random number of stores and follows 64 epochs from there, or bursts
- *   of them where stores come in bursts, crediting the mean of an epoch: for
- *   watches that take time to place.
+ *   store and credits each other thread's first touch in between. It is
+ *   unbiased if the watch is armed before the next access to the line.
+ * - TRANSFER_CHAIN (CR) is for watches that take time to arm. It waits for the
+ *   first store after the watch is armed, skips a random number of stores, then
+ *   follows 64 epochs, or some bursts of them where stores come in bursts, and
+ *   credits the mean of an epoch.
  *
  * The watch must cover all threads. It covers the whole line with one range, or
- * up to TRANSFER_RANGES_MAX chunks of it, chosen from where samples of the line
- * were seen; then the result is corrected by a model.
+ * up to TRANSFER_RANGES_MAX chunks of it, chosen where samples of the line were
+ * seen; a model then corrects the result.
  *
  * What the caller does:
  *
@@ -31,15 +31,17 @@
  * transfer_tally.h adds up.
  *
  * Both transfer_sample and transfer_trap may be called by any number of threads
- * at once. Calls about different slots (watched lines) are independent; of two
- * about the same slot one waits for the other's lock, which is held for some
- * hundreds of instructions, never while watch or sink is called. What wins a
- * slot while another thread programs its registers is left to that thread.
+ * at once. Calls about different slots (watched lines) are independent. Of two
+ * calls about the same slot one waits for the other's lock, which is held for
+ * some hundreds of instructions, never while watch or sink is called. If a
+ * sample takes a slot while another thread programs its registers, that thread
+ * arms the new line too.
  *
  * Both may be called in a signal handler if no handler interrupts another one
- * of these calls on its own thread (the caller keeps a guard). A lock is tried
- * config->spins times, then the event is dropped and counted in stats.busy; 0
- * waits without bound, for sources that run outside of signal handlers.
+ * of these calls on its own thread: the caller blocks all signals, or keeps a
+ * guard. A lock is tried config->spins times; then the event is dropped and
+ * counted in stats.busy. With spins 0 locks are waited for, without bound
+ * (docs/memory-model.md). A child of fork() makes its estimator anew.
  */
 #ifndef COMDET_ENGINE_TRANSFER_H
 #define COMDET_ENGINE_TRANSFER_H
@@ -60,7 +62,8 @@ enum {
 	TRANSFER_EPOCHS = 64, /* J, of such a chain */
 	TRANSFER_EPOCHS_MAX = 4096, /* of any chain */
 	TRANSFER_BURSTS = 4,        /* of one that follows a pause */
-	TRANSFER_PATIENCE = 32,     /* candidates, with a line that is quiet */
+	TRANSFER_PATIENCE = 32,     /* candidates that a quiet line keeps its
+				       slot for */
 	TRANSFER_SPINS = 1000
 };
 
@@ -79,12 +82,13 @@ struct transfer_config {
 	uint32_t skip;        /* K; 0: TRANSFER_SKIP */
 	uint32_t epochs;      /* J; 0: TRANSFER_EPOCHS */
 	uint32_t bursts;      /* 0: TRANSFER_BURSTS */
-	uint64_t settle;      /* a chain: time that arming counts as having
-				 taken at least */
-	uint32_t footprints;  /* words of memory for where lines are used, a
-				 power of two; 0: 1 << 16 if ranges are chunks */
+	uint64_t settle;      /* of a chain: least time that arming is taken to
+				 last */
+	uint32_t footprints;  /* words of memory about which chunks of lines
+				 are used, a power of two; 0: 1 << 16 if ranges
+				 are chunks */
 	uint32_t spins;       /* see above */
-	double period; /* one sample in so many, in the mean; of each thread */
+	double period; /* accesses per sample, in the mean; of each thread */
 };
 
 /* What a slot watches, in all threads, for loads and stores. */
@@ -98,48 +102,49 @@ struct transfer_watched {
 
 struct transfer_watch {
 	/*
-	 * Watch @w->range in all threads, instead of what this slot watched
-	 * before. Sets *@ready to the time from which on every access to them
-	 * by any thread traps: the clock read when all is armed, or a later
-	 * time. The clock is that of transfer_sample's @now; here @now is when
-	 * the sample was taken. Calls for one slot never overlap.
+	 * Watch the ranges of @w in all threads, instead of what this slot
+	 * watched before. Set *@ready to the time from which every access to
+	 * them by any thread traps: the clock after all is armed, or later.
+	 * The clock is that of transfer_sample's @now. The sample was taken at
+	 * @now. Calls for one slot never overlap.
 	 *
-	 * Returns 0 or -errno: then the sample is lost, and counted.
+	 * Returns 0, or -errno: then the sample is lost and counted.
 	 */
 	int (*arm)(void *ctx, const struct transfer_watched *w, uint64_t now,
 		   uint64_t *ready);
-	/* The slot watches nothing any more. It may go on trapping. */
+	/* The slot watches nothing any more. Late traps of it are allowed. */
 	void (*disarm)(void *ctx, uint32_t slot);
 };
 
 /* One transfer that was seen. */
 struct transfer_event {
-	struct access store; /* the last one before */
+	struct access store; /* the last store before it */
 	struct access touch; /* the first of the receiver */
 	uint32_t from, to;   /* threads */
 	uint32_t from_core, to_core;
 	double weight;       /* transfers that it stands for */
-	double weight_false; /* of them false sharing; may be below 0 in one
-				event: what was judged false too early */
+	double weight_false; /* of these, false sharing; an event may have less
+				than 0 to correct an earlier judgement */
 };
 
-/* All that came of one sample. Only during the call. */
+/* All transfers found from one sample. Valid only during the call. */
 struct transfer_chain {
 	uint64_t line;
 	struct access sampled;
 	uint32_t sampler; /* thread */
 	uint32_t epochs;  /* followed */
 	uint32_t traps;
-	bool model_corrected; /* chunks that are, or may be, in use were left
-				 unwatched */
+	bool model_corrected; /* chunks that are or may be in use were not
+				 watched */
 	uint32_t n;
 	const struct transfer_event *event;
 };
 
 struct transfer_sink {
 	/*
-	 * A sample is done with; @c->n is not 0. Called on the thread that
-	 * finished it, whose @ctx it is. Calls for different slots may overlap.
+	 * A sample is finished; @c->n is not 0. Called on the thread that
+	 * finished it, with that thread's @ctx. Calls for different slots may
+	 * overlap.
 	 */
 	void (*chain)(void *ctx, const struct transfer_chain *c);
 };
@@ -148,24 +153,24 @@ struct transfer_sink {
 struct transfer_stats {
 	uint64_t samples;    /* all */
 	uint64_t candidates; /* of stores */
-	uint64_t accepted;   /* of them, by the reservoir */
-	uint64_t displaced;  /* accepted, displaced before their end */
-	uint64_t finished;   /* accepted, followed to their end */
-	uint64_t traps;      /* that told something */
-	uint64_t idle_traps; /* that told nothing: seen before in this epoch */
+	uint64_t accepted;   /* candidates that got a slot */
+	uint64_t displaced;  /* accepted, but displaced before their end */
+	uint64_t finished;   /* accepted and followed to their end */
+	uint64_t traps;      /* that changed the state of an epoch */
+	uint64_t idle_traps; /* that did not: the thread had touched the line */
 	uint64_t early;      /* traps before ready */
 	uint64_t stale;      /* traps of an earlier generation */
-	uint64_t inexact;    /* traps of an access that was not known */
-	uint64_t busy;       /* samples and traps that found the lock taken */
+	uint64_t inexact;    /* traps whose access was not known */
+	uint64_t busy;       /* samples and traps dropped: the lock was taken */
 	uint64_t arm_failed;
-	uint64_t overflow; /* chains that ended for want of room */
+	uint64_t overflow; /* chains that ended because there was no room */
 };
 
-/* What the calling thread has yet to watch of this slot. */
+/* What the calling thread still has to watch of this slot. */
 enum transfer_need {
 	TRANSFER_NEED_NOTHING, /* the slot watches something else by now */
 	TRANSFER_NEED_STORES,
-	TRANSFER_NEED_STORES_AND_ORIGIN, /* and loads of X's bytes */
+	TRANSFER_NEED_STORES_AND_ORIGIN, /* and loads of the bytes of X */
 	TRANSFER_NEED_ALL
 };
 
@@ -195,13 +200,13 @@ void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
 			  uint64_t seed);
 
 /*
- * A sample of thread @t: access @a at time @now on core @core. Every access
- * must have the same chance to be sampled, 1 / period; samples of loads teach
- * where lines are used and are counted. If the access traps as well, that comes
- * first: what it is sampled for begins after it.
+ * Thread @t sampled access @a at time @now on core @core. Every access must
+ * have the same chance to be sampled, 1 / period. Samples of loads are counted
+ * and show which chunks of lines are in use. If the access traps as well, call
+ * transfer_trap first: the epoch of the sample begins with this access.
  *
- * Time is in any unit, and is the same for all threads; clocks that disagree
- * blur what happened within the difference.
+ * Time may have any unit, the same for all threads. Where clocks disagree, the
+ * order of events closer than the difference is not known.
  *
  * Context: handler of the thread. Does not allocate.
  */
@@ -210,13 +215,12 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 
 /*
  * Thread @t made access @a to range number @range of @slot, armed as
- * @generation. If an access touches several ranges, call for one of them or
- * for each: only the first counts. An access whose flags are 0 is unknown and
- * is dropped.
+ * @generation. If an access touches several ranges, call for the first of them,
+ * or for each: only the first counts. An access with flags 0 is unknown and is
+ * dropped.
  *
- * What is returned is for watches that can be narrowed for single threads; it
- * holds until the slot is armed anew, and may be ignored: traps that tell
- * nothing are counted as idle.
+ * The return value is for watches that can be narrowed for single threads. It
+ * holds until the slot is armed anew. Ignoring it only costs idle traps.
  *
  * Context: handler of the thread. Does not allocate.
  */
@@ -226,9 +230,9 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 				 uint64_t now, uint32_t core);
 
 /*
- * Finish what is being followed; what it has brought so far is credited, and
- * the epochs that are cut off are taken for whole. Context: any, when no other
- * thread is in a call.
+ * Finish all samples that are being followed. Their transfers so far are
+ * credited, and epochs that are cut off count as whole. Context: any, while no
+ * other thread is in a call.
  */
 void transfer_finish(struct transfer *e, struct transfer_thread *t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transfer_epochs - what the accesses to a watched line tell
+ * transfer_epochs - find transfers among the accesses to a watched line
  *
  * An epoch begins with a store and ends with the next one. Each other thread's
  * first touch in it is a transfer, false sharing until the thread touches
@@ -13,8 +13,8 @@
 #include "src/base/signal_safe.h"
 
 /*
- * Of this many transfers one was looked at, at this moment: one store in
- * period was sampled, one candidate in stands_for was kept.
+ * How many transfers each one that is seen now stands for: one store in period
+ * was sampled, one candidate in stands_for was kept.
  */
 static double weight(const struct transfer *e, const struct transfer_slot *s)
 {
@@ -58,14 +58,14 @@ void transfer_epochs_begin(const struct transfer *e, struct transfer_slot *s,
 		begin_epoch(e, s, &s->sampled, s->sampler, core, now);
 }
 
-/* A chain has a weight only now that its number of epochs is known. */
+/* Weigh a chain's events: the number of its epochs is known only now. */
 static void weigh_chain(const struct transfer *e, struct transfer_slot *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct transfer_event *v = &s->event[i];
 		double w = weight(e, s) / s->epochs;
 
-		/* Until now weight_false was the verdict, 0 or 1. */
+		/* While the chain ran weight_false was 1 for false, or 0. */
 		v->weight = v->weight_false ? w * s->selection.factor_false : w;
 		v->weight_false *= v->weight;
 	}
@@ -96,7 +96,7 @@ static struct transfer_event *event_of(struct transfer_slot *s, uint32_t to)
 	return NULL;
 }
 
-/* @thread is no more taken for one that touched nothing of the store's. */
+/* The thread touched the store's bytes after all: its sharing is true. */
 static void take_back(const struct transfer *e, struct transfer_slot *s,
 		      uint32_t thread)
 {
@@ -111,18 +111,22 @@ static void take_back(const struct transfer *e, struct transfer_slot *s,
 		return;
 	}
 	/*
-	 * With the weight of now, not of then: what was displaced in between
-	 * would have kept its mark, and this makes up for that in the mean.
+	 * Use the weight of now, not that of the event: a sample that is
+	 * displaced in between keeps the wrong judgement, and in the mean this
+	 * makes up for it.
 	 */
 	v->weight += w - w * h;
 	v->weight_false -= w * h;
 }
 
-/* There is room for one more event. Returns false if the touch told nothing. */
+/*
+ * Thread @thread touches the line in an epoch. There is room for one more
+ * event. Returns false if nothing changes.
+ */
 static bool touch(const struct transfer *e, struct transfer_slot *s,
 		  uint32_t thread, const struct access *a, uint32_t core)
 {
-	/* Two accesses to one line that overlap anywhere overlap there. */
+	/* Two accesses to one line that overlap, overlap on that line. */
 	bool is_false = !access_overlaps(a, &s->store);
 	double w = weight(e, s);
 
@@ -161,12 +165,12 @@ void transfer_epochs_end(struct transfer_slot *s)
 }
 
 /*
- * @s has just followed an epoch to its end. The origin of a chain that began
- * after a pause stands for what was stored in as much time as arming took, as
- * far as that was one burst. So the chain holds whole bursts: several, because
- * the mean of the ratios of short chains is not the ratio of the means. But of
- * one that is longer than arming took and longer than other chains reach it
- * holds no more than that time: the rest has origins of its own.
+ * True if the chain ends with this epoch. The origin of a chain that began
+ * after a pause stands for the stores of as much time as arming took, if these
+ * were one burst. So the chain holds whole bursts: several, because the mean of
+ * the ratios of short chains is not the ratio of their means. Of a burst that
+ * is longer than arming took and longer than other chains, it holds only the
+ * time of arming: the rest of the burst has origins of its own.
  */
 static bool is_done(const struct transfer *e, struct transfer_slot *s,
 		    uint64_t now)
@@ -186,11 +190,11 @@ static bool is_done(const struct transfer *e, struct transfer_slot *s,
 }
 
 /*
- * The first store after arming. After a pause it is the origin: it stands for
- * the end of the burst before. Else the origin is a random number of stores
- * later: a store that follows a gap is found first more often than one that
- * follows at once, so the first store is not a fair draw of the places in a
- * burst, but one some bursts later is.
+ * The first store after arming was seen. After a pause it is the origin: it
+ * stands for the end of the previous burst. Otherwise the origin is a random
+ * number of stores later. The first store is more often one after a gap than
+ * one that follows at once, so it is not a fair draw of the places in a burst;
+ * a store some bursts later is.
  */
 static void choose_origin(const struct transfer *e, struct transfer_thread *t,
 			  struct transfer_slot *s, uint64_t now)
@@ -201,7 +205,7 @@ static void choose_origin(const struct transfer *e, struct transfer_thread *t,
 	s->skip = s->after_pause ? 0 : rng_below(&t->rng, e->config.skip);
 }
 
-/* Returns false if the access told nothing. */
+/* Returns false if the access changes nothing. */
 static bool follow(const struct transfer *e, struct transfer_thread *t,
 		   struct transfer_slot *s, const struct access *a,
 		   uint64_t now, uint32_t core, bool *done)
@@ -227,7 +231,7 @@ static bool follow(const struct transfer *e, struct transfer_thread *t,
 	return true;
 }
 
-/* Slots change the longest without each other's leave: one is lost at most. */
+/* Of two slots that raise longest_idle at once, one is lost: harmless. */
 static void end_idle(struct transfer *e, struct transfer_slot *s)
 {
 	if (s->idle >

@@ -2,10 +2,10 @@
 /*
  * transfer_footprint - which chunks of a line are in use, and which to watch
  *
- * Four registers of 8 bytes cover half of a line. They are spent on the bytes
- * of the sampled store, then on chunks where samples of this line went; until
- * there have been enough of those, samples of the neighbourhood of 16 lines
- * stand in, because what lies side by side is often used alike.
+ * Four registers of 8 bytes cover half of a line. They first cover the bytes of
+ * the sampled store, then chunks that samples of this line touched. Until there
+ * are enough of these, samples of the 16 lines around stand in, because
+ * neighbouring lines are often used alike.
  *
  * The table has words of two kinds, told apart by their keys:
  *
@@ -34,7 +34,7 @@ enum key_kind {
 	KEY_AROUND_STORES
 };
 
-/* Halves of all six bit counts, and the bits that stay in their count. */
+/* Mask to halve all counts of six bits at once. */
 #define COUNT_HALVES 0x7DF7DF7DF7DFull
 
 static uint64_t make_key(enum key_kind kind, uint64_t number, uint32_t thread)
@@ -49,7 +49,7 @@ static _Atomic uint64_t *place(const struct footprints *f, uint64_t key)
 	return &f->word[key & f->mask];
 }
 
-/* What is known of @key, without the tag; 0 is nothing. */
+/* The value stored for @key, without the tag; 0 if there is none. */
 static uint64_t known(const struct footprints *f, uint64_t key,
 		      uint32_t tag_shift)
 {
@@ -124,7 +124,7 @@ static uint32_t draw(struct rng *rng, uint32_t set)
 	return set & -set;
 }
 
-/* @n chunks at random, all of an earlier set before any of a later one. */
+/* Draw @n chunks, all of an earlier set before any of a later one. */
 static uint32_t choose(struct rng *rng, const uint32_t sets[], uint32_t n)
 {
 	uint32_t chosen = 0;
@@ -144,7 +144,7 @@ static uint32_t sum_of(uint64_t counts, uint32_t chunks)
 	return sum;
 }
 
-/* What @thread stores to of the line, as far as it is @used, by frequency. */
+/* How often @thread stores to each of the @used chunks of the line. */
 static uint64_t stores_of(const struct footprints *f, uint64_t line,
 			  uint32_t thread, uint32_t used)
 {
@@ -159,7 +159,7 @@ static uint64_t stores_of(const struct footprints *f, uint64_t line,
 	return counts;
 }
 
-/* Part of @whole; of nothing, all. */
+/* The share of @whole that is in @part; 1 if @whole is empty. */
 static double share(uint32_t part, uint32_t whole)
 {
 	return whole ? (double)__builtin_popcount(part & whole) /
@@ -180,11 +180,11 @@ static uint32_t stored_to(uint64_t counts, uint32_t set, uint32_t times)
 
 /*
  * The share of a thread's stores to @used that go to @watched, when @counts of
- * them were seen. That what was seen is watched is no accident: of few stores
- * the share of those seen is too large. What is due to chunks where none was
- * seen is, by Good and Turing, the share of chunks where one was; which of them
- * is taken for random. One store more counts as seen, lest a single one say
- * that all others go elsewhere.
+ * them were seen. Chunks are watched because stores to them were seen, so from
+ * few stores the share of seen chunks is too large. By Good and Turing, stores
+ * to chunks where none was seen have the share of the chunks with exactly one;
+ * they are spread evenly over the unseen chunks. One store is added to those
+ * seen, or a single store would say that all others go elsewhere.
  */
 static double watched_share(uint64_t counts, uint32_t used, uint32_t watched)
 {
@@ -201,8 +201,9 @@ static double watched_share(uint64_t counts, uint32_t used, uint32_t watched)
 }
 
 /*
- * By how much others' first touches were missed where they went to chunks that
- * are not @watched, if chunks are the thread's @own or others'.
+ * The factor by which other threads' first touches were missed in chunks that
+ * are not @watched, if each chunk is used either by the thread (@own) or by
+ * others.
  */
 static double missed_others(uint32_t own, uint32_t used, uint32_t watched)
 {
@@ -228,13 +229,13 @@ struct selection footprints_select(const struct footprints *f, struct rng *rng,
 			  (uint32_t[]){ stored, here ? here : used, used,
 					(1u << n) - 1, 0 },
 			  ranges);
-	/* What is not known is taken for unused, which is a model too. */
+	/* Chunks without samples are taken for unused: this is a model too. */
 	s.corrected = used & ~s.chunks || use >> SAMPLES_SHIFT < SAMPLES_ENOUGH;
 	if (!(used & ~s.chunks))
 		return s;
 	counts = stores_of(f, line, thread, used);
 	s.factor = watched_share(counts, used, s.chunks);
-	/* Where it was seen once it is not known yet what is its own. */
+	/* A chunk that was stored to once is not yet known to be its own. */
 	own = stored_to(counts, used, 1) | stored;
 	if (stored_to(counts, used, 2) == own &&
 	    (own & s.chunks) != (used & s.chunks))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transfer_internal - what the files of the transfer estimator share
+ * transfer_internal - shared by the files of the transfer estimator
  *
- * transfer.c has the slots and what goes in and out of them,
- * transfer_epochs.c what is made of the accesses to a watched line,
- * transfer_footprint.c the choice of what to watch of it.
+ * transfer.c takes samples and traps and manages the slots, transfer_epochs.c
+ * follows the accesses to a watched line, transfer_footprint.c chooses which
+ * chunks of a line to watch.
  */
 #ifndef COMDET_ENGINE_TRANSFER_INTERNAL_H
 #define COMDET_ENGINE_TRANSFER_INTERNAL_H
@@ -22,22 +22,22 @@ enum {
 };
 
 /*
- * Where samples went, for the choice of what to watch: a table of words, each
- * with the tag of its key. A key that finds another's word takes it over; what
- * is lost is learned again. Threads change words by compare-exchange, once: who
- * loses drops a sample.
+ * Which chunks of lines samples touched, to choose which to watch: a table of
+ * words, each with the tag of its key. A key that finds another key's word
+ * takes it over; the loss is learned again. Threads change a word by one
+ * compare-exchange; the loser drops its sample.
  */
 struct footprints {
 	_Atomic uint64_t *word;
 	uint32_t mask; /* number of words - 1 */
 };
 
-/* What to watch of a line, and what that is worth. */
+/* Which chunks of a line to watch, and how to weigh what they show. */
 struct selection {
 	uint32_t chunks;     /* watched, a bit each */
 	double factor;       /* of every weight */
-	double factor_false; /* and of those of false sharing */
-	bool corrected;      /* chunks in use may be unwatched: by a model */
+	double factor_false; /* besides, of each weight of false sharing */
+	bool corrected;      /* by a model: chunks in use may be unwatched */
 };
 
 /* States of a slot, after SLOT_FREE. */
@@ -46,28 +46,28 @@ enum {
 	SLOT_LIVE
 };
 
-/* An accepted sample and what is being followed for it. */
+/* An accepted sample and the epochs that are followed for it. */
 struct transfer_slot {
 	_Alignas(TRANSFER_ALIGN) struct slot slot;
 	double stands_for; /* candidates, of which this one was kept */
-	uint64_t offered;  /* candidates, ever */
-	uint64_t idle;     /* of them, since a trap last told something */
+	uint64_t offered;  /* candidates so far, of all samples */
+	uint64_t idle;     /* candidates since the last trap that counted */
 
 	/* The sample. */
 	struct transfer_watched watched;
 	struct access sampled;
 	uint32_t sampler;
-	double lines; /* that the access touched; one of them was drawn */
+	double lines; /* that the access touched; one was drawn */
 	struct selection selection;
 	uint64_t sampled_at, ready;
 
 	/* The epoch now followed: from @store to the next store. */
 	bool open;
-	bool stored;      /* a store was seen since all was armed */
-	bool after_pause; /* nothing was, for longer than arming took */
-	uint32_t skip;    /* stores still to be passed over */
+	bool stored;      /* a store was seen since the watch was armed */
+	bool after_pause; /* it came later than arming took */
+	uint32_t skip;    /* stores still to be skipped */
 	uint64_t busy;    /* time that the chain spans, without pauses */
-	uint32_t bursts;  /* that it has seen the end of */
+	uint32_t bursts;  /* that have ended in the chain */
 	struct access store;
 	uint32_t from, from_core;
 	uint64_t began;
@@ -100,38 +100,38 @@ static inline void transfer_count(_Atomic uint64_t *counter)
 }
 
 /*
- * transfer_epochs: what the accesses to a watched line tell. All of these are
- * called with the slot's lock.
+ * transfer_epochs: the accesses to a watched line. All of these are called with
+ * the slot's lock.
  */
 
-/* @s has accepted the sample that it holds. */
+/* Begin to follow the sample that @s has accepted. */
 void transfer_epochs_begin(const struct transfer *e, struct transfer_slot *s,
 			   uint64_t now, uint32_t core);
 
 /*
- * Thread @t made access @a to what @s watches. Returns true if the sample is
- * done with.
+ * Thread @t made access @a to the line of @s. Returns true if the sample is
+ * finished.
  */
 bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
 			    struct transfer_slot *s, const struct access *a,
 			    uint64_t now, uint32_t core);
 
-/* The epoch that @s follows, if any, is over or cannot be followed further. */
+/* End the epoch that @s follows, if it follows one. */
 void transfer_epochs_end(struct transfer_slot *s);
 
 /*
- * What the sample has brought, of the epochs that have ended, into @c; none if
- * c->n is 0. The events stay in the slot until it is live again.
+ * Put the transfers of the epochs that have ended into @c; c->n may be 0. The
+ * events stay in the slot until it is live again.
  */
 void transfer_epochs_result(const struct transfer *e, struct transfer_slot *s,
 			    struct transfer_chain *c);
 
-/* What @thread has yet to watch of this epoch. */
+/* What @thread still has to watch of this epoch. */
 enum transfer_need transfer_epochs_need(const struct transfer *e,
 					const struct transfer_slot *s,
 					uint32_t thread);
 
-/* A sample of @thread is on @chunks of the line with number @line. */
+/* @thread sampled an access to @chunks of the line with number @line. */
 void footprints_learn(const struct footprints *f, uint64_t line,
 		      uint32_t thread, uint32_t chunks, bool is_store);
 

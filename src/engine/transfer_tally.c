@@ -2,8 +2,8 @@
 /*
  * transfer_tally - estimates by pair of threads, with their variance
  *
- * A chain lists transfers of several cells in any order. Its credit to each
- * cell is summed in a scratch table first, because its square is wanted.
+ * A chain lists transfers of several cells in any order. Its credit for each
+ * cell is first summed in a scratch table, because the sum is squared.
  */
 #include <emmintrin.h>
 #include <stdbool.h>
@@ -156,7 +156,7 @@ const struct transfer_cell *transfer_tally_total(const struct transfer_tally *t)
 	return &t->total;
 }
 
-/* One instruction; the library's sqrt would want libm for its errno. */
+/* One instruction; the compiler's sqrt would need libm, which sets errno. */
 static double root(double x)
 {
 	__m128d v = _mm_set_sd(x);
@@ -176,7 +176,8 @@ double transfer_variance(const struct transfer_moment *m,
 
 /*
  * In units of square / sum the estimate x is a count of samples of equal
- * weight, of variance rho times the mean: solve (x - mean)^2 = z^2 rho mean.
+ * weight, whose variance is rho times the mean: solve (x - mean)^2 = z^2 rho
+ * mean.
  */
 struct interval transfer_interval(const struct transfer_moment *m,
 				  const struct transfer_sampling *s)

@@ -2,16 +2,16 @@
 /*
  * transfer_tally - estimates by pair of threads, with their variance
  *
- * Adds up chains (transfer.h). Each sample contributes its credit z to a cell
- * once; the estimate is the sum of z, and its variance
+ * Add up chains (transfer.h). Each sample contributes its credit z to a cell
+ * once. The estimate is the sum of z, its variance
  *
  *	V = sum z^2 - (1 - c^2) (sum z)^2 / n
  *
- * with n all samples that the counter delivered, of loads too if it counts
- * them, and c^2 = variance of its interval / period^2.
+ * n is the number of all samples that the counter delivered, of loads too if it
+ * counts them, and c^2 = variance of its interval / period^2.
  *
- * A tally belongs to one thread, or to who holds a lock; tallies of several
- * threads are added with transfer_tally_merge. Nothing here needs libm.
+ * A tally belongs to one thread, or to the holder of a lock. Merge the tallies
+ * of several threads with transfer_tally_merge. Nothing here needs libm.
  */
 #ifndef COMDET_ENGINE_TRANSFER_TALLY_H
 #define COMDET_ENGINE_TRANSFER_TALLY_H
@@ -36,7 +36,7 @@ struct transfer_moment {
 /* Of threads a and b, a < b, or of all together. */
 struct transfer_cell {
 	struct transfer_moment share[TRANSFER_SHARES];
-	double a_to_b;    /* of the sum of all; the rest is b to a */
+	double a_to_b;    /* part of the sum of all; the rest is b to a */
 	uint64_t seen;    /* transfers, unweighted */
 	uint64_t samples; /* that contributed */
 };
@@ -69,7 +69,7 @@ const struct transfer_cell *transfer_tally_cell(const struct transfer_tally *t,
 const struct transfer_cell *transfer_tally_total(
 	const struct transfer_tally *t);
 
-/* What a moment is judged by. */
+/* How the samples of a tally were taken. */
 struct transfer_sampling {
 	double samples;    /* n above */
 	double jitter;     /* c^2 above: 1/12 if uniform over one period */
@@ -81,9 +81,10 @@ double transfer_variance(const struct transfer_moment *m,
 			 const struct transfer_sampling *s);
 
 /*
- * 95 % interval: the means that the estimate is 1.96 standard deviations from,
- * where the variance is proportional to the mean (the score interval; it is
- * sum +- 1.96 sqrt(V) where many samples contribute). Of nothing seen, 0 to 0.
+ * 95 % score interval: from the lowest to the highest mean that is 1.96
+ * standard deviations from the estimate, with a variance proportional to the
+ * mean. It is sum +- 1.96 sqrt(V) where many samples contribute, and 0 to 0 if
+ * nothing was seen.
  */
 struct interval transfer_interval(const struct transfer_moment *m,
 				  const struct transfer_sampling *s);
