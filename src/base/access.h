@@ -29,20 +29,20 @@ struct cpu_place {
 	uint32_t domain; /* the cores under one shared cache */
 };
 
-/* How a sampled access was chosen; the two are never mixed in counts. */
+/* How a sampled access was chosen. Counts never mix the two. */
 enum sample_kind {
 	SAMPLE_UNIFORM, /* every upcoming access equally likely */
 	SAMPLE_STALLED, /* the access the interrupted thread waited for */
 	SAMPLE_KINDS
 };
 
-/* A locked one writes even where the value stays. */
+/* A locked access writes even if the value does not change. */
 static inline bool access_stores(const struct access *a)
 {
 	return a->flags & (ACCESS_STORE | ACCESS_LOCKED);
 }
 
-/* The last of @len bytes at @addr; none lies beyond the last address. */
+/* The last of @len bytes at @addr, at most the last address there is. */
 static inline uint64_t last_byte(uint64_t addr, uint32_t len)
 {
 	uint64_t last = addr + (len ? len - 1 : 0);

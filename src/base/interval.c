@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interval - how sure a share or a count of detections is
+ * interval - confidence intervals of shares and counts of detections
  *
  * Garwood's limits are quantiles of the gamma distribution: the low one of
  * shape count, the high one of shape count + 1. The regularized incomplete
@@ -67,8 +67,7 @@ static double gamma_below(double a, double x)
 	return 1 - gamma_fraction(a, x, factor);
 }
 
-/* Chi-square to normal (Wilson and Hilferty, PNAS 17, 1931), in gamma's terms
- */
+/* Wilson and Hilferty, PNAS 17, 1931: chi-square by a normal distribution. */
 static double gamma_quantile_approximate(double a, double z)
 {
 	double t = 1 - 1 / (9 * a) + z / (3 * sqrt(a));
@@ -106,7 +105,7 @@ struct interval interval_share(double hits, double trials)
 	p = p < 0 ? 0 : p > 1 ? 1 : p;
 	centre = p + z2 / (2 * trials);
 	half = Z_95 * sqrt(p * (1 - p) / trials + z2 / (4 * trials * trials));
-	/* At the ends rounding must not move the limit off 0 or 1. */
+	/* Rounding must not move a limit off 0 or 1. */
 	if (p > 0)
 		i.low = fmax(0, (centre - half) / (1 + z2 / trials));
 	if (p < 1)

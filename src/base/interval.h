@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interval - how sure a share or a count of detections is
+ * interval - confidence intervals of shares and counts of detections
  *
- * Two-sided 95 % confidence intervals of what sampling adds. They know nothing
- * of bias: a map that is wrong in the same way in every run has a narrow
- * interval.
+ * Two-sided 95 % intervals for the error of sampling. They do not cover bias: a
+ * map that is wrong in the same way in every run has a narrow interval.
  *
- * Numbers are doubles because weighted detections have no whole number of
- * them: @n detections of weights w stand for interval_effective() detections
- * of equal weight.
+ * Counts are doubles because weighted detections stand for a number of
+ * detections of equal weight, interval_effective(), that need not be whole.
  *
  * Context: analysis. Needs libm.
  */
@@ -20,26 +18,26 @@ struct interval {
 };
 
 /*
- * The share that @hits of @trials estimates, 0 to 1 (E. B. Wilson, JASA 22,
- * 1927): good for few trials, and at shares near 0 and 1. @trials 0 tells
- * nothing: 0 to 1.
+ * The interval of the share that @hits of @trials estimates (E. B. Wilson, JASA
+ * 22, 1927), which also holds for few trials and for shares near 0 and 1. It is
+ * 0 to 1 if there were no trials.
  */
 struct interval interval_share(double hits, double trials);
 
 /*
- * The mean of a Poisson distribution of which @count was seen
+ * The interval of the mean of a Poisson distribution that gave @count
  * (F. Garwood, Biometrika 28, 1936):
  *
  *	chi2(0.025; 2 count) / 2 <= mean <= chi2(0.975; 2 count + 2) / 2
  *
- * Exact to 1e-9 relative, from 100,000 on by Wilson and Hilferty's
- * approximation, whose error is below 1e-6 of the count there.
+ * Its relative error is below 1e-9. From 100,000 on it uses the approximation
+ *of Wilson and Hilferty, whose error is below 1e-6 of the count there.
  */
 struct interval interval_count(double count);
 
 /*
  * Kish's effective number: (sum of weights)^2 / (sum of their squares), 0 if
- * there are none. The share of a weighted kind among all has the interval
+ * there are none. The interval of a kind's weighted share is
  * interval_share(share * effective, effective).
  */
 double interval_effective(double sum, double sum_of_squares);

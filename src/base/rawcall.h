@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rawcall - system calls of x86-64 Linux without libc in between
+ * rawcall - system calls of x86-64 Linux that bypass libc
  *
- * Usable in a signal handler: errno stays what it was, no hook of ours or of
- * the application is entered. Each returns the kernel's value, -errno on
+ * Context: any, handler included. They leave errno alone and enter no hook of
+ * ours or of the application. Each returns the kernel's value, -errno on
  * failure.
  */
 #ifndef COMDET_BASE_RAWCALL_H

@@ -2,9 +2,9 @@
 /*
  * rng - one generator per thread (xoshiro256**, seeded through splitmix64)
  *
- * Published tools seed every thread with time(NULL), which makes their
- * reservoirs correlated. Here every thread owns a state seeded from a run
- * seed and its thread id. Not for cryptography. Any context.
+ * Published tools seed every thread with time(NULL), which correlates their
+ * reservoirs. Here each thread has a state of its own, seeded with the run's
+ * seed and the thread's id. Not for cryptography. Context: any.
  */
 #ifndef COMDET_BASE_RNG_H
 #define COMDET_BASE_RNG_H
@@ -53,8 +53,8 @@ static inline uint64_t rng_below(struct rng *r, uint64_t n)
 }
 
 /*
- * Uniform over @mean and as many values on either side of it, @width / 2 each,
- * @width <= 2 @mean: the mean is @mean itself, be @width odd or even.
+ * Uniform from @mean - @width / 2 to @mean + @width / 2, with @width <= 2
+ * @mean. The mean is exactly @mean, for odd and even @width.
  */
 static inline uint64_t rng_around(struct rng *r, uint64_t mean, uint64_t width)
 {

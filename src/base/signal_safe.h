@@ -2,8 +2,8 @@
 /*
  * signal_safe - include last in a file whose code runs in a signal handler
  *
- * The names below must not be called there; the compiler now refuses them.
- * A check runs nm -u on those objects against an allow-list (make check).
+ * The compiler then refuses the names below, which must not be called there.
+ * tests/e2e/check_nm.sh checks the symbols of such files against a list.
  */
 #ifndef COMDET_BASE_SIGNAL_SAFE_H
 #define COMDET_BASE_SIGNAL_SAFE_H

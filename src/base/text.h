@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text - put a line of text together, where there is no stdio
+ * text - assemble a line of text without stdio
  *
- * What does not fit is cut; the text always ends in NUL. Context: any.
+ * Text that does not fit is cut; the result always ends in NUL. Context: any.
  */
 #ifndef COMDET_BASE_TEXT_H
 #define COMDET_BASE_TEXT_H

@@ -2,8 +2,8 @@
 /*
  * topology - which cores share which caches, from a few lines of text
  *
- * A line declares a core, a range of cores, a cache or a socket, and what it
- * is part of; '#' begins a comment:
+ * A line declares a core, a range of cores, a cache or a socket, and the thing
+ * that it is part of; '#' begins a comment:
  *
  *	socket 0
  *	socket 1
@@ -12,10 +12,10 @@
  *	core 0-3 in cache a
  *	core 4-7 in cache b
  *
- * Each core has private caches of its own. Names are letters, digits, '.', '_'
- * and '-'; the cores' are the numbers from 0 on, in any order. The lines may
- * come in any order, and everything is part of at most one other thing. All
- * cores must be equally deep. A semicolon is as good as a line break.
+ * Each core has private caches of its own. Names consist of letters, digits,
+ * '.', '_' and '-'. Cores are numbered from 0 on. Lines may come in any order,
+ * and a thing is part of at most one other. All cores must be equally deep. A
+ * semicolon separates lines too.
  */
 #ifndef COMDET_BASE_TOPOLOGY_H
 #define COMDET_BASE_TOPOLOGY_H
@@ -32,11 +32,11 @@ enum {
 };
 
 /*
- * Which cores share which caches. domain[level][core] names the cache of that
- * level that the core uses, by a number below cores. Level 0 is where a core's
- * lines are coherent, its private caches; the levels above are coarser: a last
- * level cache, a socket. The distance of two cores is the first level at which
- * they share a domain, or levels if they share none.
+ * domain[level][core] is the number, below cores, of the cache that the core
+ * uses at that level. Level 0 is the core's private caches, which are kept
+ * coherent. Higher levels are coarser: a last level cache, a socket. The
+ * distance of two cores is the first level at which they share a domain, or
+ * levels if they share none.
  */
 struct topology_shape {
 	uint32_t cores;
@@ -52,10 +52,10 @@ struct topology {
 enum topology_fault {
 	TOPOLOGY_GOOD,
 	TOPOLOGY_SYNTAX,
-	TOPOLOGY_NAME,    /* unfit, or too long */
-	TOPOLOGY_NUMBER,  /* of a core: none, or too high */
+	TOPOLOGY_NAME,    /* a name with other characters, or too long */
+	TOPOLOGY_NUMBER,  /* a core without a number, or with one too high */
 	TOPOLOGY_TWICE,   /* declared more than once */
-	TOPOLOGY_UNKNOWN, /* part of what is not declared */
+	TOPOLOGY_UNKNOWN, /* part of a thing that is not declared */
 	TOPOLOGY_CYCLE,   /* part of itself */
 	TOPOLOGY_NO_CORES,
 	TOPOLOGY_GAP,    /* a core below the highest is not declared */
@@ -67,7 +67,7 @@ enum topology_fault {
 struct topology_error {
 	enum topology_fault fault;
 	uint32_t line;                  /* 1 is the first; 0: the whole text */
-	char word[TOPOLOGY_WORD_BYTES]; /* what it is about, may be empty */
+	char word[TOPOLOGY_WORD_BYTES]; /* the word at fault, may be empty */
 };
 
 /*
@@ -79,12 +79,13 @@ struct topology_error {
 int topology_parse(struct topology *t, const char *text, size_t size,
 		   struct topology_error *error);
 
-/* The fault in words, to follow the name of a file. Any context. */
+/* The fault in words, to print after the name of a file. Context: any. */
 const char *topology_fault_text(enum topology_fault fault);
 
 /*
- * An order of the cores that takes one from each of the coarsest domains in
- * turn, into @order (shape.cores entries): threads scattered over sockets.
+ * Put the cores into @order (shape.cores entries), one from each of the
+ * coarsest domains in turn, so that threads in that order are scattered over
+ * sockets.
  */
 void topology_scatter(const struct topology *t, uint32_t *order);
 

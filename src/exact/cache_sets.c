@@ -2,7 +2,8 @@
 /*
  * cache_sets - caches with sets, simulated over every access
  *
- * A set is an array of line numbers plus 1, the latest used first; 0: no line.
+ * A set is an array of line numbers + 1, the most recently used first; 0 is no
+ * line.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -183,7 +184,7 @@ struct cache_sets_thread *cache_sets_thread_init(void *mem,
 	return t;
 }
 
-/* Make @line the latest used of its set; was it there? */
+/* Make @line the most recently used of its set. True if it was there. */
 static bool use(uint64_t *lines, const struct cache_shape *c, uint64_t line)
 {
 	bool power = !(c->sets & (c->sets - 1));
@@ -213,7 +214,7 @@ static bool use_shared(struct cache_sets *x, uint32_t domain, uint64_t line)
 	return hit;
 }
 
-/* How many caches miss. */
+/* Access the caches in turn. Returns how many miss. */
 static uint32_t look(struct cache_sets *x, struct cache_sets_thread *t,
 		     uint64_t line, bool taken)
 {

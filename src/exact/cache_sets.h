@@ -2,19 +2,18 @@
 /*
  * cache_sets - caches with sets, simulated over every access
  *
- * The caches that a thread's data goes through, the nearest first. All but the
- * last are the thread's own; the last may be shared by all threads of a domain.
- * A line is looked for in each cache where the one before misses, and put into
- * all that missed; each set throws out the line that was used least recently. A
- * store that misses fetches the line as a load does. A line that another thread
- * has stored to in the meantime misses in the thread's own caches.
+ * The caches of a thread, the nearest first. All but the last are the thread's
+ * own; the last may be shared by all threads of a domain. An access looks for
+ * its line in one cache after the other until one has it, and puts it into all
+ * that missed. Each set replaces its least recently used line. A store that
+ * misses fetches the line as a load does. A line that another thread has stored
+ * to misses in the thread's own caches.
  *
- * What a thread misses is counted for all of it, and by instruction in a table
- * of CACHE_SETS_SITES; what an instruction beyond that misses has no site.
+ * Misses are counted by thread, and by instruction in a table of
+ * CACHE_SETS_SITES; misses of instructions beyond that have no site.
  *
  * Any number of threads may be in cache_sets_access at once, each with a
- * struct of its own. A shared cache is looked into under a lock, held for one
- * set.
+ * cache_sets_thread of its own. A lock guards a shared cache, held for one set.
  */
 #ifndef COMDET_EXACT_CACHE_SETS_H
 #define COMDET_EXACT_CACHE_SETS_H
@@ -65,10 +64,10 @@ struct cache_sets_thread {
 struct cache_sets;
 
 /*
- * The caches in @text: "L1d 49152 12; L2 1048576 16; L3 33554432 16 shared",
- * name, bytes and ways of each, with lines of 64 bytes. The number of sets may
- * be any. Returns 0, or -EINVAL if they are no such list, or beyond the limits
- * above. Domains are left to the caller.
+ * Parse caches like "L1d 49152 12; L2 1048576 16; L3 33554432 16 shared": name,
+ * bytes and ways of each, with lines of 64 bytes. Any number of sets will do.
+ * Returns 0, or -EINVAL if @text is no such list or exceeds the limits above.
+ * Sets config->domains to 1; the caller may change it.
  */
 int cache_sets_parse(struct cache_sets_config *config, const char *text);
 
@@ -77,8 +76,8 @@ size_t cache_sets_size(const struct cache_sets_config *config);
 size_t cache_sets_thread_size(const struct cache_sets_config *config);
 
 /*
- * In @mem: as many bytes as those say, all zero, aligned to 64. Of a mapping
- * with MAP_NORESERVE only what is touched becomes resident. Context: set-up.
+ * Make them in @mem, of the sizes above, all zero, aligned to 64. Map it with
+ * MAP_NORESERVE: only touched pages become resident. Context: set-up.
  */
 struct cache_sets *cache_sets_init(void *mem,
 				   const struct cache_sets_config *config);
@@ -87,11 +86,11 @@ struct cache_sets_thread *cache_sets_thread_init(void *mem,
 						 uint32_t domain);
 
 /*
- * The instruction @ip of thread @t accesses line number @line, below 2^58;
- * @taken: another thread has stored to the line since @t last accessed it.
+ * Instruction @ip of thread @t accesses line number @line, below 2^58. @taken
+ * says that another thread has stored to the line since @t last accessed it.
  * Returns the instruction's site if it is new, else NULL.
  *
- * Context: the thread itself; not in a handler that may interrupt a call.
+ * Context: the thread itself; not a handler that may interrupt a call.
  */
 struct cache_site *cache_sets_access(struct cache_sets *x,
 				     struct cache_sets_thread *t, uint64_t line,

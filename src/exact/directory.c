@@ -2,24 +2,23 @@
 /*
  * directory - every transfer of cache lines in a stream of accesses
  *
- * The directory is a hash table of regions of lines. A region's states and
- * records are at the place that its key has in the table, so there is nothing
- * to allocate: memory becomes resident where it is touched.
+ * The directory is a hash table of regions of lines (region_table.h). A
+ * region's states and records are in arrays, at the region's place in the
+ * table, so nothing is allocated: memory becomes resident where it is touched.
  *
- * What directory_quick.h cannot do takes the line's lock, which is its state,
- * and goes through its record. What the state said is written into the record
- * first ("settle"), so that from there on there is one way to say it.
+ * An access that directory_quick.h cannot handle takes the line's lock, which
+ * is its state, and changes the record. First it writes into the record what
+ * only the state said ("settle").
  *
  *   accesses of this file		accesses of directory_quick.h, settle
  *     state to LOCKED, acquire	(B)
  *     the record, relaxed
  *     new state, release	(A)	state, relaxed read-modify-write
  *
- * (B) pairs with (A), also where directory_quick.h has changed the state
- * between them: a read-modify-write continues what a release began. The first
- * access to a line by a thread that no other has touched goes from state to
- * state with release (A) too, so that who meets the thread's number knows its
- * home.
+ * (B) pairs with (A), even if directory_quick.h has changed the state between
+ * them: a read-modify-write continues a release sequence. The first access of
+ * all to a line changes the state with release (A) too, so that a thread that
+ * reads the owner's number also sees its home.
  */
 #include <stdbool.h>
 
@@ -33,13 +32,14 @@ static uint64_t get(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* To a counter that nobody else writes now. */
+/* Add to a counter that no other thread writes now. */
 static void add(_Atomic uint64_t *word, uint64_t n)
 {
 	atomic_store_explicit(word, get(word) + n, memory_order_relaxed);
 }
 
-/* Make @bits the set of @i alone, or empty if @i is beyond it. */
+/* Make @bits the set that holds only @i, or the empty set if @i is beyond it.
+ */
 static void assign(uint64_t *bits, uint32_t n, uint32_t i)
 {
 	for (uint32_t w = 0; w < n; w++)
@@ -63,7 +63,7 @@ static uint64_t *holders(const struct exact *x, struct exact_record *r)
 	return r->bits + 2 * x->thread_words;
 }
 
-/* A handler's exact_quick sees a region that is found, or none. */
+/* The fences let exact_quick in a handler see a complete entry, or none. */
 static _Atomic uint64_t *find(struct exact *x, struct exact_thread *t,
 			      uint64_t addr)
 {
@@ -85,7 +85,7 @@ static _Atomic uint64_t *find(struct exact *x, struct exact_thread *t,
 	return t->seen[i].state + (addr >> x->line_shift) % EXACT_REGION_LINES;
 }
 
-/* Returns the state that was. (B) pairs with (A). */
+/* Returns the state before. (B) pairs with (A). */
 static uint64_t lock(_Atomic uint64_t *at)
 {
 	for (uint32_t n = 1;; n++) {
@@ -120,7 +120,7 @@ struct others {
 	uint32_t n, nearest, farthest;
 };
 
-/* The caches but @cache that have the line. */
+/* The caches other than @cache that have the line. */
 static struct others find_others(const struct exact *x, struct exact_record *r,
 				 uint32_t cache)
 {
@@ -183,7 +183,10 @@ static void mesi_store(const struct exact *x, struct exact_thread *t,
 	}
 }
 
-/* What the access is as a touch, before it is a store. */
+/*
+ * Count a transfer if the access is one, or take back that one was false.
+ * A store is a touch first; begin_epoch comes after it.
+ */
 static void touch(struct exact *x, struct exact_thread *t,
 		  struct exact_record *r, uint64_t bytes)
 {
@@ -211,7 +214,7 @@ static void touch(struct exact *x, struct exact_thread *t,
 	}
 }
 
-/* @bytes of the line were stored by thread @id, which alone has it now. */
+/* Thread @id stored @bytes of the line, and now is the only one to have it. */
 static void begin_epoch(const struct exact *x, struct exact_record *r,
 			uint32_t id, uint64_t bytes, uint32_t cache)
 {
@@ -244,7 +247,7 @@ static uint64_t bytes_of(uint64_t state)
 			(state >> EXACT_LENGTH_SHIFT & 63) + 1);
 }
 
-/* Write down in the record what only @state says. */
+/* Write into the record what only @state says. */
 static void settle(const struct exact *x, struct exact_record *r,
 		   uint64_t state)
 {
@@ -269,7 +272,7 @@ static uint64_t sharer(uint32_t id)
 	return id < EXACT_SHARERS ? 1ull << (EXACT_KIND_BITS + id) : 0;
 }
 
-/* Would a further load by @id, at home, change nothing? */
+/* True if a further load by @id, at home, would change nothing. */
 static bool is_settled(const struct exact *x, struct exact_record *r,
 		       uint32_t id)
 {
@@ -298,8 +301,8 @@ static uint32_t cache_of(const struct exact *x, const struct exact_thread *t,
 }
 
 /*
- * Is the thread on its home? The first core that it, or one of its number
- * before, makes an access on becomes that.
+ * True if the thread is on its home: the cache of the first access by a thread
+ * of its number.
  */
 static bool at_home(struct exact *x, struct exact_thread *t, uint32_t core,
 		    uint32_t cache)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory_internal - how the exact directory lies in its memory
+ * directory_internal - the memory layout of the exact directory
  *
  * directory_setup.c lays it out, directory.c uses it, directory_lines.c reads
- *it.
+ * it.
  *
- * A line has a word of state and a record. As long as one thread has the line
- * to itself the state says all, and the record may never have been touched.
+ * A line has a word of state and a record. While one thread has the line to
+ * itself, the state says everything, and the record may never have been
+ *touched.
  *
- *   0		nobody has accessed the line
- *   OWNED	thread @owner, and no other, has touched it since the last
- *		store, if there was one; it made that store and all @count
- *		since the record was written; the last of them has @length + 1
- *		bytes from @start on. With count 0 there has been no store.
- *   SHARED	all is in the record; further loads by the threads whose bits
- *		are set change nothing
- *   LOCKED	a thread is at the record
+ *   0		no thread has accessed the line
+ *   OWNED	only thread @owner has touched the line since its last store,
+ *		if there was one. The owner made that store and all @count
+ *		stores since the record was written; the last of them stored
+ *		@length + 1 bytes from @start on. With count 0 there was none.
+ *   SHARED	the record says everything; further loads by the threads whose
+ *		bits are set change nothing
+ *   LOCKED	a thread is changing the record
  *
  *   OWNED	63    full: no quick store
  *		24-62 count
@@ -26,8 +27,8 @@
  *   SHARED	2-63  bits of threads 0 to 61
  *		0-1   kind
  *
- * The owner, and a thread with a bit, made these accesses from the cache that
- * was its first, its home. It counts as another's access if it is elsewhere.
+ * The owner, and a thread with a bit, made these accesses from its home, the
+ * first cache that it used. Its accesses from another cache take the lock.
  */
 #ifndef COMDET_EXACT_DIRECTORY_INTERNAL_H
 #define COMDET_EXACT_DIRECTORY_INTERNAL_H
@@ -59,13 +60,13 @@ enum {
 #define EXACT_ONE_STORE  (UINT64_C(1) << EXACT_COUNT_SHIFT)
 #define EXACT_FULL       (UINT64_C(1) << 63)
 
-/* Sets of numbers below 64 times their words follow each other in bits. */
+/* bits holds three sets: threads that touched, pending threads, holders. */
 struct exact_record {
-	uint16_t writer;   /* thread + 1, 0: nobody has stored */
-	uint16_t modified; /* the cache that holds it so, + 1 */
+	uint16_t writer;   /* thread of the last store + 1; 0: no store yet */
+	uint16_t modified; /* the cache that has the line modified, + 1 */
 	uint64_t stored;   /* bytes of the last store, a bit each */
 	_Atomic uint64_t transfers, false_sharing, stores, ownership;
-	_Atomic uint64_t bytes; /* on either side of its transfers */
+	_Atomic uint64_t bytes; /* stored before or touched by its transfers */
 	uint64_t bits[];
 };
 
@@ -77,7 +78,7 @@ struct exact {
 	uint32_t threads, cores, levels;
 	uint32_t line_bytes, line_shift, region_shift;
 	uint32_t thread_words, cache_words, record_bytes;
-	uint32_t placed; /* threads are on the cores of a topology */
+	uint32_t placed; /* there is a topology: threads run on its cores */
 	struct exact_tally
 		*cell; /* [to][from]: a row is written by one thread */
 	uint32_t *domain[TOPOLOGY_LEVELS_MAX];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory_lines - what the exact directory has counted
+ * directory_lines - read the counts of the exact directory
  *
- * May run beside exact_access: a store of a thread that is giving its line up
- * is in the state, and then in the record. The record is read first, so that it
- * may be missed but is not seen twice:
+ * May run beside exact_access. A thread that loses a line moves its stores from
+ * the state to the record. The record is read first, so such a store may be
+ * missed but is never counted twice:
  *
  *   settle				region_lines
  *     state to LOCKED, acquire

@@ -3,10 +3,10 @@
  * directory_quick - the accesses that change nothing but a line's state
  *
  * Nearly all accesses of most programs are to a line that the thread has to
- * itself, or loads of one that it has loaded since the last store. For these
- * one word tells that no thread gains or loses the line, and for a store one
- * compare-and-exchange writes down what it was. That word is what orders the
- * accesses to a line, so its value at that instant is all that matters.
+ * itself, or loads of a line that it has loaded since the last store. For these
+ * one word tells that no thread gains or loses the line, and one
+ * compare-exchange records a store. That word orders the accesses to the line,
+ * so only its value at that instant matters.
  */
 #ifndef COMDET_EXACT_DIRECTORY_QUICK_H
 #define COMDET_EXACT_DIRECTORY_QUICK_H
@@ -30,10 +30,10 @@ static inline uint64_t exact_store_state(uint64_t state, uint32_t start,
 }
 
 /*
- * As exact_access, for @len bytes at @addr. Returns false if it takes more:
- * then nothing has been done.
+ * As exact_access, for @len bytes at @addr. Returns false, and does nothing, if
+ * the access changes more than the line's state.
  *
- * Context: the thread itself, in a handler too. Nobody waits.
+ * Context: the thread itself, handler included. Wait-free.
  */
 static inline bool exact_quick(const struct exact *x, struct exact_thread *t,
 			       uint64_t addr, uint32_t len, bool is_store,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory_setup - the exact directory's memory and its topology
+ * directory_setup - lay out the exact directory's memory and its topology
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@ enum {
 	ALIGN = 64
 };
 
-/* Where the parts are in one piece of memory. */
+/* Offsets of the parts in one piece of memory. */
 struct layout {
 	size_t cell, domain, core_of, home, key, state, records, size;
 };

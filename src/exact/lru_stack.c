@@ -2,32 +2,31 @@
 /*
  * lru_stack - LRU stack distances of a stream of lines
  *
- * Each access takes the next of a row of positions, and the line gives up the
- * one it had: the lines in the order of their positions are the stack. The
- * distance is the number of occupied positions above the line's old one, that
- * is, all lines but those up to it. There is a bit for each position, and
- * counts of what is occupied by word of 64 bits, by block of 64 words, by group
- * of 32 blocks and by range of 16 groups: each is one cache line of what is
- * below it, but for the ranges. The counts take what is still to come for
- * occupied, since nobody asks for it; so taking a position sets a bit and no
- * more.
+ * Each access takes the next of a row of positions, and the line gives up its
+ * old one. So the lines in the order of their positions are the stack, and the
+ * distance is the number of occupied positions above the line's old one. There
+ * is a bit for each position. Occupied positions are counted by word of 64
+ * bits, by block of 64 words, by group of 32 blocks and by range of 16 groups;
+ * the counts of one level below a unit are one cache line, except for ranges.
+ * Positions not yet taken count as occupied, since no sum includes them, so
+ * taking a position only sets a bit.
  *
- * A line that has not been accessed for long is a miss of the cache in the
- * table. Several accesses wait for theirs at a time as long as the processor
- * guesses all branches that depend on what comes back. So there are none but
- * for lines that are new or far from home: sums are over whole cache lines
- * under masks, and of two places the right one is computed. The fewer
- * instructions an access takes, the more of them wait at a time.
+ * A line that was not accessed for long causes a cache miss in the table. The
+ * processor overlaps the misses of several accesses if it predicts all branches
+ * that depend on the data. So there are no such branches except for lines that
+ * are new or far from home: sums are over whole cache lines under masks, and of
+ * two places the right one is computed. The fewer instructions an access takes,
+ * the more misses overlap.
  *
  * When the positions are used up, the lines move down to the first ones. There
  * are at least eight positions a line, so that costs each access a seventh of a
  * move.
  *
- * The hash table has rows of 16 lines, neighbours in memory, because they
- * are neighbours in time too. A line has two places there, a cache line; if
- * both are taken it goes to the same two of the next row, so the table is eight
- * tables with linear probing. It begins small and moves to twice as many rows
- * when it is half full: few pages hold what is used.
+ * The hash table has rows of 16 lines that are neighbours in memory, because
+ * they are accessed together. A line has two places in its row, in one cache
+ * line. If both are taken it goes to the same two of the next row, so the table
+ * is eight tables with linear probing. It begins small and moves to twice as
+ * many rows when it is half full, so that few pages are used.
  */
 #include <emmintrin.h>
 #include <stdbool.h>
@@ -82,7 +81,7 @@ static uint32_t positions_max(uint32_t lines)
 	return lines * ROOM;
 }
 
-/* Of one count for each @what positions, @bytes each. */
+/* Bytes of one count, of @bytes bytes, for every @what positions. */
 static size_t counts(size_t positions, size_t what, size_t bytes)
 {
 	return round_up((positions + what - 1) / what * bytes, ALIGN);
@@ -113,7 +112,7 @@ size_t lru_stack_size(uint32_t lines)
 	return layout(lines).end;
 }
 
-/* Nobody has given anything up. */
+/* All positions count as occupied. */
 static void fill_counts(struct lru_stack *s)
 {
 	for (uint32_t i = 0; i * WORD < s->positions; i++)
@@ -162,7 +161,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 32);
 }
 
-/* By its own bits of a hash of the line alone. */
+/* Decided by bits of a hash of the line that nothing else uses. */
 static bool is_left_out(const struct lru_stack *s, uint64_t line)
 {
 	return s->left_out && mix(line + 1) >> (WORD - s->left_out) != 0;
@@ -188,9 +187,9 @@ static struct place home(const struct lru_stack *s, uint64_t line)
 }
 
 /*
- * Of the two places from @l on, of which the second is not used before the
- * first, the one where @key is, or the first empty one, or the second. No
- * branch depends on which.
+ * Choose between the two places from @l on: the one that holds @key, else the
+ * first empty one, else the second. The second is never used before the first.
+ * No branch depends on the choice.
  */
 static inline struct lru_stack_line *choose(struct lru_stack_line *l,
 					    uint64_t key)
@@ -213,7 +212,7 @@ static NOINLINE struct lru_stack_line *find(const struct lru_stack *s,
 	}
 }
 
-/* The same, where it is most often. */
+/* The same, for a line that is in its home row. */
 static inline struct lru_stack_line *find_near(const struct lru_stack *s,
 					       uint64_t line)
 {
@@ -229,7 +228,7 @@ static uint32_t places(const struct lru_stack *s)
 	return s->rows * ROW;
 }
 
-/* Would a line in row @from with row @home be found without row @to? */
+/* True if a line in row @from with home row @home is found without row @to. */
 static bool is_found_without(const struct lru_stack *s, uint32_t home,
 			     uint32_t to, uint32_t from)
 {
@@ -239,13 +238,13 @@ static bool is_found_without(const struct lru_stack *s, uint32_t home,
 	return ((from - home) & mask) < ((from - to) & mask);
 }
 
-/* Empty @hole, and move up what probing would not find any more. */
+/* Empty @hole, and move up lines that probing would no longer find. */
 static void delete (struct lru_stack *s, struct lru_stack_line *hole)
 {
 	uint32_t mask = s->rows - 1, place = hole - s->table;
 	uint32_t at = place % ROW / PAIR * PAIR;
 	uint32_t to = place / ROW, from = to;
-	bool passed; /* could a line have gone past the row? */
+	bool passed; /* the row is full: lines may have gone past it */
 
 	do {
 		struct lru_stack_line *l;
@@ -271,7 +270,7 @@ static void delete (struct lru_stack *s, struct lru_stack_line *hole)
 	*hole = (struct lru_stack_line){ 0 };
 }
 
-/* Advice about the whole pages of [@start, @end); it may be ignored. */
+/* Advise the kernel about the whole pages of [@start, @end). */
 static void advise(void *start, void *end, int advice)
 {
 	uintptr_t low = ((uintptr_t)start + PAGE_BYTES - 1) & -PAGE_BYTES;
@@ -319,7 +318,7 @@ static ALWAYS_INLINE void first(__m128i to[VECTORS], const void *line,
 		to[i] = _mm_loadu_si128(mask + i) & _mm_load_si128(from + i);
 }
 
-/* The ranges below @range, in four sums. There are few. */
+/* Sum the counts of the few ranges below @range, in four parts. */
 static ALWAYS_INLINE __m128i ranges_below(const struct lru_stack *s,
 					  uint32_t range)
 {
@@ -378,7 +377,7 @@ static uint32_t take_position(struct lru_stack *s)
 	return p;
 }
 
-/* Make room: move all lines to the lowest positions, in their order. */
+/* Move all lines to the lowest positions, in their order. */
 static NOINLINE void compact(struct lru_stack *s)
 {
 	uint32_t most = positions_max(s->lines_max);
@@ -397,7 +396,7 @@ static NOINLINE void compact(struct lru_stack *s)
 	fill_counts(s);
 }
 
-/* Leave out every second line of those that are left. */
+/* Leave out every second line of those that are kept. */
 static void thin_out(struct lru_stack *s)
 {
 	s->left_out++;
@@ -413,7 +412,7 @@ static void thin_out(struct lru_stack *s)
 	}
 }
 
-/* A place for @line, which is new and not left out. NULL: it now is. */
+/* A place for the new line @line; NULL if it is left out from now on. */
 static NOINLINE struct lru_stack_line *insert(struct lru_stack *s,
 					      uint64_t line)
 {

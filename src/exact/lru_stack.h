@@ -3,19 +3,18 @@
  * lru_stack - LRU stack distances of a stream of lines
  *
  * The stack distance of an access is the number of distinct lines accessed
- * since the last access to its line: A B B A is 1. A fully associative cache
- * of C lines that replaces the least recently used misses where it is C or
- * more.
+ * since the last access to its line: A B B A is 1. A fully associative LRU
+ * cache of C lines misses where the distance is C or more.
  *
- * Exact as long as there are at most as many lines as there is room for. Then
- * it goes on with every second line, chosen by a hash of the line, then every
- * fourth, and so on: distances among the lines that are left, times what was
- * left out, estimate those among all (Waldspurger et al., Efficient MRC
- * construction with SHARDS, FAST 2015, with a fixed number of lines).
+ * Distances are exact while the lines fit. Then the stack keeps every second
+ * line, chosen by a hash of the line, then every fourth, and so on. Distances
+ * among the lines that are kept, times the inverse of the share kept, estimate
+ * those among all (Waldspurger et al., Efficient MRC construction with SHARDS,
+ * FAST 2015, with a fixed number of lines).
  *
  * An access costs one look into a hash table and a few cache lines of counts.
  *
- * One stack belongs to one thread, or to who holds a lock. No call allocates.
+ * A stack belongs to one thread, or to the holder of a lock. No call allocates.
  */
 #ifndef COMDET_EXACT_LRU_STACK_H
 #define COMDET_EXACT_LRU_STACK_H
@@ -30,7 +29,7 @@ enum {
 
 #define LRU_STACK_COLD UINT64_MAX
 
-/* What is kept of a line. The caller's fields are 0 at its first access. */
+/* One line of the stack. The caller's fields are 0 at its first access. */
 struct lru_stack_line {
 	uint64_t key; /* the line's number + 1; 0: no line */
 	/* the caller's */
@@ -49,23 +48,23 @@ struct lru_stack;
 size_t lru_stack_size(uint32_t lines);
 
 /*
- * An empty stack in @mem: lru_stack_size() bytes, all zero, aligned to 64.
- * Of a mapping with MAP_NORESERVE only what the stream touches becomes
- * resident, some 100 bytes a line. Context: set-up.
+ * Make an empty stack in @mem: lru_stack_size() bytes, all zero, aligned to 64.
+ * Map it with MAP_NORESERVE: some 100 bytes become resident for each line that
+ * the stream touches. Context: set-up.
  */
 struct lru_stack *lru_stack_init(void *mem, uint32_t lines);
 
 /*
- * An access to line number @line, below 2^58. Returns what is kept of it, until
- * the next call, and in *@distance the stack distance or LRU_STACK_COLD; or
- * NULL for a line that is left out.
+ * Access line number @line, below 2^58. Returns its entry, valid until the next
+ * call, with the stack distance or LRU_STACK_COLD in *@distance; or NULL for a
+ * line that is left out.
  */
 struct lru_stack_line *lru_stack_access(struct lru_stack *s, uint64_t line,
 					uint64_t *distance);
 
 /*
- * Accesses that one which is not left out stands for at this moment, a power
- * of two; distances are times this already.
+ * How many accesses each access to a kept line stands for now, a power of two.
+ * Distances include this factor already.
  */
 uint64_t lru_stack_weight(const struct lru_stack *s);
 

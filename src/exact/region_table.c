@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region_table - where the words about a region of memory are
+ * region_table - give each region of memory a number
  */
 #include "region_table.h"
 #include "src/base/signal_safe.h"
@@ -10,8 +10,8 @@ enum {
 };
 
 /*
- * Relaxed: nothing but the key itself changes hands. The words at the place
- * have been zero since before there were threads.
+ * Relaxed order is enough: threads exchange nothing but the key itself. The
+ * caller's words at the place were zero before there were threads.
  */
 uint32_t region_table_find(struct region_table *table, uint64_t region)
 {

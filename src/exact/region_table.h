@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region_table - where the words about a region of memory are
+ * region_table - give each region of memory a number, for the caller's arrays
  *
- * A region is a number of neighbouring lines. The table gives each region that
- * is asked for a place of its own, for good: an open hash table of keys, to
- * which threads add by compare-exchange. What is kept about the region is in
- * arrays of the caller's, by place; they are zero from the start, so that a
- * region needs no set-up and memory becomes resident where it is touched.
+ * A region is a number of neighbouring lines. On first use it gets a place of
+ * its own in an open hash table of keys, for good; threads add keys by
+ * compare-exchange. The caller keeps its data in arrays by place. They are zero
+ * from the start, so a region needs no set-up, and memory becomes resident
+ * where it is touched.
  *
  *                      region_table_find
  * region_table_find    independent; both get the same place

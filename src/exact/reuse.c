@@ -2,14 +2,14 @@
 /*
  * reuse - every reuse of cache lines, and every stack distance
  *
- * Each line has a version, the number of stores to it. A stream remembers with
- * its own last access to the line the version that it left behind; if it finds
- * another one, somebody else has stored. Versions are in a hash table of
- * regions of 64 lines, which nothing is ever removed from.
+ * Each line has a version, the number of stores to it. With its last access to
+ * a line a stream remembers the version then. If the version differs at the
+ * next access, another thread or domain has stored. Versions are in a table of
+ * regions of 64 lines (region_table.h).
  *
- * A store takes its version and looks at its domain's stream under the domain's
- * lock, or two stores of a domain could pass each other in between and each
- * look like a stranger's to the other.
+ * A store takes its version and updates its domain's stream under one hold of
+ * the domain's lock. Otherwise two stores of a domain could change places in
+ * between, and each would look like a store from outside to the other.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -173,7 +173,7 @@ static enum reuse_pairing pairing(bool use_stores, bool end_stores)
 	return use_stores ? REUSE_RAW : REUSE_RAR;
 }
 
-/* Has a stranger stored to the line, as far as the stream knows? */
+/* True if another thread or domain has stored to the line meanwhile. */
 static bool follow(struct reuse_exact_counts *c, struct lru_stack *stack,
 		   const struct step *s)
 {

@@ -2,30 +2,29 @@
 /*
  * reuse - every reuse of cache lines, and every stack distance
  *
- * Over the accesses of all threads, for sources that see every one of them.
- * There is a private stream for each thread and a stream for each domain, the
- * cores under one shared cache. In each, an access to a line is one of
+ * Of the accesses of all threads, for sources that see each access. There is a
+ * private stream for each thread and a stream for each domain, the cores under
+ * one shared cache. In each stream an access to a line is one of
  *
- *	cold		the stream's first to the line
+ *	cold		the stream's first access to the line
  *	invalidated	another thread (domain) has stored to the line since the
  *			stream's last access to it
- *	reuse		all others: with a time, the accesses since then (A B B
- *A is 3), and a stack distance, the distinct lines since then (1)
+ *	reuse		all others. The reuse time is the accesses since then (A
+ *			B B A is 3), the stack distance the distinct lines (1)
  *
- * Looking forward, a use that nothing in its stream follows is dangling, or
- * invalidated if another one stored to the line afterwards. So uses are reused,
- * invalidated or dangling as in engine/reuse.h, and cold accesses are counted
- *besides. A line leaves the stack when it is accessed next, not when it is
- *invalidated.
+ * A use without a next access in its stream is dangling, or invalidated if
+ * another thread (domain) has stored to the line since. So uses are reused,
+ * invalidated or dangling as in engine/reuse.h; cold accesses are counted
+ * besides. A line keeps its place in the stack when it is invalidated.
  *
- * An access to two lines is one to each, at the same time.
+ * An access to two lines is one access to each, at the same time.
  *
- * Exact while a stream has at most config->lines lines; beyond that it goes on
- * with a part of the lines and weights (lru_stack.h).
+ * Exact while a stream has at most config->lines lines. With more it keeps a
+ * part of the lines and gives them weights (lru_stack.h).
  *
  * Any number of threads may be in reuse_exact_access at once, each with a
- * thread's struct of its own. Streams of domains take a lock for each access,
- * held for a look into a table and waited for without bound.
+ * reuse_exact_thread of its own. A domain's stream has a lock, which each
+ *access holds for a look into a table and waits for without bound.
  */
 #ifndef COMDET_EXACT_REUSE_H
 #define COMDET_EXACT_REUSE_H
@@ -37,31 +36,32 @@
 #include "src/engine/reuse_histogram.h"
 
 enum {
-	REUSE_EXACT_SEEN = 16, /* regions that a thread finds at once */
+	REUSE_EXACT_SEEN = 16, /* regions that a thread remembers */
 	REUSE_EXACT_DOMAINS_MAX = 64,
 };
 
 struct reuse_exact_config {
-	uint32_t regions; /* of 64 lines, a power of two: what can be touched */
+	uint32_t regions; /* most regions, of 64 lines, that can be touched; a
+			     power of two */
 	uint32_t lines;   /* of a stream, a power of two */
-	uint32_t domains; /* streams of domains wanted; 0: none */
+	uint32_t domains; /* how many have a stream; 0: none */
 };
 
 /* Of one stream. Weights are accesses. */
 struct reuse_exact_counts {
-	/* By time; of what was invalidated that is not known. */
+	/* By reuse time; the time to an invalidation is not known. */
 	struct reuse_mass reused[REUSE_PAIRINGS][2][REUSE_BINS]; /* spatial */
-	/* Of a domain's reused: by the core of the use. */
+	/* Part of a domain's reused: by the core that made the use. */
 	struct reuse_mass same_core[REUSE_PAIRINGS][2][REUSE_BINS];
 	double invalidated[2];                     /* of loads, of stores */
 	struct reuse_mass dangling[2][REUSE_BINS]; /* by time to the end, as if
 						      it were an access; of
 						      loads, of stores */
 	struct reuse_mass cold[REUSE_BINS]; /* by time from the beginning */
-	double returned; /* of invalidated: the stream came back to the line */
+	double returned; /* invalidated lines that the stream accessed again */
 	struct reuse_mass distance[REUSE_BINS]; /* of reused, in lines */
 	uint64_t accesses;                      /* in all, to any line */
-	uint64_t full;                          /* no region was left */
+	uint64_t full;   /* accesses for which no region was left */
 	uint64_t weight; /* of an access at the end; above 1: not exact */
 };
 
@@ -84,8 +84,8 @@ size_t reuse_exact_size(const struct reuse_exact_config *config);
 size_t reuse_exact_thread_size(const struct reuse_exact_config *config);
 
 /*
- * In @mem: as many bytes as those say, all zero, aligned to 64. Of a mapping
- * with MAP_NORESERVE only what is touched becomes resident. Context: set-up.
+ * Make them in @mem, of the sizes above, all zero, aligned to 64. Map it with
+ * MAP_NORESERVE: only touched pages become resident. Context: set-up.
  */
 struct reuse_exact *reuse_exact_init(void *mem,
 				     const struct reuse_exact_config *config);
@@ -93,26 +93,26 @@ struct reuse_exact_thread *reuse_exact_thread_init(
 	void *mem, const struct reuse_exact *x, const struct cpu_place *place);
 
 /*
- * Thread @t makes access @a, of at most 64 bytes. Returns for its first line 1,
- * plus 2 for its second one, if another thread has stored to the line since the
- * last access of @t to it; of lines that are left out that is not known.
+ * Thread @t makes access @a, of at most 64 bytes. Returns bit 0 for its first
+ * line and bit 1 for its second: set if another thread has stored to the line
+ * since the last access of @t to it. Lines that are left out have no bit.
  *
- * Context: the thread itself; not in a handler that may interrupt a call.
+ * Context: the thread itself; not a handler that may interrupt a call.
  */
 unsigned int reuse_exact_access(struct reuse_exact *x,
 				struct reuse_exact_thread *t,
 				const struct access *a);
 
 /*
- * The thread's stream ends: its last uses dangle or have been invalidated.
- * Then counts are complete. Context: the thread, or when it has ended.
+ * End the thread's stream: its last uses dangle or were invalidated. Its counts
+ * are complete then. Context: the thread, or any after its end.
  */
 void reuse_exact_thread_end(struct reuse_exact *x,
 			    struct reuse_exact_thread *t);
 
 /*
- * The same for a domain's stream; returns its counts. Context: any, when no
- * other thread is in a call; once.
+ * End a domain's stream and return its counts. Call it once. Context: any,
+ * while no other thread is in a call.
  */
 const struct reuse_exact_counts *reuse_exact_domain_end(struct reuse_exact *x,
 							uint32_t domain);
