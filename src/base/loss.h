@@ -10,7 +10,7 @@
 #define COMDET_BASE_LOSS_H
 
 #define LOSS_CAUSES(X)                                                         \
-	X(REENTRANT, "reentrant", "a signal met our own handler")              \
+	X(REENTRANT, "reentrant", "a signal interrupted our own handler")      \
 	X(BLOCKED, "blocked", "the thread had the signal blocked")             \
 	X(NO_ACCESS, "no_access", "no memory access ahead of the interrupt")   \
 	X(UNDECODED, "undecoded", "an instruction could not be decoded")       \
@@ -20,7 +20,7 @@
 	X(UNKNOWN_PATH, "unknown_path",                                        \
 	  "a branch depended on a value that could not be computed")           \
 	X(NOT_STALLED, "not_stalled",                                          \
-	  "the stalled access was unknown; one ahead of it was taken")         \
+	  "the stalled access was unknown; replaced by a later access")        \
 	X(BREAKPOINT_MISSED, "breakpoint_missed",                              \
 	  "an execution breakpoint was not reached before the next sample")    \
 	X(BOARD_BUSY, "board_busy", "the board slot was being written")        \
@@ -28,7 +28,7 @@
 	X(TRAP_STALE, "trap_stale", "a trap came after its disarming")         \
 	X(TRAP_LIMIT, "trap_limit", "too many traps in one interval")          \
 	X(TRAP_INEXACT, "trap_inexact",                                        \
-	  "the trapping access was unknown; its watched bytes were taken")     \
+	  "the trapping access was unknown; the watched bytes stand for it")   \
 	X(STORE_FULL, "store_full", "no room on disk, or the limit of out/")   \
 	X(NO_THREAD, "no_thread", "no record for the thread")                  \
 	X(BUDGET, "budget", "the handler ran longer than its budget")          \

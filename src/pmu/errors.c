@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * errors - why a hardware source cannot be used, for people
+ * errors - explain why a hardware source cannot be used
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct errno_words {
 	const char *name, *reason, *advice;
 };
 
-/* What perf_event_open means by it, where it means one thing. */
+/* Errors with one meaning in perf_event_open. */
 static const struct errno_words errors[] = {
 	{ ENOENT, "ENOENT", "the kernel knows no such event on this PMU",
 	  "use a kernel that knows this processor" },
@@ -75,7 +75,7 @@ static void put_errno(struct text *t, int error)
 	}
 }
 
-/* Who says no: the sysctl, or a filter that does not let the call through. */
+/* Explain a denial: by the sysctl, a seccomp filter, or a security module. */
 static void put_denial(const struct pmu_refusal *no, struct text *reason,
 		       struct text *advice)
 {

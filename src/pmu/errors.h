@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * errors - why a hardware source cannot be used, for people
+ * errors - explain why a hardware source cannot be used
  */
 #ifndef COMDET_PMU_ERRORS_H
 #define COMDET_PMU_ERRORS_H

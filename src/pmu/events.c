@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events - which events count the loads and the stores of a processor
+ * events - the events that count the loads and the stores of a processor
  *
  * Sources. Models: arch/x86/include/asm/intel-family.h of Linux. Events: the
  * lists that Intel publishes for each (github.com/intel/perfmon), those marked
- * Data_LA; which of them the kernel samples with an address, and where it
- * wants the auxiliary event, is in the tables *_pebs_event_constraints of its
- * arch/x86/events/intel/ds.c and in core.c. docs/pmu.md says which came from
- * where.
+ * Data_LA. The kernel's tables *_pebs_event_constraints in
+ * arch/x86/events/intel/ds.c, and core.c, say which of them it samples with an
+ * address and where it needs the auxiliary event. docs/pmu.md lists the
+ * sources.
  */
 #include <stddef.h>
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events - which events count the loads and the stores of a processor
+ * events - the events that count the loads and the stores of a processor
  *
  * Two tables: the processors, by family and model, each with its kinds of
  * cores; and the kinds of cores, each with the events whose precise samples
- * carry a data address. What is not in the tables is not known.
+ * carry a data address. Other processors are unknown.
  *
- * The tables are here, and not asked of libpfm4 in the profiled process,
- * because a library more costs every such process a third of a MiB, while
- * these few KiB are only touched where they are asked for. tests/test_pmu_
- * events.c compares them with what libpfm4 answers for each processor that it
- * knows, and docs/pmu.md names the source of those that it does not.
+ * We have tables of our own instead of libpfm4 because that library would cost
+ * each profiled process a third of a MiB; these few KiB become resident only
+ * when they are read. tests/src/pmu/test_pmu_events.c compares them with
+ * libpfm4 for each processor that it knows; docs/pmu.md names the source of the
+ * others.
  *
- * Strings are arrays: pointers to them would have to be relocated, in memory
- * of its own, in every process. Context: any.
+ * Strings are arrays: pointers would need relocation, in private memory of each
+ * process. Context: any.
  */
 #ifndef COMDET_PMU_EVENTS_H
 #define COMDET_PMU_EVENTS_H
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names as docs/pmu.md and the kernel's sources have them. */
+/* Names as in docs/pmu.md and in the kernel's sources. */
 enum pmu_core {
 	PMU_CORE_NONE,
 	PMU_CORE_OLD, /* no data addresses at all */
@@ -39,7 +39,7 @@ enum pmu_core {
 	PMU_CORES
 };
 
-/* One event; config 0: there is none. */
+/* One event; config 0 is no event. */
 struct pmu_code {
 	char name[44];
 	uint32_t config; /* umask << 8 | event */
@@ -51,12 +51,12 @@ struct pmu_core_events {
 	/* Every load, every store. */
 	struct pmu_code loads, stores;
 	/*
-	 * Loads of at least so many cycles (config1), and stores with their
-	 * latency: only some that the processor picks, so that what they count
-	 * is a part of all.
+	 * Loads of at least a number of cycles (config1), and stores with their
+	 * latency. The processor picks some of them, so they count only a part
+	 * of all.
 	 */
 	struct pmu_code slow_loads, slow_stores;
-	/* slow_loads open only beside another event, the kernel's aux event. */
+	/* slow_loads open only together with the kernel's auxiliary event. */
 	bool needs_aux;
 	char why_not[80]; /* why it cannot be used, else empty */
 };
@@ -68,7 +68,7 @@ enum {
 struct pmu_model {
 	char name[28];
 	uint16_t family, first_model, last_model;
-	/* The first is the only one, or the one that the kernel calls core. */
+	/* The first is the only kind, or the one that the kernel calls core. */
 	uint8_t core[PMU_KINDS_MAX];
 };
 
@@ -78,7 +78,7 @@ enum pmu_vendor {
 	PMU_VENDOR_AMD, /* and Hygon */
 };
 
-/* NULL if it is not known. */
+/* The table's entry, NULL if the processor is not known. */
 const struct pmu_model *pmu_model_find(enum pmu_vendor vendor, uint32_t family,
 				       uint32_t model);
 
@@ -87,7 +87,7 @@ const struct pmu_model *pmu_model_at(enum pmu_vendor vendor, uint32_t n);
 
 const struct pmu_core_events *pmu_core_events(enum pmu_core core);
 
-/* Can its loads and its stores be sampled with their data addresses? */
+/* True if its loads and stores can be sampled with their data addresses. */
 bool pmu_core_is_usable(const struct pmu_core_events *e);
 
 #endif

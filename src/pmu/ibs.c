@@ -37,7 +37,7 @@ enum {
 
 enum {
 	CTL_MAX_COUNT = 0xffff,
-	CTL_MAX_COUNT_EXT = 0x7f << 20, /* already in place: times 16 */
+	CTL_MAX_COUNT_EXT = 0x7f << 20, /* already times 16 */
 	COUNT_SHIFT = 4,
 };
 
@@ -79,14 +79,14 @@ int ibs_op_decode(const void *raw, size_t bytes, struct ibs_op *op)
 	return 0;
 }
 
-/* Erratum 1293: these tell nothing about L2 and beyond. */
+/* Erratum 1293: for these ops data about L2 and beyond is invalid. */
 static bool source_invalid(const struct ibs_op *op, const struct ibs_cpu *cpu)
 {
 	return cpu && cpu->family == 0x19 && cpu->model < 0x10 &&
 	       op->data3 & (DATA3_PREFETCH | DATA3_NO_MAB);
 }
 
-/* Models of family 19h whose cache state bit means nothing. */
+/* Models of family 19h whose cache state bit is invalid. */
 static bool state_invalid(const struct ibs_cpu *cpu)
 {
 	return cpu && cpu->family == 0x19 &&
@@ -103,7 +103,7 @@ static uint32_t data2_source(const struct ibs_op *op)
 	return source;
 }
 
-/* A load's, by OP_DATA2. */
+/* The source of a load, by OP_DATA2. */
 static enum data_source source_of_data2(const struct ibs_op *op)
 {
 	static const enum data_source old[OLD_SOURCES] = {
@@ -137,7 +137,7 @@ static enum data_source source_of_op(const struct ibs_op *op,
 	bool invalid = source_invalid(op, cpu);
 	enum data_source source = DATA_SOURCE_UNKNOWN;
 
-	/* What follows is not valid for uncacheable accesses. */
+	/* For uncacheable accesses the other bits are invalid. */
 	if (op->data3 & DATA3_UNCACHEABLE)
 		return load && data2_source(op) == 7 ? DATA_SOURCE_IO
 						     : DATA_SOURCE_UNCACHED;

@@ -16,7 +16,7 @@
 
 #include "memory.h"
 
-/* For errata of IBS; zero where it is not known. */
+/* To apply errata of IBS; zero if not known. */
 struct ibs_cpu {
 	uint32_t family, model; /* 0x19, 0x11, ... with the extended parts */
 };
@@ -32,7 +32,7 @@ enum {
 	IBS_CAPS_LATENCY_FILTER = 1 << 12,
 };
 
-/* Registers of IBS op, as they are. */
+/* The registers of IBS op. */
 struct ibs_op {
 	uint32_t caps;
 	uint64_t ctl, rip, data, data2, data3;
@@ -40,24 +40,24 @@ struct ibs_op {
 	uint64_t branch_target, data4; /* 0 without their capability */
 };
 
-/* Bits of them. */
+/* Bits in these registers. */
 #define IBS_OP_CTL_VALID        (UINT64_C(1) << 18)
 #define IBS_OP_CTL_COUNT_OPS    (UINT64_C(1) << 19)
 #define IBS_OP_DATA_RIP_INVALID (UINT64_C(1) << 38)
 
 /*
- * The field RAW of a sample of ibs_op, @bytes at @raw, the size not included.
- * Returns 0, or -EMSGSIZE if it is shorter than its capabilities say.
+ * Decode the field RAW of a sample of ibs_op: @bytes bytes at @raw, after its
+ * size. Returns 0, or -EMSGSIZE if it is shorter than its capabilities say.
  */
 int ibs_op_decode(const void *raw, size_t bytes, struct ibs_op *op);
 
-/* The access of @op; as perf_sample_memory. */
+/* Decode the access of @op. Returns as perf_sample_memory. */
 int ibs_op_memory(const struct ibs_op *op, const struct ibs_cpu *cpu,
 		  struct perf_memory *m);
 
 /*
- * Cycles or ops between this sample and the one before, as it was programmed:
- * MaxCnt x 16, without the low bits that the hardware sets at random.
+ * Cycles or ops between the previous sample and this one, as programmed: MaxCnt
+ * x 16, without the low bits, which the hardware sets at random.
  */
 uint64_t ibs_op_period(const struct ibs_op *op);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel - what the hardware sources ask of the kernel and the processor
+ * kernel - calls of the hardware sources to the kernel and the processor
  */
 #include <cpuid.h>
 #include <fcntl.h>

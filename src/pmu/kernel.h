@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel - what the hardware sources ask of the kernel and the processor
+ * kernel - calls of the hardware sources to the kernel and the processor
  *
- * One table of functions stands between the sources and the machine, so that
- * a test puts a machine of its own there, which writes the records that the
- * kernel would write, and everything above runs as it is.
+ * A table of functions stands between the sources and the machine. A test puts
+ * a machine of its own there, which writes the records that the kernel would
+ * write; all code above runs unchanged.
  *
- * Each function returns what the kernel does, -errno on failure, and leaves
- * errno alone. Context: any, handler included, where it says no other.
+ * Each function returns the kernel's value, -errno on failure, and leaves errno
+ * alone. Context: any, handler included, unless noted.
  */
 #ifndef COMDET_PMU_KERNEL_H
 #define COMDET_PMU_KERNEL_H
@@ -19,18 +19,19 @@
 
 struct perf_kernel {
 	void *ctx; /* handed to each */
-	/* An event of the calling thread on whatever CPU; close-on-exec. */
+	/* Open an event of the calling thread on any CPU; close-on-exec. */
 	long (*open)(void *ctx, const struct perf_event_attr *attr, int group);
 	long (*ioctl)(void *ctx, int fd, unsigned long request, uint64_t arg);
-	/* Map the ring of @fd, @bytes with its first page; its address. */
+	/* Map the ring of @fd, @bytes with its first page. Returns its address.
+	 */
 	long (*map)(void *ctx, int fd, size_t bytes);
 	long (*unmap)(void *ctx, void *at, size_t bytes);
 	long (*read)(void *ctx, int fd, void *to, size_t bytes);
 	long (*fcntl)(void *ctx, int fd, int command, uint64_t arg);
 	long (*close)(void *ctx, int fd);
 	/*
-	 * The first @size - 1 bytes of the file @path, ended with NUL; how
-	 * many. Context: set-up.
+	 * Read the first @size - 1 bytes of the file @path and end them with
+	 * NUL. Returns how many. Context: set-up.
 	 */
 	long (*read_file)(void *ctx, const char *path, char *text, size_t size);
 	/* CPUID @leaf, subleaf 0: EAX, EBX, ECX, EDX. Context: set-up. */
@@ -43,7 +44,7 @@ struct perf_kernel {
 	void (*exercise)(void *ctx, volatile uint64_t *at, size_t words);
 };
 
-/* The machine that we run on. */
+/* The calls to the machine that we run on. */
 extern const struct perf_kernel perf_kernel_linux;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine - the processor, and what the kernel lists of its PMUs
+ * machine - the processor, and the PMUs that the kernel lists
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine - the processor, and what the kernel lists of its PMUs
+ * machine - the processor, and the PMUs that the kernel lists
  *
  * Context: set-up, all of it.
  */
@@ -13,7 +13,7 @@
 #include "events.h"
 #include "kernel.h"
 
-/* What can be known of the machine without opening anything. */
+/* The machine, as far as it is known without opening an event. */
 struct pmu_machine {
 	enum pmu_vendor vendor;
 	uint32_t family, model;
@@ -25,13 +25,13 @@ struct pmu_machine {
 void pmu_machine_look(struct pmu_machine *m, const struct perf_kernel *kernel);
 
 /*
- * The number in the file @name of the directory of PMU @pmu in sysfs; -ENOENT
- * if there is none.
+ * The number in the file @name in the directory of PMU @pmu in sysfs, or
+ * -ENOENT.
  */
 long pmu_sysfs_number(const struct perf_kernel *kernel, const char *pmu,
 		      const char *name);
 
-/* Is there such a file? */
+/* True if there is such a file. */
 bool pmu_sysfs_has(const struct perf_kernel *kernel, const char *pmu,
 		   const char *name);
 

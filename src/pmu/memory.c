@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory - what a sample says about its memory access
+ * memory - the memory access that a perf_events sample is about
  *
- * DATA_SRC is read as the kernel fills it in: old kernels, and x86 to this
- * day, say the level in mem_lvl, others and newer ones in mem_lvl_num with
- * mem_remote and mem_hops.
+ * DATA_SRC has the level in two forms. Old kernels, and all of them on x86, use
+ * mem_lvl; newer kernels elsewhere use mem_lvl_num with mem_remote and
+ * mem_hops.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct lvl_source {
 	enum data_source source;
 };
 
-/* The last that fits: a hit in L3 may name a peer's cache beside it. */
+/* The last match counts: a hit in L3 may also name a peer's cache. */
 static const struct lvl_source lvl_sources[] = {
 	{ PERF_MEM_LVL_L1, DATA_SOURCE_L1 },
 	{ PERF_MEM_LVL_LFB, DATA_SOURCE_LFB },
@@ -40,7 +40,7 @@ static const struct lvl_source lvl_sources[] = {
 	{ PERF_MEM_LVL_UNC, DATA_SOURCE_UNCACHED },
 };
 
-/* What mem_lvl says; it says nothing if it is 0 or "not available". */
+/* The source by mem_lvl, which is neither 0 nor "not available". */
 static enum data_source source_of_lvl(const union perf_mem_data_src *d)
 {
 	enum data_source source = DATA_SOURCE_UNKNOWN;
@@ -50,16 +50,17 @@ static enum data_source source_of_lvl(const union perf_mem_data_src *d)
 	     i++)
 		if (lvl & lvl_sources[i].lvl)
 			source = lvl_sources[i].source;
-	/* AMD before Zen 4: L3 or a cache of the same socket, not said which */
+	/* AMD before Zen 4 does not tell L3 from a cache of the same socket. */
 	if (lvl & PERF_MEM_LVL_L3 && lvl & PERF_MEM_LVL_REM_CCE1)
 		return DATA_SOURCE_PEER_CACHE;
-	/* The same node's, but another core's, as the hops say. */
+	/* By the hops it is another core's cache on the same node. */
 	if (source == DATA_SOURCE_REMOTE_CACHE &&
 	    d->mem_hops == PERF_MEM_HOPS_0)
 		return DATA_SOURCE_PEER_CACHE;
 	if (!(lvl & PERF_MEM_LVL_MISS))
 		return source;
-	/* A store that missed L1; a load that missed L3 says no more. */
+	/* A miss in L1 was served beyond it; in L2 or L3, it is not known
+	 * where. */
 	switch (source) {
 	case DATA_SOURCE_L1:
 		return DATA_SOURCE_BEYOND_L1;
@@ -161,7 +162,7 @@ int perf_sample_memory(const struct perf_sample *s, enum perf_kind kind,
 		perf_data_src_decode(s->data_src, m);
 	if (s->has & PERF_SAMPLE_ADDR)
 		m->addr = s->addr;
-	/* An event's name says less than its sample: that it was either. */
+	/* Without data in the sample, the kind of event tells load or store. */
 	if (!m->access && kind == PERF_KIND_LOADS)
 		m->access = ACCESS_LOAD;
 	if (!m->access && kind == PERF_KIND_STORES)

@@ -14,7 +14,7 @@
 #include "sample.h"
 #include "src/base/access.h"
 
-/* Where the data of an access came from. The order is part of a format. */
+/* Where the data of an access came from. The .cdp format uses the numbers. */
 #define DATA_SOURCES(X)                                                        \
 	X(UNKNOWN, "unknown", "not known")                                     \
 	X(L1, "l1", "L1")                                                      \
@@ -51,8 +51,8 @@ enum {
 	MEMORY_SNOOP_HIT = 2,    /* another core had the line, unmodified */
 	MEMORY_HITM = 4,         /* another core had it modified */
 	MEMORY_TLB_MISS = 8,     /* a page walk was needed */
-	MEMORY_PREFETCH = 16,    /* a software prefetch: no access */
-	MEMORY_REMOTE = 32,      /* of another node */
+	MEMORY_PREFETCH = 16,    /* a software prefetch, which is no access */
+	MEMORY_REMOTE = 32,      /* data from another node */
 	MEMORY_BLOCKED = 64,     /* store forwarding failed, or an alias */
 	MEMORY_MISALIGNED = 128, /* IBS: crosses a bank or a line */
 	MEMORY_FLAGS = 255,
@@ -62,15 +62,15 @@ enum {
 struct perf_memory {
 	uint64_t addr;    /* linear; 0: none */
 	uint32_t access;  /* ACCESS_LOAD or ACCESS_STORE or both; 0: neither */
-	uint32_t len;     /* bytes; 0: not said */
+	uint32_t len;     /* bytes; 0: not known */
 	uint32_t flags;   /* MEMORY_* */
-	uint32_t latency; /* core cycles of a load; 0: not said */
+	uint32_t latency; /* core cycles of a load; 0: not known */
 	enum data_source source;
 };
 
 struct ibs_cpu;
 
-/* What an event samples, as far as its samples do not say it themselves. */
+/* The accesses that an event samples, for samples that do not say it. */
 enum perf_kind {
 	PERF_KIND_UNKNOWN,
 	PERF_KIND_LOADS,
@@ -79,18 +79,18 @@ enum perf_kind {
 };
 
 /*
- * What sample @s of an event of kind @kind says about its access. @cpu may be
- * NULL. RAW of IBS is believed before DATA_SRC, DATA_SRC before @kind: it
- * alone tells a read-modify-write from a load.
+ * Decode the access of sample @s, of an event of kind @kind. @cpu may be NULL.
+ * RAW of IBS takes precedence over DATA_SRC, and DATA_SRC over @kind: only the
+ * sample tells a read-modify-write from a load.
  *
- * Returns 0, -ENODATA if nothing says whether it was a load or a store, or if
- * it was neither (an op without memory access, a prefetch); -EMSGSIZE or
- * -EINVAL for a RAW that cannot be. @m has then what is known all the same.
+ * Returns 0; -ENODATA if it is not known whether it was a load or a store, or
+ * if it was neither (an op without memory access, a prefetch); -EMSGSIZE or
+ * -EINVAL for an invalid RAW. In each case @m has all that is known.
  */
 int perf_sample_memory(const struct perf_sample *s, enum perf_kind kind,
 		       const struct ibs_cpu *cpu, struct perf_memory *m);
 
-/* DATA_SRC alone: access, flags and source. */
+/* Decode DATA_SRC: access, flags and source. */
 void perf_data_src_decode(uint64_t data_src, struct perf_memory *m);
 
 #endif

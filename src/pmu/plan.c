@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan - which events to open on this machine, and what stands against it
+ * plan - which events to open on this machine, or why none can be opened
  *
- * Candidates are made from the tables and tried in the order of what they are
- * worth: every load before slow ones, one group before events that take turns,
- * the highest precision first. (Golden Cove has precision 3 on one counter
- * alone: there two events of precision 2 are better than two that take turns.)
- * Trying means to open them as every thread will.
+ * Candidates come from the tables and are tried best first: all loads before
+ * slow loads only, one group before events that take turns, the highest
+ * precision first. (Golden Cove has precision 3 on one counter only; two events
+ * of precision 2 are better than two that take turns on it.) To try a candidate
+ * is to open its events as each thread will.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,8 +19,8 @@
 
 enum {
 	PRECISE_MAX = 3,
-	PRECISE_MIN = 2, /* below, nobody names the exact instruction */
-	LDLAT_MIN = 3,   /* what the processors accept */
+	PRECISE_MIN = 2, /* below, samples do not name the exact instruction */
+	LDLAT_MIN = 3,   /* least that the processors accept */
 	SELFTEST_PERIOD = 2048,
 	SELFTEST_WORDS = 8,
 	IBS_STEP = 16,
@@ -35,8 +35,8 @@ enum {
 /* One attempt. */
 struct variant {
 	uint32_t precise;
-	bool slow;  /* slow loads, although there is an event for all */
-	bool turns; /* each event by itself */
+	bool slow;  /* slow loads, though there is an event for all loads */
+	bool turns; /* each event is a group of its own */
 };
 
 static struct pmu_event *add_event(struct pmu_plan *plan, enum pmu_role role,
@@ -68,12 +68,12 @@ static struct pmu_event *add_event(struct pmu_plan *plan, enum pmu_role role,
 			 PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
 			 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
-	a->sample_id_all = 1; /* lost and throttle records say of whom */
+	a->sample_id_all = 1; /* lost and throttle records name their event */
 	a->use_clockid = 1;
 	a->clockid = CLOCK_MONOTONIC; /* one time for all threads */
 	/*
-	 * An interrupt for each sample: without, the processor would hand over
-	 * many at once, long after the accesses.
+	 * An interrupt for each sample. Otherwise the processor hands over many
+	 * at once, long after the accesses.
 	 */
 	a->wakeup_events = 1;
 	return e;
@@ -107,8 +107,8 @@ static void add_core_event(struct pmu_plan *plan, enum pmu_role role,
 }
 
 /*
- * Sapphire Rapids and its like open slow loads only beside another event. The
- * kernel lists it where that is so.
+ * Sapphire Rapids and similar processors open slow loads only together with
+ * another event. The kernel lists that event on such processors.
  */
 static const struct pmu_code aux_event = { "mem-loads-aux", 0x8203 };
 
@@ -155,7 +155,7 @@ static void refuse(struct pmu_refusal *no, enum pmu_cause cause, int error,
 	text_put(&t, event);
 }
 
-/* Does the failure say that no other variant would do better? */
+/* True if the failure would be the same for every variant. */
 static bool is_final(int error)
 {
 	switch (-error) {
@@ -173,7 +173,7 @@ static bool is_final(int error)
 	}
 }
 
-/* Open it on this thread as every thread will, and close it. */
+/* Open the plan on this thread as each thread will, and close it. */
 static int try_open(const struct pmu_plan *plan,
 		    const struct perf_kernel *kernel, bool sigtrap,
 		    struct rng *rng, struct pmu_refusal *no)
@@ -192,7 +192,7 @@ static int try_open(const struct pmu_plan *plan,
 }
 
 struct selftest {
-	uint64_t low, high; /* what is accessed */
+	uint64_t low, high; /* addresses of the loop's accesses */
 	uint32_t hits;
 };
 
@@ -208,7 +208,7 @@ static void selftest_lost(void *ctx, enum loss_cause cause, uint64_t n)
 {
 }
 
-/* Sample a loop of our own: some PMUs can be opened and never deliver. */
+/* Sample a loop of our own: some PMUs open but never deliver a sample. */
 static int try_samples(const struct pmu_plan *plan,
 		       const struct perf_kernel *kernel, struct rng *rng,
 		       struct pmu_refusal *no)
@@ -322,8 +322,9 @@ static int try_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 }
 
 /*
- * Intervals of @low to @high in steps of @step can be had. A quarter up and
- * down from the period they must stay inside, or their mean would be another.
+ * The PMU allows intervals from @low to @high in steps of @step. Keep the
+ * period a quarter away from these limits, so that the mean interval is the
+ * period.
  */
 static void limit_period(struct pmu_plan *plan, uint64_t low, uint64_t high,
 			 uint32_t step)
@@ -403,7 +404,7 @@ static int plan_ibs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		return -ENOTSUP;
 	}
 	plan->cpu = (struct ibs_cpu){ machine->family, machine->model };
-	/* A longer one would be made of several, behind our back. */
+	/* The kernel would silently split a longer interval. */
 	limit_period(plan, IBS_PERIOD_MIN,
 		     machine->ibs_caps & IBS_CAPS_COUNT_EXT ? IBS_PERIOD_EXT
 							    : IBS_PERIOD_OLD,
@@ -413,7 +414,7 @@ static int plan_ibs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 	e->attr.type = type;
 	e->attr.config = IBS_CNT_CTL;
 	e->attr.config2 = filter ? IBS_SWFILT : 0;
-	/* Without the filter the driver refuses to exclude anything. */
+	/* Without the filter the driver refuses to exclude the kernel. */
 	e->attr.exclude_kernel = filter;
 	e->attr.exclude_hv = 0;
 	e->attr.sample_type |= PERF_SAMPLE_RAW;

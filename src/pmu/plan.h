@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan - which events to open on this machine, and what stands against it
+ * plan - which events to open on this machine, or why none can be opened
  *
- * pmu_plan_make looks at the processor and at what the kernel says of its
- * PMUs, opens the events on the calling thread to see whether it can, samples
- * a loop of its own to see whether anything is delivered, and closes them. The
- * plan that comes out is what every thread opens (thread.h).
+ * pmu_plan_make looks at the processor and its PMUs, opens the events on the
+ * calling thread to see whether the kernel allows it, samples a loop of its own
+ * to see whether samples are delivered, and closes them. Each thread then opens
+ * the events of the plan (thread.h).
  *
- * Where it cannot be had, struct pmu_refusal holds the cause, and
- * pmu_errors_explain says it for people, with what to do.
+ * If there is no plan, struct pmu_refusal holds the cause, and
+ * pmu_errors_explain puts it into words, with advice.
  *
- * Groups. Loads and stores are one group where the counters allow it, so that
- * one call switches both. Sandy Bridge has one counter for the two: there they
- * take turns, and counts are scaled by the time each was on.
+ * Groups. Loads and stores are one group if the counters allow it, so that one
+ * call switches both. Sandy Bridge has one counter for the two: there they take
+ * turns, and counts are scaled by the time that each was on.
  *
  * Context: set-up, all of it.
  */
@@ -45,7 +45,7 @@ enum pmu_role {
 	PMU_LOADS,  /* samples loads */
 	PMU_STORES, /* samples stores */
 	PMU_OPS,    /* samples all ops */
-	PMU_AUX,    /* leads a group and does nothing else */
+	PMU_AUX,    /* only leads a group */
 	PMU_COUNTS, /* counts retired ops */
 };
 
@@ -54,7 +54,7 @@ struct pmu_event {
 	enum pmu_role role;
 	enum perf_kind kind;
 	uint32_t leader; /* index of its group's leader, perhaps its own */
-	bool partial;    /* counts some of the accesses only */
+	bool partial;    /* counts only some of the accesses */
 	char name[PMU_NAME_BYTES];
 };
 
@@ -68,24 +68,24 @@ struct pmu_plan {
 	uint64_t period;
 	uint64_t period_min, period_max; /* of an interval */
 	uint32_t period_step;            /* intervals are multiples of it */
-	bool kernel_too;  /* samples of the kernel come and are dropped */
+	bool kernel_too;  /* the kernel is sampled too; we drop those samples */
 	bool takes_turns; /* loads and stores share a counter */
 	char model[28], core[28];
 };
 
 struct pmu_wish {
 	uint64_t period; /* 0: PMU_PERIOD_DEFAULT */
-	uint32_t ldlat;  /* loads of so many cycles at least; 0: all */
-	bool sigtrap;    /* will samples be delivered so? */
+	uint32_t ldlat;  /* only loads of at least so many cycles; 0: all */
+	bool sigtrap;    /* deliver samples by synchronous SIGTRAP */
 };
 
 enum pmu_cause {
 	PMU_FINE,
 	PMU_OTHER_VENDOR,  /* the source is for another vendor's processors */
 	PMU_UNKNOWN_MODEL, /* detail: family << 16 | model */
-	PMU_UNFIT,         /* no addresses; see the core's why_not */
+	PMU_UNFIT,         /* no data addresses; see the core's why_not */
 	PMU_NO_PMU,        /* the kernel lists no such PMU */
-	PMU_NOT_PRECISE,   /* no precise samples here */
+	PMU_NOT_PRECISE,   /* the PMU has no precise samples */
 	PMU_CYCLES_ONLY,   /* IBS that cannot count ops */
 	PMU_REFUSED,       /* perf_event_open: error */
 	PMU_NO_RING,       /* mmap of the ring: error */
@@ -114,11 +114,11 @@ int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		  enum pmu_source source, const struct pmu_wish *wish,
 		  struct pmu_refusal *no);
 
-/* What else stands around a refusal: permissions and who has a counter. */
+/* Fill in permissions, and whether the NMI watchdog uses a counter. */
 void pmu_refusal_begin(struct pmu_refusal *no,
 		       const struct perf_kernel *kernel);
 
-/* "loads by X, stores by Y, every 500000, precise 3": what the plan does. */
+/* Describe the plan: "MODEL: X, Y about every 500000, precise_ip 3". */
 void pmu_plan_describe(const struct pmu_plan *plan, char *text, size_t size);
 
 /*

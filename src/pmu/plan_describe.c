@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_describe - what a plan does, in one line
+ * plan_describe - describe a plan in one line
  */
 #include "plan.h"
 #include "src/base/text.h"

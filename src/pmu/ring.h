@@ -11,12 +11,12 @@
  *	(D) reads tail before it          (C) writes tail, release
  *	    overwrites old bytes
  *
- * (A) pairs with (B): what is before head has been written. (C) pairs with
- * (D): what is before tail has been copied. The kernel's half is in its
+ * (A) pairs with (B): all bytes before head are written. (C) pairs with (D):
+ *all bytes before tail are copied. The kernel's side is in its
  * kernel/events/ring_buffer.c.
  *
- * One reader, the thread that the events belong to. The kernel is believed in
- * nothing that could make us read elsewhere. Context: any, handler included.
+ * One reader, the thread that owns the events. Values from the kernel never
+ *make us read outside of the ring. Context: any, handler included.
  */
 #ifndef COMDET_PMU_RING_H
 #define COMDET_PMU_RING_H
@@ -28,7 +28,7 @@
 
 enum {
 	PERF_RING_PAGE = 4096,
-	PERF_RECORD_BYTES_MAX = 1024, /* of those that we ask for */
+	PERF_RECORD_BYTES_MAX = 1024, /* of the records that we ask for */
 };
 
 struct perf_ring {
@@ -36,7 +36,7 @@ struct perf_ring {
 	uint64_t bytes;                    /* of the data, a power of two */
 };
 
-/* One record, copied out, so that it is in one piece. */
+/* One record, copied so that it is contiguous. */
 struct perf_record {
 	union {
 		struct perf_event_header header;
@@ -44,14 +44,14 @@ struct perf_record {
 	};
 };
 
-/* What is mapped at @at, @pages pages of data after the first page. */
+/* Use the ring mapped at @at: @pages pages of data after the first page. */
 void perf_ring_init(struct perf_ring *r, void *at, uint32_t pages);
 
 /*
- * Take the next record. Returns 1, 0 if there is none, -EMSGSIZE for a record
- * that is longer than any we ask for (its header is in @record, it has been
- * taken), or -EPROTO if the buffer makes no sense any more: then everything
- * that was in it has been given up.
+ * Take the next record. Returns 1; 0 if there is none; -EMSGSIZE for a record
+ * longer than any that we ask for, which is skipped, with its header in
+ * @record; or -EPROTO if the buffer is inconsistent: then all of its content is
+ * dropped.
  */
 int perf_ring_next(struct perf_ring *r, struct perf_record *record);
 

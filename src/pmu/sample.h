@@ -2,10 +2,10 @@
 /*
  * sample - the fields of one perf_events record
  *
- * Records of the kernel come from a ring buffer or from a file; in both cases
- * their bytes are not trusted. A record is decoded in two steps: its fields
- * (perf_sample_decode), by the attribute of its event, and what they mean for
- * the memory access that was sampled (memory.h), by the kind of event.
+ * Records of the kernel come from a ring buffer or from a file; neither is
+ * trusted. A record is decoded in two steps: first its fields
+ * (perf_sample_decode), by the attribute of its event, then the memory access
+ * that was sampled (memory.h), by the kind of event.
  *
  * Layout as in perf_event_open(2) and linux/perf_event.h of Linux 6.1. Little
  * endian.
@@ -22,7 +22,7 @@
 
 #include <linux/perf_event.h>
 
-/* The fields that are used here; a field is there if its bit is in has. */
+/* The fields that we use. A field is valid if its bit is set in has. */
 struct perf_sample {
 	uint64_t has;  /* PERF_SAMPLE_* */
 	uint16_t misc; /* of the record: PERF_RECORD_MISC_* */
@@ -30,7 +30,7 @@ struct perf_sample {
 	uint64_t id; /* of the event, from IDENTIFIER or ID */
 	uint64_t stream_id;
 	uint64_t ip, time, addr, phys_addr, period, data_src;
-	uint64_t weight; /* WEIGHT as it is; of WEIGHT_STRUCT the latency */
+	uint64_t weight;           /* WEIGHT, or the latency of WEIGHT_STRUCT */
 	uint16_t weight2, weight3; /* of WEIGHT_STRUCT */
 	/* READ, of the first event of a group. */
 	uint64_t read_value, read_enabled, read_running;
@@ -43,26 +43,27 @@ struct perf_sample {
  * event with attributes @attr.
  *
  * Returns 0, -EINVAL if it is another record, -EMSGSIZE if a field reaches
- * beyond the record, or -EOPNOTSUPP if @attr asks for a field that is not
- * known here, whose place in the record nobody knows then.
+ * beyond the record, or -EOPNOTSUPP if @attr asks for a field that we do not
+ * know, so that the places of later fields are not known either.
  */
 int perf_sample_decode(const struct perf_event_attr *attr, const void *record,
 		       size_t bytes, struct perf_sample *s);
 
 /*
- * The same for what other records have at their end if attr.sample_id_all is
- * set: pid, tid, time, id, stream_id and cpu, as far as the event samples
- * them. *@id_bytes, unless NULL, receives how much of the end it took.
+ * Decode the fields at the end of other records, which they have if
+ * attr.sample_id_all is set: pid, tid, time, id, stream_id and cpu, if the
+ * event samples them. *@id_bytes, unless NULL, receives the length of these
+ * fields.
  *
- * Returns 0, also if there is none of it, or -EMSGSIZE.
+ * Returns 0, also if there are none, or -EMSGSIZE.
  */
 int perf_sample_decode_id(const struct perf_event_attr *attr,
 			  const void *record, size_t bytes,
 			  struct perf_sample *s, size_t *id_bytes);
 
 /*
- * The id of the event that @record, of any type, belongs to. Several events
- * in one buffer have it in the same place, so @attr may be any of theirs.
+ * The id of the event to which @record, of any type, belongs. All events of one
+ * buffer have it in the same place, so @attr may be that of any of them.
  * Returns 0, -ENODATA if records of @attr carry no id, or -EMSGSIZE.
  */
 int perf_sample_event(const struct perf_event_attr *attr, const void *record,

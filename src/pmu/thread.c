@@ -16,7 +16,7 @@ enum {
 	RECORDS_MAX = 1024,   /* of one drain */
 };
 
-/* What the kernel returns for the read_format that the plan asks for. */
+/* The kernel's answer for the read_format of the plan. */
 struct reading {
 	uint64_t value, enabled, running;
 };
@@ -53,7 +53,7 @@ static long control(const struct pmu_thread *t, int fd, int command,
 	return t->kernel->fcntl(t->kernel->ctx, fd, command, arg);
 }
 
-/* Low numbers are the application's. */
+/* Leave low descriptor numbers to the application. */
 static long move_high(const struct pmu_thread *t, int fd, int base)
 {
 	long high;
@@ -125,7 +125,7 @@ static long map_ring(struct pmu_thread *t, int fd)
 	return 0;
 }
 
-/* The first event that samples has the ring, the others write to it. */
+/* The first event that samples owns the ring; the others write to it. */
 static long open_ring(struct pmu_thread *t, struct pmu_failure *at)
 {
 	int first = -1;
@@ -158,12 +158,12 @@ int pmu_thread_open(struct pmu_thread *t, const struct perf_kernel *kernel,
 	t->rng = rng;
 	for (uint32_t i = 0; i < PMU_EVENTS_MAX; i++)
 		t->event[i].fd = -1;
-	/* Last: another thread may want to switch off what is there. */
+	/* After the fields above: a thread that sees the plan reads them. */
 	atomic_store_explicit(&t->plan, plan, memory_order_release);
 	for (uint32_t i = 0; i < plan->events && !r; i++) {
 		failure.event = i;
 		r = open_event(t, i, how);
-		/* To count ops as well is welcome, not needed. */
+		/* Counting ops is optional. */
 		if (r && plan->event[i].role == PMU_COUNTS)
 			r = 0;
 	}
@@ -242,7 +242,7 @@ bool pmu_thread_has(const struct pmu_thread *t, int fd)
 	return false;
 }
 
-/* The event of a record; -1 if it does not say or is none of ours. */
+/* The index of a record's event; -1 if it has none of ours. */
 static int event_of(const struct pmu_thread *t, const struct perf_record *r)
 {
 	const struct perf_event_attr *any = &t->plan->event[0].attr;
@@ -260,7 +260,8 @@ static int event_of(const struct pmu_thread *t, const struct perf_record *r)
 	return -1;
 }
 
-/* Where it was if not in the program's own code. */
+/* True if the sample is outside of the program's own code; *@where says where.
+ */
 static bool is_outside(const struct perf_sample *s, enum loss_cause *where)
 {
 	uint16_t mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -362,8 +363,8 @@ void pmu_thread_drain(struct pmu_thread *t, const struct pmu_sink *sink,
 }
 
 /*
- * Of a processor with two kinds of cores an event counts on its kind alone and
- * is enabled all the time, so the sum of the kinds is what is scaled.
+ * On a processor with two kinds of cores an event counts only on its kind but
+ * is enabled all the time. So the sum over the kinds is scaled.
  */
 struct total {
 	uint64_t value, enabled, running;
@@ -417,7 +418,7 @@ void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c)
 	c->ops = scale(&total[PMU_COUNTS], c);
 }
 
-/* What was counted since, as if the event had been on all the time. */
+/* The count since the last call, scaled as if the event was always on. */
 static double advance(struct pmu_progress *p, const struct total *n)
 {
 	double value = (double)(n->value - p->value);
@@ -429,7 +430,7 @@ static double advance(struct pmu_progress *p, const struct total *n)
 		return value;
 	if (running > 0)
 		return value * enabled / running;
-	/* It was off: as often as all the time before. */
+	/* It was off all the time since: use the rate before. */
 	return n->running ? enabled * (double)n->value / (double)n->running : 0;
 }
 
@@ -440,7 +441,7 @@ bool pmu_thread_accesses(struct pmu_thread *t, uint64_t *accesses)
 
 	read_totals(t, n);
 	if (n[PMU_COUNTS].any)
-		/* A half, until something is known. */
+		/* A half before the first sample. */
 		t->accesses += advance(&p[PMU_COUNTS], &n[PMU_COUNTS]) *
 			       ((double)t->memory_samples + 1) /
 			       ((double)t->user_samples + 2);

@@ -2,14 +2,14 @@
 /*
  * cdp - the on-disk format of one profiled process (docs/format.md)
  *
- * A file is a sequence of 4 KiB pages. Page 0 is the header; it carries the
- * section table: which record types exist and how large a record of each is.
- * Every other page belongs to one section and holds records of one writer
- * thread. A page's commit counter says how many of its records are complete;
- * a reader takes no more than those. Counters inside a committed record go on
- * changing; each is one aligned 8-byte word, so any moment is a valid one.
+ * A file is a sequence of 4 KiB pages. Page 0 is the header, with a table of
+ * the sections: the record types and the size of a record of each. Every other
+ * page belongs to one section and holds records of one writer thread. The
+ * commit counter of a page says how many of its records are complete; a reader
+ * takes no more than those. Counters inside a committed record go on changing.
+ * Each is one aligned 8-byte word, so a reader always finds a valid value.
  *
- * Little endian, x86-64. The reader trusts nothing (cdp_read.h).
+ * Little endian, x86-64. The reader trusts no length or offset (cdp_read.h).
  */
 #ifndef COMDET_STORE_CDP_H
 #define COMDET_STORE_CDP_H
@@ -30,11 +30,11 @@ enum {
 	CDP_CORES_MAX = 8192,    /* core numbers are below; Linux has no more */
 	CDP_PATHS_MAX = 1 << 20, /* nodes of call paths */
 };
-#define CDP_BYTES_MAX (UINT64_C(1) << 32) /* no file is larger */
+#define CDP_BYTES_MAX (UINT64_C(1) << 32) /* limit of a file */
 _Static_assert((int)LOSS_COUNT <= CDP_LOSS_MAX, "loss counters fit the format");
 
 enum cdp_section {
-	CDP_FREE, /* a page reserved and not yet written: skipped */
+	CDP_FREE, /* a page that is reserved but not yet written: skipped */
 	CDP_THREADS,
 	CDP_PAIRS,
 	CDP_MAPS,
@@ -47,10 +47,10 @@ enum cdp_section {
 };
 
 enum cdp_state {
-	CDP_RUNNING = 1, /* also what a killed process leaves behind */
+	CDP_RUNNING = 1, /* a killed process stays in this state too */
 	CDP_ENDED,       /* through exit, _exit or the last thread */
-	CDP_EXECED,      /* another program took over; see its own file */
-	CDP_STOPPED,     /* we switched ourselves off: note says why */
+	CDP_EXECED,      /* the process executed another program */
+	CDP_STOPPED,     /* profiling stopped early: note says why */
 };
 
 enum {
@@ -78,12 +78,13 @@ struct cdp_header {
 	struct cdp_section_entry section[8];
 
 	uint64_t pages; /* pages handed out, this one included; atomic */
-	uint64_t bytes; /* the file was at least so long; atomic */
+	uint64_t bytes; /* least length of the file; atomic */
 	uint32_t state; /* enum cdp_state; atomic */
 	uint32_t pid;
 	uint32_t parent_pid;
 	uint32_t line_bytes;
-	uint64_t process_start; /* /proc/PID/stat field 22, to know if alive */
+	uint64_t process_start; /* field 22 of /proc/PID/stat, to tell whether
+				   the process is alive */
 	uint64_t start_real;    /* CLOCK_REALTIME */
 	uint64_t start_mono;    /* CLOCK_MONOTONIC */
 	uint64_t last_mono;     /* of the last commit or the end; atomic */
@@ -103,13 +104,13 @@ struct cdp_header {
 	uint64_t period;
 	uint32_t modes;             /* CDP_MODE_* */
 	uint32_t registers;         /* debug registers in use */
-	char registers_reason[192]; /* why fewer than four, else empty */
+	char registers_reason[192]; /* why there are fewer than four, or "" */
 	uint32_t board_slots;
 	uint32_t cores;                /* of the machine */
 	uint64_t expiry, watch_expiry; /* ticks of period_unit */
 
 	uint64_t loss[CDP_LOSS_MAX]; /* of threads merged or unknown; atomic */
-	uint64_t not_followed; /* programs started and not profiled; atomic */
+	uint64_t not_followed; /* programs started but not profiled; atomic */
 	char exe[CDP_PATH_BYTES];
 	char command[768]; /* arguments, joined by blanks, cut with "..." */
 	char note[192];
@@ -128,12 +129,12 @@ enum {
 	CDP_THREAD_LIVE = 1,
 	CDP_THREAD_ENDED = 2,
 	CDP_THREAD_MERGED = 3, /* count threads that left no detection */
-	CDP_THREAD_FREE = 4,   /* waits for its next use: skipped */
+	CDP_THREAD_FREE = 4,   /* unused row: skipped */
 };
 
 /* 512 bytes: 7 a page. Counters are atomic words with one writer. */
 struct cdp_thread {
-	uint32_t id; /* what pairs refer to */
+	uint32_t id; /* pairs refer to it */
 	uint32_t tid;
 	uint32_t state; /* CDP_THREAD_*; atomic */
 	uint32_t count; /* threads in this row, 1 unless merged */
@@ -150,12 +151,12 @@ struct cdp_thread {
 	uint64_t detections;
 	uint64_t loss[CDP_LOSS_MAX];
 	uint64_t handler_ns; /* wall time in our handler, preemption included */
-	/* Of every access, by sources that see them all; else 0. */
+	/* All accesses, if the source sees them all; else 0. */
 	uint64_t counted_loads, counted_stores;
 	uint64_t counted_load_bytes, counted_store_bytes;
-	/* Not 0: the two are scaled up from what was counted. */
+	/* Not 0: the counts above are scaled up from a part. */
 	uint64_t counted_scaled;
-	/* Reuse times in ns: below it they are not told apart; else 0. */
+	/* The resolution of reuse times in ns; 0 if they are accesses. */
 	uint64_t reuse_resolution;
 	uint64_t spare[8];
 };
@@ -164,8 +165,8 @@ _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 /*
  * Detections that agree in everything but their time. 128 bytes: 31 a page.
  * The detector's thread writes it. A record with both lengths 0 is a rest: it
- * counts what found no record of its own, and knows threads, sharing and by
- * alone; its addresses, line and flags are 0.
+ * counts detections that found no record of their own. Only its threads,
+ * sharing and by are valid; its addresses, line and flags are 0.
  */
 struct cdp_pair {
 	uint32_t publisher_thread, detector_thread;
@@ -195,12 +196,12 @@ struct cdp_core {
 _Static_assert(sizeof(struct cdp_core) == 64, "cdp_core");
 
 /*
- * A mapping of the address space, as in /proc/PID/maps. 384 bytes. A later
- * generation hides the earlier ones where they overlap.
+ * A mapping of the address space, as in /proc/PID/maps. 384 bytes. A mapping of
+ * a later generation replaces earlier ones where they overlap.
  */
 struct cdp_map {
 	uint64_t start, end, file_offset;
-	uint64_t generation; /* counts up with every reading of the maps */
+	uint64_t generation; /* rises by 1 each time the maps are read */
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
 	uint32_t prot; /* PROT_READ | PROT_WRITE | PROT_EXEC */
@@ -213,15 +214,15 @@ struct cdp_map {
 _Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
 
 /*
- * What exact/directory.h counted and what engine/transfer.h estimated (as
- * doubles), written at the end of the process. Threads are row ids. A later
- * record of the same kind, a and b takes the place of an earlier one.
+ * Counts of exact/directory.h and estimates of engine/transfer.h (as doubles),
+ * written at the end of the process. Threads are row ids. A later record of the
+ * same kind, a and b replaces an earlier one.
  */
 enum cdp_transfer_kind {
 	CDP_EXACT_CELL = 1, /* a to b: transfers, false of them */
 	CDP_EXACT_LINE,     /* address, transfers, false, stores, ownership,
-			       bytes that the transfers were about, a bit each;
-			       address 0: all lines that have no record */
+			       bytes stored before or touched by a transfer, a
+			       bit each; address 0: all lines without a record */
 	CDP_EXACT_THREAD,   /* a: loads, stores, cold loads, cold stores,
 			       invalidated, lost */
 	CDP_EXACT_MISS,     /* a; b is enum exact_miss * 8 + distance: count */
@@ -243,8 +244,8 @@ struct cdp_transfer {
 _Static_assert(sizeof(struct cdp_transfer) == 64, "cdp_transfer");
 
 /*
- * What sources with hardware events know of the memory system, written at the
- * end. 128 bytes: 31 a page.
+ * Data about the memory system from sources with hardware events, written at
+ * the end. 128 bytes: 31 a page.
  */
 enum cdp_memory_kind {
 	CDP_MEMORY_EVENT = 1, /* an event that was sampled */
@@ -260,9 +261,9 @@ enum {
 struct cdp_memory_event {
 	char name[CDP_EVENT_NAME_BYTES];
 	uint64_t samples;  /* that are accesses of this process */
-	uint64_t left_out; /* its others */
+	uint64_t left_out; /* other samples of this process */
 	uint64_t periods;  /* sum over samples: events that they stand for */
-	int64_t interval;  /* as asked for; below 0: -Hz, a frequency */
+	int64_t interval;  /* requested; below 0: -Hz, a frequency */
 	uint64_t enabled;  /* ns that it was to count, 0: not known */
 	uint64_t running;  /* ns that it had a counter */
 	uint64_t lost, throttled;
@@ -270,8 +271,8 @@ struct cdp_memory_event {
 };
 
 /*
- * Samples that agree in address, access and source. Those that have no record
- * of their own are in one with address 0.
+ * Samples that agree in address, access and source. The record with address 0
+ * counts samples that have no record of their own.
  */
 struct cdp_memory_tally {
 	uint64_t address; /* of the instruction, or of the line */
@@ -309,33 +310,34 @@ enum cdp_reuse_kind {
 };
 
 /*
- * What became of uses (engine/reuse.h). Each thread that finds out has records
- * of its own; a reader adds up those that agree in all before weight. 96 bytes:
- * 42 a page.
+ * How uses ended (engine/reuse.h). Each thread that decides uses has records of
+ * its own; a reader adds up records that agree in all fields before weight. 96
+ * bytes: 42 a page.
  *
- * Of a simulated cache (exact/cache_sets.h) scope is private or, if it is
- * shared, global; granularity is line, outcome 0, pairing REUSE_RAR of loads
- * and REUSE_RAW of stores; bin is the cache's depth, use_ip an instruction or 0
- * for all that have no record of their own; end_ip is cdp_cache_shape(). weight
- * are the misses; count are the thread's accesses to lines, in the record
- * without an instruction.
+ * For a simulated cache (exact/cache_sets.h) scope is private, or global if the
+ * cache is shared; granularity is line, outcome 0, pairing REUSE_RAR for loads
+ * and REUSE_RAW for stores; bin is the cache's depth; use_ip is an instruction,
+ * or 0 for all those without a record; end_ip is cdp_cache_shape(). weight
+ * holds the misses. In the record without an instruction count holds the
+ * thread's accesses to lines.
  */
 struct cdp_reuse {
 	uint8_t kind;
 	uint8_t scope, granularity, outcome; /* enums of engine/reuse.h */
 	uint8_t pairing;                     /* enum reuse_pairing */
-	uint8_t spatial;                     /* the two share no byte */
+	uint8_t spatial;                     /* use and end share no byte */
 	uint16_t domain;                     /* shared cache of the use */
 	uint32_t thread; /* of the use; UINT32_MAX: all of the domain */
-	/* reuse_bin_of the time or distance; of pairs log2 of the time. */
+	/* reuse_bin_of the time or distance; for pairs log2 of the time. */
 	uint32_t bin;
 	/*
-	 * Of pairs; 0 twice: all others. Of bins use_ip is the phase
-	 * (store/reuse_tally.h), 0: not known. By call paths nodes of struct
-	 * cdp_path.
+	 * Instructions of a pair; both 0 for all other pairs. In a bin use_ip
+	 * is the phase (reuse_tally.h), 0: not known. By call paths they are
+	 * nodes of struct cdp_path.
 	 */
 	uint64_t use_ip, end_ip;
-	/* A struct reuse_mass; of pairs the offsets are whole times. Atomic. */
+	/* A struct reuse_mass; for pairs the offsets are whole times. Atomic.
+	 */
 	double weight, squares, offset, offset_squares;
 	uint64_t count;          /* uses, unweighted; atomic */
 	uint64_t map_generation; /* of CDP_MAPS when first seen */
@@ -359,7 +361,7 @@ static inline uint32_t cdp_cache_ways(uint64_t shape)
 }
 
 enum {
-	CDP_PATH_RECURS = 1, /* what is called here has called itself again */
+	CDP_PATH_RECURS = 1, /* the function called here has called itself */
 };
 
 /*
@@ -368,8 +370,8 @@ enum {
  */
 struct cdp_path {
 	uint32_t node;           /* its number, from 1 on */
-	uint32_t parent;         /* below node; 0: what led here is not known */
-	uint64_t ip;             /* the access itself, or in the call */
+	uint32_t parent;         /* below node; 0: the callers are not known */
+	uint64_t ip;             /* the access, or an address in the call */
 	uint64_t map_generation; /* of CDP_MAPS when first seen */
 	uint32_t flags;          /* CDP_PATH_* */
 	uint32_t spare;

@@ -2,13 +2,13 @@
 /*
  * cdp_read - the reading side of a .cdp file
  *
- * Order matters when the writer still runs: a page's section and commit
+ * Order matters while the writer still runs. A page's section and commit
  * counter are read in one system call and its records in a later one, so the
- * records are at least as new as the counter; what is newer is cut off.
+ * records are at least as new as the counter; newer records are cut off.
  *
- * Counters go on changing, each an aligned word that the writer stores at
- * once. The kernel's copy of a page is not bound to copy words at once, so a
- * page is read until two copies agree.
+ * Counters go on changing. Each is an aligned word that the writer stores at
+ * once, but the kernel may copy it in parts. So a page is read until two copies
+ * agree.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static int read_at(int fd, void *buf, size_t bytes, uint64_t offset)
 	return 0;
 }
 
-/* Read until two copies agree; the last one if it never calms down. */
+/* Read until two copies agree; after COPIES tries take the last. */
 static int read_settled(int fd, void *buf, size_t bytes, uint64_t offset)
 {
 	char other[CDP_PAGE_BYTES];
@@ -153,7 +153,7 @@ static int check_file(struct cdp_reader *r)
 		return -ENODATA;
 	if (r->bytes < h->bytes || r->bytes < CDP_PAGE_BYTES)
 		return -EMSGSIZE;
-	/* Pages handed out and not yet backed lie beyond the end. */
+	/* Pages handed out but not yet backed lie beyond the end. */
 	r->pages = r->bytes / CDP_PAGE_BYTES - 1;
 	if (r->pages > h->pages - 1)
 		r->pages = h->pages - 1;

@@ -2,11 +2,11 @@
 /*
  * cdp_read - the reading side of a .cdp file, which trusts nothing in it
  *
- * The file may be truncated, damaged, written by an attacker, or growing
- * while we read. It is read with pread and never mapped, so a file that
- * shrinks meanwhile is an error and not a SIGBUS. Every length, count and
- * string is checked; records are handed out as copies. Strings may hold any
- * bytes: who prints them to a terminal filters them.
+ * The file may be truncated, damaged, written by an attacker, or growing while
+ * we read. It is read with pread and never mapped, so a file that shrinks
+ * meanwhile gives an error and not a SIGBUS. Every length, count and string is
+ * checked; records are handed out as copies. Strings may hold any bytes: filter
+ * them before printing to a terminal.
  */
 #ifndef COMDET_STORE_CDP_READ_H
 #define COMDET_STORE_CDP_READ_H
@@ -29,27 +29,27 @@ struct cdp_reader {
  * the path (-ELOOP).
  *
  * Returns 0, -errno of the system (-EISDIR for a directory), or: -EBADMSG not
- * a .cdp file, -EPROTO another version, -EMSGSIZE cut short (the process may
- * have been killed before it began, or the file truncated), -ENODATA damaged;
- * cdp_strerror has the words. After an error cdp_close does nothing.
+ * a .cdp file, -EPROTO another version, -EMSGSIZE cut short (the process was
+ * killed before it began to write, or the file was truncated), -ENODATA
+ * damaged. cdp_strerror explains them. After an error cdp_close does nothing.
  *
- * A process killed in set-up leaves fields at zero; line_bytes 0 reads as 64,
- * all else as it is.
+ * A process that is killed in set-up leaves fields at zero. A line_bytes of 0
+ * is read as 64.
  */
 int cdp_open(struct cdp_reader *r, int dirfd, const char *name);
 void cdp_close(struct cdp_reader *r);
 
-/* What @error, 0 or negative, means; the end of "NAME: ...". Any thread. */
+/* Explain @error, 0 or negative, to print after "NAME: ". Context: any. */
 const char *cdp_strerror(int error);
 
 /*
  * Call @each for every committed record of @section, with a copy of it whose
- * strings end and whose enumerations are in range. What fails that is skipped
- * and added to *@bad, which may be NULL: one for a record, one for a page that
- * cannot be. Thread rows that wait for their next use are skipped in silence.
+ * strings end and whose enumerations are in range. Other records, and pages
+ * that are invalid, are skipped and each adds 1 to *@bad, which may be NULL.
+ * Unused thread rows are skipped without that.
  *
- * Stops at a non-zero return of @each and returns it; 0 at the end; -errno;
- * -EMSGSIZE if the file has become shorter than it was at opening.
+ * If @each returns other than 0, stops and returns that. Else returns 0,
+ * -errno, or -EMSGSIZE if the file has become shorter since it was opened.
  */
 int cdp_each(struct cdp_reader *r, enum cdp_section section,
 	     int (*each)(void *ctx, const void *record), void *ctx,

@@ -8,7 +8,7 @@
 #include "core_table.h"
 #include "src/base/signal_safe.h"
 
-/* What two detections must agree in is what the record begins with. */
+/* The record begins with the fields in which its detections agree. */
 enum {
 	KEY_WORDS = offsetof(struct cdp_core, count) / sizeof(uint64_t),
 };

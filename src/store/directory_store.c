@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory_store - what a directory counted, into the file
+ * directory_store - write a directory's counts to the file
  */
 #include <string.h>
 
@@ -66,13 +66,13 @@ void exact_store_thread(struct store *s, struct exact_rows *r, uint32_t id,
 					       sizeof(c->miss[m][d]));
 }
 
-/* Lines by the logarithm of their transfers, to know which to keep. */
+/* Lines by the logarithm of their transfers, to choose which to keep. */
 struct lines {
 	struct store *store;
 	struct exact_rows *rows;
 	uint64_t by_log[64];
 	uint64_t least;   /* transfers of a line that is kept */
-	uint64_t rest[5]; /* the others, added up; no address */
+	uint64_t rest[5]; /* sums of the others; no address */
 };
 
 static int count_line(void *ctx, const struct exact_line *line)

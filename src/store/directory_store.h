@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory_store - what a directory counted, into the file (CDP_TRANSFERS)
+ * directory_store - write a directory's counts to the file (CDP_TRANSFERS)
  *
- * The directory's thread numbers are few, since each line keeps a bit for
- * every one of them. A thread takes a number that nobody has had, then the one
- * whose thread ended first, if possible on the same core; those two are one to
- * the directory, and what it counted between threads goes to the row of the
- * later one.
+ * The directory has few thread numbers, since each line keeps a bit for each. A
+ * new thread takes an unused number. If there is none it takes the number of
+ * the thread that ended first, on the same core if possible. The directory
+ * takes these two threads for one, and counts between threads go to the row of
+ * the later one.
  *
- * Calls about one struct exact_rows are one at a time. Nothing is allocated.
+ * The caller makes one call about a struct exact_rows at a time. Nothing is
+ * allocated.
  */
 #ifndef COMDET_STORE_DIRECTORY_STORE_H
 #define COMDET_STORE_DIRECTORY_STORE_H
@@ -39,14 +40,14 @@ int exact_rows_take(struct exact_rows *r, uint32_t id, uint32_t core);
 void exact_rows_give(struct exact_rows *r, uint32_t number);
 
 /*
- * Write what row @id counted. Later calls for the same row replace what
- * earlier ones have written; the same holds for exact_store. What finds no
- * room is counted as LOSS_STORE_FULL.
+ * Write the counts of row @id. A later call for the same row replaces its
+ * records, as a later exact_store does. If there is no room, count
+ * LOSS_STORE_FULL.
  */
 void exact_store_thread(struct store *s, struct exact_rows *r, uint32_t id,
 			const struct exact_counts *c);
 
-/* Write cells and lines: some 4000 of these, the others added up. */
+/* Write the cells, some 4000 lines, and the sum of the other lines. */
 void exact_store(struct store *s, struct exact_rows *r, const struct exact *x);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * outdir - the directory that a run writes to
  *
- * It is made complete under a temporary name and then given its own, by a
- * rename that refuses to replace: so no crash leaves it without its marker,
- * and of two runs one gets the name.
+ * It is completed under a temporary name and then renamed, with a rename that
+ * does not replace. So a crash never leaves it without its marker, and only one
+ * of two runs gets the name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 enum {
 	NAMES_MAX = 1000, /* NAME, NAME.1 to NAME.999 */
 	NAME_BYTES = 256,
-	TRIES = 16, /* of a random name; of a name that others work on */
+	TRIES = 16, /* of a random name; of a name that other runs change */
 };
 
 static void remove_new(int parent, const char *temp, int fd)
@@ -70,9 +70,9 @@ static long place(int parent, const char *temp, const char *name)
 	if (err != -EINVAL && err != -ENOSYS)
 		return err;
 	/*
-	 * A file system or a kernel without RENAME_NOREPLACE: take the name
-	 * with an empty directory, which rename replaces. A crash in between
-	 * leaves it empty and without a marker.
+	 * The file system or kernel has no RENAME_NOREPLACE. Take the name with
+	 * an empty directory, which rename replaces. A crash in between leaves
+	 * it empty and without a marker.
 	 */
 	err = rawcall3(SYS_mkdirat, parent, name, 0700);
 	if (err)
@@ -116,7 +116,7 @@ static long place_somewhere(int parent, const char *temp, const char *name,
 		if (err != -EEXIST)
 			return err;
 		err = outdir_move_aside(parent, name, old);
-		/* Gone meanwhile, or replaced by another run's: look again. */
+		/* Another run has removed or replaced it: look again. */
 		if (err && err != -ENOENT && err != -EAGAIN)
 			break;
 	}
@@ -130,8 +130,9 @@ static long place_somewhere(int parent, const char *temp, const char *name,
 
 /*
  * Split @wanted: @path receives its absolute directory, with a slash at the
- * end; @name the rest. Returns the length of the former, or -errno;
- * *@above is how much of it @wanted did not name: the working directory.
+ * end,
+ * @name the rest. Returns the length of the directory, or -errno. *@above is
+ * the length of the working directory if @wanted is relative to it, else 0.
  */
 static long split(const char *wanted, char *path, size_t size, char *name,
 		  size_t *above)
@@ -183,7 +184,7 @@ int outdir_create(const char *wanted, const char *run_id, char *path,
 	len = split(wanted, path, size, name, &above);
 	if (len < 0)
 		return len;
-	/* Relative, in case the working directory is not reached from "/". */
+	/* A relative path, since "/" may not lead to the working directory. */
 	parent =
 		rawcall4(SYS_openat, AT_FDCWD, path[above] ? path + above : ".",
 			 O_PATH | O_DIRECTORY | O_CLOEXEC, 0);

@@ -74,7 +74,7 @@ int outdir_write_marker(int dir, const char *run_id)
 	memcpy(text + len, run_id, id);
 	len += id;
 	text[len++] = '\n';
-	/* Beyond this limit the kernel sends a signal. */
+	/* Writing beyond this limit raises a signal. */
 	n = rawcall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &lim);
 	if (n)
 		return n;

@@ -2,12 +2,11 @@
 /*
  * outdir_old - move or remove the directory of an earlier run
  *
- * Nothing is done to a directory by its name alone. It is opened without
- * following a link, examined through the descriptor, and locked exclusively;
- * only who holds that lock may move it, so the name stands for the examined
- * directory from then on as far as other runs of ours go. What somebody else
- * swaps in between is found out after the move, by device and inode, and
- * moved back.
+ * No directory is changed by its name alone. It is opened without following a
+ * link, examined through the descriptor, and locked exclusively. Only the
+ * holder of that lock may move it, so no other run of ours changes what the
+ * name stands for. If another program swaps the directory in between, we notice
+ * after the move, by device and inode, and move it back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +41,7 @@ static bool same_file(int fd, int dirfd, const char *name)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* What is to be done with each entry; non-zero ends the walk. */
+/* Called for each entry; a result other than 0 ends the walk. */
 typedef long (*entry_fn)(int dir, const char *name);
 
 static long each_entry(int dir, entry_fn each)
@@ -83,7 +82,7 @@ static bool is_cdp(const char *name)
 
 static bool is_busy(int fd)
 {
-	/* Where flock is not supported nothing is known to be busy. */
+	/* Without support for flock no directory counts as busy. */
 	return rawcall2(SYS_flock, fd, LOCK_EX | LOCK_NB) == -EWOULDBLOCK;
 }
 
@@ -122,8 +121,8 @@ static long remove_cdp(int dir, const char *name)
 }
 
 /*
- * Open @name if it is an earlier run's directory that nobody uses, and lock
- * it exclusively. Else -errno.
+ * Open @name and lock it exclusively, if it is the directory of an earlier run
+ * that is not in use. Else returns -errno.
  */
 static long claim(int parent, const char *name)
 {
@@ -145,15 +144,15 @@ static long claim(int parent, const char *name)
 	return err;
 }
 
-/* Move what @fd stands for; undone if it was something else. */
+/* Move the directory @fd from @from to @to; undone if @from was another. */
 static long move(int parent, const char *from, const char *to, int fd)
 {
 	struct stat st;
 	long err = outdir_rename_new(parent, from, to);
 
 	/*
-	 * Where the kernel cannot refuse to replace, it would still replace
-	 * nothing but an empty directory.
+	 * A kernel that cannot refuse to replace still replaces only an empty
+	 * directory.
 	 */
 	if (err == -EINVAL || err == -ENOSYS) {
 		err = rawcall4(SYS_newfstatat, parent, to, &st,
@@ -171,8 +170,8 @@ static long move(int parent, const char *from, const char *to, int fd)
 }
 
 /*
- * Remove the earlier run @name. It gets a temporary name first, so that what
- * a crash leaves is no half-emptied run.
+ * Remove the earlier run @name. It gets a temporary name first, so that a crash
+ * leaves no half-emptied run under that name.
  */
 static long remove_run(int parent, const char *name)
 {
@@ -188,7 +187,7 @@ static long remove_run(int parent, const char *name)
 	err = move(parent, name, temp, fd);
 	if (err)
 		goto close_dir;
-	/* Entries that move within the directory may be missed at first. */
+	/* A walk may miss entries that move within the directory. */
 	for (int i = 0; i < TRIES; i++) {
 		err = each_entry(fd, remove_cdp);
 		if (err)
@@ -198,7 +197,7 @@ static long remove_run(int parent, const char *name)
 		if (err != -ENOTEMPTY)
 			break;
 	}
-	if (err == -ENOTEMPTY) /* somebody put something in */
+	if (err == -ENOTEMPTY) /* another program added an entry */
 		outdir_rename_new(parent, temp, name);
 close_dir:
 	outdir_close(fd);

@@ -3,9 +3,9 @@
  * pair_table - detections of one thread, counted in the file
  *
  * A new record is filled in with its first detection and then committed, so
- * SIGKILL leaves it whole or not at all. Every later detection stores three
- * words of it: a reader, or SIGKILL, between them finds count one ahead of
- * periods_q8 and last_mono, never a torn value.
+ * after SIGKILL it is complete or absent. Each later detection stores three of
+ * its words. A reader, or SIGKILL, between these stores finds count one ahead
+ * of periods_q8 and last_mono, but never a torn value.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "pair_table.h"
 #include "src/base/signal_safe.h"
 
-/* What two detections must agree in is what the record begins with. */
+/* The record begins with the fields in which its detections agree. */
 enum {
 	PAIR_KEY_WORDS = offsetof(struct cdp_pair, count) / sizeof(uint64_t),
 };
@@ -23,7 +23,7 @@ _Static_assert(offsetof(struct cdp_pair, count) ==
 			       sizeof(uint64_t),
 	       "the key has no padding");
 
-/* The record that a first detection opens, as a rest. */
+/* The record that detection @d opens as a rest. */
 static struct cdp_pair rest_of(const struct detection *d, uint64_t now,
 			       uint64_t map_generation)
 {
@@ -40,7 +40,7 @@ static struct cdp_pair rest_of(const struct detection *d, uint64_t now,
 	};
 }
 
-/* The same, with all that a record of its own knows. */
+/* The record that detection @d opens for itself. */
 static struct cdp_pair pair_of(const struct detection *d, uint64_t now,
 			       uint64_t map_generation)
 {
@@ -58,7 +58,7 @@ static struct cdp_pair pair_of(const struct detection *d, uint64_t now,
 	return p;
 }
 
-/* While the index cannot grow, its last quarter is kept for rests. */
+/* An index that cannot grow keeps its last quarter for rests. */
 static bool room_for(struct pair_table *t, bool rest)
 {
 	if (rest)
@@ -69,7 +69,7 @@ static bool room_for(struct pair_table *t, bool rest)
 	       t->index.used < t->index.slots / 4 * 3;
 }
 
-/* Count @p where its like is, or in a new record. */
+/* Count @p in the record that agrees with it, or in a new one. */
 static int count(struct store *s, struct pair_table *t,
 		 const struct cdp_pair *p, bool rest)
 {

@@ -11,13 +11,13 @@
 #include "store_index.h"
 
 /*
- * Detections of one thread, aggregated by everything but their time and map
- * generation. Zero-initialized, it is empty.
+ * Detections that agree in everything but their time and map generation share a
+ * record. A zero-initialized table is empty.
  */
 struct pair_table {
 	struct store_writer writer;
 	struct store_index index;
-	uint32_t rests; /* records in it that are rests */
+	uint32_t rests; /* records that are rests */
 };
 
 enum {
@@ -28,20 +28,20 @@ enum {
 /*
  * Count @d in @t. @now is CLOCK_MONOTONIC ns.
  *
- * A detection that agrees with a record is counted there, always. Another
- * one opens a record of its own while the table has fewer than
- * PAIR_TABLE_MAX of these and while index memory and the file have room.
- * Else it goes to the rest: the one record with its threads, sharing and by
- * and all else 0. There are at most PAIR_TABLE_RESTS_MAX rests, which is 512
- * publishers; what finds no rest either is not tallied.
+ * A detection that agrees with a record is always counted there. Any other
+ * opens a record of its own while there are fewer than PAIR_TABLE_MAX such
+ * records and index memory and the file have room. Otherwise it is counted in
+ * the rest: the one record with its threads, sharing and by and all else 0.
+ * There are at most PAIR_TABLE_RESTS_MAX rests, enough for 512 publishers; a
+ * detection without a rest is not counted.
  *
  * Context: the thread's own handler. Index memory comes from raw mmap.
- * Returns 0, or -ENOSPC if nothing could be tallied.
+ * Returns 0, or -ENOSPC if the detection was not counted.
  */
 int pair_table_add(struct store *s, struct pair_table *t,
 		   const struct detection *d, uint64_t now,
 		   uint64_t map_generation);
-/* Give the index back; the records stay. Context: any. */
+/* Free the index; the records stay in the file. Context: any. */
 void pair_table_release(struct pair_table *t);
 
 #endif

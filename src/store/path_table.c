@@ -2,10 +2,10 @@
 /*
  * path_table - call paths of all threads, each kept once
  *
- * Nodes are found by a hash of parent and instruction: open addressing with
- * linear probing, twice as many slots as there may be nodes. A slot holds the
- * number of a node, 0 none yet, and changes once. The nodes themselves are also
- * kept here, so that nobody reads the file.
+ * A hash table by parent and instruction finds nodes: open addressing with
+ * linear probing, and twice as many slots as there may be nodes. A slot holds
+ * the number of a node, or 0, and changes only once. The nodes are kept here
+ * too, so that a search does not read the file.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "src/base/signal_safe.h"
 
 struct node {
-	uint64_t key; /* the instruction; the upper bit: recurs */
+	uint64_t key; /* the instruction; the top bit says recurs */
 	uint32_t parent;
 };
 
@@ -25,7 +25,7 @@ struct node {
 struct path_table {
 	_Alignas(64) _Atomic uint32_t lock;
 	struct store *store;
-	struct store_writer writer; /* under the lock, as all that changes */
+	struct store_writer writer; /* changed under the lock, as the rest */
 	_Atomic uint32_t nodes;
 	uint32_t nodes_max, slots;
 	_Atomic uint64_t lost;
@@ -75,13 +75,16 @@ static uint32_t hash(const struct path_table *t, const struct node *n)
 	return h >> 32;
 }
 
-/* Its number, or 0 with the empty slot where the search ended in *@at. */
+/*
+ * Returns the number of @n. If there is none returns 0, with the empty slot at
+ * which the search ended in *@at.
+ */
 static uint32_t find(const struct path_table *t, const struct node *n,
 		     uint32_t *at)
 {
 	for (*at = hash(t, n) & (t->slots - 1);;
 	     *at = (*at + 1) & (t->slots - 1)) {
-		/* (A) pairs with (B): the node that it names is there. */
+		/* (A) pairs with (B): the slot's node is complete. */
 		uint32_t i = atomic_load_explicit(&t->slot[*at],
 						  memory_order_acquire);
 

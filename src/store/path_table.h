@@ -2,15 +2,15 @@
 /*
  * path_table - call paths of all threads, each kept once
  *
- * A path is a node: its innermost instruction, and the node of the rest. So
- * paths that begin alike share their outer nodes. A node is a number from 1 on,
- * above that of its parent; 0 is the path of which nothing is known. Nodes are
- * never removed, and are records of the section CDP_PATHS.
+ * A node is a path: an innermost instruction, and the node of the path that led
+ * to it. So paths with the same callers share nodes. Nodes are numbered from 1
+ * on, each above its parent; 0 is an unknown path. Nodes are records of the
+ * section CDP_PATHS and are never removed.
  *
- * path_table_put looks for a node without a lock, beside any others, and takes
- * the lock to add one. It is held for some hundreds of instructions, and a
- * system call where the file grows. Who does not get it, or finds the table
- * full, goes on with the parent, and that is counted.
+ * path_table_put looks for a node without a lock and takes the lock to add one.
+ * The lock is held for some hundreds of instructions, and for a system call
+ * when the file grows. If path_table_put does not get the lock, or the table is
+ * full, it returns the parent and counts the loss.
  */
 #ifndef COMDET_STORE_PATH_TABLE_H
 #define COMDET_STORE_PATH_TABLE_H
@@ -24,12 +24,12 @@
 /* One call on a path, or the access itself. */
 struct path_call {
 	uint64_t ip; /* in the instruction */
-	bool recurs; /* what is called has called itself again */
+	bool recurs; /* the function called here has called itself */
 };
 
 struct path_table_stats {
 	uint32_t nodes;
-	uint64_t lost; /* calls that are missing on a path */
+	uint64_t lost; /* calls that are missing in paths */
 };
 
 struct path_table;
@@ -44,7 +44,8 @@ size_t path_table_size(uint32_t nodes);
 struct path_table *path_table_init(void *mem, struct store *s, uint32_t nodes);
 
 /*
- * The node of @call under @parent. @map_generation is recorded if it is new.
+ * Find or add the node of @call under @parent. For a new node @map_generation
+ * is called and its result recorded.
  *
  * Context: handler. Does not allocate. Returns @parent where there is no room.
  */

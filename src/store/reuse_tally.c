@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse_tally - what a thread found out about reuses, counted in the file
+ * reuse_tally - the uses that a thread decided, counted in the file
  *
  * A new record is filled in and then committed; later ones add to its words,
  * one at a time, so a reader sees sums that are at most one use apart.
@@ -13,7 +13,7 @@
 #include "reuse_tally.h"
 #include "src/base/signal_safe.h"
 
-/* What records must agree in is what they begin with. */
+/* A record begins with the fields in which its uses agree. */
 enum {
 	KEY_WORDS = offsetof(struct cdp_reuse, weight) / sizeof(uint64_t),
 	PHASES_BITS = 6, /* a stream has up to twice as many phases */
@@ -62,7 +62,7 @@ int reuse_tally_put(struct store *s, struct reuse_tally *t,
 	return 0;
 }
 
-/* The masses of one use whose time is @x past the beginning of the bin. */
+/* Set the masses of one use whose time is @x above the low end of its bin. */
 static void weigh(struct cdp_reuse *r, double w, double x)
 {
 	r->weight = w;
@@ -91,7 +91,7 @@ static uint64_t phase_of(struct reuse_tally *t, uint64_t at)
 	return reuse_phase(bits, at);
 }
 
-/* In a record of its own, or the one that has 0 for both ends. */
+/* Count in the pair's own record, or in the one with 0 for both ends. */
 static int put_pair(struct store *s, struct reuse_tally *t, struct cdp_reuse *r)
 {
 	if (!reuse_tally_put(s, t, r))

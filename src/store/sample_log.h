@@ -2,8 +2,8 @@
 /*
  * sample_log - every sample of one process, to check how they are chosen
  *
- * COMDET_SAMPLE_LOG names the file: records in the order of their samples, as
- * far as there is room. A record of length 0 is none.
+ * COMDET_SAMPLE_LOG names the file. It holds records in the order of their
+ * samples, while there is room. A record of length 0 is unused.
  */
 #ifndef COMDET_STORE_SAMPLE_LOG_H
 #define COMDET_STORE_SAMPLE_LOG_H

@@ -2,18 +2,18 @@
 /*
  * store - the writing side of a .cdp file
  *
- * The file is mapped once, as far as it may ever grow; only what lies below
- * its end may be touched. A page is handed out in four steps:
+ * The file is mapped once, at the size to which it may grow; only the part
+ *below its end may be touched. A page is handed out in four steps:
  *
  *   1  pages += 1		the number is now this thread's alone
  *   2  its bytes are backed by disk blocks, the file ends behind them
  *   3  header.bytes >= its end	(A)
  *   4  page.section = S	(B)
  *
- * A record is then filled in with plain stores and page.committed is stored
- * with release order (C). SIGKILL stops a thread between two instructions and
- * drops nothing that a store left behind, since the pages are the kernel's. So
- * after it a reader finds a prefix of every thread's stores:
+ * A record is then filled in with plain stores, and page.committed is stored
+ * with release order (C). SIGKILL stops a thread between two instructions. The
+ * pages belong to the kernel, so all earlier stores survive, and a reader finds
+ * a prefix of each thread's stores:
  *
  *   before 2  a page beyond the end of the file, which the reader's bound
  *	       (pages, cut to the length of the file) hides
@@ -21,11 +21,10 @@
  *   before C  a page with the records committed so far; what follows is cut
  *   after C   the record, whole
  *
- * (A) comes after the file has grown: a file shorter than header.bytes was
- * truncated by somebody else. A reader that runs at the same time takes
- * section, then committed, then the records, and x86-64 keeps the order of
- * loads; (B) and (C) are release stores so that the compiler keeps that of
- * the stores.
+ * (A) comes after the file has grown, so a file shorter than header.bytes was
+ * truncated by another program. A reader that runs at the same time loads
+ * section, then committed, then the records; x86-64 keeps the order of loads.
+ * (B) and (C) are release stores, so the compiler keeps the order of stores.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +46,7 @@ enum {
 		1024, /* a higher number makes every fork copy a large table */
 	FD_BELOW_LIMIT = 64,
 	MAP_BYTES_MIN = 1024 * 1024, /* below, halving the mapping ends */
-	RETRIES = 8,                 /* of a system call met by a signal */
+	RETRIES = 8,                 /* of an interrupted system call */
 };
 
 static uint64_t soft_limit(int resource)
@@ -83,10 +82,10 @@ static void raise_allocated(struct store *s, uint64_t end)
 }
 
 /*
- * Does the number still stand for our file? Between this and the use of the
- * descriptor another thread may close it and open a file of its own: nothing
- * in the kernel offers to test and use it at once. The window is one system
- * call, and it takes a program that closes descriptors it never opened.
+ * True if the descriptor is still our file. Another thread may close it and
+ * open a file of its own before we use it, since the kernel cannot test and use
+ * a descriptor in one step. The window is one system call, and only a program
+ * that closes descriptors which it did not open can hit it.
  */
 static bool fd_is_ours(const struct store *s)
 {
@@ -107,7 +106,7 @@ static long allocate(int fd, uint64_t from, uint64_t to)
 	return err;
 }
 
-/* The file system has no fallocate; a sandbox may refuse it too. */
+/* True if the file system has no fallocate, or a sandbox refuses it. */
 static bool no_allocate(long err)
 {
 	return err == -EOPNOTSUPP || err == -ENOSYS || err == -EPERM;
@@ -135,11 +134,11 @@ static long write_zeros(int fd, uint64_t from, uint64_t to)
 }
 
 /*
- * Back page number @n, which is the caller's, by disk blocks.
+ * Give page number @n, which is the caller's, disk blocks.
  *
- * Threads that grow the file together reserve overlapping ranges, which
- * fallocate forgives: it leaves alone what is there. Writing zeros does not,
- * so where there is no fallocate each thread writes its own page only.
+ * Threads that grow the file at once reserve overlapping ranges. That is safe
+ * with fallocate, which does not change existing blocks, but not with writing
+ * zeros. So without fallocate each thread writes only its own page.
  */
 static long back_page(struct store *s, uint64_t n)
 {
@@ -189,14 +188,14 @@ struct cdp_page *store_page(struct store *s, enum cdp_section section)
 
 	if (section <= CDP_FREE || section >= CDP_SECTIONS)
 		return NULL;
-	/* A full store is left as it is. */
+	/* A full store does not change. */
 	if (shared_load(pages) >= s->max_bytes / CDP_PAGE_BYTES)
 		return NULL;
 	n = shared_add(pages, 1);
 	if (n == 0 || n >= s->max_bytes / CDP_PAGE_BYTES || back_page(s, n)) {
 		/*
-		 * Give the page back, unless another thread took the next one:
-		 * then it stays a page of zeros or lies beyond the file.
+		 * Give the page back, unless another thread has taken the next
+		 * one: then it stays a page of zeros, or beyond the file.
 		 */
 		after = n + 1;
 		shared_swap_release(pages, &after, n);
@@ -245,8 +244,10 @@ void store_transfer(struct store *s, struct store_writer *w,
 }
 
 /*
- * Move @fd where applications seldom close or count: near the soft limit,
- * never among the standard streams. Keeps it where it is if all fails.
+ * Move @fd near the soft limit, where applications seldom close descriptors or
+ * expect numbers, and never to a standard stream. Returns the new descriptor,
+ * or
+ * @fd if that fails.
  */
 static int move_high(int fd)
 {
@@ -290,7 +291,7 @@ static void fill_header(struct cdp_header *h, uint64_t bytes)
 	h->pages = 1;
 	h->bytes = bytes;
 	h->state = CDP_RUNNING;
-	/* Last: a file without it was never begun, and says nothing. */
+	/* Last: a reader takes a file without it for one that has no data. */
 	memcpy(&magic, CDP_MAGIC, sizeof(magic));
 	shared_store_release((uint64_t *)(void *)h->magic, magic);
 }
@@ -318,7 +319,7 @@ static long back_first(int fd, uint64_t max_bytes, uint64_t *have)
 	return err;
 }
 
-/* What the kernel drew for this program: no system call, no descriptor. */
+/* Random bytes from the kernel, without a system call or descriptor. */
 static uint64_t secret_of_process(void)
 {
 	const char *drawn = (const char *)getauxval(AT_RANDOM);
@@ -348,7 +349,7 @@ int store_create(struct store *s, int dirfd, const char *name,
 	if (fd < 0)
 		return fd;
 	fd = move_high(fd);
-	/* The umask may have taken bits that a reader of ours needs. */
+	/* The umask may have removed bits that our reader needs. */
 	err = rawcall2(SYS_fchmod, fd, 0600);
 	if (!err)
 		err = rawcall2(SYS_fstat, fd, &st);

@@ -2,18 +2,18 @@
 /*
  * store - the writing side of a .cdp file, through a shared memory mapping
  *
- * What is committed survives SIGKILL: the kernel owns the pages. Disk blocks
- * are reserved (fallocate) before a page is handed out, so a full disk is an
- * error code and never a SIGBUS in the profiled program; RLIMIT_FSIZE is
- * looked at first, so it is never a SIGXFSZ either.
+ * Committed records survive SIGKILL, because the kernel owns the pages. Disk
+ * blocks are reserved (fallocate) before a page is handed out, so a full disk
+ * gives an error code and never a SIGBUS in the profiled program. RLIMIT_FSIZE
+ * is checked first, so there is no SIGXFSZ either.
  *
- * Who may run together: store_page (any threads, handlers included, wait-free
- * but for the system call that grows the file); a writer is one thread's and
- * needs no more than that thread's own order; readers of the file are other
- * processes and rely on the commit counters alone.
+ * Any threads may call store_page at once, handlers included; it is wait-free
+ * except for the system call that grows the file. A writer belongs to one
+ * thread. Readers of the file are other processes and rely only on the commit
+ * counters.
  *
- * While the mapping lives, in this process or in one that inherited it, the
- * file carries a shared flock: outdir_create leaves its directory alone.
+ * While the mapping exists, in this process or in one that inherited it, the
+ * file carries a shared flock, so outdir_create does not move its directory.
  */
 #ifndef COMDET_STORE_STORE_H
 #define COMDET_STORE_STORE_H
@@ -45,8 +45,8 @@ struct store {
 /*
  * Create @name in the directory @dirfd (mode 0600, exclusively, following no
  * symbolic link) and map it. @max_bytes bounds file and mapping; it is cut to
- * whole pages, and halved while address space is short. The header is zeroed
- * but for magic, version, sizes, section table and state CDP_RUNNING; the
+ * whole pages, and halved while address space is short. In the header only
+ * magic, version, sizes, section table and state CDP_RUNNING are set; the
  * caller fills in the rest.
  *
  * Context: set-up. Returns 0 or -errno (-ENOSPC, -EFBIG, -ENOMEM, -EEXIST,
@@ -57,17 +57,17 @@ int store_create(struct store *s, int dirfd, const char *name,
 		 uint64_t max_bytes);
 
 /*
- * Unmap and close. The file stays. Context: set-up; no other thread uses @s.
- * A forked child calls it too: nothing in the file changes. The number of the
- * descriptor is closed only if it is still our file.
+ * Unmap and close; the file stays. A forked child calls it too: the file does
+ * not change. The descriptor is closed only if it is still our file. Context:
+ * set-up, while no other thread uses @s.
  */
 void store_release(struct store *s);
 
 /*
- * Hand out a fresh page for @section.
+ * Hand out a new page for @section.
  * Context: any, handler included; growing the file is a system call.
- * Returns the page, or NULL when max_bytes, RLIMIT_FSIZE or the disk is
- * exhausted, or the application closed our descriptor.
+ * Returns the page, or NULL if max_bytes, RLIMIT_FSIZE or the disk is
+ * exhausted, or if the application has closed our descriptor.
  */
 struct cdp_page *store_page(struct store *s, enum cdp_section section);
 
@@ -82,18 +82,19 @@ struct store_writer {
 };
 
 /*
- * The next record, zeroed and not yet committed; fill it in, then call
- * store_commit, which publishes it to readers with release order. To ask for
- * another before committing publishes both, or loses the earlier one when a
- * page ends between them: commit each.
+ * Hand out the next record, zeroed and not yet committed. Fill it in, then call
+ * store_commit, which publishes it to readers with release order. Commit each
+ * record before asking for the next: otherwise both are published together, or
+ * the earlier one is lost where a page ends.
  * Returns NULL when the store is full. Context: the writer's thread.
  */
 void *store_record(struct store *s, struct store_writer *w);
 void store_commit(struct store_writer *w);
 
 /*
- * Write @bytes of @value, at most those of cdp_transfer's, as a record of its
- * own. What finds no room is counted as LOSS_STORE_FULL. Context: the writer's.
+ * Write @bytes of @value, at most sizeof(struct cdp_transfer.value), as a
+ * record. If there is no room, count LOSS_STORE_FULL. Context: the writer's
+ * thread.
  */
 void store_transfer(struct store *s, struct store_writer *w,
 		    enum cdp_transfer_kind kind, uint32_t a, uint32_t b,
@@ -118,8 +119,9 @@ static inline void store_lose(struct store *s, enum loss_cause cause,
 }
 
 /*
- * The process was alive at @now, CLOCK_MONOTONIC ns: what a killed process
- * leaves as its end. Seldom a store, since all threads share the line.
+ * Note that the process was alive at @now, CLOCK_MONOTONIC ns. For a killed
+ * process this is the end. Stores only now and then: all threads share the
+ * line.
  */
 static inline void store_touch(struct store *s, uint64_t now)
 {

@@ -2,11 +2,11 @@
 /*
  * store_index - find a record of this thread again by its first words
  *
- * A slot is the upper half of a 64-bit hash beside the record's offset in the
- * file, which is below 4 GiB; 0 is an empty slot, since offset 0 is the file
- * header. Linear probing; nothing is ever removed. The index doubles when it
- * is half full, and goes on to 7/8 when memory for that is refused: one slot
- * at least stays empty, so that a search ends.
+ * A slot holds the upper half of a 64-bit hash and the record's offset in the
+ * file, which is below 4 GiB. 0 is an empty slot, since the file header is at
+ * offset 0. Linear probing; nothing is removed. The index doubles when it is
+ * half full. If there is no memory for that it fills up to 7/8, so that at
+ * least one slot stays empty and a search ends.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum {
 	FIRST_SLOTS = 512, /* one page of memory */
 };
 
-/* ThreadSanitizer must see that memory changes hands through the kernel. */
+/* ThreadSanitizer sees only libc's mmap, which gives memory to a new owner. */
 #ifdef __SANITIZE_THREAD__
 static void *map_slots(size_t bytes)
 {
@@ -47,7 +47,7 @@ static void unmap_slots(void *slot, size_t bytes)
 }
 #endif
 
-/* Keys may come from a recording that nobody vouches for. */
+/* Keys may come from a recording that is not trusted. */
 static uint32_t hash_words(uint64_t secret, const void *key, size_t words)
 {
 	const char *p = key;

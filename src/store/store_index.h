@@ -2,12 +2,12 @@
 /*
  * store_index - find a record of this thread again by its first words
  *
- * An index over one thread's records in the file by their first words: open
- * addressing in private memory, from raw mmap. A slot holds 32 bits of hash
- * and the record's offset in the file, so that neither probing nor growing
- * reads the records. Where a key goes depends on the store's secret, what is in
- * the file does not: nobody can choose keys that meet. Context: the thread's
- * own handler.
+ * A hash table of one thread's records in the file, by their first words, with
+ * open addressing in private memory from raw mmap. A slot holds 32 bits of hash
+ * and the record's offset in the file, so neither probing nor growing reads the
+ * records. The hash depends on the store's secret, so no program can choose
+ * keys that collide; the file does not depend on it. Context: the thread's own
+ * handler.
  */
 #ifndef COMDET_STORE_STORE_INDEX_H
 #define COMDET_STORE_STORE_INDEX_H
@@ -24,12 +24,12 @@ struct store_index {
 };
 
 /*
- * The record whose first @words words are those at @key, or NULL. *@hash
- * receives what store_index_add wants.
+ * Find the record whose first @words words equal those at @key; NULL if there
+ * is none. *@hash receives the hash for store_index_add.
  */
 void *store_index_find(const struct store *s, const struct store_index *x,
 		       const void *key, size_t words, uint32_t *hash);
-/* Room for one more? Grows the index; false if it is full and cannot grow. */
+/* Make room for one more record. False if the index is full and cannot grow. */
 bool store_index_room(struct store_index *x);
 /*
  * Write @record, of the section of @w, as a new record, commit and index it.

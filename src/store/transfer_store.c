@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transfer_store - what was estimated, into the file
+ * transfer_store - write estimated transfers to the file
  */
 #include "transfer_store.h"
 #include "src/base/signal_safe.h"

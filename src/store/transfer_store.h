@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transfer_store - what was estimated, into the file (CDP_TRANSFERS)
+ * transfer_store - write estimated transfers to the file (CDP_TRANSFERS)
  */
 #ifndef COMDET_STORE_TRANSFER_STORE_H
 #define COMDET_STORE_TRANSFER_STORE_H
@@ -10,18 +10,18 @@
 #include "src/engine/transfer_tally.h"
 
 /*
- * What the map shows of a transfer of @line that was seen, by samples @period
- * apart: a detection that stands for as much as the transfer does.
+ * The detection that the map shows for a transfer of @line, sampled with
+ * @period. It stands for as much as the transfer does.
  */
 struct detection transfer_detection(const struct transfer_event *e,
 				    uint64_t line, uint64_t period);
 
 /*
- * Write @tally's cells of threads with ids below @threads, its total, and how
- * it was sampled. Later calls replace what earlier ones have written. What
- * finds no room is counted as LOSS_STORE_FULL.
+ * Write the cells of threads with ids below @threads, the total, and how it was
+ * sampled. A later call replaces the records of earlier ones. If there is no
+ * room, count LOSS_STORE_FULL.
  *
- * Context: any; for one @w at a time.
+ * Context: any; one call at a time for one @w.
  */
 void transfer_store(struct store *s, struct store_writer *w,
 		    const struct transfer_tally *tally,
