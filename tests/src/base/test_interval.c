@@ -39,7 +39,8 @@ static double poisson_up_to(int count, double mean)
 	return sum;
 }
 
-/* What the limits are: the means at which the count is a 2.5 % event. */
+/* By definition the limits are the means at which the count is a 2.5 % event.
+ */
 START_TEST(count_limits_leave_a_fortieth_in_each_tail)
 {
 	static const int counts[] = { 1, 2, 4, 17, 29, 30, 300, 5000, 99000 };
@@ -159,7 +160,7 @@ START_TEST(count_interval_covers_at_least_95_percent)
 
 		covered += i.low <= means[_i] && means[_i] <= i.high;
 	}
-	/* 0.006: four standard deviations of the drawn share. */
+	/* 0.006 is four standard deviations of the drawn share. */
 	ck_assert_int_ge(covered, DRAWS * (0.95 - 0.006));
 }
 END_TEST

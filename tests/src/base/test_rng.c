@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_rng - what is drawn, by every value that can come of it
+ * test_rng - every value that a draw can give
  *
- * The generator's state is set so that the next word is a wanted one: then a
- * draw from n values can be made to give each of them, and a mean is a sum.
+ * The test sets the generator's state so that the next word is a chosen one. So
+ * a draw from n values can be made to give each of them, and a mean is a sum.
  */
 #include <check.h>
 

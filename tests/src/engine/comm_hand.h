@@ -2,8 +2,8 @@
 /*
  * comm_hand - threads whose samples and traps a test makes by hand
  *
- * Four threads, no interleaving. Ticks are small numbers; entries are recent
- * for EXPIRY of them, watchpoints for as long.
+ * Four threads, no interleaving. Ticks are small numbers. Entries and
+ * watchpoints expire after EXPIRY ticks.
  */
 #ifndef COMDET_TESTS_SRC_ENGINE_COMM_HAND_H
 #define COMDET_TESTS_SRC_ENGINE_COMM_HAND_H
@@ -30,7 +30,7 @@ struct hand {
 	int arms, disarms, n; /* n: armed now */
 };
 
-/* The test's world; every test runs in a process of its own. */
+/* The state of a test; each test runs in a process of its own. */
 static struct {
 	struct comm comm;
 	struct hand hand[THREADS];
@@ -98,7 +98,7 @@ static inline void set_up(void)
 			  board_slot(w.comm.board, there));
 }
 
-/* A sample; the core is ten times the thread. Returns new detections. */
+/* Make a sample on core 10 x thread. Returns the number of new detections. */
 static inline uint32_t sample(uint32_t thread, uint32_t flags, uint64_t addr,
 			      uint32_t len, uint64_t now)
 {

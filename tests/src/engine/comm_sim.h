@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comm_sim - a little machine that drives the engine in tests
+ * comm_sim - a small simulated machine that drives the engine in tests
  *
- * Up to 64 threads make accesses that a pattern invents, one a step, in random
- * order. Each thread has a periodic sampler with jitter and debug registers
- * that trap on its own accesses. Every access has an ip of its own, so that a
- * publication is known by the ip of its store. What was sampled is written
- * down, and each detection is held against it as it arrives; what must hold in
- * every simulation is asserted here.
+ * Up to 64 threads make accesses that a pattern generates, one per step, in
+ * random order. Each thread has a periodic sampler with jitter, and debug
+ * registers that trap on its own accesses. Each access has an ip of its own, so
+ * the ip of a store identifies its publication. The simulation records all
+ * samples and checks each detection against them; assertions that hold for
+ * every pattern are here.
  */
 #ifndef COMDET_TESTS_SRC_ENGINE_COMM_SIM_H
 #define COMDET_TESTS_SRC_ENGINE_COMM_SIM_H
@@ -38,7 +38,7 @@ struct sim_thread {
 	int64_t skew;     /* ticks its clock is ahead */
 };
 
-/* Who sampled what, by the ip of the access. */
+/* The samples and their threads, by the ip of the access. */
 struct sim_log {
 	uint64_t addr;
 	uint32_t len, flags, thread;
@@ -106,7 +106,7 @@ static inline void sim_disarm(void *ctx)
 	t->sim->disarms++;
 }
 
-/* What must hold of every detection, judged byte by byte. */
+/* Check a detection, byte by byte. */
 static inline void sim_detected(void *ctx, const struct detection *d)
 {
 	struct sim_thread *t = ctx;
@@ -149,9 +149,9 @@ static const struct comm_watch sim_watch = { sim_arm, sim_disarm };
 static const struct comm_sink sim_sink = { sim_detected, sim_lost };
 
 /*
- * A machine of @threads threads sampling every @period of their accesses.
- * Entries are recent for two of everybody's periods. @seed: another
- * interleaving. Fields may be changed before sim_run.
+ * A machine of @threads threads that each sample every @period accesses.
+ * Entries are recent for two periods of all threads together. Each @seed gives
+ * another interleaving. The test may change fields before sim_run.
  */
 static inline struct sim *sim_new(sim_pattern *pattern, uint32_t threads,
 				  uint64_t period, uint64_t seed)
@@ -205,7 +205,7 @@ static inline uint32_t sim_core(uint32_t thread)
 	return thread % 8;
 }
 
-/* One access of thread @i, with what the machine makes of it. */
+/* One access of thread @i: trap, count down, perhaps sample. */
 static inline void sim_access(struct sim *s, uint32_t i, struct access *a)
 {
 	struct sim_thread *t = &s->thread[i];

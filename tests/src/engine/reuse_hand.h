@@ -2,8 +2,8 @@
 /*
  * reuse_hand - a reuse engine that is driven by hand
  *
- * A watch that writes down what it is asked, a sink that keeps the last event,
- * and samples and traps one by one.
+ * A watch that records its calls, a sink that keeps the last event, and samples
+ * and traps one by one.
  */
 #ifndef COMDET_TESTS_SRC_ENGINE_REUSE_HAND_H
 #define COMDET_TESTS_SRC_ENGINE_REUSE_HAND_H
@@ -33,7 +33,7 @@ struct hand {
 	bool live[SLOTS_MAX];
 	int arms, disarms, events;
 	int fail;       /* what arming returns */
-	uint64_t count; /* what others have counted */
+	uint64_t count; /* returned by hand_count */
 	struct reuse_event event;
 	/* Called once while a watch is being changed. */
 	void (*meanwhile)(struct hand *h);
@@ -141,7 +141,7 @@ static inline void sample(struct hand *h, int thread, uint64_t addr, bool store,
 	reuse_sample(h->reuse, &h->thread[thread], &a, count);
 }
 
-/* To slot 0, as it is armed. */
+/* A trap of slot 0 as it is armed now. */
 static inline void trap(struct hand *h, int thread, uint64_t addr, bool store,
 			uint64_t count)
 {

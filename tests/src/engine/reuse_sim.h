@@ -2,8 +2,8 @@
 /*
  * reuse_sim - a trace through engines that watch in software
  *
- * Each access of the trace goes to those slots that it decides, and may then be
- * sampled. What the engines say of each use is kept.
+ * Each access of the trace traps in the slots whose use it decides, and may
+ * then be sampled. The events of all uses are kept.
  */
 #ifndef COMDET_TESTS_SRC_ENGINE_REUSE_SIM_H
 #define COMDET_TESTS_SRC_ENGINE_REUSE_SIM_H

@@ -27,9 +27,9 @@ static inline struct cpu_place trace_place(const struct trace_shape *shape,
 }
 
 /*
- * Of the accesses some go to a few lines that all share, the others to the
- * thread's own: a sweep of 600 bytes, a hot place, or anywhere in 40 lines.
- * Widths are 1 to 16 bytes, at any address, so some touch two lines.
+ * Some accesses go to a few lines that all threads share, the others to the
+ * thread's own memory: a sweep of 600 bytes, a hot spot, or any of 40 lines.
+ * Accesses have 1 to 16 bytes at any address, so some touch two lines.
  */
 static inline struct trace *trace_mixed(const struct trace_shape *shape,
 					uint32_t n, uint64_t seed)

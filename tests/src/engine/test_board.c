@@ -2,9 +2,9 @@
 /*
  * test_board - the bulletin board alone, under load and under interruption
  *
- * Entries of the load tests carry fields that follow from each other, so that
- * a reader knows a mixed one. tests/src/engine/board.pml checks all
- * interleavings of the same steps.
+ * In the load tests the fields of an entry follow from each other, so a reader
+ * recognizes a mixed entry. tests/src/engine/board.pml checks all interleavings
+ * of the same steps.
  */
 #include <check.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static struct board *board_new(uint32_t slots, void **mem)
 	return b;
 }
 
-/* All of an entry from its line, thread and serial number. */
+/* Derive all fields of an entry from its line, thread and serial number. */
 static struct board_entry entry_of(uint64_t line, uint32_t thread,
 				   uint64_t serial)
 {
@@ -170,7 +170,7 @@ START_TEST(what_is_no_line_is_not_published)
 }
 END_TEST
 
-/* The slot as a handler finds it that interrupted the publisher. */
+/* The slot as a handler that interrupts the publisher finds it. */
 START_TEST(a_slot_being_written_is_busy_for_both_and_left_alone)
 {
 	struct board_entry e = entry_of(0x1000, 1, 1), got = e;
@@ -307,7 +307,7 @@ static struct {
 	_Atomic uint64_t signals, busy, mixed;
 } interrupted;
 
-/* Publishes and reads what the thread below may be in the middle of. */
+/* Publishes and reads the slots that the interrupted thread may be changing. */
 static void on_signal(int sig)
 {
 	uint64_t serial = 1 + atomic_fetch_add(&interrupted.signals, 1);

@@ -2,8 +2,8 @@
 /*
  * test_comm - Algorithm 1 rule by rule, driven by hand
  *
- * What samples detect and publish; test_comm_watch.c has arming and traps. The
- * last test runs a second, naive implementation beside the engine.
+ * Detection and publication; test_comm_watch.c has arming and traps. The last
+ * test runs a second, naive implementation beside the engine.
  */
 #include <check.h>
 #include <stdatomic.h>
@@ -274,7 +274,7 @@ START_TEST(odd_addresses_do_no_harm)
 }
 END_TEST
 
-/* The same in the plainest way: a list of entries, no board, no hashing. */
+/* A naive second implementation: a list of entries, no board, no hashing. */
 enum {
 	REF_LINES = 40
 };
@@ -296,7 +296,7 @@ static bool share_a_byte(const struct access *a, const struct access *b)
 	return false;
 }
 
-/* Returns the publisher met by @a, or -1. */
+/* Returns the publisher whose entry @a finds, or -1. */
 static int ref_sample(uint32_t thread, int line, const struct access *a,
 		      uint64_t now, bool *is_true)
 {

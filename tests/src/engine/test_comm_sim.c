@@ -2,9 +2,9 @@
 /*
  * test_comm_sim - the map against patterns whose sharing is known
  *
- * comm_sim.h asserts of every single detection that it names a store that was
- * sampled by another thread, that both accesses are on the line, and that its
- * kind is what the bytes say. Here are claims about the whole.
+ * comm_sim.h asserts for each detection that its store was sampled by another
+ * thread, that both accesses are on the line, and that its kind agrees with the
+ * bytes. This file has claims about the whole map.
  *
  * plain only: the claims are about sums over millions of accesses. test_comm
  * and test_comm_watch take the same paths under AddressSanitizer.
@@ -285,7 +285,7 @@ START_TEST(cells_of_a_ring_of_64_agree_with_the_generator)
 }
 END_TEST
 
-/* Nobody keeps the publisher's part to itself. */
+/* No thread is always the publisher. */
 START_TEST(eight_threads_on_one_line_have_equal_cells)
 {
 	struct sim *s = sim_new(one_line, 8, 500, 13);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_comm_watch - what Algorithm 1 arms, and what it makes of a trap
+ * test_comm_watch - what Algorithm 1 arms, and what a trap detects
  */
 #include <check.h>
 #include <errno.h>

@@ -3,9 +3,9 @@
  * test_progress - every wait for a lock of the engines ends
  *
  * docs/memory-model.md, "Who waits, and why it ends", has the premises. Each
- * test keeps one of them in a process of its own, which must come to its end.
- * Where breaking the premise hangs such a process soon, a second process
- * breaks it and must hang: a test that cannot hang would show nothing.
+ * test runs a process that keeps one of them, and must end. Where breaking the
+ * premise soon hangs a process, a second process breaks it and must hang: a
+ * test that cannot hang would prove nothing.
  */
 #include <check.h>
 #include <pthread.h>
@@ -258,8 +258,8 @@ static uint64_t now_ms(void)
 }
 
 /*
- * True if a process that calls @fn(@kept) ends well, false if it takes no step
- * for @patience_ms: then it and its children are killed.
+ * Call @fn(@kept) in a process. Returns true if it ends without error, false if
+ * it takes no step for @patience_ms; then it and its children are killed.
  */
 static bool ends(void (*fn)(bool kept), bool kept, uint64_t patience_ms)
 {
@@ -307,8 +307,8 @@ START_TEST(a_handler_that_interrupts_a_holder_hangs)
 END_TEST
 
 /*
- * A lone thread without the rule, which tries a lock SPINS times: its handler
- * drops what meets the lock that it holds.
+ * A single thread that does not block signals but tries a lock SPINS times.
+ * When its handler finds a lock that the thread holds, it drops the event.
  */
 static void drop_what_is_busy(bool kept)
 {
@@ -341,7 +341,7 @@ static void *work_until_stopped(void *arg)
 	return NULL;
 }
 
-/* What a child of fork() does; anew: as the preload and the plugin do. */
+/* The child of a fork(). The preload and the plugin make engines @anew. */
 static void operate_in_child(bool anew)
 {
 	struct worker w;
@@ -444,8 +444,9 @@ START_TEST(a_waiter_of_higher_priority_lets_the_holder_run)
 
 	ck_assert(ends(wait_with_priority, true, LOADED_MS));
 	/*
-	 * Were it never to sleep, the kernel would hold it back for 50 ms in
-	 * each second, and each round would last as long (sched_rt_runtime_us).
+	 * A waiter that never slept would keep the holder from running until
+	 * the kernel throttles real-time threads, which takes nearly a second
+	 * in each round (sched_rt_runtime_us).
 	 */
 	ck_assert_uint_lt(now_ms() - begin, ROUNDS * UINT64_C(500));
 }

@@ -150,7 +150,7 @@ START_TEST(with_use_next_the_first_access_is_the_use)
 	c.use_next = true;
 	h = start(c, 1);
 	sample(h, 0, BASE, true, 10);
-	/* Too early to invalidate what is no use yet. */
+	/* The use has not begun, so nothing is invalidated. */
 	trap(h, 2, BASE, true, 11);
 	ck_assert_int_eq(h->events, 0);
 	trap(h, 0, BASE, false, 20);
@@ -159,7 +159,7 @@ START_TEST(with_use_next_the_first_access_is_the_use)
 	ck_assert_int_eq(h->event.outcome, REUSE_REUSED);
 	ck_assert_int_eq(h->event.pairing, REUSE_WAR);
 	ck_assert_uint_eq(h->event.time, 5);
-	/* What never gets its first access is no use. */
+	/* Without its first access there is no use. */
 	sample(h, 0, BASE, true, 30);
 	reuse_finish(h->reuse, &h->thread[0]);
 	ck_assert_int_eq(h->events, 1);

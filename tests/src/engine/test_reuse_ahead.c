@@ -2,10 +2,10 @@
 /*
  * test_reuse_ahead - uses that are chosen before the thread makes them
  *
- * A thread sweeps over words, loads each and then stores to it. Interrupts
- * come where they come on a processor that waits for memory, always before the
- * same instruction. Of each word every second use is reused at once, the other
- * one after a sweep: the samples must say the same.
+ * A thread sweeps over words, loads each and then stores to it. As on a
+ * processor that waits for memory, interrupts always come before the same
+ * instruction. Every second use of a word is reused at once, the other after a
+ * sweep; the samples must show the same.
  */
 #include <check.h>
 #include <math.h>
@@ -161,7 +161,7 @@ START_TEST(half_of_the_uses_are_reused_at_once_wherever_interrupts_come)
 }
 END_TEST
 
-/* What the rule is for: else all would seem to be reused at once. */
+/* Without the rule all uses would seem to be reused at once. */
 START_TEST(the_next_access_to_the_place_is_not_what_was_chosen)
 {
 	run(false);

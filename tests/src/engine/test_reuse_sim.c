@@ -129,9 +129,9 @@ static int bin_of(enum reuse_outcome outcome, uint64_t time)
 }
 
 /*
- * The trace is one; moments of sampling and draws for slots differ. The mean
- * over the runs is compared with the truth by its own standard error: of some
- * hundred comparisons none should be 5 off by chance.
+ * All runs have the same trace; the sampled accesses and the draws for slots
+ * differ. The mean over the runs must be within 5 of its standard errors of the
+ * truth, which no comparison of some hundred misses by chance.
  */
 START_TEST(with_few_slots_every_use_counts_for_one_in_the_mean)
 {

@@ -20,7 +20,7 @@ static void setup(void)
 	slot = (struct slot){ .state = SLOT_FREE };
 }
 
-/* As a thread does that takes the slot. */
+/* A thread takes the slot. */
 static void take(void)
 {
 	spin_lock(&slot.lock);
@@ -29,7 +29,7 @@ static void take(void)
 	spin_unlock(&slot.lock);
 }
 
-/* As another thread does meanwhile. */
+/* Another thread changes the slot meanwhile. */
 static void change_meanwhile(uint32_t state)
 {
 	struct slot_turn other;

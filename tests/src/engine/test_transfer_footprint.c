@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_transfer_footprint - which chunks of a line are watched, and for what
+ * test_transfer_footprint - which chunks are watched, and how they are weighed
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static struct hand *start_chunks(uint64_t seed)
 	return start(c, seed);
 }
 
-/* What is watched of line @line, a bit each. */
+/* The watched chunks of line @line, a bit each. */
 static uint32_t watched(const struct hand *h, uint32_t line)
 {
 	uint32_t set = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_transfer_race - real threads, all at the same few lines
+ * test_transfer_race - real threads that access the same few lines
  */
 #include <pthread.h>
 #include <sched.h>
@@ -112,7 +112,7 @@ START_TEST(threads_that_race_keep_the_books_balanced)
 	for (int i = 0; i < RACERS; i++)
 		pthread_join(thread[i], NULL);
 	n = transfer_stats(r.transfer);
-	/* What was accepted is done with, displaced, or still watched. */
+	/* Each accepted sample is finished, displaced, or still watched. */
 	ck_assert_uint_ge(n.accepted, n.finished + n.displaced + n.arm_failed);
 	ck_assert_uint_le(n.accepted,
 			  n.finished + n.displaced + n.arm_failed + 2);

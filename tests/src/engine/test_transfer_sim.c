@@ -3,8 +3,8 @@
  * test_transfer_sim - the estimators against the exact directory
  *
  * Both see the same streams. A claim about a mean is judged by its standard
- * error over the seeds, and the error itself must be small, or the claim
- * would hold for anything. Seeds are fixed: what passes here passes always.
+ * error over the seeds; that error must be small too, or the claim would always
+ * hold. Seeds are fixed, so results do not change from run to run.
  *
  * plain only: the claims are about means over hundreds of millions of accesses.
  * The other tests of transfer take the same paths under AddressSanitizer.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_transfer_slots - which samples keep a slot and what they stand for, and
- * how a slot is armed and disarmed beside other threads
+ * test_transfer_slots - which samples keep a slot, with what weight, and how
+ * threads arm and disarm a slot at once
  */
 #include <errno.h>
 #include <math.h>
@@ -183,7 +183,7 @@ START_TEST(no_lock_is_held_while_a_chain_is_handed_over)
 	trap(h, 1, word(0, 0, ACCESS_STORE), 1);
 	ck_assert_uint_eq(stats(h).busy, 0);
 	ck_assert_uint_eq(stats(h).stale, 1);
-	/* What was handed over is as it was, what came meanwhile is armed. */
+	/* The chain has not changed, and the new sample is armed. */
 	ck_assert_uint_eq(h->chain.n, 1);
 	ck_assert_uint_eq(h->event[0].from, 0);
 	ck_assert_uint_eq(h->event[0].to, 1);

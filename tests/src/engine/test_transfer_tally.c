@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_transfer_tally - sums, variances and intervals of what samples bring
+ * test_transfer_tally - sums, variances and intervals of the samples' credits
  */
 #include <math.h>
 

@@ -2,8 +2,8 @@
 /*
  * transfer_hand - an estimator that is driven by hand
  *
- * A watch that only writes down what it is asked, a sink that keeps the last
- * chain, and samples and traps one by one.
+ * A watch that records its calls, a sink that keeps the last chain, and samples
+ * and traps one by one.
  */
 #ifndef COMDET_TESTS_SRC_ENGINE_TRANSFER_HAND_H
 #define COMDET_TESTS_SRC_ENGINE_TRANSFER_HAND_H

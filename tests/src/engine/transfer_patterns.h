@@ -2,9 +2,9 @@
 /*
  * transfer_patterns - programs for the simulated machine, one access at a time
  *
- * The first table holds what the estimators were designed on, the second what
- * they were not. Where a pattern takes a number or a fraction the table says
- * what it means. A thread that has nothing to do makes private accesses.
+ * The first table has the patterns that the estimators were designed with, the
+ * second has others. The table says what the number or the fraction of a
+ * pattern means. A thread without work makes private accesses.
  */
 #ifndef COMDET_TESTS_SRC_ENGINE_TRANSFER_PATTERNS_H
 #define COMDET_TESTS_SRC_ENGINE_TRANSFER_PATTERNS_H

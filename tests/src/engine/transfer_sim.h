@@ -2,10 +2,10 @@
 /*
  * transfer_sim - a machine of many threads that counts and estimates at once
  *
- * Each step one thread makes one access that a pattern invents. The access
- * goes through the exact directory, traps in every estimator that watches it,
- * and may be sampled. The exact directory is the truth about the very stream
- * that the estimators see. Everything follows from the seed.
+ * In each step one thread makes one access that a pattern generates. The access
+ * goes through the exact directory, traps in each estimator that watches it,
+ * and may be sampled. So the exact directory gives the truth about the stream
+ * that the estimators see. The seed determines everything.
  */
 #ifndef COMDET_TESTS_SRC_ENGINE_TRANSFER_SIM_H
 #define COMDET_TESTS_SRC_ENGINE_TRANSFER_SIM_H

@@ -2,7 +2,7 @@
 /*
  * exact_hand - an exact directory, and streams of accesses through it
  *
- * A stream is kept as what its accesses are to single lines, for oracles.
+ * A stream is also kept as accesses to single lines, for oracles.
  */
 #ifndef COMDET_TESTS_SRC_EXACT_EXACT_HAND_H
 #define COMDET_TESTS_SRC_EXACT_EXACT_HAND_H
@@ -43,7 +43,7 @@ static inline struct exact_config config(uint32_t threads,
 	};
 }
 
-/* A directory and its threads, all gone with the forked test. */
+/* A directory and its threads; the test's process frees them by its end. */
 static inline struct exact *directory(const struct exact_config *c,
 				      struct exact_thread *thread)
 {

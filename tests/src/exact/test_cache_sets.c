@@ -2,9 +2,9 @@
 /*
  * test_cache_sets - simulated caches against a simulation of another kind
  *
- * The oracle keeps for each line when it was last used in each cache. A cache
- * misses a line where as many other lines of its set as it has ways have been
- * used since, which says the same of LRU in other words.
+ * The oracle keeps the time at which each cache last used each line. An LRU
+ * cache misses a line if at least as many other lines of the set were used
+ * since as the set has ways.
  */
 #include <check.h>
 #include <pthread.h>
@@ -225,7 +225,7 @@ START_TEST(misses_are_counted_by_instruction)
 	ck_assert_uint_le(made, CACHE_SETS_SITES);
 	ck_assert_uint_eq(misses(&m, 0, false) + misses(&m, 0, true),
 			  2 * CACHE_SETS_SITES);
-	/* A hit is nobody's, a miss again not new. */
+	/* A hit has no site; a second miss has no new one. */
 	ck_assert_ptr_nonnull(
 		cache_sets_access(m.sets, m.thread[1], 5, 3, false, false));
 	ck_assert_ptr_null(

@@ -2,8 +2,8 @@
 /*
  * test_exact - the directory against the definitions, applied by brute force
  *
- * The oracle of transfers keeps the whole stream and, for every access, looks
- * back for the last store and forward for the rest of the stay.
+ * The oracle of transfers keeps the whole stream. For each access it looks back
+ * for the last store and forward to the end of the visit.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -2,10 +2,10 @@
 /*
  * test_exact_quick - the exact directory's way round its lock
  *
- * That its results are right is for test_exact to say, whose streams go both
- * ways. Here: which accesses are quick, and that threads which go both ways at
- * once lose nothing. What must hold whatever their order is that a cache loses
- * a copy as often as it gains one, but for the copies at the end.
+ * test_exact checks the results, with streams that use both ways. This file
+ * checks which accesses are quick, and that threads which use both ways at once
+ * lose nothing: in any order, a cache loses a copy as often as it gains one,
+ * except for the copies that it has at the end.
  */
 #include <check.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_reuse_stack - stack distances against a list that is searched
+ * test_lru_stack - stack distances against a list that is searched
  */
 #include <check.h>
 #include <math.h>
@@ -87,7 +87,7 @@ START_TEST(distances_are_those_of_a_list)
 
 		if (distance != list_access(&list, line))
 			ck_abort_msg("access %lu: %lu", i, distance);
-		/* What the caller keeps of a line stays with it. */
+		/* The caller's fields stay with their line. */
 		if (!l || l->key != line + 1 ||
 		    l->bytes != (distance == LRU_STACK_COLD ? 0 : ~line))
 			ck_abort_msg("access %lu: another line's", i);

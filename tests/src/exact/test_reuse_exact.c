@@ -2,8 +2,8 @@
 /*
  * test_reuse_exact - exact reuse times and stack distances, against an oracle
  *
- * The oracle reads the trace back from each access to its stream's last one to
- * the line, and counts the distinct lines in between.
+ * From each access the oracle reads the trace back to the stream's last access
+ * to the line, and counts the distinct lines in between.
  */
 #include <check.h>
 #include <pthread.h>
@@ -85,7 +85,7 @@ static uint64_t distinct(const struct trace *t, uint32_t from, uint32_t to,
 	return n;
 }
 
-/* What an access to @line is, looking back. */
+/* How an access to @line is counted, looking back. */
 static void expect_back(const struct trace *t, uint32_t at, uint64_t line,
 			bool domain, struct reuse_exact_counts *c)
 {
@@ -138,7 +138,7 @@ static void expect_back(const struct trace *t, uint32_t at, uint64_t line,
 	}
 }
 
-/* Has another thread stored to @line since the thread last accessed it? */
+/* True if another thread has stored to @line since this one accessed it. */
 static bool was_taken(const struct trace *t, uint32_t at, uint64_t line)
 {
 	bool stored = false;
@@ -155,7 +155,7 @@ static bool was_taken(const struct trace *t, uint32_t at, uint64_t line)
 	return false;
 }
 
-/* A use that its stream does not come back to. */
+/* A use without a next access in its stream. */
 static void expect_ahead(const struct trace *t, uint32_t at, uint64_t line,
 			 bool domain, struct reuse_exact_counts *c)
 {

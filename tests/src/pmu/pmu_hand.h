@@ -2,7 +2,7 @@
 /*
  * pmu_hand - a thread with hardware events on the fake kernel
  *
- * It executes a known mix of ops, so that every number has its truth.
+ * It executes a known mix of ops, so the truth of every number is known.
  */
 #ifndef COMDET_TESTS_SRC_PMU_PMU_HAND_H
 #define COMDET_TESTS_SRC_PMU_PMU_HAND_H
@@ -20,7 +20,7 @@ enum {
 	LINES = 16,
 };
 
-/* What came out of the code under test. */
+/* Results of the code under test. */
 struct seen {
 	uint64_t samples, loads, stores, both, locked;
 	uint64_t by_line[LINES];

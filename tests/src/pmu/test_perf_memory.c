@@ -168,7 +168,7 @@ static const struct {
 } ops[] = {
 	/* neither load nor store */
 	{ ZEN4, &zen4, 0, BIT(17), -ENODATA, 0, 0, 0, 0, 0 },
-	/* a load that hits, latency is nobody's */
+	/* a load that hits has no latency */
 	{ ZEN4, &zen4, 0, BIT(0) | BIT(17) | WIDTH(4) | LATENCY(9), 0,
 	  ACCESS_LOAD, 8, 0, 0, DATA_SOURCE_L1 },
 	/* widths */

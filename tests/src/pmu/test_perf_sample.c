@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_perf_sample - records of every layout against what was put into them
+ * test_perf_sample - records of every layout against the fields put into them
  */
 #include <check.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_pmu_plan - what is opened on which machine, and what is said where
- * nothing can be
+ * test_pmu_plan - which events are opened on each machine, and the advice where
+ * none can be opened
  */
 #include <check.h>
 #include <errno.h>
@@ -270,7 +270,7 @@ START_TEST(a_pmu_without_precise_events_is_not_opened)
 }
 END_TEST
 
-/* Each thing that perf_event_open may say, and a word of the advice. */
+/* Each error of perf_event_open, and a word of the advice for it. */
 static const struct {
 	int error;
 	const char *name, *advice;

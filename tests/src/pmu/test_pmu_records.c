@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_pmu_records - what a ring holds besides good samples
+ * test_pmu_records - records in a ring other than good samples
  *
  * Records that wrap, that are lost, throttled, inexact or damaged.
  */

@@ -2,11 +2,10 @@
 /*
  * test_pmu_reuse - reuse times from the samples of hardware events
  *
- * Threads run on the fake kernel. What its PEBS and IBS samples say goes to
- * engine/reuse_thread_regs.h, whose registers are four here as everywhere;
- * times are what its counters say. The truth is kept beside: of every access of
- * each thread, how many of its accesses ago it made the last one to the same
- * word.
+ * Threads run on the fake kernel. Its PEBS and IBS samples go to
+ * engine/reuse_thread_regs.h with four registers; its counters give the times.
+ * The truth is kept beside: for each access of a thread, how many of its
+ * accesses ago it made the last one to the same word.
  */
 #include <check.h>
 #include <math.h>

@@ -2,12 +2,11 @@
 /*
  * test_pmu_transfers - transfers estimated from the samples of hardware events
  *
- * Threads of a generated interleaving run on the fake kernel. What its PEBS and
- * IBS samples say goes to the estimator of transfers (engine/transfer.h), which
- * watches whole lines without delay; the exact directory (exact/directory.h)
- * sees every access and is the truth. Twelve runs of each machine: the
- * intervals of 95 % cover what they should, and all runs together are without
- * bias.
+ * Threads of a generated interleaving run on the fake kernel. Its PEBS and IBS
+ * samples go to the estimator of transfers (engine/transfer.h), which watches
+ * whole lines without delay. The exact directory (exact/directory.h) sees every
+ * access and gives the truth. In twelve runs of each machine the 95 % intervals
+ * must cover the truth often enough, and the sum of all runs must have no bias.
  */
 #include <check.h>
 #include <math.h>
@@ -238,7 +237,7 @@ static void check(const struct result *r, const char *what)
 	ck_assert_msg(fabs(r->estimate - r->truth) <= 3 * sqrt(r->variance),
 		      "%s: %.0f estimated, %.0f in truth, sigma %.0f", what,
 		      r->estimate, r->truth, sqrt(r->variance));
-	/* Enough was seen for that to say something. */
+	/* Enough transfers were seen for the intervals to mean something. */
 	ck_assert_msg(sqrt(r->variance) < 0.1 * r->truth, "%s: sigma %.3f",
 		      what, sqrt(r->variance) / r->truth);
 	ck_assert_msg(r->covered >= COVERED_MIN, "%s: %d of %d covered", what,

@@ -159,7 +159,7 @@ static inline bool check_reuse(const struct cdp_reuse *u)
 	       u->weight > 0;
 }
 
-/* The second opinion on a record, from the format's definition. */
+/* True if a record is valid, by the format's definition. */
 static inline void check_record(enum cdp_section section, const void *record)
 {
 	const struct cdp_thread *t = record;
@@ -228,7 +228,7 @@ static inline int walk_record(void *ctx, const void *record)
 	return 0;
 }
 
-/* Read everything; the number of records, or the error. */
+/* Read everything. Returns the number of records, or the error. */
 static inline int read_all(uint64_t *bad)
 {
 	struct walk w = { 0 };

@@ -2,9 +2,9 @@
 /*
  * test_cdp_damage - files that are truncated, damaged or hostile
  *
- * Whatever the bytes: no crash (run it under AddressSanitizer and UBSan too),
- * one of the documented errors or at most the records that were written, and
- * none whose strings do not end or whose enumerations are out of range.
+ * For any bytes the reader must not crash (run this under AddressSanitizer and
+ * UBSan too). It returns a documented error or at most the records that were
+ * written, and no record with an unended string or an enumeration out of range.
  */
 #include <time.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_directory_store - who gets which number, and what the file has of a
- * directory
+ * test_directory_store - the numbers of threads, and the records of a directory
  *
- * What was stored is read back and held against the directory itself.
+ * The records are read back and compared with the directory itself.
  */
 #include "tests/sandbox.h"
 #include "src/store/cdp_read.h"

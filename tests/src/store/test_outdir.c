@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_outdir - who gets which directory, and what is never touched
+ * test_outdir - which directory a run gets, and which are never touched
  */
 #include <sys/resource.h>
 

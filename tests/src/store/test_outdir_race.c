@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_outdir_race - runs that start at once, and those that are killed
+ * test_outdir_race - runs that start at once, and runs that are killed
  */
 #include <signal.h>
 #include <sys/wait.h>

@@ -2,8 +2,8 @@
 /*
  * test_pair_table - the tallies in the file against a list of all detections
  *
- * The oracle is that list: it is folded by plain comparison of all fields and
- * must agree with the records that a reader finds.
+ * The list is the oracle. Folded by comparison of all fields, it must agree
+ * with the records that a reader finds.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -372,7 +372,7 @@ static uint32_t longest_run(const struct store_index *x)
 	return longest;
 }
 
-/* A search goes through a run; half full, one of 200 comes by no chance. */
+/* A search walks a run of slots; in a half full table none is 200 long. */
 START_TEST(keys_that_were_chosen_to_meet_do_not)
 {
 	struct core_table t = { .writer.section = CDP_CORES };

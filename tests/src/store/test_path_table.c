@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_path_table - each path is kept once, by whichever thread it comes
+ * test_path_table - each path is kept once, whichever thread adds it
  */
 #include <check.h>
 #include <pthread.h>

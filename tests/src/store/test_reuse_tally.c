@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_reuse_tally - what is counted in the file is what came
+ * test_reuse_tally - the file counts exactly the uses that were added
  */
 #include <check.h>
 #include <errno.h>

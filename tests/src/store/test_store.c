@@ -227,7 +227,7 @@ START_TEST(a_disk_that_fills_up_ends_the_pages_and_keeps_the_file)
 	for (int i = 0; i < 100; i++)
 		ck_assert_ptr_null(store_record(&store, &w));
 	ck_assert_uint_eq(records(CDP_PAIRS), n);
-	/* What is refused is not handed out: it can be had later. */
+	/* A page that is refused can be handed out later. */
 	ck_assert_uint_eq(store.header->pages,
 			  STORE_FIRST_BYTES / CDP_PAGE_BYTES);
 }
@@ -290,7 +290,7 @@ static int mark_seen(void *ctx, const void *record)
 	return 0;
 }
 
-/* Where fallocate is lacking, zeros must not fall on another's records. */
+/* Without fallocate, zeros must not overwrite records of other threads. */
 START_TEST(racing_threads_get_a_page_each)
 {
 	static const int denied[] = { 0, EOPNOTSUPP, ENOSYS, EPERM };
@@ -316,7 +316,7 @@ START_TEST(racing_threads_get_a_page_each)
 }
 END_TEST
 
-/* What is above the limit is given back even when threads race for it. */
+/* Pages above the limit are given back even if threads race for them. */
 static void *take_all(void *arg)
 {
 	*(uint64_t *)arg = take_pages();

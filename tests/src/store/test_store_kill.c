@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_store_kill - what SIGKILL leaves, and what a reader sees meanwhile
+ * test_store_kill - the file after SIGKILL, and as a reader sees it meanwhile
  *
  * A child tallies from several threads and reports through a pipe how many
  * detections each thread has committed, after each. The parent kills it at a
- * random moment and reads the file: it must hold at least what was reported
- * (at most one more a thread, whose report was not sent yet), and every record
- * must be one that was made, whole.
+ * random moment and reads the file. It must hold all detections that were
+ * reported, at most one more for each thread (not reported yet), and only
+ * complete records that were made.
  *
  * Random moments seldom fall between two stores of one record. So a second
  * writer is single-stepped, and the file is read after each instruction.
@@ -108,7 +108,7 @@ static void child(void)
 	tally(0);
 }
 
-/* In the stepped writer: tallies made, in memory that both see. */
+/* Tallies that the stepped writer has made, in shared memory. */
 struct steps {
 	uint32_t pairs, cores;
 };
