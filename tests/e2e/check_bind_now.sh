@@ -8,6 +8,8 @@
 # the linker's locks and its use of the stack are not to be met. All of them
 # are bound when they are loaded. As a control, a program and a library that
 # are bound lazily must be found.
+#
+# covers: preload/instr/runtime
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

@@ -4,6 +4,8 @@
 # check_emu_record - record starts QEMU, or says why not
 #
 #	check_emu_record.sh [CLAIM]
+#
+# covers: preload/emu preload/common analysis/record
 
 . "$(dirname "$0")/e2e.sh"
 

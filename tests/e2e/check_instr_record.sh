@@ -4,6 +4,8 @@
 # check_instr_record - what record makes of programs with and without hooks
 #
 #	check_instr_record.sh [CLAIM]
+#
+# covers: preload/instr
 
 . "$(dirname "$0")/e2e.sh"
 

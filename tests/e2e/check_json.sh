@@ -8,6 +8,8 @@
 # agree with each other, what is referred to exists, and what was not measured
 # is absent. Every name is in the documentation. A report with one value
 # changed must be refused, so that the checks are seen to check.
+#
+# covers: src preload analysis src/maps preload/start preload/sources
 
 . "$(dirname "$0")/e2e.sh"
 cd "$WORK" || exit 1

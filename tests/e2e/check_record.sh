@@ -8,6 +8,7 @@
 # and the output directory is where it says.
 #
 # serial: it sends signals a fixed time after a program began
+# covers: preload/hooks preload/signal preload/start analysis/record analysis/cmd
 
 . "$(dirname "$0")/e2e.sh"
 cd "$WORK" || exit 1

@@ -134,6 +134,7 @@ serial_tests_run_alone_and_last()
 
 	rm -f busy log
 	script a.sh "# serial: it measures time" "$alone" 'echo a >>log'
+# covers: tests
 	script b.sh "# serial: it measures time" "$alone" 'echo b >>log'
 	script c.sh 'touch busy; sleep 0.3; rm busy; echo c >>log'
 	run 0 --jobs 3 ./a.sh ./b.sh ./c.sh
@@ -174,7 +175,34 @@ the_longest_test_starts_first()
 		fail "times are not kept: $(cat build/tests.times)"
 }
 
-run_claims "${1-}" checks_are_counted_and_the_last_line_is_the_sum \
+# The quick check chooses by folder and name.
+each_source_has_a_quick_test()
+{
+	local untested chosen
+
+	untested=$("$TOP/tests/quick" --untested) || fail 'tests/quick'
+	[ -z "$untested" ] || fail "no quick test of $untested"
+	chosen=$("$TOP/tests/quick" --list src/engine/board.c)
+	[ "${chosen%%$'\n'*}" = tests/src/engine/test_board ] ||
+		fail "the first test of board.c is not its own: $chosen"
+}
+
+make_help_has_each_target()
+{
+	local help target
+
+	help=$(make -s -C "$TOP" help) || fail 'make help'
+	for target in $(sed -nE 's/^\.PHONY: ([^$]*)$/\1/p' "$TOP/Makefile") \
+		check check-unit check-asan check-tsan check-scripts; do
+		case $target in
+		all | help | test-programs) continue ;;
+		esac
+		grep -qwE -- "$target" <<<"$help" || fail "no $target"
+	done
+}
+
+run_claims "${1-}" each_source_has_a_quick_test make_help_has_each_target \
+	checks_are_counted_and_the_last_line_is_the_sum \
 	failures_are_counted_and_shown_in_full \
 	a_test_that_exceeds_the_limit_is_killed_with_its_group \
 	what_a_test_leaves_running_is_killed tests_run_side_by_side \
