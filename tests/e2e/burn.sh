@@ -12,7 +12,7 @@ quiet()
 }
 trap quiet EXIT
 
-# As many as there are processors, and no longer than the script.
+# One busy process a processor. They end with the script.
 burn()
 {
 	local i

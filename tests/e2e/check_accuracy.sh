@@ -1,17 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_accuracy - the short form of reusetrack accuracy, and its promises
+# check_accuracy - the short form of reusetrack accuracy keeps its promises
 #
-# The exact counts, which are the truth of every row, are held to a program
-# that counts by itself how often its line changes hands.
+# Every row compares an estimate with exact counts. The first claim compares the
+# exact counts with a program that counts itself how often its line changes
+# hands.
 
 . "$(dirname "$0")/e2e.sh"
 
 command -v qemu-x86_64 >/dev/null ||
 	skip 'qemu-x86_64 is missing: install the package qemu-user'
 
-# An exchange returns whose store was there before.
+# An exchange returns the word of the thread that stored last, so a thread sees
+# when another one had the line in between.
 exact_counts_are_what_the_program_saw()
 {
 	rm -rf "$WORK/out"
@@ -28,13 +30,14 @@ exact_counts_are_what_the_program_saw()
 	told = sum(l["all"] for l in lines
 	           if int(l["line"], 16) == int(seen["words"][0]["line"], 16))
 	print("the program saw %d, exact counted %d" % (saw, told))
-	# Where a turn is taken away two threads run at once for a moment, and
-	# the calls may come in another order than the accesses.
+	# When a turn ends early, two threads run at once for a moment, and the
+	# plugin may be called in another order than the accesses happen.
 	sys.exit(not (saw > 10000 and abs(told - saw) <= 0.01 * saw))
 	PYTHON
 }
 
-# Other programs take the processors away; a thread must not run on meanwhile.
+# Other programs take the processors away. The thread that has the turn must
+# still give it up on time.
 turns_stay_short_on_a_busy_machine()
 {
 	local busy=() i saw
@@ -50,7 +53,8 @@ turns_stay_short_on_a_busy_machine()
 	kill "${busy[@]}"
 	wait "${busy[@]}" 2>/dev/null
 	[ "$i" != failed ] || fail "$(cat "$WORK/err")"
-	# An iteration is three accesses: 100,000 turns, a change of hands each.
+	# An iteration makes three accesses, a turn lasts 30: there are 100,000
+	# turns, and the line changes hands in each.
 	saw=$(ask "$WORK/seen" 'sum(t["received"] for t in r["threads"])')
 	echo "busy machine: $saw of 100000 turns"
 	[ "$saw" -ge 20000 ] || fail 'turns are longer than asked for'
@@ -96,7 +100,7 @@ short_form_passes_in_the_promised_form()
 	PYTHON
 }
 
-# One run is missing; the others are not made again.
+# Without one of the kept runs, --resume repeats that run and no other.
 what_is_resumed_tells_the_same()
 {
 	rm -r "$WORK/kept/point-to-point-2"
@@ -108,12 +112,12 @@ what_is_resumed_tells_the_same()
 	python3 - "$WORK/rows" "$WORK/again" <<-'PYTHON' || fail 'resumed'
 	import json, sys
 	a, b = (json.load(open(f))["rows"] for f in sys.argv[1:])
-	# Only the last run, which is the last row, may differ.
+	# Only the row of the repeated run, the last one, may differ.
 	sys.exit(a[:-1] != b[:-1] or a[-1]["case"] != b[-1]["case"])
 	PYTHON
 }
 
-# What compares runs is not shown without all of them.
+# A row that compares runs is shown only if all of them are there.
 what_is_left_out_for_want_of_time_is_said()
 {
 	rm -r "$WORK/kept/point-to-point-1" "$WORK/kept/read-write-0"
@@ -130,7 +134,7 @@ what_is_left_out_for_want_of_time_is_said()
 	PYTHON
 }
 
-# The tool with a microbenchmark that fails.
+# A copy of the tool finds a microbenchmark that fails.
 what_cannot_run_fails()
 {
 	mkdir -p "$WORK/bin/microbench"

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_bias - sampled against true mix of accesses, on loops of known mix
+# check_bias - the sampled mix of accesses is the true mix
 #
-# The uniform half of the samples of each of ten loops: total variation
-# distance from the mix that the loop has by construction at most 3 %, on at
-# least 3,000 samples; execution breakpoints and watchpoints at most 0.3 a
-# sample on average over the loops. An eleventh loop, whose body is longer than
-# a window can be, is shown and not held to the limit.
+# microbench/mix has loops whose mix of accesses is known. For ten of them the
+# uniform samples, at least 3,000, may differ from that mix by a total variation
+# distance of 3 %. Over all loops a sample may take at most 0.3 traps of
+# execution breakpoints and watchpoints. An eleventh loop has a body that is
+# longer than a window can be: its distance is printed and has no limit.
 
 . "$(dirname "$0")/e2e.sh"
 mix=$B/microbench/mix
 loops=$("$mix" --list | awk '{ print $1 }')
 [ "$(echo "$loops" | wc -l)" -ge 10 ] || fail "fewer than ten loops"
 
-# uniform LOOP - how many uniform samples there are
+# uniform LOOP - print the number of its uniform samples
 uniform()
 {
 	ask "$WORK/$1.json" 'sum(t["samples"]["uniform"] for t in r["threads"])'
@@ -69,7 +69,7 @@ for loop in loops:
                 break
         else:
             other += 1
-    # Outside the loop: start-up and the loop's rare bookkeeping.
+    # The other samples are of start-up and of the loop's rare bookkeeping.
     total = n + other
     tv = (sum(abs(hits[r[0]] / max(total, 1) - r[3]) for r in regions) +
           other / max(total, 1)) / 2

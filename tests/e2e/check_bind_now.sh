@@ -3,11 +3,11 @@
 #
 # check_bind_now - no symbol is looked up while a program runs
 #
-# What a microbenchmark accesses is counted by hand, and threads that meet in
-# the dynamic linker access more. Our libraries run in signal handlers, where
-# the linker's locks and its use of the stack are not to be met. All of them
-# are bound when they are loaded. As a control, a program and a library that
-# are bound lazily must be found.
+# The accesses of a microbenchmark are counted by hand, and lazy binding would
+# add shared accesses of the dynamic linker to them. Our libraries run in signal
+# handlers, where the linker's locks and its need of stack would be dangerous.
+# So all of them must be bound when they are loaded. As a control, the check
+# must find a program and a library that are bound lazily.
 #
 # covers: preload/instr/runtime
 

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_cache_sets - caches with sets, simulated with the program
+# check_cache_sets - set-associative caches simulated while a program runs
 #
-# Whole programs, against cachegrind with the same caches. The caches are small,
-# so that a product of small matrices has conflicts.
+# The misses of whole programs are compared with those that cachegrind finds in
+# the same caches. The caches are so small that a product of small matrices has
+# conflicts.
 
 . "$(dirname "$0")/e2e.sh"
 
@@ -17,7 +18,7 @@ command -v qemu-x86_64 >/dev/null ||
 	skip 'qemu-x86_64 is missing: install the package qemu-user'
 [ -x "$WALKS" ] || fail 'guest_walks is missing: make tests'
 
-# simulate CACHES COMMAND... - into $WORK/out and, as JSON, $WORK/json
+# simulate CACHES COMMAND... - record into $WORK/out, report into $WORK/json
 simulate()
 {
 	local caches=$1
@@ -30,7 +31,7 @@ simulate()
 	json "$WORK/out" "$WORK/json"
 }
 
-# missed CACHE - "loads stores" that missed in the last simulation
+# missed CACHE - print how many "loads stores" missed in the last simulation
 missed()
 {
 	ask "$WORK/json" '" ".join(str(c[k]["misses"]) for c in
@@ -38,8 +39,8 @@ missed()
 		for k in ("loads", "stores"))'
 }
 
-# by_cachegrind COMMAND... - references and misses of loads and stores:
-# "D loads, D stores, D1 loads, D1 stores, LL loads, LL stores"
+# by_cachegrind COMMAND... - print cachegrind's counts: all loads and stores,
+# those that missed in D1, those that missed in LL
 by_cachegrind()
 {
 	valgrind --tool=cachegrind --cache-sim=yes --I1=8192,4,64 \
@@ -53,8 +54,8 @@ by_cachegrind()
 		}'
 }
 
-# agree NAME "FOUND FOUND" "SIMULATED SIMULATED" - loads, stores; the loader does
-# a little more under valgrind
+# agree NAME "LOADS STORES" "LOADS STORES" - compare ours with cachegrind's. The
+# loader does a little more under valgrind.
 agree()
 {
 	echo "$2 $3" | awk '{
@@ -111,7 +112,7 @@ padded_rows_have_no_conflicts()
 	fi
 }
 
-# One thread stores to 64 lines, the other loads them, 300 times.
+# 300 times, one thread stores to 64 lines and the other loads them.
 what_another_thread_stored_misses_in_own_caches_alone()
 {
 	local loads shared
@@ -146,7 +147,7 @@ threads_that_run_when_another_executes_are_written()
 	done
 }
 
-# As the kernel describes them: "KIBIBYTES WAYS " of each cache of data, the
+# Print "KIBIBYTES WAYS " of each data cache that the kernel describes, the
 # nearest first.
 caches_of_this_machine()
 {
@@ -177,7 +178,7 @@ this_machines_caches_are_simulated_unasked()
 	found=$(ask "$WORK/json" '" ".join(str(c["bytes"] // 1024) + " " + str(c["ways"])
 		for c in r["simulated_caches"]["caches"])')
 	[ "$found " = "$wanted" ] && return
-	# What is left out is told.
+	# The report names the caches that it leaves out.
 	grep -q "this machine's L[0-9].* cannot be simulated" "$WORK/errors" ||
 		fail "simulated $found, not $wanted"
 	[ "${wanted#"$found "}" != "$wanted" ] ||
@@ -197,7 +198,7 @@ caches_that_cannot_be_are_refused()
 	[ ! -e "$WORK/none" ] || fail 'it recorded'
 }
 
-# The last: without valgrind it ends the script.
+# This claim comes last, because it ends the script if valgrind is missing.
 run_claims "${1:-}" conflicts_are_told_with_their_line \
 	padded_rows_have_no_conflicts \
 	what_another_thread_stored_misses_in_own_caches_alone \

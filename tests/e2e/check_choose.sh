@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_choose - chosen accesses against loops of known mix
+# check_choose - the accesses that choose.h chooses have the true mix
 #
-# Stops each loop of microbench/mix at random moments and lets choose.h choose
-# (help_bias.c). Of at least 3,000 uniform samples a loop, the total variation
-# distance to the true mix, loads and stores apart, must be at most 3 %; there
-# may be at most 0.3 breakpoints a sample over the loops, and none lost.
+# help_bias stops each loop of microbench/mix at random moments and lets
+# choose.h choose an access. Of each loop it takes at least 3,000 uniform
+# samples. Their total variation distance from the true mix, with loads and
+# stores told apart, must be at most 3 %. Over all loops a sample may take 0.3
+# breakpoints, and no sample may be lost.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_clock_reuse - reuse times by the clock, against a program that takes
-# its own
+# check_clock_reuse - reuse times by the clock agree with the program's own
 #
-# help_reuse_time sweeps over words and says how long a sweep takes, by its own
-# CPU clock. Whatever else runs on the machine, both see the same sweeps.
+# help_reuse_time sweeps over words and prints how long a sweep takes by its own
+# CPU clock. Other programs on the machine do not matter, because both measure
+# the same sweeps.
 
 . "$(dirname "$0")/e2e.sh"
 HELP=$B/tests/programs/help_reuse_time
@@ -14,10 +14,10 @@ debug_registers || skip 'no debug registers here'
 uname -r | awk -F. '{ exit !($1 > 5 || ($1 == 5 && $2 >= 19)) }' ||
 	skip 'kernels before 5.19 have no signals that come in time'
 
-# judge WHAT TIMES FILE - the median within the program's own quartiles
+# judge WHAT TIMES FILE - the median lies within the program's own quartiles
 #
-# Those are widened by a tenth, by what the profile says it cannot tell apart,
-# and by four standard errors of the share of uses on either side.
+# The quartiles are widened by a tenth and by the resolution that the profile
+# states; the shares of uses beyond them by four standard errors.
 judge()
 {
 	python3 - "$@" <<-'EOF2' || fail "$1: see above"
@@ -38,7 +38,7 @@ judge()
 	n = s['samples']
 	if n < 100:
 	    bad.append(f'{n} uses')
-	# Of the reuses of words: the sweep's own site.
+	# The sweep loads its words at one site: use and reuse are there.
 	pairs = [p for p in s['pairs'] if p['use'] == p['reuse']]
 	total = s['weight']
 	error = 4 * (sum(b['weight'] for b in s['bins']) / n / total * .25) ** .5
@@ -79,7 +79,7 @@ times_are_those_that_the_program_takes()
 	done
 }
 
-# Each sweep waits for 3 ms: far longer than it runs.
+# Each sweep sleeps for 3 ms, far longer than it runs.
 time_asleep_is_none()
 {
 	local times
@@ -108,7 +108,7 @@ the_report_says_that_it_is_estimated()
 		fail "predict: $(cat "$WORK/said" "$WORK/err")"
 }
 
-# refused WORDS VARIABLE... - one line says why, and the program runs
+# refused WORDS VARIABLE... - the program runs, and one line has WORDS
 refused()
 {
 	local words=$1 times
@@ -133,7 +133,7 @@ what_cannot_be_is_said_in_one_line()
 		COMDET_DELIVERY=rtsig
 }
 
-# Where the array of help_deep_stack was our own handler's frames come to lie.
+# Our handler's frames lie where the array of help_deep_stack was before.
 a_handler_that_meets_a_watch_goes_on()
 {
 	local plain profiled
@@ -146,7 +146,7 @@ a_handler_that_meets_a_watch_goes_on()
 	[ "$plain" = "$profiled" ] || fail "$profiled, not $plain"
 }
 
-# More threads than there are sets of registers: uses are lost, and counted.
+# With more threads than sets of registers, some uses are lost and counted.
 many_threads_take_turns_with_the_registers()
 {
 	COMDET_MODE=reuse COMDET_SOURCE=clock \
@@ -156,7 +156,7 @@ many_threads_take_turns_with_the_registers()
 	json "$WORK/out" "$WORK/json"
 	holds "$WORK/json" 'sum(t["count"] for t in r["threads"]) == 81' \
 		'every thread in the report'
-	# What is still watched at the end, and what is lost, are the rest.
+	# The weights lack the uses that were lost or still watched at the end.
 	holds "$WORK/json" 'sum(x["weight"] for x in r["reuse"]
 		if "thread" not in x) <= sum(t["samples"]["uniform"]
 		for t in r["threads"])' 'weights'
@@ -166,7 +166,8 @@ many_threads_take_turns_with_the_registers()
 	[ ! -s "$WORK/err" ] || fail "short threads: $(cat "$WORK/err")"
 }
 
-# errno, and the thread's control block where its address is found.
+# The program watches errno and the place in the thread's control block that
+# holds its address. Our handler uses both.
 what_the_handler_uses_too_does_not_stop_the_program()
 {
 	local process=$B/tests/programs/instr/process.plain

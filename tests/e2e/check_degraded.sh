@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_degraded - what is missing is done without, and said
+# check_degraded - the preload does without what is missing, and says so
 #
-# No debug registers, no perf_events, no timers either, no room on disk, an
-# out/ that cannot be made: the program's output and status never change, the
-# report or one line on stderr names what is weaker or why nothing was
-# measured, and doctor says the same.
+# Debug registers, perf_events, timers, room on disk or a place for out/ are
+# missing. The program's output and status never change. The report names what
+# is weaker, or one line on stderr says why nothing was measured, and doctor
+# says the same.
 #
 # serial: it counts what two threads do at the same time
 
@@ -17,13 +17,13 @@ run="$words --distance 8 --width 8 --iterations 300000000 --seed 1"
 
 $run >"$WORK/plain" 2>&1 || fail "words without the library: status $?"
 
-# constant FILE - without what differs from run to run
+# constant FILE - print it without addresses and thread ids
 constant()
 {
 	sed -E 's/0x[0-9a-f]+/ADDRESS/g; s/tid [0-9]+/TID/g' "$1"
 }
 
-# under PREFIX... - run words with a prefix command inside the preload
+# under PREFIX... - run `PREFIX words` under the preload
 under()
 {
 	rm -rf "$WORK/out"
@@ -49,7 +49,7 @@ one_line()
 		fail "$1: stderr says $(cat "$WORK/stderr")"
 }
 
-# report TEXT WORDS - the text report names WORDS
+# says TEXT WORDS - the text report has WORDS
 says()
 {
 	"$TOOL" report "$WORK/out" >"$WORK/report" 2>&1 ||
@@ -65,7 +65,8 @@ COMDET_REGISTERS=0 under
 quiet "--registers 0"
 says "--registers 0" "debug registers.*(switched off|--registers 0)"
 
-# As on kernels before 5.19: timers, and watchpoints by queued signals.
+# Kernels before 5.19 lack synchronous signals: the preload takes timers, and
+# watchpoints send queued signals.
 for _ in 1 2 3 4 5; do # a run has few traps where the machine is busy
 	COMDET_DELIVERY=rtsig under
 	quiet "queued signals"

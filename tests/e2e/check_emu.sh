@@ -3,8 +3,8 @@
 #
 # check_emu - the source emu: counts, samples, behaviour
 #
-# Counts are compared with what the program's instructions do, by the
-# difference of two runs, and with valgrind's lackey.
+# The counts are compared with the accesses that the program's instructions make
+# (the difference of two runs), and with those that valgrind's lackey finds.
 
 . "$(dirname "$0")/e2e.sh"
 
@@ -18,7 +18,7 @@ command -v qemu-x86_64 >/dev/null ||
 kinds=$("$KINDS" --list) && processes=$("$PROCESS" --list) ||
 	fail 'a program of tests/emu does not run: make tests'
 
-# emulate SETTINGS COMMAND... - under the plugin, into $WORK/out
+# emulate SETTINGS COMMAND... - run it under the plugin, record into $WORK/out
 emulate()
 {
 	local settings=$1
@@ -29,7 +29,7 @@ emulate()
 		qemu-x86_64 -cpu max -plugin "$PLUGIN,out=$WORK/out$settings" "$@"
 }
 
-# counted KIND COUNT - "loads stores load_bytes store_bytes" of the program
+# counted KIND COUNT - print "loads stores load_bytes store_bytes"
 counted()
 {
 	emulate ,period=0 "$KINDS" "$1" "$2" || fail "guest_kinds $1 $2"
@@ -38,7 +38,7 @@ counted()
 		("loads", "stores", "load_bytes", "store_bytes"))'
 }
 
-# traced KIND COUNT - the same by lackey, where M is a load and a store
+# traced KIND COUNT - print lackey's counts; its M is a load and a store
 traced()
 {
 	valgrind --tool=lackey --trace-mem=yes "$KINDS" "$1" "$2" 2>&1 |
@@ -49,8 +49,9 @@ traced()
 		} END { print l, s, lb, sb }'
 }
 
-# per_turn "A" "B" - the difference of two counts over 1000 turns. Numbers of
-# turns with as many digits: reading them is the same work.
+# per_turn "A" "B" - print the difference of two counts over 1000 turns. Both
+# numbers of turns have as many digits, so that reading them takes the same
+# accesses.
 per_turn()
 {
 	echo "$1 $2" | awk '{
@@ -59,7 +60,7 @@ per_turn()
 	}'
 }
 
-# What 7.2 makes of an access of 16 bytes is two of 8.
+# QEMU 7.2 makes two accesses of 8 bytes of one of 16.
 in_parts()
 {
 	case $1 in
@@ -69,7 +70,7 @@ in_parts()
 	esac
 }
 
-# Lackey sees a locked operation as a load and a compare-and-exchange.
+# Lackey counts a locked operation as a load and a compare-and-exchange.
 as_lackey()
 {
 	case $1 in
@@ -118,13 +119,14 @@ counts_agree_with_the_smallest_plugin()
 	theirs=$(qemu-x86_64 -cpu max -plugin \
 		"$B/tests/programs/emu/count_plugin.so" "$KINDS" modify 5000 2>&1 |
 		awk '{ print $2, $4 }')
-	# One thread, so no access is both; the auxiliary vector differs a bit.
+	# There is one thread. The auxiliary vector differs a little.
 	echo "$ours $theirs" | awk '{ d = $1 + $2 - $5 - $6
 		exit !(d * d < 1e6 && $1 > 5000) }' ||
 		fail "counted $ours, the smallest plugin $theirs"
 }
 
-# In turns too: QEMU stops all threads to fork, whoever has the turn.
+# Slices are tried, too: to fork, QEMU stops all threads, and one of them has
+# the turn.
 programs_behave_as_without()
 {
 	local what native emulated slice
@@ -183,7 +185,7 @@ samples_are_one_in_a_period()
 		emulate ",period=1000,pmu=$pmu" "$KINDS" modify $n ||
 			fail 'guest_kinds modify'
 		json "$WORK/out" "$WORK/json"
-		# The interval's spread is below 4 %: 800 of them average well.
+		# An interval's deviation is below 4 %, and there are 800.
 		holds "$WORK/json" 'abs(r["threads"][0]["samples"]["uniform"] /
 			(r["threads"][0]["accesses"] / 1000) - 1) < 0.01' \
 			"$pmu: samples a period"
@@ -193,8 +195,8 @@ samples_are_one_in_a_period()
 	done
 }
 
-# Threads that end before a period is over, each sampled seldom: as many samples
-# of all as their accesses are periods, within four and a half deviations.
+# Each thread ends before a period is over and is sampled seldom. Together they
+# have one sample a period, within four and a half deviations.
 short_threads_are_sampled_as_often_as_long_ones()
 {
 	emulate ",period=10000,seed=3" "$B/microbench/write_volume" \
@@ -206,7 +208,7 @@ short_threads_are_sampled_as_often_as_long_ones()
 		for t in r["threads"][1:]) / 10000)' 'samples of short threads'
 }
 
-# shares PMU ARGUMENT... - of false_sharing into $WORK/json
+# shares PMU ARGUMENT... - report the sharing of false_sharing into $WORK/json
 shares()
 {
 	local pmu=$1
@@ -239,10 +241,10 @@ sharing_is_told_apart()
 	holds "$WORK/json" 'not c or c["total"]["estimate"] == 0' 'one thread'
 }
 
-# The heap begins where .bss ends, in the middle of one mapping of QEMU's.
+# QEMU maps .bss and the beginning of the heap as one mapping.
 variables_beyond_the_file_have_names()
 {
-	# Enough that no thread is done before the next one has begun.
+	# So many iterations that all threads run at the same time.
 	emulate ,exact=1,slice=50 "$B/microbench/patterns" --pattern bursts \
 		--threads 4 --iterations 400000 >/dev/null || fail patterns
 	json "$WORK/out" "$WORK/json"
@@ -250,8 +252,8 @@ variables_beyond_the_file_have_names()
 		for l in r["exact"]["lines"][:4])' 'variables in .bss'
 }
 
-# Each round of guest_transfers is one transfer to each reader, whatever the
-# order in which the threads run.
+# Each round of guest_transfers makes one transfer to each reader, in whatever
+# order the threads run.
 transfers_are_counted_exactly()
 {
 	local readers slice word kind line
@@ -274,7 +276,8 @@ transfers_are_counted_exactly()
 	done
 }
 
-# Two sockets of two cores: main on core 0, readers on 1, 2 and 3.
+# There are two sockets of two cores. The main thread is on core 0, the readers
+# are on 1, 2 and 3.
 misses_go_as_far_as_the_topology_says()
 {
 	cat >"$WORK/two" <<-EOF
@@ -287,8 +290,8 @@ misses_go_as_far_as_the_topology_says()
 		"$B/tests/programs/emu/guest_transfers" 500 3 same >/dev/null ||
 		fail guest_transfers
 	json "$WORK/out" "$WORK/json"
-	# The first reader finds the line modified next door. The second asks
-	# its own socket or the other, which have it clean by then.
+	# The first reader finds the line modified on the other core of its
+	# socket. The next one misses on a line that is clean by then.
 	holds "$WORK/json" '([t["misses"]["load_modified"][1] >= 500
 		for t in r["exact"]["threads"] if t["thread"] == 1] == [True])' \
 		'a miss within the socket'
@@ -304,14 +307,15 @@ misses_go_as_far_as_the_topology_says()
 		'threads scattered over sockets'
 }
 
-# ratio FILE - of the estimate to the exact count
+# ratio FILE - print the ratio of the estimate to the exact count
 ratio()
 {
 	ask "$1" 'c["total"]["estimate"] / r["exact"]["all"]'
 }
 
-# One run gives both of the same accesses. E is unbiased if arming takes no
-# time, and CR if it does, where E counts several times too many.
+# One run gives the estimate and the exact count of the same accesses. The
+# estimator epoch is unbiased if arming takes no time. If it takes long, chain
+# stays near the truth, and epoch counts several times too many.
 estimates_agree_with_the_exact_counts()
 {
 	local run="exact=1,slice=30,period=200,seed=3"
@@ -358,7 +362,7 @@ avx512_is_refused_unless_the_program_is_ready_for_it()
 	[ $? = 126 ] || fail "record of it: $(cat "$WORK/said")"
 }
 
-# same NAME COMMAND... - the output with the emulator is that without
+# same NAME COMMAND... - the emulator does not change its output
 same()
 {
 	local name=$1 settings
@@ -388,7 +392,7 @@ real_programs_give_the_same()
 	same sort sort -n --parallel=3 "$WORK/numbers"
 	same sqlite3 sqlite3 :memory: 'with recursive n(i) as (values(1) union
 		all select i + 1 from n where i < 5000) select sum(i) from n'
-	# What is called python3 may be a script.
+	# The command python3 may be a script: run the real interpreter.
 	same python3 "$(python3 -c 'import sys; print(sys.executable)')" \
 		-c 'import threading, subprocess
 t = [threading.Thread(target=print, args=(i,)) for i in range(3)]

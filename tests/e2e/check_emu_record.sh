@@ -15,7 +15,8 @@ PROCESS=$B/tests/programs/emu/guest_process
 command -v qemu-x86_64 >/dev/null ||
 	skip 'qemu-x86_64 is missing: install the package qemu-user'
 
-# refused STATUS WORDS ARGUMENT... - record says one line and writes nothing
+# refused STATUS WORDS ARGUMENT... - record ends with STATUS, prints one line
+# with WORDS and writes nothing
 refused()
 {
 	local status=$1 words=$2 got
@@ -57,7 +58,7 @@ record_starts_the_emulator()
 	[ $? = 137 ] || fail 'a killed program'
 }
 
-# denied CALLS ARGUMENT... - record where a filter denies system calls
+# denied CALLS ARGUMENT... - run record under a filter that denies CALLS
 denied()
 {
 	local calls=$1 got
@@ -96,7 +97,7 @@ record_refuses_what_cannot_be()
 {
 	local arm=$WORK/arm
 
-	# An ELF file for 64-bit ARM, as far as its header goes; then 32-bit.
+	# The header of an ELF file for 64-bit ARM, then for 32-bit.
 	head -c 4096 "$PROCESS" >"$arm"
 	printf '\267\0' | dd of="$arm" bs=1 seek=18 conv=notrunc 2>/dev/null
 	chmod +x "$arm"

@@ -1,33 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_hazards - programs that a profiler can break end as they would
+# check_hazards - the preload breaks no program that is easy to break
 #
-# Each case of help_hazard runs without the library and with it; stdout and
-# exit status must be the same. Where the program is to be profiled still, the
-# report must hold samples. More interrupts than by default, to have more
-# chances to go wrong.
+# Each case of help_hazard runs without the library and with it. Standard output
+# and exit status must be the same. If profiling goes on, the report must have
+# samples. A higher rate than the default gives more chances to go wrong.
 
 . "$(dirname "$0")/e2e.sh"
 export COMDET_FREQ=500
 help=$B/tests/programs/help_hazard
 cases=0
 
-# run SECONDS COMMAND... - stdout to $WORK/o, stderr to $WORK/e, the status
+# run SECONDS COMMAND... - write its stdout and status to $WORK/o, its stderr to
+# $WORK/e
 run()
 {
 	timeout -s KILL "$@" >"$WORK/o" 2>"$WORK/e" </dev/null
 	echo $? >>"$WORK/o"
 }
 
-# with COMMAND... - the same under the library
+# with COMMAND... - run it under the library
 with()
 {
 	rm -rf "$WORK/out"
 	run 20 env COMDET_OUT="$WORK/out" LD_PRELOAD="$LIB" "$@"
 }
 
-# same NAME COMMAND... - run it both ways and compare
+# same NAME COMMAND... - run it without and with the library, and compare
 same()
 {
 	local name=$1
@@ -42,7 +42,7 @@ same()
 			"$(cat "$WORK/plain")"
 }
 
-# said N TEXT - stderr has N lines of ours, and TEXT
+# said N TEXT - stderr has N lines of the preload, and TEXT
 said()
 {
 	[ "$(grep -c '^comdet: ' "$WORK/e")" = "$1" ] ||
@@ -50,7 +50,8 @@ said()
 	grep -q "$2" "$WORK/e" || fail "$2 is not in: $(cat "$WORK/e")"
 }
 
-# samples CONDITION - of the report, s being all samples
+# samples CONDITION TEXT - a condition in Python holds for the number s of all
+# samples and the list t of threads
 samples()
 {
 	json "$WORK/out" "$WORK/r.json"
@@ -58,14 +59,14 @@ samples()
 		"${*:2}"
 }
 
-# A handler of the program's that interrupts us.
+# The program's own handler interrupts ours and calls _exit.
 for us in $(seq 100 190 2200); do
 	same "_exit in a handler after $us us" "$help" exit-in-handler "$us"
 done
 same "jumps out of a handler" "$help" jump-out
 samples "s > 50" "still sampled after jumps out of handlers"
 
-# Other threads go on when the main thread has ended.
+# The main thread ends, and the other threads go on.
 same "the main thread ends" "$help" main-ends
 samples "s > 50 and 4 * sum(x['samples']['stalled'] for x in t) > s" \
 	"samples after the main thread's end"
@@ -74,7 +75,7 @@ samples "s > 50" "samples with 5,000 mappings"
 size=$(stat -c %s "$WORK"/out/*.cdp)
 [ "$size" -lt $((8 << 20)) ] || fail "5,000 mappings: $size bytes"
 
-# Sandboxes: profiling stops, and says so once, before they are up.
+# Profiling stops before a sandbox begins, and says so once.
 same "strict seccomp" "$help" strict
 said 1 seccomp
 samples "s > 0" "samples before the sandbox"
@@ -86,7 +87,7 @@ same "strict seccomp, timers" env COMDET_CLOCK=timer "$help" strict
 same "filters only asked for" "$help" filter-asked
 [ ! -s "$WORK/e" ] || fail "filters only asked for: $(cat "$WORK/e")"
 
-# Alternate stacks that a frame does not fit, or just fits.
+# A signal frame does not fit the alternate stack, or just fits it.
 for bytes in 2048 4096 8192; do
 	same "an alternate stack of $bytes" "$help" altstack $bytes
 	samples "s > 30" "samples with an alternate stack of $bytes"
@@ -95,7 +96,7 @@ done
 same "fork without an environment" env COMDET_CHILDREN=1 "$help" clear-and-fork
 [ "$(ls "$WORK"/out/help_hazard.* | wc -l)" = 2 ] || fail "the child has no file"
 
-# Few descriptors: those that the program gets are the lowest, as ever.
+# Descriptors are few. The program must get the lowest numbers, as without us.
 for n in 1024 64 32 16 8; do
 	for stdin in /dev/null -; do
 		same "$n descriptors, stdin $stdin" bash -c \
@@ -109,7 +110,7 @@ same "every descriptor closed" "$help" close-all
 tr -s '\n ' ' ' <"$WORK/r.txt" | grep -q "closed our descriptors" ||
 	fail "the report does not say that sampling ended early"
 
-# A limited address space is the program's.
+# The preload takes next to nothing of a limited address space.
 run 20 bash -c "ulimit -v 262144; exec $help space"
 plain=$(head -n 1 "$WORK/o")
 rm -rf "$WORK/out"
@@ -120,7 +121,7 @@ left=$(head -n 1 "$WORK/o")
 	fail "$((4 * plain)) MiB of address space without us, $((4 * left)) with"
 [ -d "$WORK/out" ] || fail "not profiled with 256 MiB of address space"
 
-# What we have to say goes to the program's stderr or nowhere.
+# Messages of the preload go to the program's stderr or nowhere.
 python3 - "$LIB" <<'EOF' || fail "a message to nobody killed the program"
 import os, subprocess, sys
 r, w = os.pipe()

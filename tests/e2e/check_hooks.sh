@@ -3,14 +3,13 @@
 #
 # check_hooks - the preload changes nothing that a program can see
 #
-# Runs every case of the programs help_hook_* without a preload, with the hooks
+# Every case of the programs help_hook_* runs without a preload, with the hooks
 # on a runtime that only counts (hooks/fake_runtime.c, ten times the sampling
-# rate), and with libcomdet.so, and compares output and exit status. Cases of
-# signals that wait also with hooks that have such a signal in hand for a while
-# each time they give it back, when a sample comes as well. What the
-# counting runtime has seen is compared with what the case did. As a control,
-# the same comparison must fail for a preload that claims the signal and hooks
-# nothing.
+# rate), and with libcomdet.so. Output and exit status must be the same. Cases
+# with pending signals run once more with hooks that take long to give a signal
+# back, so that a sample comes meanwhile. The counts of the counting runtime are
+# compared with what the case did. As a control, the comparison must fail for a
+# preload that claims the signal and hooks nothing.
 #
 # serial: its programs wait for each other by the clock
 
@@ -51,14 +50,14 @@ awk '/^void signal_requeue\(/ { print "void in_hand(void), given_back(void);"; o
 	END { exit n != 2 }' "$requeue" >"$t/handing.c" ||
 	{ echo "$requeue is not what is expected here"; exit 1; }
 
-# compile SOURCE OBJECT
+# compile SOURCE OBJECT - compile for a shared library
 compile()
 {
 	# shellcheck disable=SC2086
 	$CC $flags -I"$TOP/preload/signal" -c -o "$2" "$1"
 }
 
-# library FILE [OPTION...] OBJECT...
+# library FILE [OPTION...] OBJECT... - link a shared library
 library()
 {
 	$CC -pthread -shared -Wl,-z,now -o "$@" -ldl
@@ -86,8 +85,8 @@ library "$handing" -Wl,-z,defs "${hooks[@]}" "$handed" &&
 	$CC -fPIC -shared -o "$other" "$t/other.c" &&
 	cp "$other" "$t/libthird.so" || exit 1
 
-# run PRELOAD PROGRAM CASE - output to $t/out, prints the exit status. The
-# program alone is preloaded, not what limits its time.
+# run PRELOAD PROGRAM CASE - write the output to $t/out, print the exit status.
+# The preload goes into the program alone, not into timeout.
 run()
 {
 	(
@@ -100,8 +99,9 @@ run()
 	grep -v '^comdet: ' "$t/err" >>"$t/out"
 }
 
-# same LIBRARY PROGRAM CASE - is all as without it? $t/plain is the output
-# without, $plain the exit status. An entry of somebody else's stays.
+# same LIBRARY PROGRAM CASE - true if output and exit status are those without
+# the library, which are in $t/plain and $plain. LD_PRELOAD also has a library
+# of somebody else, which must stay there.
 same()
 {
 	rm -f "$t/log"
@@ -109,14 +109,14 @@ same()
 	[ "$status" = "$plain" ] && cmp -s "$t/plain" "$t/out"
 }
 
-# counted NAME - a number of the last line that the counting runtime wrote
+# counted NAME - print a number of the last line that the counting runtime wrote
 counted()
 {
 	tail -n 1 "$t/log" 2>/dev/null |
 		sed -nE "s/.*(^| )$1=([0-9]+).*/\\2/p"
 }
 
-# expect CASE NAME NUMBER - the counting runtime has seen so many
+# expect CASE NAME NUMBER - the counting runtime has counted NUMBER
 expect()
 {
 	local is
@@ -125,7 +125,7 @@ expect()
 	[ "$is" = "$3" ] || fail "$1: $2 is ${is:-missing}, not $3"
 }
 
-# What a case must have made the counting runtime see.
+# expectations CASE - the counting runtime has counted what the case did
 expectations()
 {
 	case $1 in
@@ -162,7 +162,7 @@ expectations()
 	esac
 }
 
-# A copy: somebody may be building.
+# Use a copy, because somebody may be building.
 real=
 if [ -e "$B/libcomdet.so" ]; then
 	real=$t/libcomdet.so
@@ -176,7 +176,7 @@ for p in action signal handler inside wait process thread; do
 		mv "$t/out" "$t/plain"
 		slow=
 		case $p/$c in
-		# Pending, but in another thread's hand at that moment.
+		# Another thread has the pending signal in hand at that moment.
 		wait/waits_for_whoever) ;;
 		handler/* | inside/* | wait/*) slow=$handing ;;
 		esac
@@ -205,7 +205,8 @@ for p in action signal handler inside wait process thread; do
 	done
 done
 
-# What a child that is not followed finds in LD_PRELOAD.
+# preload_becomes PRELOAD WANTED - a child that is not followed finds WANTED in
+# LD_PRELOAD
 preload_becomes()
 {
 	local is
@@ -231,7 +232,7 @@ preload_becomes " $counting : $other" "$other"
 preload_becomes "$t/./libcounting.so:$other" "$other"
 preload_becomes "$other" "$other"
 
-# With --children it stays, and each child says so in the log.
+# With --children the entry stays, and each child writes a line to the log.
 rm -f "$t/log"
 status=$(COMDET_CHILDREN=1 run "$counting:$other" process forked_child_goes_on)
 preloads=$(COMDET_CHILDREN=1 run "$counting:$other" process one_child >/dev/null
@@ -243,7 +244,7 @@ else
 	fail "with --children: LD_PRELOAD is $preloads, $(wc -l <"$t/log") logs"
 fi
 
-# The run goes on through twenty execs: the last program is sampled.
+# After twenty execs the last program is still sampled.
 rm -f "$t/log"
 run "$counting:$other" process execs_on >/dev/null
 if [ "$(wc -l <"$t/log")" = 1 ]; then

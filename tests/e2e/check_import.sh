@@ -3,18 +3,18 @@
 #
 # check_import - recordings of perf become profiles
 #
-# Generated recordings (tests/perf_twins.h) in every form are read as perf
-# itself reads them, sample by sample. A recording that perf makes here, of a
-# watchpoint on a word that two threads store to, gives that word and its
-# line. What cannot be read is refused with one line, and nothing is left.
+# reusetrack reads generated recordings (tests/fake/perf_twins.h) in every form
+# as perf reads them, sample by sample. Of two threads that store to a word,
+# perf records a watchpoint here; the profile must name that word and the line
+# of code. An input that cannot be read gives one line, and no file is left.
 
 . "$(dirname "$0")/e2e.sh"
 cd "$WORK" || exit 1
 gen=$B/tests/programs/help_perf_data
 command -v perf >/dev/null || fail "perf is missing: make deps"
 
-# One line for the user, status 1, and nothing new in the directory.
-# refuses TEXT FILE [ARGUMENT...]
+# refuses TEXT FILE [ARGUMENT...] - import prints one line with TEXT, ends with
+# status 1 and leaves nothing in the directory
 refuses()
 {
 	local text=$1 file=$2 before after
@@ -53,7 +53,7 @@ for kind in intel packed amd; do
 		fail "$kind through a pipe"
 done
 
-# What perf writes to its own pipe is what it reads.
+# perf reads the generated form of its own pipe.
 perf script --ns -i - -F pid,tid,time <intel.stream 2>/dev/null | wc -l |
 	grep -qx 2000 || fail "perf does not read the generated stream"
 
@@ -67,7 +67,7 @@ holds r.json "r['loss']['in_kernel'] == 2000 - $kept" "samples of the kernel"
 holds r.json '[t["name"] for t in r["threads"]] == ["twin", "worker"]' "names"
 holds r.json 'est("total") > 100 and cell(0, 1) == est("total")' "two threads"
 
-# The same recording by another way is the same profile.
+# Another form of the same recording gives the same profile.
 "$gen" intel,compressed,stream 2 other
 "$TOOL" import -o other.out - <other 2>err || fail "other: $(cat err)"
 json other.out other.json
@@ -79,14 +79,14 @@ for r in a, b:
 sys.exit(a != b)
 PY
 
-# An earlier profile gives way, anything else does not.
+# An earlier profile is moved aside; any other directory is left alone.
 "$TOOL" import -o twin packed.data 2>err || fail "a second import"
 [ -d twin.old ] || fail "the first profile is gone"
 mkdir mine
 "$TOOL" import -o mine packed.data 2>err || fail "into a foreign directory"
 [ -z "$(ls -A mine)" ] && [ -d mine.1 ] || fail "a foreign directory was used"
 
-# A recording made here: a watchpoint of the kernel, with real build-ids.
+# perf records a watchpoint here, with real build-ids.
 cat >share.c <<'CODE'
 #include <pthread.h>
 long other[3] __attribute__((aligned(64))) = { 1 };
@@ -113,7 +113,7 @@ build_share()
 if debug_registers; then
 	build_share || fail "cannot build share.c"
 	word=$(nm share | awk '$3 == "shared_word" { print $1 }')
-	# Another variable begins their line: names must not be the line's.
+	# Another variable begins the cache line. The report must not name it.
 	[ $((0x$word % 64)) = 24 ] || fail "shared_word at $word"
 	for z in -z ""; do # with -z perf writes no build-ids
 		perf record -q $z -e "mem:0x$word/8:wu" -c 25 -d \
@@ -142,7 +142,7 @@ if debug_registers; then
 	holds piped.json '["shared_word" in l["object"] for l in
 		r["memory"]["lines"]] == [True]' "the variable through a pipe"
 	holds piped.json "r['run']['host'] == '$(uname -n)'" "the host"
-	# Another build under the same name gives no names.
+	# Another build has the same file name: its symbols must not be used.
 	sed -i 's/10000/10001/' share.c
 	build_share || fail "cannot build share.c again"
 	json here here.json
@@ -152,7 +152,7 @@ if debug_registers; then
 		"names of another build"
 fi
 
-# What cannot be imported.
+# Inputs that cannot be imported.
 refuses 'cannot open' absent.data
 refuses 'not a perf.data file' share.c
 refuses 'not a perf.data file' /dev/null
@@ -179,7 +179,7 @@ refuses 'reads one file' intel.data packed.data
 (ulimit -f 128; trap '' XFSZ; refuses 'too large' intel.data) || exit 1
 "$TOOL" import 2>err && fail "without a file: status 0"
 
-# Each option is in the manual page, which formats.
+# The manual page has each option, and formats without a warning.
 page=$TOP/docs/man/reusetrack-import.1
 "$TOOL" import --help >help || fail "import --help"
 "$TOOL" help import | cmp -s - help || fail "help import differs"

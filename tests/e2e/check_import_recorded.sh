@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_import_recorded - recordings of real hardware, if they are at hand
+# check_import_recorded - recordings of real hardware, if there are any
 #
 # COMDET_TEST_DATA names a directory with recordings that are not part of the
-# project; without it they are looked for in shared/data beside the tree. Each
-# is read as perf reads it, sample by sample; each that has samples of user
-# space becomes a profile with as many.
+# project; the default is shared/data beside the tree. reusetrack reads each as
+# perf reads it, sample by sample. A recording with samples of user space
+# becomes a profile with as many samples.
 
 . "$(dirname "$0")/e2e.sh"
 data=${COMDET_TEST_DATA-$(realpath -m "$TOP/../shared/data")}

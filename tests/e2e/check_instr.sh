@@ -5,16 +5,16 @@
 #
 #	check_instr.sh [CLAIM]
 #
-# Counts are compared with what the program says of itself, and per turn of a
-# loop, the difference of two runs, with those of the same source without hooks
-# under the source emu and under valgrind's lackey.
+# The counts are compared with what the program says of itself. The same source
+# without hooks runs under the source emu and under valgrind's lackey: the
+# difference of two runs gives their counts for one turn of a loop.
 
 . "$(dirname "$0")/e2e.sh"
 
 INSTR=$B/tests/programs/instr
 ulimit -c 0
 
-# hooked SETTINGS COMMAND... - under the preload, into $WORK/out
+# hooked SETTINGS COMMAND... - run it under the preload, record into $WORK/out
 hooked()
 {
 	local settings=$1
@@ -26,7 +26,7 @@ hooked()
 		LD_PRELOAD="$LIB" "$@"
 }
 
-# counts - "loads stores load_bytes store_bytes" of the first thread
+# counts - print "loads stores load_bytes store_bytes" of the first thread
 counts()
 {
 	json "$WORK/out" "$WORK/json"
@@ -34,7 +34,7 @@ counts()
 		("loads", "stores", "load_bytes", "store_bytes"))'
 }
 
-# counted PROGRAM ARGUMENT... - the same of tests/instr/PROGRAM
+# counted PROGRAM ARGUMENT... - record programs/instr/PROGRAM, print its counts
 counted()
 {
 	local program=$1
@@ -45,7 +45,8 @@ counted()
 	counts
 }
 
-# emulated PROGRAM ARGUMENT... - the same without hooks, by the source emu
+# emulated PROGRAM ARGUMENT... - print the counts that the source emu finds in
+# the program without hooks
 emulated()
 {
 	local program=$1
@@ -58,8 +59,9 @@ emulated()
 	counts
 }
 
-# traced PROGRAM ARGUMENT... - the same by lackey, then its loads and stores of
-# 4 bytes alone, of 8, and of 16. Floating point has rows of its own.
+# traced PROGRAM ARGUMENT... - print the counts that lackey finds, then the
+# loads and stores of 4 bytes, of 8 and of 16. Lackey has rows of their own for
+# floating point.
 traced()
 {
 	local program=$1
@@ -78,7 +80,7 @@ traced()
 		}'
 }
 
-# per_turn TURNS "A" "B" - the difference of two runs by TURNS
+# per_turn TURNS "A" "B" - print the difference of two runs, divided by TURNS
 per_turn()
 {
 	echo "$2 $3" | awk -v turns="$1" '{
@@ -88,14 +90,15 @@ per_turn()
 	}'
 }
 
-# kinds HOW - each of tests/instr/kinds: its name, whether the processor does the
-# same, loads, stores and their bytes as the source has them, and as HOW counted
-# them, a turn. Each runs in a thread of its own.
+# kinds HOW - write a row for each kind of programs/instr/kinds: its name,
+# whether the processor makes the same accesses, then loads, stores and their
+# bytes for one turn, as the source has them and as HOW counts them. Each kind
+# runs in a thread of its own.
 kinds()
 {
 	local turns
 
-	# With as many digits: reading them is the same work.
+	# Both numbers have four digits: reading them takes the same accesses.
 	for turns in 1500 2500; do
 		$1 kinds --all $turns >/dev/null
 		mv "$WORK/json" "$WORK/$turns"
@@ -137,8 +140,8 @@ need_lackey()
 	}
 }
 
-# A range is one access; the processor makes many, of the same bytes. Few more:
-# the call, and rests that are copied twice.
+# A hook of a range counts one access where the processor makes many, of the
+# same bytes. It makes a few more: those of the call, and of ends copied twice.
 kinds_agree_with_emu_but_for_ranges()
 {
 	local row
@@ -159,13 +162,14 @@ kinds_agree_with_emu_but_for_ranges()
 	done <"$WORK/kinds"
 }
 
-# kernel HOW NAME - counts of one turn
+# kernel HOW NAME - print the counts of one turn
 kernel()
 {
 	per_turn 2 "$($1 kernels "$2" 1)" "$($1 kernels "$2" 3)"
 }
 
-# agree NAME A B WORDS - with the slack of printing another number
+# agree NAME A B WORDS - the counts differ by no more than printing another
+# number takes
 agree()
 {
 	echo "$2 $3" | awk '{
@@ -182,9 +186,9 @@ columns()
 	cut -d' ' -f"$1"
 }
 
-# Where the compiler makes of each access of the source one of the machine,
-# there is nothing to tell apart. Two by two is half as many of twice the bytes.
-# What the stack has besides is of 8 bytes, when the source's are of 4.
+# If the compiler makes one access of the machine for each access of the source,
+# the counts are the same. A vector of two makes half as many accesses of twice
+# the bytes. Accesses to the stack have 8 bytes, those of the source 4.
 kernels_agree_with_lackey_but_for_what_the_compiler_did()
 {
 	local name mine theirs
@@ -205,7 +209,7 @@ kernels_agree_with_lackey_but_for_what_the_compiler_did()
 	theirs=$(kernel traced quicksort)
 	agree quicksort "$(echo "$mine" | columns 1-2)" \
 		"$(echo "$theirs" | columns 5-6)" 'of 4 bytes'
-	# of each pair of products of matrix_multiply one factor is kept
+	# The compiler keeps one factor of two products of matrix_multiply.
 	mine=$(kernel counted matrix_multiply)
 	theirs=$(kernel traced matrix_multiply)
 	echo "$mine $theirs" | awk '{ exit !($1 > 8e6 && $7 > 0.7 * $3 &&
@@ -226,7 +230,7 @@ kernels_agree_with_emu()
 		"$(kernel emulated vector_loop | columns 3-4)" 'bytes'
 }
 
-# toucher: 400,000 additions, errno stored and loaded
+# The thread makes 400,000 additions, and stores and loads errno.
 every_thread_has_its_own_counts()
 {
 	local setting
@@ -247,7 +251,7 @@ every_thread_has_its_own_counts()
 	json "$WORK/out" "$WORK/json"
 	holds "$WORK/json" '(sum(t["counted"]["stores"] for t in r["threads"][1:])
 		== 300 * 40001)' 'threads, one after the other'
-	# A handler counts with the thread that it interrupts.
+	# Accesses of a handler count for the thread that it interrupts.
 	hooked COMDET_PERIOD=0 "$INSTR/process" handlers >/dev/null ||
 		fail handlers
 	json "$WORK/out" "$WORK/json"
@@ -260,14 +264,14 @@ samples_are_one_in_a_period()
 	hooked COMDET_PERIOD=1000 "$INSTR/kinds" modify 2000000 ||
 		fail 'kinds modify'
 	json "$WORK/out" "$WORK/json"
-	# The intervals spread by 4 %; of loads and stores apart, 4,000 of them.
+	# An interval's deviation is 4 %; loads and stores have 4,000 each.
 	holds "$WORK/json" '(abs(r["threads"][0]["samples"]["uniform"] / 4000
 		- 1) < 0.01)' 'samples a period'
 	holds "$WORK/json" 'abs(r["threads"][0]["loads"] / 2000 - 1) < 0.02' \
 		'loads among them'
 }
 
-# Whatever is asked of the profiler
+# The program behaves the same with every setting of the profiler.
 programs_behave_as_without()
 {
 	local what plain hooks processes
@@ -316,7 +320,7 @@ forks_and_execs_are_followed()
 	hooked 'COMDET_PERIOD=0 COMDET_CHILDREN=1' "$INSTR/process" forks \
 		>/dev/null || fail forks
 	json "$WORK/out" "$WORK/json"
-	# parent and child; of a raw system call's child nothing is known
+	# Parent and child. The preload does not see the child of a raw fork.
 	holds "$WORK/json" '(len(r["processes"]) == 2 and
 		[t["counted"]["stores"] >= 400000 for t in r["threads"]] ==
 		[True, True] and r["threads"][1]["counted"]["stores"] < 800000)' \
@@ -327,7 +331,7 @@ forks_and_execs_are_followed()
 		r["threads"][0]["counted"]["stores"] > 390000)' 'a killed program'
 }
 
-# Each round is one transfer to each reader, whatever the order.
+# Each round makes one transfer to each reader, in any order.
 transfers_are_counted_exactly()
 {
 	local readers kind line word
@@ -345,20 +349,21 @@ transfers_are_counted_exactly()
 				"$readers readers, $word"
 		done
 	done
-	# What was copied is a page of lines, of which some are listed.
+	# The program copies a page of lines; the report lists some of them.
 	holds "$WORK/json" '(64 * 1400 <= r["exact"]["all"] and
 		len([l for l in r["exact"]["lines"]
 		if (l["all"], l["true"]) == (1400, 1400)]) > 3)' 'a page copied'
 }
 
-# within EXPRESSION TEXT - 2.5 half-widths of 95 % are 5 standard errors
+# within EXPRESSION TEXT - the truth is within 2.5 times the half-width of the
+# 95 % interval, which is 5 standard errors
 within()
 {
 	holds "$WORK/json" "(lambda e, x: e['low'] - 0.75 * (e['high'] - e['low'])
 		<= x <= e['high'] + 0.75 * (e['high'] - e['low']))($1)" "$2"
 }
 
-# Threads that take turns share as much on a busy machine.
+# Threads that take turns share as often on a busy machine as on an idle one.
 estimates_agree_with_the_exact_counts()
 {
 	hooked 'COMDET_EXACT=1 COMDET_PERIOD=100' "$INSTR/transfers" 20000 3 \
@@ -371,7 +376,8 @@ estimates_agree_with_the_exact_counts()
 	within 'c["false_sharing"], r["exact"]["false"]' 'false sharing'
 }
 
-# Registers are armed late and trap late; threads that take turns wait for them.
+# Registers are armed late and trap late. Threads that take turns wait
+# meanwhile.
 debug_registers_agree_with_the_exact_counts()
 {
 	debug_registers || {

@@ -5,16 +5,16 @@
 #
 #	check_instr_paths.sh [CLAIM]
 #
-# tests/instr/paths.c says which they are. What is looked at are pairs of uses
-# and reuses in touch and down.
+# programs/instr/paths.c has the paths. The check looks at the pairs of uses and
+# reuses in its functions touch and down.
 
 . "$(dirname "$0")/paths.sh"
 
 FIRST='touch first callers'
 SECOND='touch go_between second callers'
 
-# Each byte is loaded by the one, then by the other: no third way, and none is
-# followed by itself.
+# Two callers load each byte in turn: there is no third path, and no path
+# follows itself.
 in_turns()
 {
 	paths_hold touch "total > 0 and set(ways) == {
@@ -29,7 +29,7 @@ callers_of_one_function_are_told_apart()
 	in_turns main
 }
 
-# Each sets registers and is told by a signal, with a stack of its own.
+# Each thread sets registers and gets a signal on a stack of its own.
 registers_know_the_paths_too()
 {
 	debug_registers || {
@@ -46,7 +46,8 @@ threads_have_paths_of_their_own()
 	in_turns work
 }
 
-# From the second depth on it recurs; the first is one byte of a thousand.
+# The path recurs from the second depth on. One byte of a thousand is loaded at
+# the first depth.
 a_function_that_recurs_is_there_once()
 {
 	recorded COMDET_PERIOD=500 "$INSTR/paths" depths 600
@@ -57,7 +58,7 @@ a_function_that_recurs_is_there_once()
 		0.95 * total"
 }
 
-# More than there is room for, again and again.
+# The depth exceeds the room for a path, again and again.
 frames_that_are_left_out_take_no_others_away()
 {
 	recorded COMDET_PERIOD=500 "$INSTR/paths" deep 300
@@ -65,7 +66,7 @@ frames_that_are_left_out_take_no_others_away()
 		('$FIRST deep main', '$SECOND deep main')}"
 }
 
-# The compiler lets such a function end by a jump to the hook.
+# The compiler ends such a function with a jump to the hook.
 functions_that_end_by_a_jump_take_no_others_away()
 {
 	local way='put put_each procedures main'
@@ -82,7 +83,7 @@ frames_that_a_jump_left_are_on_no_path()
 	paths_hold touch "total > 0 and set(ways) == {('$way', '$way')}"
 }
 
-# A pair is what it is whether its paths are kept or not.
+# The pairs are the same whether their paths are kept or not.
 without_the_option_there_are_none()
 {
 	rm -rf "$WORK/out"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_instr_record - what record makes of programs with and without hooks
+# check_instr_record - record runs programs with hooks, and refuses others
 #
 #	check_instr_record.sh [CLAIM]
 #
@@ -12,7 +12,7 @@
 INSTR=$B/tests/programs/instr
 ulimit -c 0
 
-# recorded EXPRESSION ARGUMENT... - record, and ask the report
+# recorded EXPRESSION ARGUMENT... - record; the expression holds for the report
 recorded()
 {
 	local expression=$1
@@ -53,7 +53,8 @@ record_takes_hooks_and_options()
 	[ $? = 143 ] || fail 'a killed program under record'
 }
 
-# refused COMMAND... - with -s instr: not run, nothing written, one line
+# refused COMMAND... - record -s instr prints one line, runs nothing and writes
+# nothing
 refused()
 {
 	rm -rf "$WORK/out"
@@ -78,12 +79,12 @@ program_that_never_has_hooks_is_refused()
 	) || exit 1
 }
 
-# A program is run that may yet come to hooks, and its status is passed on.
+# record runs a program that may load hooks later, and passes its status on.
 what_may_come_to_hooks_is_run()
 {
 	local out=$WORK/none status
 
-	# It calls exec.
+	# This one calls exec.
 	"$TOOL" record -s instr -o "$out" -- "$INSTR/process.plain" exits \
 		>/dev/null 2>"$WORK/said"
 	status=$?
@@ -103,7 +104,7 @@ what_may_come_to_hooks_is_run()
 		env A=1 "$INSTR/process" threads
 }
 
-# Hooks may be in a library, found as the loader finds it.
+# record finds hooks in a library where the loader finds the library.
 hooks_in_a_library_are_found()
 {
 	local out=$WORK/out
@@ -135,13 +136,13 @@ hooks_in_a_library_are_found()
 		-s instr -- "$WORK/main"
 	LD_LIBRARY_PATH=$WORK recorded 'set(r["run"]["modes"]) ==
 		{"reuse", "shared"}' -m reuse,shared -- "$WORK/main"
-	# Where it is not found the loader tells, not record.
+	# If the library is missing, the loader says so, not record.
 	"$TOOL" record -s instr -o "$out" -- "$WORK/main" 2>"$WORK/said"
 	[ $? = 127 ] && grep -q 'libwork.so' "$WORK/said" ||
 		fail "without its library: $(cat "$WORK/said")"
 }
 
-# without_sections FROM TO - a copy that has no section headers
+# without_sections FROM TO - make a copy without section headers
 without_sections()
 {
 	python3 - "$1" "$2" <<-'EOF' && chmod +x "$2" || fail "cannot copy $1"
@@ -165,7 +166,7 @@ section_headers_are_not_needed()
 		fail "plain: $(cat "$WORK/said")"
 }
 
-# Before anything is said of options: they depend on the program.
+# A missing program is reported before wrong options, which depend on it.
 a_program_that_is_not_there_is_not_found()
 {
 	local status

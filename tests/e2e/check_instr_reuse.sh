@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_instr_reuse - reuse times of the source instr, against what is known
+# check_instr_reuse - reuse times of the source instr are the known ones
 #
 #	check_instr_reuse.sh [CLAIM]
 #
-# RIBench says itself what its histogram is. The long form, all cases:
-# tests/instr/score_reuse.sh.
+# RIBench prints its true histogram. tests/oracle/score_reuse_instr.sh is the
+# long form with all cases.
 
 . "$(dirname "$0")/e2e.sh"
 
 INSTR=$B/tests/programs/instr
 ulimit -c 0
 
-# hooked SETTINGS COMMAND... - under the preload, into $WORK/out
+# hooked SETTINGS COMMAND... - run it under the preload, record into $WORK/out
 hooked()
 {
 	local settings=$1
@@ -32,7 +32,7 @@ need_registers()
 	return 1
 }
 
-# ribench_score SETTINGS ARGUMENT... - $score is of RIBench, so run
+# ribench_score SETTINGS ARGUMENT... - record RIBench and set $score
 ribench_score()
 {
 	local settings=$1 truth
@@ -45,7 +45,7 @@ ribench_score()
 		"$truth") || fail 'no score'
 }
 
-# scored EXPRESSION - Python over the score d
+# scored EXPRESSION - an expression in Python holds for the score d
 scored()
 {
 	python3 -c '
@@ -54,9 +54,9 @@ d = json.loads(sys.argv[1])
 sys.exit(not eval(sys.argv[2]))' "$score" "$1" || fail "not $1: $score"
 }
 
-# The other half is invalidated. Over nine runs S was 0.997 with hooks; over
-# twelve by four registers 0.980, its deviation 0.006, that of the invalidated
-# share 0.012.
+# Half of the uses are reused, the other half is invalidated. With hooks S was
+# 0.997 over nine runs. With four registers it was 0.980 over twelve runs; its
+# deviation was 0.006, that of the invalidated share 0.012.
 ribench_is_found_as_it_is()
 {
 	ribench_score COMDET_PERIOD=1000 --case short-bell-3 --threads 2 \
@@ -74,7 +74,7 @@ registers_find_ribench_as_it_is()
 	scored 'abs(d["invalidated"] - d["true_invalidated"]) < 0.06'
 }
 
-# share LOW HIGH - of the uses with times from LOW to below HIGH
+# share LOW HIGH - print the share of the uses with times from LOW to below HIGH
 share()
 {
 	json "$WORK/out" "$WORK/json"
@@ -83,14 +83,14 @@ share()
 		sum(b['weight'] for b in bins))(r['reuse'][0]['bins'])"
 }
 
-# within A B DIFFERENCE TEXT
+# within A B DIFFERENCE TEXT - A and B differ by at most DIFFERENCE
 within()
 {
 	python3 -c "exit(not abs($1 - $2) <= $3)" || fail "$4: $1, not $2"
 }
 
-# A thousand accesses with hooks lie between a store and its next use with
-# them; the loads without come at once. 2,000 samples: 1 % is a deviation.
+# A thousand accesses with hooks lie between a store and the next hooked use.
+# The loads without hooks come at once. Of 2,000 samples a deviation is 1 %.
 registers_see_code_without_hooks()
 {
 	hooked COMDET_PERIOD=20000 "$INSTR/unseen" 20000 || fail unseen
@@ -102,8 +102,8 @@ registers_see_code_without_hooks()
 	within "$(share 960 1024)" 0.5 0.08 'by registers, a thousand'
 }
 
-# Half of the uses of unseen are armed at the next hook and do not trap
-# themselves: three traps for two uses. 2,000 uses: 1 % is a deviation.
+# Half of the uses of unseen are armed at the next hook, so that the use itself
+# does not trap: two uses take three traps. Of 2,000 uses a deviation is 1 %.
 uses_are_armed_where_the_next_hook_is_in_sight()
 {
 	need_registers || return 0
@@ -114,9 +114,9 @@ uses_are_armed_where_the_next_hook_is_in_sight()
 		r["reuse"][0]["samples"])')" 1.5 0.08 'traps a use'
 }
 
-# In one run both find what each finds alone. The program tells how often a line
-# went to another thread; the estimate's interval holds 95 times of 100, twice
-# its width 999 of 1,000 and more.
+# In one run both modes find what each finds alone. The program prints how often
+# a line went to another thread. The estimate's interval has that number 95
+# times of 100, an interval of twice its width more than 999 times of 1,000.
 communication_and_reuse_are_measured_in_one_run()
 {
 	ribench_score 'COMDET_MODE=comm,reuse COMDET_PERIOD=1000' \
@@ -132,8 +132,8 @@ communication_and_reuse_are_measured_in_one_run()
 		if "thread" not in x) > 1000' 'uses'
 }
 
-# What instr_event pushes are the caller's registers only if the hook, which
-# jumps there, has left them alone.
+# instr_event pushes the caller's registers. The hook that jumps there must have
+# left them alone.
 hooks_of_accesses_leave_what_calls_preserve()
 {
 	objdump -dr "$B/libcomdet-instr.a" | awk '
@@ -150,8 +150,9 @@ hooks_of_accesses_leave_what_calls_preserve()
 		fail 'a hook uses what calls preserve'
 }
 
-# All kinds of hooks are sampled; and an atomic store or a copy that comes next is
-# the hook at which a use is armed: none is lost because another was expected.
+# Every kind of hook can be sampled. A use can be armed at any hook that comes
+# next, an atomic store or a copy too: no use is lost because another kind of
+# hook was expected.
 every_kind_of_hook_can_come_next()
 {
 	local kind
@@ -168,9 +169,9 @@ every_kind_of_hook_can_come_next()
 		r["reuse"][0]["samples"])' 'uses before other hooks'
 }
 
-# A signal that was pending is handled after a sample and before its access:
-# the thread's next hook is the handler's. Were the use armed there, it would
-# seem to be used again at once, as one in a hundred.
+# A pending signal is handled after a sample and before its access, so the
+# thread's next hook is in the handler. If the use were armed there, one use in
+# a hundred would seem to be reused at once.
 a_handler_that_comes_before_the_use_is_no_reuse()
 {
 	need_registers || return 0
@@ -181,7 +182,7 @@ a_handler_that_comes_before_the_use_is_no_reuse()
 	within "$(share 1 900)" 0 0.002 'used again at once'
 }
 
-# passes_scored TOPOLOGY - $score: shares and mean times by scope and thread
+# passes_scored TOPOLOGY - set $score: shares and mean times by scope and thread
 passes_scored()
 {
 	COMDET_TOPOLOGY=$1 hooked \
@@ -191,17 +192,18 @@ passes_scored()
 		fail 'no score'
 }
 
-# is_all SCOPE THREAD OUTCOME TIME DIFFERENCE - of the uses, TIME in the mean
+# is_all SCOPE THREAD OUTCOME TIME DIFFERENCE - more than 95 % of the uses have
+# this outcome, with the mean TIME
 is_all()
 {
 	scored "(lambda share, time: share > 0.95 and
 		abs(time - $4) < $5)(*d['$1 $2'].get('$3', [0, 0]))"
 }
 
-# Each access meets the other thread's a thousand accesses of both later; a
-# store the next of its thread after a thousand of its own. What is invalidated
-# had been waiting for 1 to 1,000 accesses: 500 in the mean of 600 samples, 12 is
-# a deviation. One access more is what waits in a hook.
+# The other thread accesses a word a thousand accesses of both later; the same
+# thread stores to it again after a thousand of its own. A use that is
+# invalidated has waited for 1 to 1,000 accesses: the mean is 500, and of 600
+# samples its deviation is 12. One access more may wait in a hook.
 one_cache_reuses_what_two_invalidate()
 {
 	local one='text:socket 0;core 0-3 in socket 0' thread
@@ -223,8 +225,8 @@ one_cache_reuses_what_two_invalidate()
 	is_all private 2 invalidated 500 60
 }
 
-# The second thread loads a hundred and fifty times for each store of the first:
-# what it loads is no concern of the first one's registers, so nothing is lost.
+# The second thread loads a hundred and fifty times for each store of the first.
+# Its loads do not trap in the first one's registers, so no use is lost.
 what_others_load_all_the_time_is_found_all_the_same()
 {
 	need_registers || return 0
@@ -241,7 +243,7 @@ what_others_load_all_the_time_is_found_all_the_same()
 		'traps of loads'
 }
 
-# The times as in one_cache_reuses_what_two_invalidate.
+# The times are those of one_cache_reuses_what_two_invalidate.
 registers_see_what_others_store_without_hooks()
 {
 	hooked COMDET_PERIOD=1618 "$INSTR/strangers" 1000 stores ||
@@ -255,8 +257,8 @@ registers_see_what_others_store_without_hooks()
 	is_all private 1 invalidated 500 60
 }
 
-# A hook tells of a store that does not come: the other thread's stores, one a
-# round, trap a hundred times. A sample in fifty rounds, 40 in all.
+# A hook announces a store that does not come. The other thread's stores, one a
+# round, trap a hundred times. There is a sample in fifty rounds, 40 in all.
 what_is_never_used_is_given_up()
 {
 	need_registers || return 0
@@ -268,7 +270,8 @@ what_is_never_used_is_given_up()
 	holds "$WORK/json" 'sum(t["traps"] for t in r["threads"]) <= 4200' traps
 }
 
-# Of 48 descriptors we take a few sets of four: most of the threads have none.
+# Of 48 descriptors the preload takes a few sets of four registers, so most of
+# the threads have none.
 threads_without_registers_are_watched_by_their_hooks()
 {
 	need_registers || return 0
@@ -288,7 +291,7 @@ threads_without_registers_are_watched_by_their_hooks()
 	holds "$WORK/json" '4 <= r["loss"]["no_event"] <= 8' 'threads without'
 }
 
-# A store of 2 to 16 bytes anywhere, and a load of the last of them.
+# A thread stores 2 to 16 bytes at any address, and loads the last of them.
 one_byte_in_common_is_enough()
 {
 	local bytes

@@ -5,9 +5,10 @@
 #
 #	check_instr_stacks.sh [CLAIM]
 #
-# Coroutines, handlers, exceptions, threads and children (tests/instr/stacks.c,
-# throws.cc), several copies of the hooks, clang's hooks, and a full table. A
-# path may end early where it is said so, but what it has is to be right.
+# programs/instr has coroutines, handlers, exceptions, threads and children
+# (stacks.c, throws.cc). There are also several copies of the hooks, clang's
+# hooks, and a full table. A path may end early where a claim says so, but the
+# part that it has must be right.
 
 . "$(dirname "$0")/paths.sh"
 
@@ -26,7 +27,8 @@ coroutines_have_paths_of_their_own()
 		('$OWN', '$OTHER'), ('$OTHER', '$OWN')}"
 }
 
-# A function on the upper stack takes what lies below for left by a jump.
+# A function on the upper stack assumes that the frames below were left by a
+# jump.
 stacks_side_by_side_are_not_mixed()
 {
 	local own='touch own neighbours main'
@@ -54,7 +56,7 @@ threads_may_end_within_a_function()
 		known <= {'touch deeper deep work', 'touch work'}"
 }
 
-# What called before the child began is not known to it.
+# The child does not know the callers from before it began.
 children_have_paths_too()
 {
 	local whole='touch each all forks main'
@@ -66,7 +68,7 @@ children_have_paths_too()
 		('touch each all forks', 'touch each all forks')}"
 }
 
-# What lies between without hooks is no end of a path on a thread's own stack.
+# On a thread's own stack a path goes on across functions without hooks.
 a_child_has_the_stack_of_the_thread_that_forked_it()
 {
 	recorded 'COMDET_PERIOD=500 COMDET_CHILDREN=1' \
@@ -77,7 +79,7 @@ a_child_has_the_stack_of_the_thread_that_forked_it()
 	paths_hold touch "loss['no_path'] == 0"
 }
 
-# The jitter of ten periods is so small that one reuse in 30 is a sample too.
+# The period's jitter is so small that one reuse in 30 is a sample, too.
 a_path_that_is_cut_is_counted_once()
 {
 	cat >"$WORK/wide.c" <<-'EOF'
@@ -116,7 +118,7 @@ a_path_that_is_cut_is_counted_once()
 		for t in report['threads']] == [True]"
 }
 
-# 8 KiB a cycle and thread are 800 pages.
+# Losing 8 KiB in each cycle and thread would make 800 pages.
 libraries_that_come_and_go_leave_nothing_behind()
 {
 	cat >"$WORK/guest.c" <<-'EOF'
@@ -201,7 +203,8 @@ libraries_that_come_and_go_leave_nothing_behind()
 		fail "grown by $(cat "$WORK/grown") pages"
 }
 
-# 65,536 nodes are too few. A path that finds no room is none, not another one.
+# The paths have more than 65,536 nodes. A path without room is left out; it
+# does not become another path.
 a_full_table_is_said_and_nothing_is_wrong()
 {
 	recorded COMDET_PERIOD=100 "$INSTR/stacks" choices 150
@@ -211,7 +214,8 @@ a_full_table_is_said_and_nothing_is_wrong()
 		for p in known)"
 }
 
-# Thrown through three functions, caught, then called with a larger frame.
+# An exception passes three functions and is caught. Then a function with a
+# larger frame is called.
 exceptions_leave_no_frame_behind()
 {
 	local way='touch widely catches rounds main'
@@ -226,7 +230,7 @@ exceptions_leave_no_frame_behind()
 		('$way', '$thrown'), ('$thrown', '$way')}"
 }
 
-# Each function calls one of the other copy.
+# Each function calls one that was linked with the other copy.
 copies_of_the_hooks_share_a_path()
 {
 	local way='touch program_second library_first program_first main'

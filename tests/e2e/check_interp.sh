@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_interp - predicted accesses of real programs against single steps
+# check_interp - predicted accesses of real programs agree with single steps
 #
-# Stops each program at random moments, lets the interpreter predict its next
-# accesses and steps it along the prediction (help_stepper.c). At least 50,000
-# accesses of six programs must agree, all of them; the backward decoder may
-# be wrong in at most one of a hundred answers about what an interrupt stalled
-# on, and in none about what trapped. Programs that are not installed are left
-# out by name.
+# help_stepper stops each program at random moments, lets the interpreter
+# predict its next accesses, and steps the program along the prediction. At
+# least 50,000 accesses of six programs are compared, and all must agree. The
+# backward decoder may be wrong in one of a hundred answers about the access
+# that an interrupt stalled on, and in none about the access that trapped.
+# Programs that are not installed are named and left out.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -43,7 +43,7 @@ stalled_answers=0 stalled_wrong=0 trapped_answers=0 trapped_wrong=0
 printf '%-12s %8s %9s %11s %9s %8s %8s\n' program windows accesses \
 	divergences stalled trapped seconds
 
-# try NAME PROGRAM ARGS
+# try NAME PROGRAM ARGUMENT... - compare the program's accesses, print a row
 try()
 {
 	local name=$1 start=$SECONDS

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_json - what report --json and doctor --json print keeps its promises
+# check_json - report --json and doctor --json print the documented object
 #
-# Programs with and without sharing, of one and several processes, that end
-# and that are killed: every report has the promised names and types, its sums
-# agree with each other, what is referred to exists, and what was not measured
-# is absent. Every name is in the documentation. A report with one value
-# changed must be refused, so that the checks are seen to check.
+# Programs with and without sharing, with one process and several, end or are
+# killed. Every report has the promised names and types, its sums agree with
+# each other, every id that it refers to exists, and parts that were not
+# measured are absent. The documentation has every name. As a control, reports
+# with one value changed must be refused.
 #
 # covers: src preload analysis src/maps preload/start preload/sources
 
@@ -314,7 +314,7 @@ except Wrong as wrong:
     sys.exit("FAIL: %s: %s" % (sys.argv[1], wrong))
 PYTHON
 
-# valid FILE [--changed]
+# valid FILE [--changed] - check a report; then that each change is refused
 valid()
 {
 	python3 valid.py "$1" "$(find "$TOP/src" -name loss.h)" \
@@ -322,7 +322,7 @@ valid()
 		"${@:2}" || exit 1
 }
 
-# Two threads that share, seen whole, without names, and one by one.
+# Two threads share: report the whole, without names, and thread by thread.
 "$TOOL" record -o shared -- "$B/microbench/demo" --seconds 3 >log 2>&1 ||
 	fail "record demo: $(cat log)"
 json shared shared.json
@@ -336,7 +336,7 @@ for thread in 0 1; do
 	valid one.json
 done
 
-# A script and the program that it starts, which alone has threads.
+# A script starts a program with threads.
 printf '%s\n' '#!/bin/sh' "'$B/microbench/demo' --seconds 1" 'exit 3' \
 	>script && chmod +x script
 "$TOOL" record --children -o family -- ./script >log 2>&1
@@ -346,7 +346,7 @@ holds family.json 'len(r["processes"]) >= 2 and len(r["threads"]) >= 4' \
 	"a script and what it started"
 valid family.json
 
-# Nothing sampled; and what a killed program leaves.
+# A program without samples, and one that is killed.
 "$TOOL" record -o asleep -- sleep 0.1 2>log || fail "record sleep: $(cat log)"
 json asleep asleep.json
 holds asleep.json 'not ({"false_share", "core_cells"} & set(c)) and not c["cells"]' \

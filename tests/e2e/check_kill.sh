@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_kill - what was committed survives SIGKILL at any moment
+# check_kill - committed detections survive SIGKILL at any moment
 #
-# RUNS runs of a program that writes the number of committed detections to a
-# pipe are killed at random moments: every out/ reads, is marked incomplete
-# and holds at least what was reported. Then a running program is reported on,
-# and damaged files give one clear line and status 1.
+# A program writes the number of committed detections to a pipe. It runs RUNS
+# times and is killed at a random moment. Every out/ can be read, is marked
+# incomplete and has at least as many detections as the program wrote. A report
+# on a running program works, and damaged files give one line and status 1.
 
 . "$(dirname "$0")/e2e.sh"
 RUNS=${RUNS:-200}
@@ -35,7 +35,7 @@ for i in range(runs):
     r = subprocess.run([f"{build}/reusetrack", "report", out, "--json"],
                        capture_output=True)
     if r.returncode:
-        # A file whose header was not complete yet is damaged, and said so.
+        # The header was not complete yet: the report says that it is damaged.
         if said or len(r.stderr.splitlines()) != 1:
             sys.exit(f"FAIL: run {i}: {said} reported, but {r.stderr}")
         continue
@@ -53,7 +53,7 @@ if with_some < runs / 2:
 print(f"{runs} runs killed, {with_some} with detections, at most {most}")
 EOF
 
-# A program that still runs.
+# Report on a program that still runs.
 rm -rf "$WORK/out"
 COMDET_OUT=$WORK/out LD_PRELOAD=$LIB "$B/tests/programs/help_committer" >/dev/null &
 pid=$!
@@ -68,7 +68,7 @@ grep -qi "still running" "$WORK/live.txt" ||
 	fail "report does not say that the program still runs"
 holds "$WORK/live.json" 'est("total") > 10' "report on a running program"
 
-# Damaged files, with the sanitized tool where it was built.
+# Read damaged files, also with the sanitized tool if it is built.
 good=$(ls "$WORK"/out/*.cdp)
 for tool in "$TOOL" "$B/san-address/reusetrack"; do
 	[ -x "$tool" ] || continue

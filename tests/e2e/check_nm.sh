@@ -3,9 +3,10 @@
 #
 # check_nm - what runs in a signal handler calls nothing but what it may
 #
-# Looked at are the objects of all files that include signal_safe.h. A symbol that one of them leaves undefined must be defined in another of them,
-# or stand in nm_allow.txt with the reason why it is safe. An entry that nobody
-# uses is an error too: the list says no more than is true.
+# Looked at are the objects of all files that include signal_safe.h. A symbol
+# that one of them leaves undefined must be defined in another of them, or stand
+# in nm_allow.txt with the reason why it is safe. An entry that nobody uses is
+# an error too: the list says no more than is true.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

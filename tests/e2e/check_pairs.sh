@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_pairs - four threads, 0 with 1 and 2 with 3: the other cells stay empty
+# check_pairs - threads 0 and 1 share, 2 and 3 share: other cells stay empty
 #
-# At five times the default rate, to be done sooner; FREQ takes another.
+# The rate is five times the default, to save time; FREQ sets another.
 #
 # serial: it counts what four threads do at the same time
 
@@ -18,7 +18,7 @@ for _ in 1 2 3 4 5; do # longer where the machine is busy
 	[ "$(ask "$WORK/r.json" 'est("total") >= 1000')" = True ] && break
 	seconds=$((seconds * 2))
 done
-# Thread 0 is the main thread, which only waits; the pairs are found by order.
+# The main thread only waits. The other threads are paired by their order.
 cells='[t["id"] for t in r["threads"] if t["samples"]["uniform"] > 50]'
 holds "$WORK/r.json" "len($cells) == 4" "four working threads"
 holds "$WORK/r.json" 'est("total") >= 1000' "detections"

@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_pmu - the preload on machines with a PMU that are not there
+# check_pmu - the preload on simulated machines with a PMU
 #
-# tests/libcomdet-fake.so is the library that users preload, with another
-# machine under it (tests/fake_process.c). help_pmu tells it what its threads
-# execute, and prints the truth: two threads share one word, two others two
-# words of one line, both pairs alike. From the profile must come
+# tests/libcomdet-fake.so is the library that users preload, on a simulated
+# kernel and PMU (tests/fake/fake_process.c). help_pmu tells the machine what
+# its threads execute, and prints the truth. Two threads share one word, and two
+# others store as often to two words of one line. The profile must have
 #
-#   - what each thread accessed: exactly where it is counted, else as near as
-#     the samples allow (4 standard deviations);
+#   - the accesses of each thread: exactly if the PMU counts them, else within
+#     4 standard deviations of the samples;
 #   - as many samples as the period promises;
-#   - detections between the right threads and of the right kind alone, half of
-#     them by each pair (4 standard deviations of a binomial);
-#   - every fault of the PMU as a counted loss, and none without one.
+#   - detections between the right threads and of the right kind only, half of
+#     them from each pair (4 standard deviations of a binomial);
+#   - a counted loss for every fault of the PMU, and no other loss.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -46,7 +46,7 @@ check(run['complete'], 'not complete')
 lost = {k: v for k, v in report['loss'].items() if v}
 if source == 'ibs':
     check(lost.pop('not_memory', 0) > 100, 'no ops without access')
-# Real debug registers: another tracer may have them, traps may come late.
+# The debug registers are real: a tracer may own them, and traps may be late.
 registers = {'no_register', 'trap_stale', 'trap_inexact'}
 check(set(lost) - registers == losses, f'losses {lost}')
 check(fake['lost'] == lost.get('ring_full', 0), f'the kernel lost {fake}')
@@ -69,7 +69,8 @@ for number, tid, loads, stores, ops in rows:
             check(abs(t['counted'][name] - truth) < 4 * sigma,
                   f"{name} {t['counted'][name]} of {truth} +- {sigma:.0f}")
         check(t['accesses_kind'] == 'estimated', 'said to be exact')
-    # Two streams of intervals of variance period^2 / 48, cut at the end.
+    # Two streams of intervals with the variance period^2 / 48; the last
+    # interval of each is cut.
     if source == 'pebs' and not losses and not partial:
         check(abs(n * period - true) < period * (4 * (n / 48) ** 0.5 + 2),
               f'{n} samples for {true}')
@@ -96,7 +97,7 @@ sys.exit(bool(bad))
 EOF
 }
 
-# run CASE SOURCE LOSSES VARIABLE... - profile and judge
+# run CASE SOURCE LOSSES VARIABLE... - record with these variables, and judge
 run()
 {
 	local case=$1 source=$2 losses=$3
@@ -127,11 +128,11 @@ run 'Skylake with faults' pebs 'inexact_ip throttled' FAKE_MODEL=skylake \
 run 'Zen 4 with faults' ibs 'inexact_ip throttled' FAKE_MODEL=zen4 \
 	FAKE_INEXACT=6 FAKE_THROTTLE=90
 
-# reuse CASE SOURCE VARIABLE... - times of reuses, by real debug registers
+# reuse CASE SOURCE VARIABLE... - judge reuse times from real debug registers
 #
-# Of the memory accesses of each thread half are to one word, the others to one
-# of 64 by chance: times are geometric, of 1/2 and of 1/128. Every sixth access
-# loads and stores, which the events of PEBS count as two.
+# Half of a thread's accesses go to one word, the others to one of 64 by chance.
+# Reuse times are geometric, with the parameters 1/2 and 1/128. Every sixth
+# access loads and stores; the events of PEBS count it twice.
 reuse()
 {
 	local case=$1 source=$2
@@ -151,7 +152,7 @@ rows = [list(map(int, line.split())) for line in open(truth)]
 bad = []
 if report['run']['source'] != source or report['run']['modes'] != ['reuse']:
     bad.append(f"run {report['run']}")
-# Of few uses our handler touches the place, where the stack goes deeper.
+# Our handler touches a few watched places where the stack grows.
 lost = {k for k, v in report['loss'].items() if v > 20 * (k == 'blocked')}
 if lost - {'not_memory', 'no_register', 'trap_stale', 'trap_inexact'}:
     bad.append(f'lost {lost}')
@@ -159,14 +160,14 @@ whole = [x for x in report['reuse'] if 'thread' not in x][0]
 if whole['scope'] != 'private' or whole['granularity'] != 'address':
     bad.append(f"{whole['scope']} by {whole['granularity']}")
 n, weight = whole['samples'], whole['weight']
-# Each interval is even in a half of the period; one is cut off a thread.
+# An interval is uniform over half a period; each thread's last one is cut.
 accesses = sum(loads + stores for _, _, loads, stores, _ in rows)
 if source == 'pebs' and abs(weight - accesses) > .1 * accesses:
     bad.append(f'{weight} uses of {accesses} accesses')
 double = 7 / 6 if source == 'pebs' else 1
 most = 0
 for low, high in (24, 40), (48, 80), (96, 160), (192, 320), (384, 640):
-    # Bins end somewhere; the truth between the two is a range.
+    # No bin ends there: the truth lies between the two nearest ends.
     share = sum(b['weight'] for b in whole['bins'] if b['high'] <= high) / weight
     less = sum(b['weight'] for b in whole['bins'] if b['high'] <= low) / weight
     def true(t):
@@ -189,7 +190,7 @@ reuse 'Skylake, reuse' pebs FAKE_MODEL=skylake
 reuse 'Alder Lake, reuse' pebs FAKE_MODEL=alder-lake
 reuse 'Zen 4, reuse' ibs FAKE_MODEL=zen4
 
-# no_reuse WORDS VARIABLE... - it must say why, and the program run
+# no_reuse WORDS VARIABLE... - the program runs unprofiled; one line has WORDS
 no_reuse()
 {
 	local words=$1
@@ -209,7 +210,7 @@ no_reuse 'count every access' FAKE_MODEL=sandy-bridge
 no_reuse 'synchronous signals' FAKE_MODEL=skylake COMDET_DELIVERY=rtsig
 no_reuse 'debug registers' FAKE_MODEL=skylake COMDET_REGISTERS=0
 
-# fall_back WORDS VARIABLE... - the clock must sample, and the report say why
+# fall_back WORDS VARIABLE... - the clock samples, and its reason has WORDS
 fall_back()
 {
 	local words=$1 how

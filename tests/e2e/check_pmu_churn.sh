@@ -5,14 +5,13 @@
 #
 #	check_pmu_churn.sh [CLAIM]
 #
-# tests/instr/reuse_churn.c on machines with a PMU that are not there
-# (tests/fake_process.c), watched by debug registers that are. Each thread has
-# one reuse time of its own, on words that the threads before it had as well: a
-# trap that is charged to another thread has another time. What the program
-# prints and its status must be those without us, and no more descriptors be open
-# at the end of thousands of threads than of a few, or less, where another thread
-# took the first one's registers. Processes that only burn time keep all
-# processors busy meanwhile.
+# programs/instr/reuse_churn.c runs on simulated machines with a PMU
+# (tests/fake/fake_process.c) and real debug registers. Each thread has a reuse
+# time of its own, on words that earlier threads used, too: a trap that is
+# charged to the wrong thread has the wrong time. The program's output and
+# status must be those without the preload. Thousands of threads may leave no
+# more descriptors open than a few. Busy processes keep all processors occupied
+# meanwhile.
 #
 # serial: it keeps all processors busy
 
@@ -23,8 +22,8 @@ PROGRAM=$B/tests/programs/instr/reuse_churn.plain
 FAKE=$B/tests/libcomdet-fake.so
 ulimit -c 0
 
-# churn MODEL ARGUMENT... - must do what the program does without us; $duration
-# is how long samples are taken
+# churn MODEL ARGUMENT... - the program does the same with the preload as
+# without; sampling ends after $duration seconds
 churn()
 {
 	settings="$*"
@@ -39,7 +38,7 @@ churn()
 		COMDET_DURATION="${duration:-0}" COMDET_OUT="$WORK/out" \
 		LD_PRELOAD="$FAKE" "$PROGRAM" "$@" >"$WORK/with" 2>"$WORK/err"
 	echo $? >>"$WORK/with"
-	# What its events counted is not of registers alone: there is a tick.
+	# This line counts traps by an event that the timer tick raises, too.
 	sed -i '/^armed/d' "$WORK/plain" "$WORK/with"
 	[ ! -s "$WORK/err" ] || fail "$settings: $(cat "$WORK/err")"
 	cmp -s "$WORK/plain" "$WORK/with" ||
@@ -47,11 +46,12 @@ churn()
 			"$(cat "$WORK/plain")"
 }
 
-# own_times CONDITION... - each thread has its own time; by Python over source,
-# threads, samples, n (reuses), lost (a dict), fake (the machine's own counts)
+# own_times CONDITION... - each thread has its own time. The conditions are
+# Python over source, threads, samples, n (reuses), lost (a dict) and fake (the
+# machine's own counts).
 #
-# With PEBS it is exact. IBS counts ops, of which all are accesses here: their
-# share is known from s samples to be (s + 1) / (s + 2).
+# PEBS gives the exact time. IBS counts ops, which are all accesses here; from s
+# samples their share is estimated as (s + 1) / (s + 2).
 own_times()
 {
 	json "$WORK/out" "$WORK/json"
@@ -77,7 +77,8 @@ own_times()
 	    own = int(who[1:]) if who[1:].isdigit() else 0
 	    for b in e["bins"]:
 	        time = b["mean"]
-	        # One that was never seen after it had its name has any, but one.
+	        # The name of a thread that was last sampled before it was
+	        # named is unknown: any time will do, but only one.
 	        if not own and source == "pebs":
 	            own = time if time % 8 == 0 and time >= 104 else 0
 	        if own and own * least - 1 <= time <= own:
@@ -97,7 +98,7 @@ own_times()
 	PYTHON
 }
 
-# threads_have_their_own_times MODEL SOURCE
+# threads_have_their_own_times MODEL SOURCE - in every way to come and go
 threads_have_their_own_times()
 {
 	local model=$1 right few
@@ -115,7 +116,7 @@ threads_have_their_own_times()
 	churn "$model" forks 20 50
 	own_times "$right" 'threads > 400' 'n > 1000' \
 		"fake['descriptors'] <= $few"
-	# All are switched off while they run.
+	# Sampling ends while all of them run.
 	duration=0.2 churn "$model" live 20 1000
 	own_times "$right" 'threads == 21' 'n > 0'
 	churn "$model" exec 8 20

@@ -3,9 +3,9 @@
 #
 # check_pmu_live - PEBS or IBS on a processor that has them
 #
-# Where doctor says that one of the two works, a program with false sharing is
-# recorded with it. Its lines must be found and called false, its counts be of
-# the size that its loops make, and the losses small.
+# If doctor says that one of the two works, record a program with false sharing.
+# The report must find the false sharing, and the counted accesses must agree
+# with the number of samples.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

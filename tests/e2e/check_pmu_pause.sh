@@ -3,11 +3,11 @@
 #
 # check_pmu_pause - no use is counted across a pause of a hardware source
 #
-# Before an exec, and when --duration is over, the events of a thread are
-# switched off while its registers go on to trap. tests/help_pmu_pause.c has
-# words watched at that moment, on a machine with a PMU that is not there; each
-# of their reuse times is 5000, and any other is one across the pause. Those
-# uses must be lost and counted.
+# Before an exec, and when --duration is over, a thread's events are switched
+# off while its registers still trap. On a simulated machine with a PMU,
+# help_pmu_pause has words that are watched at that moment. Their reuse times
+# are 5000; another time was measured across the pause. Such uses must be
+# counted as lost.
 #
 #	check_pmu_pause.sh [CLAIM]
 
@@ -35,7 +35,7 @@ EOF
 ${CC:-gcc} -fPIC -shared -o "$WORK/during.so" "$WORK/during.c" ||
 	fail "the library that makes exec fail cannot be built"
 
-# swept DURATION ARGUMENT... - sweeps with a pause, and without a wrong use
+# swept DURATION ARGUMENT... - sweep with a pause; no use has a wrong time
 swept()
 {
 	local duration=$1
@@ -53,7 +53,7 @@ swept()
 	[ "$wrong" = '[]' ] || fail "$*: of other lengths: $wrong"
 }
 
-# has_both TEXT - of the last sweeps, are there uses, and lost ones?
+# has_both TEXT - true if the last sweeps have decided uses and lost ones
 has_both()
 {
 	local counts
@@ -72,9 +72,9 @@ no_use_is_counted_across_an_exec()
 	has_both exec || fail 'exec: nothing to lose'
 }
 
-# About one register is armed at a time, so the end may meet none; and on a
-# slow machine the time is over before there is any. Once more then, later with
-# more time; a wrong use fails at once.
+# About one register is armed at a time, so none may be armed at the end, and a
+# slow machine may end before there is a use. Then try again, later with more
+# time. A use with a wrong time fails at once.
 no_use_is_counted_across_the_end()
 {
 	local seconds

@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_precise - the study of precise event sampling, in its short form
+# check_pmu_study - the study of PMU sampling passes in its short form
 #
-# First the benchmarks themselves: what they say of their loops is held to the
-# exact counts of the source emu, which knows nothing of it. Then the study must
-# pass, and must not pass with a loop that is not what it says.
+# First the exact counts of the source emu must confirm what the benchmarks say
+# of their loops. Then the study must pass, and must fail with a loop that is
+# not what its label says.
 
 . "$(dirname "$0")/e2e.sh"
 
 command -v qemu-x86_64 >/dev/null ||
 	skip 'qemu-x86_64 is missing: install the package qemu-user'
 
-# counted ITERATIONS PROGRAM [OPTION...] - loads and stores of the whole process
+# counted ITERATIONS PROGRAM [OPTION...] - print the loads and stores of the
+# whole process
 counted()
 {
 	local n=$1
@@ -26,13 +27,13 @@ counted()
 	    for t in r["threads"]) for k in ("loads", "stores"))'
 }
 
-# near A B - printing a time takes some accesses more or less
+# near A B - true if they differ by no more than printing another time takes
 near()
 {
 	[ $(($1 - $2)) -le 200 ] && [ $(($2 - $1)) -le 200 ]
 }
 
-# A million iterations more are so many million loads and stores more.
+# A million more iterations make as many million more loads and stores.
 loops_are_what_they_say()
 {
 	local program options loads stores few many
@@ -59,7 +60,7 @@ loops_are_what_they_say()
 	EOT
 }
 
-# Of every site, in order: its name and how often it is executed.
+# The benchmark prints each site's name and how often it is executed, in order.
 benchmarks_know_their_sites()
 {
 	"$B/microbench/bias_bench" --iterations 1000 --threads 3 --json \
@@ -80,24 +81,25 @@ for s in clock instr; do
 	    for s in r['sources'])")" = True ] && sources=$s,$sources
 done
 
-# study SOURCES FILE - the short form; its exit status
+# study SOURCES FILE - run the short form, return its exit status
 study()
 {
 	"$TOOL" accuracy --suite precise --short --json --source "$1" \
 		>"$2" 2>"$WORK/err"
 }
 
-# failed FILE SOURCE TRUTH - does a row of the source (False: of others) fail?
+# failed FILE SOURCE TRUTH - true if a row of the source fails; with False, if a
+# row of another source fails
 failed()
 {
 	[ "$(ask "$1" "any(x['pass'] is False and (x['source'] == '$2') == $3
 	    for x in r['rows'])")" = True ]
 }
 
-# The counts are at four standard errors of their bounds and more. Shares of the
-# clock are of some 5000 samples, 0.6 points; on a busy machine they are up to
-# 1.5 off, and 3 is not far. So it has a second try, and both fail by chance
-# less than once in 1,000 times.
+# The bounds of the counts are four standard errors and more. The clock's shares
+# come from some 5000 samples and have a deviation of 0.6 points; on a busy
+# machine they are up to 1.5 points off, which is near the bound of 3. So the
+# clock has a second try. By chance both fail less than once in 1,000 times.
 study_passes_in_the_promised_form()
 {
 	local status
@@ -167,7 +169,7 @@ study_passes_in_the_promised_form()
 		fail "$(cat "$WORK/err")"
 }
 
-# A tool of its own, whose loops are changed behind the labels' backs.
+# A copy of the tool finds loops that are not what their labels say.
 false_loops_are_found_out()
 {
 	local name change
@@ -210,7 +212,7 @@ wrong_options_are_refused()
 	done
 }
 
-# A source that does not open is named with what it needs; alone it fails.
+# The study names a source that does not open, and fails if there is no other.
 what_does_not_open_is_said()
 {
 	local s

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_predict - whether a prefetcher pays, against one that is simulated
+# check_predict - predict tells whether a prefetcher pays
 #
-# The sign of reusetrack predict --adjacent-line-prefetch and the times of two
-# machines of which one prefetches, over the same accesses of the same run
-# (tests/emu/adjacent_plugin.c). The simulation knows nothing of reuses.
+# programs/emu/adjacent_plugin.c simulates two machines, with and without a
+# prefetcher, over the accesses of the recorded run. It knows nothing of reuses.
+# The gain that reusetrack predict --adjacent-line-prefetch prints must have the
+# sign of the difference of their times.
 #
 # serial: it measures how long loads take
 
@@ -21,7 +22,7 @@ cat >"$WORK/machine" <<-'EOF'
 	private_bytes 16384
 EOF
 
-# both ARGUMENT... - run microbench/adjacent through predict and simulation
+# both ARGUMENT... - predict and simulate a run of microbench/adjacent
 both()
 {
 	rm -rf "$WORK/out"
@@ -35,7 +36,7 @@ both()
 		fail "predict after $*"
 }
 
-# agrees VERDICT TEXT - of the prediction and the sign of the simulation
+# agrees VERDICT TEXT - the prediction and the simulation have this verdict
 agrees()
 {
 	python3 - "$WORK/predicted" "$WORK/simulated" "$1" <<-'EOF' ||
@@ -64,7 +65,7 @@ signs_are_those_of_the_simulation()
 	agrees gain mixed
 }
 
-# The whole program touches fewer lines than 16 MiB have.
+# A cache of 16 MiB holds all lines of the program.
 nothing_comes_back_from_dram_where_all_fits()
 {
 	both --kernel stream --iterations 100000
@@ -83,7 +84,7 @@ nothing_comes_back_from_dram_where_all_fits()
 		fail "$(<"$WORK/predicted") $(<"$WORK/large")"
 }
 
-# Chains of loads take some time on every machine.
+# predict measures latencies with chains of loads, which take time anywhere.
 latencies_are_measured_where_there_are_two_processors()
 {
 	local said

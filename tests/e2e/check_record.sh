@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_record - record is invisible but for its lines on stderr
+# check_record - record changes nothing but adds its lines to stderr
 #
 # Exit status, arguments, output, environment, signals and job control of a
-# program are the same under record; its failures have statuses of their own;
-# and the output directory is where it says.
+# program are the same under record. Failures of record have exit statuses of
+# their own. The output directory is where record says.
 #
 # serial: it sends signals a fixed time after a program began
-# covers: preload/hooks preload/signal preload/start analysis/record analysis/cmd
+# covers: preload/hooks preload/signal analysis/record analysis/cmd
 
 . "$(dirname "$0")/e2e.sh"
 cd "$WORK" || exit 1
 
-# status WANTED COMMAND... - under record; stdout and stderr into files
+# status WANTED ARGUMENT... - record ends with this status; stdout and stderr go
+# to files
 status()
 {
 	local wanted=$1 got
@@ -30,7 +31,7 @@ says()
 	grep -Eq -- "$1" stderr || fail "stderr does not say '$1': $(cat stderr)"
 }
 
-# Exit statuses: the program's, a signal's, record's own.
+# Exit statuses of the program, of signals and of record itself.
 status 0 -- true
 status 7 -- sh -c 'exit 7'
 status 137 -- sh -c 'kill -9 $$'
@@ -46,7 +47,7 @@ printf '#!/bin/sh\nexit 8\n' >script && chmod +x script
 status 8 -- ./script
 [ -d out ] && [ -d out.old ] || fail "no out and out.old after several runs"
 
-# Arguments and output arrive as they are; our lines go to stderr alone.
+# Arguments and output do not change; lines of record go to stderr only.
 status 0 -- printf '%s|' 'a b' '' '--' $'new\nline' '*' '-F'
 printf '%s|' 'a b' '' '--' $'new\nline' '*' '-F' | cmp -s - stdout ||
 	fail "arguments changed: $(cat stdout)"
@@ -54,21 +55,21 @@ printf '%s|' 'a b' '' '--' $'new\nline' '*' '-F' | cmp -s - stdout ||
 says '^reusetrack: source clock: .'
 says 'samples?, .* detections? in out; next: reusetrack report out$'
 
-# What it says is there.
+# The directory that it names has the profile.
 "$TOOL" report out >/dev/null || fail "report out: status $?"
 
-# Standard input and the current directory are the program's.
+# The program has its standard input and its current directory.
 echo hello | "$TOOL" record -- cat >stdout 2>stderr
 [ "$(cat stdout)" = hello ] || fail "standard input was lost"
 status 0 -- pwd -P
 [ "$(cat stdout)" = "$(pwd -P)" ] || fail "the directory changed"
 
-# The user's own preloads stay.
+# The user's own LD_PRELOAD stays.
 status 0 -- sh -c 'exit 0'
 LD_PRELOAD=libm.so.6 "$TOOL" record -- grep -c libm.so /proc/self/maps \
 	>stdout 2>stderr || fail "the user's own LD_PRELOAD was lost"
 
-# Where the output goes.
+# The output directory is never one of somebody else's.
 mkdir other
 echo precious >other/file
 status 0 -o other -- true
@@ -80,7 +81,7 @@ says '^reusetrack: cannot make the output directory /proc/nothing: '
 COMDET_OUT=twin status 0 -- true
 [ -d twin ] || fail "COMDET_OUT was not taken"
 
-# Nothing recorded: said, and nothing left behind.
+# If nothing was recorded, record says so and leaves nothing behind.
 lib=$(ldconfig -p | sed -n 's/.*libm\.so\.6 .*x86-64.* => //p' | head -1)
 if [ -n "$lib" ]; then
 	COMDET_LIB=$lib status 3 -o none -- sh -c 'exit 3'
@@ -94,21 +95,21 @@ says 'a blank or a colon'
 COMDET_LIB=/no/such/lib status 125 -- true
 says 'COMDET_LIB=/no/such/lib'
 
-# A program that is started and not profiled is hinted at.
+# record counts the programs that were started and not profiled.
 status 0 -- sh -c '/bin/true; /bin/true; exit 0'
 says 'not profiled: [12]; --children includes them'
 status 0 --children -- sh -c '/bin/true; /bin/true; exit 0'
 [ "$(find out -name '*.cdp' | wc -l)" = 3 ] ||
 	fail "--children: $(ls out) instead of three files"
 
-# A static program is refused with a reason.
+# record refuses a static program and says why.
 if echo 'int main(void) { return 0; }' |
 	gcc -static -x c -o static - 2>/dev/null; then
 	status 125 -- ./static
 	says 'statically linked'
 fi
 
-# Signals, once each, and job control, on a terminal of our own.
+# Signals arrive once, and job control works on a terminal made here.
 python3 - "$TOOL" <<'PYTHON' || exit 1
 import os, pty, re, select, signal, subprocess, sys, time
 
@@ -129,7 +130,7 @@ def fail(text):
     print("FAIL:", text)
     sys.exit(1)
 
-# Sent to record alone: passed on, once.
+# record passes signals on that are sent to it alone.
 p = subprocess.Popen([tool, "record", "--", sys.executable, "-c", counter,
                       "1.5"], stdout=subprocess.PIPE,
                      stderr=subprocess.DEVNULL, text=True)
@@ -142,7 +143,7 @@ said = p.stdout.read()
 if "seen [1, 2, 10, 15]" not in said or p.wait() != 0:
     fail(f"signals sent to record: {said!r}, status {p.returncode}")
 
-# The default action ends the program; record says so with 128 + signal.
+# A signal ends the program; the status of record is 128 + signal.
 p = subprocess.Popen([tool, "record", "--", "sleep", "60"],
                      stderr=subprocess.DEVNULL)
 time.sleep(0.5)
@@ -162,7 +163,7 @@ def expect(fd, pattern, what, seconds=20):
             return text
     fail(f"{what}: no {pattern!r} in {text!r}")
 
-# From the terminal: the group gets it, so the program gets it once.
+# The terminal sends Ctrl-C to the group: the program gets it once.
 pid, fd = pty.fork()
 if pid == 0:
     os.execv(tool, [tool, "record", "--", sys.executable, "-c", counter, "1.5"])
@@ -171,7 +172,7 @@ os.write(fd, b"\x03")
 expect(fd, r"seen \[2\]", "Ctrl-C on the terminal")
 os.waitpid(pid, 0)
 
-# Job control: Ctrl-Z stops both, fg continues both.
+# Ctrl-Z stops record and the program, fg continues both.
 pid, fd = pty.fork()
 if pid == 0:
     os.environ["PS1"] = "prompt> "

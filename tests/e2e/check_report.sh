@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_report - report and doctor as commands: pipes, disks, debug files
+# check_report - report and doctor behave well as commands
 #
-# A C++ program with its debug information in a separate file is recorded and
-# its sharing found by function and line; then the file is replaced. Output
-# that cannot be written is an error. Pages and help texts exist and agree.
+# report names function and line of the sharing in a C++ program whose debug
+# information is in a separate file, and notices when the file is replaced.
+# Output that cannot be written is an error. Help texts and manual pages agree.
 
 . "$(dirname "$0")/e2e.sh"
 cd "$WORK" || exit 1
@@ -50,7 +50,7 @@ build()
 		"-DMS=$1" -o share share.cc || fail "cannot build share.cc"
 }
 
-# Threads share while both run, which on busy processors may be seldom.
+# Threads share only while both run, which is seldom on a busy machine.
 for ms in 3000 6000 12000; do
 	build $ms
 	objcopy --only-keep-debug share share.debug
@@ -77,7 +77,7 @@ head -1 text | grep -Eq '^(9[5-9]|100|>99\.9) ?(\.[0-9])? ?% of the cache' ||
 	head -1 text | grep -Eq '^[0-9.>]+ % of the cache' ||
 	fail "the first line is not the answer: $(head -1 text)"
 
-# The module's own debug file is gone: the symbol table still gives names.
+# Without its debug file, a module's symbol table still gives names.
 mv share.debug away
 json out r.json
 holds r.json 'any("::" in s.get("function", "") for s in c["sites"])' \
@@ -85,7 +85,7 @@ holds r.json 'any("::" in s.get("function", "") for s in c["sites"])' \
 holds r.json 'not any("location" in s for s in c["sites"]
 	if s["module"].endswith("/share"))' "no lines without debug file"
 
-# Another build under the same name is not believed.
+# The symbols of another build with the same file name are not used.
 cp share original
 build 3001
 json out r.json
@@ -98,7 +98,7 @@ holds r.json 'any("has changed" in p for p in r["problems"])' \
 cp original share
 mv away share.debug
 
-# Pipes, disks, files.
+# Write to closed pipes, full disks and files.
 "$TOOL" report out 2>err | head -1 >/dev/null
 [ ! -s err ] || fail "a closed pipe: stderr says $(cat err)"
 python3 - "$TOOL" <<'PYTHON' || exit 1
@@ -122,11 +122,11 @@ cmp -s file text || fail "report -o file differs from standard output"
 "$TOOL" report -o /dev/full out 2>err && fail "report -o /dev/full: status 0"
 "$TOOL" report -o /no/such/file out 2>err && fail "report -o: status 0"
 
-# Text for people fits 80 columns, without colours in a file.
+# The text fits 80 columns, and has no colours in a file.
 [ "$(awk 'length($0) > 80' text | wc -l)" = 0 ] || fail "over 80 columns"
 ! grep -q $'\033' text || fail "colours in a file"
 
-# doctor: the exit status follows what can be used.
+# The exit status of doctor says whether a source can be used.
 "$TOOL" doctor --json >d.json
 status=$?
 usable=$(python3 -c 'import json
@@ -135,7 +135,7 @@ print(any(s["usable"] for s in json.load(open("d.json"))["sources"]))')
 	fail "doctor: usable is $usable and the status $status"
 [ "$("$TOOL" doctor | awk 'length($0) > 80' | wc -l)" = 0 ] ||
 	fail "doctor: over 80 columns"
-# Where nothing of ours lies beside the tool, its hooks are not there either.
+# A copy of the tool finds no hooks beside it, so the source instr is missing.
 mkdir alone && cp "$TOOL" "$B/libcomdet.so" alone
 PATH=$WORK/none "$B/tests/programs/help_deny" perf_event_open,timer_create EPERM \
 	alone/reusetrack doctor >doctor

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_reuse - reuse times under the source emu, against what is known
+# check_reuse - reuse times of the source emu are the known ones
 #
-# RIBench says itself what its histogram is; where every access is counted as
-# well, samples are held to that. The long form of both: make score-reuse.
+# RIBench prints its true histogram. Other programs are recorded with every
+# access (--exact) and sampled in the same run. make score-reuse is the long
+# form.
 
 . "$(dirname "$0")/e2e.sh"
 
@@ -16,7 +17,7 @@ SCORE=$TOP/tests/oracle/reuse_score.py
 command -v qemu-x86_64 >/dev/null ||
 	skip 'qemu-x86_64 is missing: install the package qemu-user'
 
-# emulate SETTINGS COMMAND... - under the plugin, into $WORK/out
+# emulate SETTINGS COMMAND... - run it under the plugin, record into $WORK/out
 emulate()
 {
 	local settings=$1
@@ -27,7 +28,7 @@ emulate()
 		qemu-x86_64 -cpu max -plugin "$PLUGIN,out=$WORK/out,$settings" "$@"
 }
 
-# scored EXPRESSION TEXT - Python over the score d
+# scored EXPRESSION TEXT - an expression in Python holds for the score d
 scored()
 {
 	python3 -c '
@@ -37,7 +38,7 @@ sys.exit(0 if eval(sys.argv[2]) else 1)' "$score" "$1" ||
 		fail "$2: not $1; $score"
 }
 
-# 3,000 uses and more; 2.2 / sqrt(3000) is what few slots would cost
+# S falls by 2.2 / sqrt(uses) at most because of chance: 0.04 for 3,000 uses.
 ribench_is_found_as_it_is()
 {
 	local case threads arguments
@@ -61,7 +62,7 @@ ribench_is_found_as_it_is()
 	EOF2
 }
 
-# 21,000 uses; over eight seeds the lowest S was 0.987, its deviation 0.0025
+# With 21,000 uses the lowest S of eight seeds was 0.987, its deviation 0.0025.
 samples_agree_with_every_access()
 {
 	local pattern
@@ -75,7 +76,7 @@ samples_agree_with_every_access()
 	done
 }
 
-# The same histogram, less precisely, from a hundredth of the slots
+# A hundredth of the slots gives the same histogram less precisely.
 few_slots_cost_precision_alone()
 {
 	emulate mode=reuse,granularity=line,exact=1,period=500,slots=8,seed=6 \
@@ -84,7 +85,7 @@ few_slots_cost_precision_alone()
 	scored 'd["private"]["S"] >= 0.9' "8 slots"
 }
 
-# shares SETTINGS - what becomes of uses when lines are handed over
+# shares SETTINGS - set $score: the outcomes of uses when lines are handed over
 shares()
 {
 	emulate "mode=shared,granularity=line,period=100,slice=20,seed=7,$1" \
@@ -101,21 +102,23 @@ one_socket_reuses_what_two_invalidate()
 	scored 'd["shared"]["reused"] > 100' 'one socket'
 	scored 'd["shared"].get("invalidated", 0) == 0' 'one socket'
 	shares "topology=$two,place=scatter"
-	# The main thread shares a socket with one of them.
+	# The main thread is on a socket with one of the two threads.
 	scored 'd["shared"].get("reused", 0) < 10' 'two sockets'
 	scored 'd["shared"]["invalidated"] > 50' 'two sockets'
 }
 
-# A cycle over 4,096 lines: byte after byte, so one access in 64 goes far.
+# The program cycles over 4,096 lines, byte after byte. One access in 64 comes
+# to another line.
 stack_distances_of_a_cycle_are_one_number()
 {
 	emulate mode=reuse,exact=1,period=0 "$LOCALITY" bytes 1 10 ||
 		fail "guest_locality"
 	score=$(python3 "$SCORE" stack "$WORK/out")
-	# after 4,096 lines and those of the stack, 9 times each
+	# Each line comes back 9 times, after 4,096 lines and those of the
+	# stack.
 	scored 'abs(d["4096"] - 9 * 4096) < 100' 'cycle'
 	scored 'd["0"] > 10 * 4096 * 63 * 0.99' 'cycle'
-	# what the loader and the C library do before
+	# The loader and the C library have these distances before.
 	scored 'sum(v for k, v in d.items() if 100 < int(k) < 4096) < 4000' cycle
 }
 
@@ -169,8 +172,8 @@ settings_that_are_wrong_are_named()
 	EOF2
 }
 
-# Instructions of a line are one, however the compiler made them. The text is
-# asked for more rows than there are, and wants one of each pair.
+# All instructions of a source line count as one. The report may print more rows
+# than there are pairs, and must have each pair once.
 pairs_are_of_source_lines()
 {
 	emulate mode=reuse,granularity=line,period=2000,seed=7 \

@@ -5,11 +5,11 @@
 #
 #	check_reuse_churn.sh [CLAIM]
 #
-# Each thread of tests/instr/reuse_churn.c has one reuse time of its own, on
-# words that the threads before it had as well: a use of one that another ends
-# has another time, or is invalidated, and nothing of that may be found. What
-# the program prints and its status must be those without us. Processes that
-# only burn time keep all processors busy meanwhile. CHURN=N repeats all that N
+# Each thread of programs/instr/reuse_churn.c has a reuse time of its own, on
+# words that earlier threads used, too. If a use of one thread were ended by
+# another, it would have the wrong time or be invalidated; the check finds none.
+# The program's output and status must be those without the preload. Busy
+# processes keep all processors occupied meanwhile. CHURN=N repeats the check N
 # times.
 #
 # serial: it keeps all processors busy
@@ -22,7 +22,7 @@ PROGRAM=$B/tests/programs/instr/reuse_churn
 PLUGIN=$B/libcomdet-qemu.so
 ulimit -c 0
 
-# as_without ARGUMENT... - run_us must do what the program does without us
+# as_without ARGUMENT... - run_us does what the program does without the preload
 as_without()
 {
 	timeout -k 5 60 "$PROGRAM.plain" "$@" >"$WORK/plain"
@@ -36,7 +36,7 @@ as_without()
 			"$(cat "$WORK/plain")"
 }
 
-# hooked SETTINGS ARGUMENT... - with the hooks of the source instr
+# hooked SETTINGS ARGUMENT... - run it with the hooks of the source instr
 hooked()
 {
 	settings=$1
@@ -50,7 +50,7 @@ hooked()
 	as_without "$@"
 }
 
-# emulated SETTINGS ARGUMENT... - under QEMU
+# emulated SETTINGS ARGUMENT... - run it under QEMU
 emulated()
 {
 	settings=$1
@@ -63,9 +63,10 @@ emulated()
 	as_without "$@"
 }
 
-# own_times UNENDED CONDITION... - each thread has its own time, and no use is
-# missing but UNENDED, by weight, that were watched when exec took their
-# threads; by Python over threads, n (uses decided) and lost (a dict)
+# own_times UNENDED CONDITION... - each thread has its own time, and every use
+# is decided or lost, except a weight of UNENDED that was watched when exec
+# ended its thread. The conditions are Python over threads, n (decided uses) and
+# lost (a dict).
 own_times()
 {
 	json "$WORK/out" "$WORK/json"
@@ -92,7 +93,8 @@ own_times()
 	        if by_line and b["mean"] == 1:
 	            continue
 	        time = b["mean"] + 7 * by_line
-	        # One that was never seen after it had its name has any, but one.
+	        # The name of a thread that was last sampled before it was
+	        # named is unknown: any time will do, but only one.
 	        own = own or time
 	        if time == own and time % 8 == 0 and time >= 104:
 	            continue
@@ -111,9 +113,9 @@ own_times()
 	EOF
 }
 
-# in_proportion SWEEPS CONDITION... - of the weights, as many as the program's
-# sweeps made have their thread's time: under QEMU the C library's accesses are
-# there as well, and its stacks pass from thread to thread
+# in_proportion SWEEPS CONDITION... - the uses of the program's sweeps have
+# their thread's time, as many as the sweeps made. Under QEMU there are other
+# accesses: those of the C library, on stacks that pass from thread to thread.
 in_proportion()
 {
 	json "$WORK/out" "$WORK/json"

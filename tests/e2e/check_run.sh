@@ -5,7 +5,9 @@
 #
 #	check_run.sh [CLAIM]
 #
-# tests/run runs small scripts and programs made here.
+# tests/run runs small scripts and programs that this check writes.
+#
+# covers: tests
 
 . "$(dirname "$0")/e2e.sh"
 
@@ -134,7 +136,6 @@ serial_tests_run_alone_and_last()
 
 	rm -f busy log
 	script a.sh "# serial: it measures time" "$alone" 'echo a >>log'
-# covers: tests
 	script b.sh "# serial: it measures time" "$alone" 'echo b >>log'
 	script c.sh 'touch busy; sleep 0.3; rm busy; echo c >>log'
 	run 0 --jobs 3 ./a.sh ./b.sh ./c.sh

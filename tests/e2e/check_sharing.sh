@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_sharing - the plain cases of true, false and no sharing, end to end
+# check_sharing - true, false and no sharing are told apart
 #
-# Two threads that store to words of one line give false sharing, to one word
-# true sharing, 128 bytes apart nothing; one thread alone and threads that
-# only read share nothing. RUNS runs of each, every one must be right. At five
-# times the default rate, to be done sooner; FREQ in the environment takes
+# Two threads that store to words of one line share falsely; if they store to
+# one word, the sharing is true. Words 128 bytes apart, one thread alone and
+# threads that only read give no sharing. Each case runs RUNS times, and every
+# run must be right. The rate is five times the default, to save time; FREQ sets
 # another.
 #
 # serial: it counts what two threads do at the same time

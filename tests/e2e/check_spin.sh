@@ -3,8 +3,8 @@
 #
 # check_spin - verify the model of the bulletin board with spin
 #
-# The model must hold, and each of its broken variants must not: a model that
-# cannot fail proves nothing.
+# The model must hold, and spin must find the error in each broken variant: a
+# model that cannot fail proves nothing.
 
 model=$(cd "$(dirname "$0")/.." && pwd)/src/engine/board.pml
 broken='NO_RECHECK NO_FIRST_LOOK NO_EXCLUSION EARLY_EVEN LATE_ODD

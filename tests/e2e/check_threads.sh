@@ -3,8 +3,8 @@
 #
 # check_threads - ten thousand short threads, five hundred live ones
 #
-# No descriptor runs out (with the usual limit of 1,024), at most 64 KiB of
-# resident memory a live thread, and every thread is in the report.
+# With the usual limit of 1,024 descriptors none is missing, a live thread takes
+# at most 64 KiB of resident memory, and every thread is in the report.
 #
 # serial: it counts samples of threads that run for 40 ms
 
@@ -34,15 +34,15 @@ preload "$WORK/out" "$help" live 500 >"$WORK/live" 2>"$WORK/err" ||
 json "$WORK/out" "$WORK/r.json"
 holds "$WORK/r.json" 'sum(t["count"] for t in r["threads"]) == 501' \
 	"every live thread in the report"
-# 40 ms of CPU time each, an interrupt every 5 ms: at least half of them are
-# samples. Each thread's first comes at random, within the first 5 ms.
+# Each thread runs for 40 ms with an interrupt every 5 ms, the first at random
+# in the first 5 ms. At least half of the interrupts give a sample.
 holds "$WORK/r.json" \
 	'sum(t["samples"]["uniform"] + t["samples"]["stalled"] for t in r["threads"]) > 500 * 4' \
 	"live threads are sampled"
 holds "$WORK/r.json" \
 	'sum(t["samples"]["uniform"] + t["samples"]["stalled"] > 0 for t in r["threads"]) > 490' \
 	"each of them"
-# They lose their cores in our handler, which costs them nothing.
+# They lose their cores in our handler, but waiting must cost no budget.
 holds "$WORK/r.json" 'r["loss"].get("budget", 0) <= 10' \
 	"a thread pays for its own time in the handler alone"
 fds=$(value fds "$WORK/live")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# e2e - what the end-to-end scripts share; source it first
+# e2e - functions that the end-to-end scripts share; source it first
 #
-# $B is the build directory, $TOP the project, $WORK a directory of the
-# script's own that is removed at its end. fail TEXT ends the script.
+# $B is the build directory and $TOP the project. $WORK is a directory of the
+# script's own, removed at its end. fail TEXT ends the script.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
@@ -36,7 +36,7 @@ skip()
 	exit 77
 }
 
-# preload OUT COMMAND... - run it under the library, its status is returned
+# preload OUT COMMAND... - run it under the library, return its status
 preload()
 {
 	local out=$1
@@ -46,14 +46,14 @@ preload()
 	COMDET_OUT=$out LD_PRELOAD=$LIB "$@"
 }
 
-# json OUT FILE - the report as JSON into FILE
+# json OUT FILE - write the report as JSON to FILE
 json()
 {
 	"$TOOL" report "$1" --json >"$2" ||
 		fail "reusetrack report $1 --json ended with status $?"
 }
 
-# ask FILE EXPRESSION - Python over the report r; prints the value
+# ask FILE EXPRESSION - print the value of Python over the report r
 ask()
 {
 	python3 - "$1" "$2" <<-'EOF' || fail "cannot evaluate: $2"
@@ -76,7 +76,7 @@ holds()
 		fail "$3: not $2; $(ask "$1" 'c.get("total"), est("true_sharing"), est("false_sharing")')"
 }
 
-# debug_registers - do they work here, by doctor's own probe?
+# debug_registers - true if doctor finds that they work here
 debug_registers()
 {
 	"$TOOL" doctor --json 2>/dev/null | python3 -c '
@@ -84,8 +84,8 @@ import json, sys
 sys.exit(0 if json.load(sys.stdin)["debug_registers"]["usable"] else 1)'
 }
 
-# run_claims NAME CLAIM... - call these functions, or that of this name alone,
-# and say how long each took
+# run_claims NAME CLAIM... - call these functions, or only the one with this
+# name unless it is empty, and print how long each took
 run_claims()
 {
 	local name=$1 claim start ran=

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
-# paths.sh - call paths of pairs of uses and reuses, to be compared
+# paths - compare the call paths of pairs of uses and reuses; source it first
 
 . "$(dirname "${BASH_SOURCE[0]}")/e2e.sh"
 
 INSTR=$B/tests/programs/instr
 ulimit -c 0
 
-# recorded SETTINGS PROGRAM ARGUMENT... - into $WORK/out and $WORK/json; the
-# program's output is to be what it is without
+# recorded SETTINGS PROGRAM ARGUMENT... - record into $WORK/out, report into
+# $WORK/json; the program's output is the same as without the preload
 recorded()
 {
 	local settings=$1
@@ -24,11 +24,12 @@ recorded()
 	json "$WORK/out" "$WORK/json"
 }
 
-# paths_hold FUNCTION EXPRESSION - Python; in it "ways" are the paths of pairs
-# in FUNCTION alone: use, reuse, weight; a path is words, innermost first, as
-# far as the program or its libraries go, up to main or work, with * behind what
-# recurs. "total" is the weight of these pairs. In "known" are all paths, and
-# is_end(path, WHOLE...) tells whether it is the inner end of one of these.
+# paths_hold FUNCTION EXPRESSION - an expression in Python holds. In it, "ways"
+# maps the paths (use, reuse) of pairs within FUNCTION to their weights. A path
+# is a string of function names, innermost first, up to main or work, without
+# those of libc; a * follows a name that recurs. "total" is the weight of these
+# pairs, "known" the set of all paths, and is_end(path, WHOLE...) is true if the
+# path is the inner end of one of these.
 paths_hold()
 {
 	python3 - "$WORK/json" "$1" "$2" <<-'EOF' || fail "$1: not $2"
