@@ -7,65 +7,29 @@
 
 #include "stack_bounds.h"
 #include "preload/core/sys.h"
+#include "src/maps/map_lines.h"
 #include "src/base/signal_safe.h"
 
-enum {
-	START,
-	END,
-	REST /* of the line */
-};
 #define LIMIT_MAX (UINT64_C(1) << 30) /* of a stack that has none */
 
 static __thread struct stack_bounds own
 	__attribute__((tls_model("initial-exec")));
 
-static int digit(char c)
+bool stack_search_take(struct stack_search *s, uint64_t start, uint64_t end)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+	uint64_t bytes = end - s->before;
 
-static bool take_end(struct stack_search *s, uint64_t end)
-{
-	if (s->at - s->start < end - s->start) {
-		uint64_t bytes = end - s->before;
-
-		if (bytes > s->limit)
-			bytes = s->limit;
-		if (bytes < end - s->start)
-			bytes = end - s->start;
-		s->found.low = end - bytes;
-		s->found.bytes = bytes;
-		return true;
+	if (s->at - start >= end - start) {
+		s->before = end;
+		return false;
 	}
-	s->before = end;
-	return false;
-}
-
-bool stack_search_take(struct stack_search *s, const char *text, uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++) {
-		int d = digit(text[i]);
-
-		if (text[i] == '\n') {
-			s->field = START;
-			s->number = 0;
-		} else if (s->field == REST) {
-			continue;
-		} else if (d >= 0) {
-			s->number = s->number << 4 | (uint64_t)d;
-		} else if (s->field == START) {
-			s->start = s->number;
-			s->number = 0;
-			s->field = END;
-		} else if (take_end(s, s->number)) {
-			return true;
-		} else {
-			s->field = REST;
-		}
-	}
-	return false;
+	if (bytes > s->limit)
+		bytes = s->limit;
+	if (bytes < end - start)
+		bytes = end - start;
+	s->found.low = end - bytes;
+	s->found.bytes = bytes;
+	return true;
 }
 
 static bool runs_on(const struct stack_bounds *b)
@@ -81,8 +45,10 @@ void stack_bounds_look(void)
 		.at = getauxval(AT_RANDOM), /* the kernel puts it there */
 		.limit = limit < LIMIT_MAX ? limit : LIMIT_MAX,
 	};
+	struct map_lines lines;
+	struct cdp_map m;
 	char text[1024];
-	long fd, got;
+	long fd;
 
 	if (own.bytes || sys_call0(SYS_gettid) != sys_call0(SYS_getpid))
 		return;
@@ -90,9 +56,10 @@ void stack_bounds_look(void)
 		       O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	do
-		got = sys_call3(SYS_read, fd, text, sizeof(text));
-	while (got > 0 && !stack_search_take(&s, text, got));
+	map_lines_begin(&lines, (int)fd, text, sizeof(text));
+	while (map_lines_next(&lines, &m) &&
+	       !stack_search_take(&s, m.start, m.end))
+		;
 	sys_call1(SYS_close, fd);
 	if (runs_on(&s.found))
 		own = s.found;

@@ -18,19 +18,21 @@ struct stack_bounds {
 };
 
 /*
- * Reads the kernel's list of mappings, a piece at a time. The stack is the
- * mapping that holds @at and the gap below it, down to the mapping before, but
- * at most @limit bytes.
+ * The search of a stack among all mappings. The stack is the mapping that holds
+ * @at and the gap below it, down to the mapping before, but at most @limit
+ * bytes.
  */
 struct stack_search {
 	uint64_t at, limit;
 	struct stack_bounds found;
-	uint64_t number, start, before;
-	int field;
+	uint64_t before; /* end of the mapping before */
 };
 
-/* Returns whether it was found. Context: any. */
-bool stack_search_take(struct stack_search *s, const char *text, uint64_t n);
+/*
+ * Take the next mapping, by rising address. Returns whether the stack was
+ * found. Context: any.
+ */
+bool stack_search_take(struct stack_search *s, uint64_t start, uint64_t end);
 
 /*
  * Look for the stack of the process's first thread, if the calling thread is
