@@ -332,6 +332,12 @@ $(CHECKS): deps
 check-quick: deps
 	@+B=$(abspath build) MAKE='$(MAKE)' tests/quick
 
+# The unit tests on emulated processors; CPUS= chooses some.
+.PHONY: check-cpus
+check-cpus: deps
+	$(BUILD_UNIT)
+	@B=$(abspath build) ONLY='$(ONLY)' tests/e2e/cpus.sh $(CPUS)
+
 # Real programs with and without the preload; PROGRAMS= chooses some.
 .PHONY: check-programs
 check-programs: deps deps-programs
@@ -497,6 +503,8 @@ help:
 	@echo '    ONLY="unit/test_mrc emu*"'
 	@echo '                    of each of these: only the tests whose SUITE/NAME'
 	@echo '                    contains a word or matches a pattern'
+	@echo 'make check-cpus [CPUS="Nehalem ..."]'
+	@echo '                    unit tests on processors that QEMU emulates'
 	@echo 'make check-programs [PROGRAMS="pigz ..."]'
 	@echo '                    real programs with and without the preload'
 	@echo 'make check-programs-emu [PROGRAMS="pigz ..."]'
