@@ -210,7 +210,8 @@ enum step step_bit_test(struct interp *in, const struct insn *insn)
 	return write_operand(in, insn, 0, r);
 }
 
-enum step step_bit_scan(struct interp *in, const struct insn *insn)
+static enum step bit_scan(struct interp *in, const struct insn *insn,
+			  bool forward)
 {
 	struct value a = read_operand(in, insn, 1);
 	struct value r = { 0, a.taint };
@@ -218,14 +219,18 @@ enum step step_bit_scan(struct interp *in, const struct insn *insn)
 	set_flags(in, FLAG_ZF, FLAGS_ALL & ~FLAG_ZF, a.v ? 0 : FLAG_ZF,
 		  a.taint);
 	if (a.v)
-		r.v = insn->mnemonic == ZYDIS_MNEMONIC_BSF
-			      ? __builtin_ctzll(a.v)
+		r.v = forward ? __builtin_ctzll(a.v)
 			      : 63 - __builtin_clzll(a.v);
 	else
 		r.taint |= TAINT_UNKNOWN; /* mostly kept, but undefined */
 	if (a.taint)
 		r.taint = a.taint;
 	return write_operand(in, insn, 0, r);
+}
+
+enum step step_bit_scan(struct interp *in, const struct insn *insn)
+{
+	return bit_scan(in, insn, insn->mnemonic == ZYDIS_MNEMONIC_BSF);
 }
 
 enum step step_zero_count(struct interp *in, const struct insn *insn)
@@ -236,7 +241,7 @@ enum step step_zero_count(struct interp *in, const struct insn *insn)
 	struct value r = { bits, a.taint };
 
 	if (trailing ? !has_tzcnt : !has_lzcnt)
-		return step_unknown(in, insn);
+		return bit_scan(in, insn, trailing);
 	if (a.v)
 		r.v = trailing ? (unsigned)__builtin_ctzll(a.v)
 			       : __builtin_clzll(a.v) - (64 - bits);
