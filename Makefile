@@ -4,7 +4,7 @@
 # What reusetrack --version prints; CHANGELOG.md has a section for it.
 VERSION := 0.9.0
 
-# Debian packages, the one list. `make deps` installs what is missing.
+# The only list of Debian packages. `make deps` installs those that are missing.
 DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
 	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev pkg-config \
 	binutils python3
@@ -34,7 +34,7 @@ ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(SANFLAGS) $(DEFINES) -fPIC \
 	-fvisibility=hidden -MMD -MP -pthread
 
 # ---- what there is -------------------------------------------------------
-# Folders say what a file is part of; there are no lists of files.
+# A file's folder says what it is part of; there are no lists of files.
 SRC := $(shell find src -name '*.c')
 EMU := $(wildcard preload/emu/*.c)
 COMMON := $(wildcard preload/common/*.c)
@@ -46,15 +46,15 @@ UNIT := $(sort $(shell find tests -name 'test_*.c'))
 HELPERS := $(wildcard tests/programs/help_*.c)
 SCRIPTS := $(wildcard tests/e2e/check_*.sh)
 
-# What is built of src/ and analysis/ goes into archives, from which a linker
-# takes what it needs: libcomdet.so has no page that no handler needs.
+# src/ and analysis/ become archives, from which the linker takes only the
+# objects that a program or library needs. Less code means fewer resident pages.
 SRC_LIB := $(B)/libsrc.a
 ANALYSIS_LIB := $(B)/libanalysis.a
 PRELOAD_OBJ := $(PRELOAD:%.c=$(O)/%.o)
 EMU_OBJ := $(EMU:%.c=$(O)/%.o) $(COMMON:%.c=$(O)/%.o)
 
 LIBS_PRELOAD := -lZydis -ldl
-# Asked for when it is needed: make deps may have installed it by then.
+# pkg-config runs when the recipe does, because make deps may install it first.
 LIBS_ZSTD = $(shell pkg-config --libs libzstd 2>/dev/null)
 LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -lstdc++ -lm $(LIBS_ZSTD)
 LIBS_TEST := -lcheck -lsubunit -lrt -lm
@@ -77,7 +77,7 @@ $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -I. -c -o $@ $<
 
-# Recordings that perf compressed can be read where libzstd is.
+# With libzstd, reusetrack can read recordings that perf compressed.
 $(O)/analysis/import/perf_data_inflate.o: DEFINES = \
 	$(shell pkg-config --exists libzstd && echo -DHAVE_ZSTD)
 
@@ -93,13 +93,14 @@ $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 
-# What it calls of QEMU is found in the program that loads it.
+# QEMU, which loads the plugin, has the functions that it leaves undefined.
 $(B)/libcomdet-qemu.so: $(EMU_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
 		-Wl,-soname,libcomdet-qemu.so -o $@ $^
 
-# The hooks of instrumented code: small and fast, whatever CFLAGS say, and
-# themselves never instrumented. The archive's also stand in for memcpy.
+# The hooks of instrumented code are small and fast whatever CFLAGS say, and
+# never instrumented themselves. Those in the archive also replace memcpy and
+# its like.
 INSTR_CFLAGS := $(CSTD) $(WARN) -O2 -g -fPIC -fvisibility=hidden \
 	-ftls-model=initial-exec -mcx16 \
 	-fno-stack-protector -fomit-frame-pointer -fno-builtin -MMD -MP -I.
@@ -116,7 +117,8 @@ $(B)/libcomdet-instr.a: $(INSTR:%.c=$(O)/%.a.o)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-# Never unloaded: threads count in its storage, and libcomdet.so knows it.
+# It is never unloaded: libcomdet.so knows its thread-local storage, where the
+# threads count.
 $(B)/libcomdet-instr.so: $(INSTR:%.c=$(O)/%.o)
 	$(CC) -shared -Wl,-z,now -Wl,-z,nodelete \
 		-Wl,-soname,libcomdet-instr.so -o $@ $^
@@ -124,27 +126,27 @@ $(B)/libcomdet-instr.so: $(INSTR:%.c=$(O)/%.o)
 $(B)/reusetrack: $(O)/analysis/cmd/main.o $(ANALYSIS_LIB) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
 
-# Bound at start, lest threads that meet in the linker count more accesses.
+# Bind eagerly: lazy binding would add shared accesses to the counts.
 $(B)/microbench/%: microbench/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -Wl,-z,now -MMD -MP -MF $@.d -o $@ $< -lm
 
-# A machine with a PMU, for the hardware sources.
+# A simulated machine with a PMU, for the hardware sources.
 FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %/fake_process.c, \
 	$(wildcard tests/fake/*.c)))
 
 TESTS := $(UNIT:%.c=$(B)/%)
 $(filter $(B)/tests/src/pmu/% %/test_pmu_doctor,$(TESTS)): $(FAKE_OBJ)
 
-# The part of the preload that asks the kernel for events.
+# This test takes the part of the preload that asks the kernel for events.
 $(filter %/test_own_event,$(TESTS)): $(O)/preload/watch/own_event.o
 
-# The paths of the source instr know no process.
+# This test takes the paths of the source instr, which need no process.
 $(filter %/test_instr_path,$(TESTS)): $(O)/preload/instr/path.o
 
 $(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/threads/stack_bounds.o
 
-# The tables of events are compared with libpfm4's.
+# This test compares our tables of events with those of libpfm4.
 $(filter %/test_pmu_events,$(TESTS)): LIBS_TEST += -lpfm
 
 $(TESTS): $(B)/%: $(O)/%.o $(ANALYSIS_LIB) $(SRC_LIB)
@@ -152,7 +154,7 @@ $(TESTS): $(B)/%: $(O)/%.o $(ANALYSIS_LIB) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $(filter %.o,$^) \
 		$(filter %.a,$^) $(LIBS_TEST) $(LIBS_PRELOAD) $(LIBS_ANALYSIS)
 
-# The library as it is, on such a machine.
+# The unchanged library on such a machine.
 FAKE_LIB := $(B)/tests/libcomdet-fake.so
 $(FAKE_LIB): $(PRELOAD_OBJ) $(FAKE_OBJ) $(O)/tests/fake/fake_process.o $(SRC_LIB)
 	@mkdir -p $(@D)
@@ -168,7 +170,7 @@ $(FAKE_SOURCE_LIB): $(filter-out %/source_table.o,$(PRELOAD_OBJ)) \
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
 		-o $@ $^ $(LIBS_PRELOAD)
 
-# These two drive the interpreter over programs under ptrace.
+# These two run the interpreter over programs under ptrace.
 PTRACE := $(B)/tests/programs/help_stepper $(B)/tests/programs/help_bias
 $(PTRACE): $(B)/%: $(O)/%.o $(O)/tests/oracle/tracee.o \
 		$(O)/tests/oracle/true_accesses.o $(SRC_LIB)
@@ -180,7 +182,7 @@ $(filter-out $(PTRACE),$(HELPERS:%.c=$(B)/%)): $(B)/%: %.c Makefile | $(DEPS_FIR
 	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -I. -MMD -MP -MF $@.d -o $@ $< \
 		-lm -ldl
 
-# Programs to be run under QEMU, and plugins to compare with.
+# Programs that run under QEMU, and plugins to compare ours with.
 EMU_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/programs/emu/guest_*.c)) \
 	$(patsubst %.c,$(B)/%.so,$(wildcard tests/programs/emu/*_plugin.c))
 
@@ -192,13 +194,13 @@ $(B)/tests/programs/emu/%_plugin.so: tests/programs/emu/%_plugin.c Makefile | $(
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -fPIC -shared -I. -MMD -MP -MF $@.d -o $@ $<
 
-# Programs with the hooks of the source instr, and the same ones without.
+# Programs with the hooks of the source instr, and the same without hooks.
 INSTR_TESTS := $(patsubst tests/programs/instr/%.c,$(B)/tests/programs/instr/%, \
 	$(wildcard tests/programs/instr/*.c))
 INSTR_MICROBENCH := $(addprefix $(B)/microbench/instr/, \
 	bias_bench exec_mode false_sharing load_ratio locked_load multi_event \
 	point_to_point read_write ribench words write_volume)
-# gcc has no fences with it, and sees other truncations.
+# With -fsanitize=thread gcc warns of fences and of truncations.
 SANITIZE_COMPILE = $(CC) $(CSTD) $(WARN) -Wno-tsan -Wno-format-truncation \
 	-Wno-sync-nand -O2 -g -mcx16 -fsanitize=thread -c
 INSTR_TEST_PROGRAMS := $(INSTR_TESTS) $(INSTR_TESTS:%=%.plain) \
@@ -208,7 +210,7 @@ $(B)/tests/programs/instr/%.plain: tests/programs/instr/%.c tests/programs/instr
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -Wno-sync-nand -O2 -g -mcx16 -pthread -o $@ $<
 
-# With ThreadSanitizer itself, which is not ours to profile.
+# With ThreadSanitizer's own hooks, which the preload must not take for ours.
 $(B)/tests/programs/instr/%.tsan: tests/programs/instr/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -fsanitize=thread -pthread -o $@ $<
@@ -231,7 +233,7 @@ test-programs: $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) $(FAK
 tests: $(TESTS) test-programs
 
 # ---- packages ------------------------------------------------------------
-# $(call install,PACKAGES): those of them that are missing
+# $(call install,PACKAGES) installs those that are missing
 define install
 	@have=$$(dpkg-query -W -f '$${Status} $${Package}\n' $(1) 2>/dev/null | \
 		sed -n 's/.* ok installed //p'); \
@@ -258,7 +260,7 @@ deps-bench:
 deps-fuzz:
 	$(call install,$(DEPS_FUZZ))
 
-# Objects are kept, those of the tests too.
+# Keep all objects, also those of the tests.
 .SECONDARY:
 
 # ---- layers --------------------------------------------------------------
@@ -286,8 +288,8 @@ all: layers
 endif
 
 # ---- tests ---------------------------------------------------------------
-# The tests find everything in the plain build; the sanitized trees hold
-# further copies of the unit tests, and of reusetrack.
+# Tests find programs and libraries in the plain build. The sanitized trees have
+# copies of the unit tests and of reusetrack.
 TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store \
 	%/test_exact %/test_exact_quick %/test_path_table %/test_reuse_race \
 	%/test_reuse_exact %/test_transfer_race,$(UNIT:.c=))
@@ -300,7 +302,8 @@ SUITE_tsan := $(TSAN_TESTS:%=build/san-thread/%)
 SUITE_scripts := $(SCRIPTS)
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# A target check* runs the tests of its SUITES, or those that ONLY= names.
+# A target check* runs the tests of its SUITES, or those of them that ONLY=
+# names.
 RUN = B=$(abspath build) tests/run --limit 900 $(if $(ONLY),--only '$(ONLY)') \
 	$(foreach s,$(SUITES),suite=$(s) $(SUITE_$(s)))
 CHOSEN = $(if $(ONLY),$(shell $(RUN) --list),$(foreach s,$(SUITES),$(SUITE_$(s))))
@@ -326,8 +329,8 @@ $(CHECKS): deps
 	$(if $(filter build/san-thread/%,$(CHOSEN)),$(BUILD_TSAN))
 	@$(RUN)
 
-# What changed since the last quick check without a failure, and its
-# neighbours: at most half a minute.
+# The tests of the files that changed since the last quick check without a
+# failure, and their neighbours: at most half a minute.
 .PHONY: check-quick
 check-quick: deps
 	@+B=$(abspath build) MAKE='$(MAKE)' tests/quick
@@ -338,19 +341,20 @@ check-cpus: deps
 	$(BUILD_UNIT)
 	@B=$(abspath build) ONLY='$(ONLY)' tests/e2e/cpus.sh $(CPUS)
 
-# Real programs with and without the preload; PROGRAMS= chooses some.
+# Run real programs with and without the preload; PROGRAMS= chooses some.
 .PHONY: check-programs
 check-programs: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/real/run.sh $(PROGRAMS)
 
-# The same under QEMU, sampled and exact.
+# The same under QEMU, sampled and with --exact.
 .PHONY: check-programs-emu
 check-programs-emu: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/real/run_emu.sh $(PROGRAMS)
 
-# How far the transfer estimators are off; SWEEP= its options and patterns.
+# Print how far the transfer estimators are off; SWEEP= has options and
+# patterns.
 .PHONY: sweep-transfer
 sweep-transfer: $(B)/tests/oracle/sweep_transfer
 	@$< $(SWEEP)
@@ -359,7 +363,7 @@ $(B)/tests/oracle/sweep_%: $(O)/tests/oracle/sweep_%.o $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ -lm
 
-# Overhead; PAIRS= runs each way, BENCH= chooses programs.
+# Measure the overhead with PAIRS= runs each way; BENCH= chooses programs.
 .PHONY: bench
 bench: deps deps-bench
 	$(BUILD_UNIT)
@@ -377,7 +381,7 @@ bench-instr: deps
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/bench/bench_instr.sh $(BENCH)
 
-# Accesses a second through an exact LRU stack, and conversions.
+# Measure the speed of exact LRU stacks and of conversions.
 .PHONY: bench-reuse
 bench-reuse: deps
 	$(MAKE) $(JOBS) $(B)/tests/bench/bench_reuse
@@ -387,12 +391,12 @@ $(B)/tests/bench/bench_%: $(O)/tests/bench/bench_%.o $(ANALYSIS_LIB) $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
 
-# Estimates against exact counts, about an hour; SUITE= chooses some.
+# Compare estimates with exact counts, for about an hour; SUITE= chooses some.
 .PHONY: accuracy
 accuracy: deps all
 	@$(B)/reusetrack accuracy --jobs $(shell nproc) $(SUITE:%=--suite %)
 
-# The half of Exec-Mode in the kernel; insmod it while accuracy runs.
+# The part of Exec-Mode that runs in the kernel: load it while accuracy runs.
 KERNEL_HEADERS ?= /lib/modules/$(shell uname -r)/build
 EXEC_MODE := $(B)/exec_mode_module
 .PHONY: exec-mode-module
@@ -405,7 +409,7 @@ exec-mode-module:
 	@cp microbench/exec_mode_module/* $(EXEC_MODE)
 	$(MAKE) -C $(KERNEL_HEADERS) M=$(abspath $(EXEC_MODE)) modules
 
-# Sampled reuse times against the truth, in full: some 20 minutes.
+# Compare sampled reuse times with the true ones, for some 20 minutes.
 .PHONY: score-reuse
 score-reuse: deps
 	$(BUILD_UNIT)
@@ -419,15 +423,15 @@ same-output: deps
 		exit 1; }
 	@tests/oracle/same_output.sh $(BASE) $(CURDIR)
 
-# Miss ratio curves of programs against exact LRU stacks and cachegrind: some
-# three minutes; TRACES= chooses some.
+# Compare miss ratio curves of programs with those of exact LRU stacks and of
+# cachegrind, for some three minutes; TRACES= chooses programs.
 .PHONY: score-traces
 score-traces: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/oracle/score_traces.sh $(TRACES)
 
-# Coverage-guided fuzzing of what reads foreign bytes, FUZZ_SECONDS each. What
-# was found is in tests/fuzz/corpus, and tests play it back.
+# Fuzz each parser of foreign bytes for FUZZ_SECONDS, guided by coverage. Inputs
+# that found a bug are in tests/fuzz/corpus, and unit tests replay them.
 FUZZ_SECONDS ?= 60
 FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 .PHONY: fuzz
@@ -442,10 +446,10 @@ fuzz: deps deps-fuzz
 				2>/dev/null)) || exit 1; \
 	done
 
-# A ring is read as that of a machine with a PMU.
+# The ring is one of the simulated machine with a PMU.
 build/fuzz/fuzz_perf_ring: $(FAKE_OBJ:$(O)/%.o=%.c)
 
-# What reads files that others wrote.
+# The parsers of files that other programs wrote.
 FUZZ_ANALYSIS := $(wildcard analysis/import/*.c) analysis/base/util.c
 
 build/fuzz/%: tests/fuzz/%.c $(SRC) $(FUZZ_ANALYSIS)
@@ -506,27 +510,27 @@ help:
 	@echo 'make check-cpus [CPUS="Nehalem ..."]'
 	@echo '                    unit tests on processors that QEMU emulates'
 	@echo 'make check-programs [PROGRAMS="pigz ..."]'
-	@echo '                    real programs with and without the preload'
+	@echo '                    run real programs with and without the preload'
 	@echo 'make check-programs-emu [PROGRAMS="pigz ..."]'
-	@echo '                    real programs natively and under QEMU'
+	@echo '                    run real programs natively and under QEMU'
 	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
-	@echo '                    how far the transfer estimators are off'
+	@echo '                    print how far the transfer estimators are off'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
-	@echo '                    what profiling costs; half an hour and more'
+	@echo '                    measure what profiling costs; half an hour and more'
 	@echo 'make bench-emu [BENCH="loop pigz ..."]'
-	@echo '                    what profiling under QEMU costs'
+	@echo '                    measure what profiling under QEMU costs'
 	@echo 'make bench-instr [BENCH="quicksort ..."]'
-	@echo '                    what the hooks of the source instr cost'
-	@echo 'make bench-reuse    what exact stack distances cost'
-	@echo 'make score-reuse    hold reuse times to the truth; 20 minutes'
+	@echo '                    measure what the hooks of the source instr cost'
+	@echo 'make bench-reuse    measure what exact stack distances cost'
+	@echo 'make score-reuse    compare reuse times with the true ones; 20 minutes'
 	@echo 'make same-output BASE=DIR'
 	@echo '                    hold all output to that of another built tree'
 	@echo 'make score-traces [TRACES="gzip ..."]'
-	@echo '                    hold miss ratio curves to exact LRU stacks'
+	@echo '                    compare miss ratio curves with exact LRU stacks'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
-	@echo '                    hold the estimates to exact counts; an hour'
+	@echo '                    compare the estimates with exact counts; an hour'
 	@echo 'make exec-mode-module'
-	@echo '                    a kernel module for the suite precise'
+	@echo '                    build the kernel module for the suite precise'
 	@echo 'make fuzz [FUZZ_SECONDS=60]'
 	@echo '                    feed random bytes to the decoder and the reader'
 	@echo 'make layers         check who includes whom'

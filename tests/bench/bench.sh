@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bench - what profiling costs: run time and peak memory with and without
+# bench - measure the run time and peak memory that profiling costs
 #
-#	tests/bench.sh [PROGRAM...]      (make bench BENCH="..." PAIRS=N)
+#	tests/bench/bench.sh [PROGRAM...]      (make bench BENCH="..." PAIRS=N)
 #
-# Alternating pairs of runs (help_ratio.c) of CPU-bound programs with two
-# threads, each run some SECONDS long (default 11), PAIRS of them (default
-# 20). "With" is the preload with its defaults, nothing else. Before, the
-# amount of work is measured that takes that long; then it is fixed.
+# CPU-bound programs with two threads run in PAIRS pairs (default 20), without
+# and with the preload in turn (help_ratio.c). "With" is the preload with its
+# defaults. A first run finds the amount of work that takes SECONDS (default
+# 11); all others do that amount.
 #
-# The numbers of every run go to build/bench.csv, the summary to stdout. Only
-# a quiet machine gives useful figures. No figure fails the bench: it prints.
+# The numbers of every run go to build/bench.csv, the summary to stdout. Only a
+# quiet machine gives useful figures. The bench prints figures and judges none.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -28,7 +28,7 @@ die()
 	exit 1
 }
 
-# command NAME AMOUNT - set $cmd to what runs that much work
+# command NAME AMOUNT - set $cmd to the command that does that much work
 command_of()
 {
 	case $1 in
@@ -49,7 +49,7 @@ command_of()
 	esac
 }
 
-# milliseconds COMMAND... - how long it runs
+# milliseconds COMMAND... - print how long it runs
 milliseconds()
 {
 	local start
@@ -59,7 +59,7 @@ milliseconds()
 	echo $((($(date +%s%N) - start) / 1000000))
 }
 
-# calibrate NAME - set $amount to what takes SECONDS_EACH
+# calibrate NAME - set $amount to the work that takes SECONDS_EACH
 calibrate()
 {
 	local ms
@@ -78,7 +78,7 @@ calibrate()
 	command_of "$1" "$amount"
 }
 
-# samples DIR - how many samples the last run took, to see that it was profiled
+# samples DIR - print the number of samples, to see that the run was profiled
 samples()
 {
 	"$B/reusetrack" report --json "$1" | python3 -c '

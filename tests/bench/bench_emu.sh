@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bench - what the source emu costs, over native and over the smallest plugin
+# bench_emu - measure what the source emu costs
 #
-#	bench.sh [--keep FILE] [PROGRAM...]
+#	bench_emu.sh [--keep FILE] [PROGRAM...]
 #
 # Each program runs natively, under QEMU with the plugin that only counts, and
 # under QEMU with ours, sampled and exact, in turn, ROUNDS times (default 5);
-# every other round goes the other way round. The inputs are such that the
-# smallest plugin takes ten seconds of CPU time and more; SCALE multiplies
-# them. Printed is the CPU time, user and system, in the median, and the ratios
-# of each round, in the median and from the least to the greatest. CPU time and
-# not wall time, since that depends on what else the machine does.
+# every other round reverses the order. With these inputs the smallest plugin
+# takes ten seconds of CPU time and more; SCALE multiplies them. The bench
+# prints the median CPU time, user and system, and the median, the least and the
+# greatest ratio of the rounds. It measures CPU time, because wall time depends
+# on the other programs of the machine.
 #
 # --keep FILE also writes the table, in Markdown, to FILE.
 
@@ -30,7 +30,7 @@ trap 'rm -rf "$WORK"' EXIT
 unset "${!COMDET_@}"
 export LC_ALL=C
 
-# seconds COMMAND... - CPU time
+# seconds COMMAND... - print its CPU time
 seconds()
 {
 	/usr/bin/env bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1' \
@@ -59,7 +59,7 @@ scaled()
 	awk -v n="$1" -v s="$SCALE" 'BEGIN { printf "%d\n", n * s + 0.5 }'
 }
 
-# A column of random numbers: neither all entropy nor all repetition.
+# A column of random numbers can be compressed, but not to nothing.
 input()
 {
 	python3 - "$(scaled "$1")" <<-'EOF' >"$WORK/in"
@@ -74,7 +74,7 @@ input()
 	EOF
 }
 
-# command_of PROGRAM - its input is made, its command printed
+# command_of PROGRAM - make its input, print its command
 command_of()
 {
 	case $1 in

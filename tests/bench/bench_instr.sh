@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bench - what the hooks of the source instr cost, alone and profiling
+# bench_instr - measure what the hooks of the source instr cost
 #
-#	bench.sh [KERNEL...]
-#	bench.sh --reuse [KERNEL...]		reuse times, watched in software
-#	bench.sh --reuse-hw [KERNEL...]		by debug registers
+#	bench_instr.sh [KERNEL...]
+#	bench_instr.sh --reuse [KERNEL...]	reuse times, watched in software
+#	bench_instr.sh --reuse-hw [KERNEL...]	by debug registers
 #
-# The first form: each kernel runs without hooks, with them, and with them under
-# the preload, in turn, ROUNDS times (default 3), for some SECONDS_EACH (default
-# 10) with hooks, by the number of turns that takes. ribench is the
-# microbenchmark, with two threads, the others are of tests/instr/kernels.c.
-# Printed is the CPU time, user and system, in the median, and its ratios; then
-# their medians over the kernels but vector_loop, which shows what hooks do to
-# code that the compiler otherwise vectorises.
+# In the first form each kernel runs without hooks, with hooks, and with hooks
+# under the preload, in turn, ROUNDS times (default 3). The number of turns is
+# such that a run with hooks takes SECONDS_EACH (default 10). ribench is the
+# microbenchmark with two threads; programs/instr/kernels.c has the others. The
+# bench prints the median CPU time, user and system, and its ratios, then their
+# medians over all kernels but vector_loop: hooks keep the compiler from
+# vectorising that one.
 #
-# The others compare hooks alone with record -m reuse at PERIOD (default
-# 100,000), pair by pair (help_ratio.c), and peak memory.
+# The other forms compare hooks alone with record -m reuse at PERIOD (default
+# 100,000), pair by pair (help_ratio.c): CPU time and peak memory.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -27,7 +27,7 @@ WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 unset "${!COMDET_@}"
 
-# seconds COMMAND... - CPU time
+# seconds COMMAND... - print its CPU time
 seconds()
 {
 	/usr/bin/env bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1' \
@@ -43,7 +43,7 @@ ribench_case()
 	echo "${name:-short-bell-2}"
 }
 
-# run plain|hooks|preload KERNEL TURNS - its CPU time
+# run plain|hooks|preload KERNEL TURNS - print its CPU time
 run()
 {
 	local how=$1
@@ -71,7 +71,7 @@ median()
 	sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
 }
 
-# turns KERNEL - how many take SECONDS_EACH with hooks
+# turns KERNEL - print the number of turns that take SECONDS_EACH with hooks
 turns()
 {
 	local n=10 took
@@ -83,7 +83,7 @@ turns()
 	awk "BEGIN { print int($n * $SECONDS_EACH / $took) + 1 }"
 }
 
-# profiled VARIABLES KERNEL... - hooks alone and with VARIABLES, in pairs
+# profiled VARIABLES KERNEL... - run pairs of hooks alone and with VARIABLES
 profiled()
 {
 	local variables=$1 csv=$WORK/csv command

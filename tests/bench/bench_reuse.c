@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_reuse - how fast exact stack distances and conversions are
+ * bench_reuse - time exact stack distances and conversions
  *
  *	bench_reuse random LINES ACCESSES	uniformly random lines
- *	bench_reuse trace NAME <FILE		what lackey prints
+ *	bench_reuse trace NAME <FILE		a trace that lackey printed
  *	bench_reuse convert			a histogram to a curve
  *
- * The median of rounds, by the thread's CPU time. Nothing is asserted.
+ * Prints the median over rounds of the thread's CPU time. It judges nothing.
  */
 #include <err.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@ enum {
 	ROUNDS = 5,
 	LINE_BITS = 6,
 	LINE_BYTES = 1 << LINE_BITS,
-	STACK_LINES = 1 << 22, /* as the source emu has */
+	STACK_LINES = 1 << 22, /* as in the source emu */
 	CONVERSIONS = 20,
 	TRACE_MAX = 20000000,
 	USES = 100000,

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bench_reuse - the speed of exact stack distances, and of conversions
+# bench_reuse - measure the speed of exact stack distances and of conversions
 #
-# Uniformly random lines, and the first ten million loads and stores of real
-# programs, as valgrind's lackey prints them. One core; some two minutes.
+# The input is uniformly random lines, and the first ten million loads and
+# stores of real programs, which valgrind's lackey prints. The bench takes one
+# core for some two minutes.
 
 . "$(dirname "$0")/../e2e/e2e.sh"
 
@@ -21,7 +22,7 @@ while read -r name command; do
 		9>"$WORK/trace" >/dev/null 2>&1 </dev/null &
 	grep -a -m "$ACCESSES" -E '^ [LSM]' "$WORK/trace" |
 		"$BENCH" trace "$name"
-	# It would go on without a reader, and xz on SIGTERM.
+	# lackey would go on without a reader, and xz after SIGTERM.
 	kill -KILL $! 2>/dev/null
 	wait $! 2>/dev/null
 done <<-EOF

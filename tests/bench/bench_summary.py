@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Summarize the runs of tests/bench.sh: ratios with their intervals.
+"""Summarize the runs of tests/bench/bench.sh: ratios with their intervals.
 
-A pair's ratio is its run with the preload over its run without. Shown are
+A pair's ratio is its run with the preload over its run without. The summary has
 the median over pairs and its 95 % interval from order statistics, which
 assumes nothing about the distribution. The figures over all programs are the
-median and the largest of the programs' medians; their intervals come from
-drawing the pairs of each program anew 2,000 times.
+median and the largest of the programs' medians; their intervals are found by
+resampling the pairs of each program 2,000 times.
 """
 import csv
 import math

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * help_committer - share a line for ever and say what the library committed
+ * help_committer - share a line for ever and print the committed detections
  *
- * Two threads store to words of one line; the main thread asks libcomdet.so
- * how many detections are committed to the file and writes every new number
- * to standard output. Made to be killed.
+ * Two threads store to words of one line. The main thread asks libcomdet.so how
+ * many detections are committed to the file, and writes each new number to
+ * standard output. The test kills this program.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * help_deep_stack - data below the stack pointer that is used again later
  *
  * Fills an array that lies deep in the stack, returns, works without it, and
- * calls again. In between a signal handler's frames lie where the array was.
- * Prints a number that depends on all of it.
+ * calls again. Meanwhile a signal handler's frames may lie where the array was.
+ * Prints a number that depends on the whole array.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *	help_deny CALL[,CALL...] ERRNO PROGRAM [ARGUMENTS]
  *
  * CALL is perf_event_open, timer_create or process_vm_readv; ERRNO is EPERM
- * or ENOSYS. The filter is of the kind that containers install.
+ * or ENOSYS. Containers install such filters.
  */
 #include <errno.h>
 #include <linux/audit.h>

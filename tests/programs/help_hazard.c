@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_hazard - programs that a profiler can break, one a case
+ * help_hazard - programs that a profiler can break, one for each case
  *
  *	help_hazard CASE [ARGUMENT]
  *
- * Each prints what e2e/check_hazards.sh compares with a run of its own, and
- *ends with status 0 unless its case says otherwise.
+ * e2e/check_hazards.sh compares the output of each case with and without the
+ * preload. A case ends with status 0 unless its comment says otherwise.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static volatile long words[WORDS];
 static volatile int done;
 static _Atomic int started;
 
-/* CPU time of the calling thread, with accesses to memory. */
+/* Spend CPU time of the calling thread, with accesses to memory. */
 static void burn(int ms)
 {
 	struct timespec begin, now;
@@ -192,7 +192,7 @@ static int filter_all(void)
 	return write(STDOUT_FILENO, text, sizeof(text) - 1) < 0;
 }
 
-/* What is known of filters may be asked for without being stopped. */
+/* Asking which filters exist must not stop the profiling. */
 static int filter_asked(void)
 {
 	burn(20);
@@ -202,7 +202,7 @@ static int filter_asked(void)
 	return 0;
 }
 
-/* An alternate stack of @bytes that no handler of ours runs on. */
+/* An alternate stack of @bytes; the program's handlers do not use it. */
 static int alternate_stack(const char *bytes)
 {
 	static char area[64 * 1024];
@@ -220,7 +220,7 @@ static int alternate_stack(const char *bytes)
 	return 0;
 }
 
-/* A child of fork that has no environment. */
+/* A forked child without an environment. */
 static int clear_and_fork(void)
 {
 	pid_t pid;
@@ -239,7 +239,7 @@ static int clear_and_fork(void)
 	return 0;
 }
 
-/* Which descriptors does the program get? */
+/* Print the descriptors that the program gets. */
 static int descriptors(void)
 {
 	int fd, n = 0, last = -1;
@@ -253,7 +253,7 @@ static int descriptors(void)
 	return 0;
 }
 
-/* How much of a limited address space is left, in steps of 4 MiB? */
+/* Print how much of a limited address space is left, in steps of 4 MiB. */
 static int space(void)
 {
 	const size_t step = 4 << 20;
@@ -266,7 +266,7 @@ static int space(void)
 	return 0;
 }
 
-/* More mappings than fit a table of 4,096; code in the last of them. */
+/* Make more mappings than a table of 4,096 holds; run code in the last. */
 static int many_mappings(void)
 {
 	const size_t page = 4096;
@@ -281,7 +281,7 @@ static int many_mappings(void)
 	return main_ends();
 }
 
-/* As daemons do. */
+/* Close every descriptor, as daemons do. */
 static int close_all(void)
 {
 	burn(50);
@@ -291,7 +291,7 @@ static int close_all(void)
 	return 0;
 }
 
-/* The stop's message must not go to the data that is descriptor 2 now. */
+/* Descriptor 2 is a data file now: no message may go there. */
 static int stderr_is_data(const char *path)
 {
 	close(STDERR_FILENO);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_hook_action - how SIGTRAP's action is set and read back, and jumps out
- * of its handler, one case an argument
+ * help_hook_action - set and read SIGTRAP's action, jump out of its handler
  *
- * As help_hook_signal: what a case prints must not depend on the preload.
+ * The argument names the case. Its output must not depend on the preload, as in
+ * help_hook_signal.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -200,7 +200,7 @@ static void *raise_often(void *arg)
 	return NULL;
 }
 
-/* Actions are set, read and carried out by many at once: each is whole. */
+/* Many threads set, read and run actions at once: no action is torn. */
 static void actions_never_mix(void)
 {
 	pthread_t t[4];
@@ -244,7 +244,7 @@ static void jump_out(void)
 	printf("blocked %d\n", blocked());
 }
 
-/* A jump restores the mask that was saved, if one was. */
+/* A jump restores the saved mask, if there is one. */
 static void jump_restores_mask(void)
 {
 	sigjmp_buf at;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_hook_handler - what a handler of SIGTRAP raises and how it leaves, one
- * case an argument
+ * help_hook_handler - signals that a handler of SIGTRAP raises, ways to leave
+ * it
  *
- * As help_hook_signal: what a case prints must not depend on the preload.
+ * The argument names the case. Its output must not depend on the preload, as in
+ * help_hook_signal.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -31,7 +32,7 @@ static void raises_its_signal(void)
 	}
 }
 
-/* Each is called for the next one's sake, until the last. */
+/* Each handler raises the next signal, until the last. */
 static void raise_again(int sig, siginfo_t *info, void *context)
 {
 	enter();
@@ -123,7 +124,7 @@ static void jump(int sig, siginfo_t *info, void *context)
 	siglongjmp(env, 1);
 }
 
-/* The mask is what it was, or what it is in the handler. */
+/* The mask is that from before the signal, or that of the handler. */
 static void leaves_by_jump(void)
 {
 	for (saves_mask = 1; saves_mask >= 0; saves_mask--) {
@@ -159,7 +160,7 @@ static void to_context(int sig, siginfo_t *info, void *context)
 	setcontext(to);
 }
 
-/* To its own frame, to a copy of it, and to a context with a mask by hand. */
+/* Jump to its own frame, to a copy, and to a context with a mask of its own. */
 static void leaves_by_context(void)
 {
 	volatile int i = 0;
@@ -210,7 +211,7 @@ static void change_mask(int sig, siginfo_t *info, void *context)
 	depth--;
 }
 
-/* The mask at the return is the frame's, whatever the handler's was. */
+/* The return restores the frame's mask, whatever the handler's was. */
 static void changes_its_mask(void)
 {
 	sigset_t none = only(0);
@@ -274,7 +275,7 @@ static void burn_inside(int sig, siginfo_t *info, void *context)
 	depth--;
 }
 
-/* Room for the handler, once what it calls is bound, not for another frame. */
+/* The stack has room for the handler (its calls are bound), not for a frame. */
 static void small_stack(void)
 {
 	size_t frame = sysconf(_SC_MINSIGSTKSZ);

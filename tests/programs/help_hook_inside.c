@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_hook_inside - what a handler of SIGTRAP waits for, starts and dies of,
- * one case an argument
+ * help_hook_inside - a handler of SIGTRAP waits, starts processes, or dies
  *
- * As help_hook_signal: what a case prints must not depend on the preload.
+ * The argument names the case. Its output must not depend on the preload, as in
+ * help_hook_signal.
  */
 #include <errno.h>
 #include <sys/wait.h>
@@ -83,7 +83,7 @@ static void alternate_stack(size_t bytes)
 	sigaltstack(&s, NULL);
 }
 
-/* The call ends with the first; what it raised waits for the next. */
+/* The call ends with the first signal. The one it raised stays pending. */
 static void raises_in_a_wait(void)
 {
 	sigset_t none = only(0);
@@ -110,7 +110,7 @@ static void raise_at_once(int sig, siginfo_t *info, void *context)
 	depth--;
 }
 
-/* There the kernel has it blocked, and a sample may take what is raised. */
+/* The kernel blocks the signal here, and a sample may take the raised one. */
 static void waits_on_a_stack(void)
 {
 	sigset_t none = only(0);
@@ -140,7 +140,7 @@ static void fill_stack(int sig, siginfo_t *info, void *context)
 	handled += room[0] == sig;
 }
 
-/* Who needs nearly all of a stack has made it as large as that. */
+/* The handler needs nearly all of its alternate stack. */
 static void fills_its_stack(void)
 {
 	burn(2);
@@ -170,7 +170,7 @@ static void fork_inside(int sig, siginfo_t *info, void *context)
 	depth--;
 }
 
-/* The child returns from the handler too, without what was pending. */
+/* The child also returns from the handler, without the pending signal. */
 static void forks_inside(void)
 {
 	pid_t pid = getpid();

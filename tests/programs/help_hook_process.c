@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_hook_process - every way to start a process, one case an argument
+ * help_hook_process - every way to start a process; the argument names it
  *
- * The program that is started is this one again ("show"), which prints what it
- * has inherited: LD_PRELOAD, and SIGTRAP's mask and action. What a case prints
- * must not depend on the preload: its entry is the only thing that goes.
+ * The started program is this one again ("show"). It prints what it inherits:
+ * LD_PRELOAD, and SIGTRAP's mask and action. The output must not depend on the
+ * preload, apart from the preload's own entry, which is removed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -235,7 +235,7 @@ static void with_handler(void)
 	every_way();
 }
 
-/* What a vfork child does to itself leaves its parent alone. */
+/* A vfork child changes itself, not its parent. */
 static void vfork_child_sets_itself(void)
 {
 	sigset_t s = only(SIGTRAP);
@@ -271,7 +271,7 @@ static void on_int3(int sig)
 	printf("handled %d in the child\n", sig);
 }
 
-/* A forked child has the parent's action and mask, its own from then on. */
+/* A forked child begins with the parent's action and mask, then has its own. */
 static void forked_child_goes_on(void)
 {
 	sigset_t s = only(SIGTRAP), now;
@@ -328,7 +328,7 @@ static void execs_itself(void)
 	execl(self, self, "see", (char *)NULL);
 }
 
-/* The run goes on in the new program, however often. */
+/* After every exec the new program is profiled in the same run. */
 static void execs_on(void)
 {
 	char left[16];
@@ -380,7 +380,7 @@ static void terminal(void)
 	result(pid);
 }
 
-/* An environment that does not fit on any stack, from a vfork child. */
+/* A vfork child passes on an environment too large for any stack. */
 static void huge_environment(void)
 {
 	static char *env[20000];

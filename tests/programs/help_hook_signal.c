@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_hook_signal - what a program can see of SIGTRAP, one case an argument
+ * help_hook_signal - everything that a program can see of SIGTRAP
  *
- * Each case prints what it observes and nothing that differs from run to run.
+ * The argument names the case, which prints nothing that differs between runs.
  * e2e/check_hooks.sh compares output and exit status with and without the
  * preload.
  */
@@ -140,7 +140,8 @@ static void handler_mask(void)
 	sigprocmask(SIG_BLOCK, NULL, &now);
 	printf("order %d %d mask %llx\n", order[0], order[1],
 	       (unsigned long long)bits(&now));
-	/* And the other way round: SIGTRAP waits for SIGUSR1's handler. */
+	/* The other way round, SIGTRAP waits until SIGUSR1's handler returns.
+	 */
 	order_n = 0;
 	a.sa_mask = only(SIGTRAP);
 	signal(SIGTRAP, second);
@@ -169,7 +170,7 @@ static void masks_inside(int sig)
 	       sigismember(&now, SIGTRAP));
 }
 
-/* A handler changes its mask and restores it, or leaves that to its return. */
+/* A handler changes its mask, and restores it itself or by returning. */
 static void handler_saves_mask(void)
 {
 	struct sigaction a;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_hook_thread - every way a thread begins and ends, one case an argument
+ * help_hook_thread - every way in which a thread begins and ends
  *
- * What a case prints must not depend on the preload. e2e/check_hooks.sh also
- * compares how many threads the hooks have seen begin and end.
+ * The argument names the case. Its output must not depend on the preload.
+ * e2e/check_hooks.sh also compares how many threads the hooks saw begin and
+ * end.
  */
 #include <errno.h>
 #include <limits.h>
@@ -224,7 +225,7 @@ static void c11(void)
 	printf("value %d\n", value);
 }
 
-/* No room for a stack: the same error, and nothing is left behind. */
+/* There is no room for a stack: the error is the same, and nothing leaks. */
 static void failing(void)
 {
 	pthread_attr_t a;

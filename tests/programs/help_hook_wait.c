@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_hook_wait - SIGTRAP blocked, pending and waited for, one case an
- * argument
+ * help_hook_wait - SIGTRAP is blocked, pending or waited for
  *
- * As help_hook_signal: what a case prints must not depend on the preload.
+ * The argument names the case. Its output must not depend on the preload, as in
+ * help_hook_signal.
  */
 #include <errno.h>
 #include <poll.h>
@@ -208,7 +208,7 @@ static pthread_t later(int sig)
 	return t;
 }
 
-/* Each way to wait with a mask; returns what the call did. */
+/* Wait with a mask in one of many ways. Returns the result of the call. */
 static int wait_by(int way, const sigset_t *m)
 {
 	struct timespec t = { 3, 0 };
@@ -239,7 +239,7 @@ static void wait_with_mask(void)
 	set(SIGTRAP, on_trap, 0);
 	set(SIGUSR1, on_trap, 0);
 	for (int way = 0; way < 5; way++) {
-		/* Pending already: the call returns at once. */
+		/* The signal is pending already: the call returns at once. */
 		mask(SIG_BLOCK, SIGTRAP);
 		kill(getpid(), SIGTRAP);
 		burn(2);
@@ -251,7 +251,7 @@ static void wait_with_mask(void)
 		       errno);
 		show("arrived");
 		pthread_join(t, NULL);
-		/* Another signal, SIGTRAP blocked throughout. */
+		/* Wait for another signal, while SIGTRAP is blocked. */
 		raise(SIGTRAP);
 		t = later(SIGUSR1);
 		printf("way %d: %d errno %d\n", way, wait_by(way, &trap),
@@ -285,7 +285,7 @@ static void no_interruption(void)
 
 static _Atomic int reader_id;
 
-/* Until the thread sleeps in its system call. */
+/* Wait until the thread sleeps in its system call. */
 static void wait_until_asleep(void)
 {
 	struct timespec t = { 0, 20 * 1000 * 1000 };
@@ -316,7 +316,7 @@ static void *read_pipe(void *arg)
 	return NULL;
 }
 
-/* SA_RESTART is the application's, although our handler has it. */
+/* Calls restart only if the program set SA_RESTART, which our handler has. */
 static void restart(void)
 {
 	struct timespec t = { 0, 20 * 1000 * 1000 };
@@ -340,7 +340,7 @@ static void restart(void)
 	printf("handled %d\n", handled);
 }
 
-/* Sent to the process: a thread that does not block it takes it. */
+/* A signal to the process goes to a thread that does not block it. */
 static void finds_the_thread(void)
 {
 	pthread_t t;
@@ -370,7 +370,7 @@ static void *kill_self(void *arg)
 	return NULL;
 }
 
-/* All have it blocked; the first to unblock it gets it, with its sender. */
+/* All threads block it; the first to unblock it gets it, with its sender. */
 static void waits_for_whoever(void)
 {
 	pthread_t t, noise[2];

@@ -4,8 +4,8 @@
  *
  *	help_own_registers PROGRAM [ARGUMENTS]
  *
- * Sets all four through ptrace as the program starts, watching addresses that
- * it never touches, and goes on tracing it. Its status is passed on.
+ * Sets all four through ptrace as the program starts, to watch addresses that
+ * it never touches, and goes on tracing it. Returns the program's status.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  *	help_perf_data KIND SEED FILE
  *
- * KIND is intel, packed (WEIGHT_STRUCT) or amd, and behind a comma stream
- * and compressed.
+ * KIND is intel, packed (WEIGHT_STRUCT) or amd; ",stream" and ",compressed" may
+ * follow.
  */
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_pmu - four threads that share known bytes and say what they execute
+ * help_pmu - four threads share known bytes and print what they execute
  *
  * Threads 1 and 2 use one word of a line, threads 3 and 4 two words of
- * another: the first pair shares truly, the second falsely, both alike often.
- * They take turns of BURST ops. Each access is made by one of the instructions
- * below, and told to the fake PMU where there is one. Prints for each thread
- *its id and what it did: loads, stores, ops.
+ * another: the first pair shares truly, the second falsely, equally often. They
+ * take turns of BURST ops. One of the instructions below makes each access, and
+ * the thread tells the fake PMU, if there is one. Prints each thread's id and
+ * its numbers of loads, stores and ops.
  *
  *	help_pmu ACCESSES
  */
@@ -27,7 +27,7 @@ enum {
 	BURST = 200,
 };
 
-/* As they are sampled: label, then the instruction. */
+/* A label stands before each instruction, so that samples can name it. */
 __asm__(".text\n"
 	"load_it: mov (%rdi), %rax\n ret\n"
 	"store_it: movq $1, (%rdi)\n ret\n"

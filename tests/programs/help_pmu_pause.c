@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_pmu_pause - a source that is switched off while words are watched
+ * help_pmu_pause - a source is switched off while words are watched
  *
  *	help_pmu_pause exec	during an exec that fails, then on again
  *	help_pmu_pause wait S	S seconds after the start, for good
  *
- * The main thread sweeps WORDS words again and again, and tells the fake PMU
- * of each access (tests/fake/fake_process.c): by address each reuse time is
- *WORDS. A sweep is longer than several periods, so words are watched at any
- *time. While the exec is under way, which a library that comes after ours makes
- *fail, a quarter of a sweep is made (call_during_exec). Prints how many seconds
- *the first part took.
+ * The main thread sweeps over WORDS words again and again, and tells the fake
+ * PMU of each access (tests/fake/fake_process.c): each reuse time is WORDS. A
+ * sweep is longer than several periods, so words are watched at any time. A
+ * library after ours makes the exec fail; before that it calls
+ * call_during_exec, which makes a quarter of a sweep. Prints how many seconds
+ * the first part took.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ enum {
 	STORE = 2,
 };
 
-/* As they are sampled: label, then the instruction. */
+/* A label stands before each instruction, so that samples can name it. */
 __asm__(".text\n"
 	"load_it: mov (%rdi), %rax\n ret\n"
 	"store_it: movq $1, (%rdi)\n ret\n");

@@ -4,18 +4,17 @@
  *
  *	help_ratio PAIRS NAME COMMAND [ARGUMENT]...
  *
- * Each pair runs the command twice; which way comes first changes from pair
- * to pair, so that a slow drift of the machine hits both alike. The "with"
- * runs get the variables of $RATIO_WITH (NAME=VALUE words, separated by
- * spaces), the others are run as they are. The command's stdout goes to
- * /dev/null.
+ * Each pair runs the command twice, in an order that changes from pair to pair,
+ * so that a slow drift of the machine affects both ways alike. The "with" runs
+ * get the variables of $RATIO_WITH (words NAME=VALUE, separated by spaces), the
+ * others do not. The command's stdout goes to /dev/null.
  *
  * Prints a line of CSV for each run:
  *	NAME,PAIR,with|without,FIRST,WALL_S,USER_S,SYSTEM_S,MAXRSS_KIB
- * A command that does not end with status 0 ends everything with status 1.
+ * If a command ends with another status than 0, the program exits with 1.
  *
- * Wall time is from fork to wait4; it includes exec and dynamic linking both
- * ways, as a user would see it.
+ * Wall time is from fork to wait4. It includes exec and dynamic linking, as for
+ * a user.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +72,7 @@ __attribute__((noreturn)) static void child(bool with, char **argv)
 	_exit(127);
 }
 
-/* Returns 0, or -1 after saying on stderr what was wrong. */
+/* Returns 0, or -1 after a message on stderr. */
 static int run_once(bool with, char **argv, struct run *r)
 {
 	double start = now();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help_reuse_time - reuses whose times the program itself measures
+ * help_reuse_time - the program itself measures its reuse times
  *
- * Sweeps over so many words again and again, so every word is used again after
- * one sweep. Prints the CPU time of a sweep in ns, as who looks at random
- * moments of it finds it: the quartiles by time, not by number. Sweeps that are
- * much longer than the median were interrupted, and are left out.
+ * Sweeps over WORDS words again and again, so every word is used again after
+ * one sweep. Prints the quartiles of a sweep's CPU time in ns, each sweep
+ * weighted by its time, as a sample at a random moment finds it. Sweeps that
+ * are much longer than the median were interrupted, and are left out.
  *
  *	help_reuse_time WORDS MILLISECONDS [SLEEP_MICROSECONDS]
  */

@@ -109,7 +109,8 @@ static int live_ones(long n)
 	for (long i = 0; i < n; i++)
 		if (pthread_create(&t[i], NULL, live_thread, (void *)i))
 			return 1;
-	/* All but their last step: nobody passes all_done without us. */
+	/* All but their last step: no thread passes all_done before main does.
+	 */
 	sleep(1);
 	while (cpu_ns() < 1000) /* main has nothing to do */
 		;

@@ -4,7 +4,8 @@
 needs='gdb gcc'
 filter_says='process and thread ids; when gdb hears of the end of a thread'
 version() { gdb --version | grep -om 1 '[0-9.]*$'; }
-# gdb writes the end of a thread in pieces, and the program a line in between.
+# gdb writes the message of a thread's end in pieces, and the program may write
+# a line in between.
 filter()
 {
 	sed -E 's/process [0-9]+/process N/; s/\(LWP [0-9]+\)/(LWP N)/

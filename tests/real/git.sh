@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A generated repository is checked, repacked by two threads and collected;
-# git starts the programs that do it, and they are followed.
+# git checks a generated repository, repacks it with two threads and collects
+# garbage. The programs that git starts for that are followed.
 needs='git python3'
 working=2
 children=1

@@ -1,22 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# programs - real programs behave the same under the preload
+# run - real programs behave the same under the preload
 #
-#	tests/programs.sh [--without] [--keep FILE] [NAME...]
+#	tests/real/run.sh [--without] [--keep FILE] [NAME...]
 #
-# Each tests/programs/NAME.sh tells how one program is run on an input that is
-# always the same. It runs without and with the preload, each time in a fresh
-# directory, and must give the same stdout, the same stderr and the same exit
-# status, after the filter that the file states. Then every thread that used
-# at least 0.8 seconds of CPU time must have been sampled at least 100
-# times, and there must be as many such threads as the file says ($working):
-# else the run shows nothing.
+# Each tests/real/NAME.sh runs one program on an input that is always the same.
+# It runs without and with the preload, each time in a fresh directory. After
+# the filter that the file has, stdout, stderr and exit status must be the same.
+# Each thread that used at least 0.8 seconds of CPU time must have 100 samples
+# or more, and at least $working threads, which the file sets, must be such
+# threads; otherwise the run would show nothing.
 #
-# --without runs both times without the preload and asks for no samples: it
-# tells whether a difference is the program's own. --keep FILE also writes the
-# table, in Markdown, to FILE. With $WORK set to a new directory, everything
-# is left there to be looked at. The last line is "N passed, N failed, N skipped".
+# --without runs both times without the preload and asks for no samples. It
+# shows whether the program itself causes a difference. --keep FILE also writes
+# the table to FILE, in Markdown. If $WORK names a new directory, all files stay
+# there. The last line is "N passed, N failed, N skipped".
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -51,9 +50,10 @@ else
 	trap 'rm -rf "$dir"' EXIT
 fi
 
-# What a file in programs/ may set or define; prepare, run and filter run in
-# subshells. $DATA is where prepare leaves the input, run starts in a fresh
-# directory, $B has the build. "profiled COMMAND..." is the program itself.
+# A file NAME.sh may set these variables and define prepare, run and filter,
+# which run in subshells. prepare writes the input to $DATA, run starts in a
+# fresh directory, $B is the build directory. "profiled COMMAND..." runs the
+# program itself.
 defaults()
 {
 	needs=		# commands that must exist
@@ -74,7 +74,7 @@ profiled()
 	fi
 }
 
-# The same in place of the calling shell, for "profiled_exec SERVER &": then $!
+# The same, but it replaces the calling shell: after "profiled_exec SERVER &" $!
 # is the server.
 profiled_exec()
 {
@@ -85,7 +85,7 @@ profiled_exec()
 	exec "$@"
 }
 
-# run_once HOW PRELOAD - leaves $dir/NAME/HOW.{out,err,status}
+# run_once HOW PRELOAD - write $dir/NAME/HOW.{out,err,status}
 run_once()
 {
 	local how=$1 at=$dir/$name start group
@@ -102,14 +102,14 @@ run_once()
 	group=$!
 	wait $group
 	echo $? >"$at/$how.status"
-	# timeout leads a process group; nothing of it shall stay behind
+	# Kill all that is left of the process group, which timeout leads.
 	kill -KILL -- -$group 2>/dev/null
 	took[$how]=$((($(date +%s%N) - start) / 100000000))
 	filter <"$at/$how.raw_out" >"$at/$how.out"
 	filter <"$at/$how.raw_err" >"$at/$how.err"
 }
 
-# check_samples DIR - prints "SAMPLES of THREADS" or what is wrong
+# check_samples DIR - print "SAMPLES of THREADS", or the fault
 check_samples()
 {
 	"$B/reusetrack" report --json "$1" >"$dir/report.json" 2>"$dir/report.err" || {
@@ -130,7 +130,7 @@ for t in threads:
                  t["cpu_ns"] / 1e9, t.get("name", "?"), count))
 rows.sort(reverse=True)
 enough = [r for r in rows if r[0] >= 100]
-# of merged threads only the sum is known
+# Merged threads have only a sum.
 short = [r for r in rows if r[1] >= 0.8 * r[3] and r[0] < 100 * r[3]]
 shown = [r for r in rows if r[0] >= 100 or r in short] or rows[:2]
 text = ", ".join("%s%s %d" % (r[2], " x%d" % r[3] if r[3] > 1 else "", r[0])
@@ -148,7 +148,7 @@ if sum(r[3] for r in enough) < working:
 PYTHON
 }
 
-# check_program NAME - sets $verdict and $detail
+# check_program NAME - set $verdict and $detail
 check_program()
 {
 	local at=$dir/$name what

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# programs - real programs behave the same under record -s emu
+# run_emu - real programs behave the same under record -s emu
 #
-#	tests/emu/programs.sh [--keep FILE] [NAME...]
+#	tests/real/run_emu.sh [--keep FILE] [NAME...]
 #
-# Each program runs natively, then sampled, and where NAME is in $exactly also
-# with --exact, each time in a fresh directory, on an input that is always the
-# same. It must give the same stdout, the same stderr and the same exit status.
-# What record itself says on stderr is left out. Then the report must hold what
-# shows that the program was profiled: every process complete, at least
-# $working threads with 100 samples, and with --exact transfers between threads.
+# Each program runs natively, then sampled, and if $exactly has its name, with
+# --exact as well, each time in a fresh directory and on an input that is always
+# the same. Stdout, stderr and exit status must be the same, apart from the
+# lines of record itself. The report must show that the program was profiled:
+# every process is complete, at least $working threads have 100 samples, and
+# with --exact there are transfers between threads.
 #
 # --keep FILE appends the table, in Markdown, to FILE. The last line is
 # "N passed, N failed, N skipped".
@@ -30,8 +30,9 @@ names=${*:-pigz xz zstd sort python3 sqlite3 java}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
-# For each program: prepare_NAME leaves its input in the current directory,
-# $DATA later; run_NAME runs it behind "$@" in an empty one.
+# For each program, prepare_NAME writes its input to the current directory,
+# which is $DATA later, and run_NAME runs it after the words "$@" in an empty
+# one.
 prepare_pigz() { "$B/tests/programs/help_text" 16 >text; }
 run_pigz()
 {
@@ -181,7 +182,7 @@ prepare_java()
 }
 run_java() { "$@" java -cp "$DATA" Main; }
 
-# run_once NAME HOW COMMAND... - leaves $dir/NAME/HOW.{out,err,status}, $took
+# run_once NAME HOW COMMAND... - write $dir/NAME/HOW.{out,err,status}, set $took
 run_once()
 {
 	local name=$1 how=$2 at=$dir/$1 start
@@ -201,7 +202,7 @@ run_once()
 	rm -rf "${at:?}/$how"
 }
 
-# same NAME HOW - or $detail is the difference
+# same NAME HOW - true if all is the same; else $detail is the difference
 same()
 {
 	local at=$dir/$1 what
@@ -217,7 +218,8 @@ $(diff -a "$at/native.$what" "$at/$2.$what" | head -n 20)"
 	return 1
 }
 
-# profiled PROFILE WORKING EXACT - "ACCESSES SAMPLES TRANSFERS", or what is wrong
+# profiled PROFILE WORKING EXACT - print "ACCESSES SAMPLES TRANSFERS", or the
+# fault
 profiled()
 {
 	"$B/reusetrack" report --json "$1" >"$dir/json" 2>"$dir/json.err" || {
@@ -239,7 +241,7 @@ profiled()
 	PYTHON
 }
 
-# check NAME - prints its row of the table; fails with $detail
+# check NAME - print its row of the table; if it fails, set $detail
 check()
 {
 	local name=$1 at=$dir/$1 how options working=1 times row= counts

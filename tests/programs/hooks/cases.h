@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cases - what the programs help_hook_* have in common
+ * cases - the table of cases that each program help_hook_* has
  *
  * A program is a table of cases. Without an argument it prints their names,
  * with one it runs that case.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_runtime - the runtime that the hooks expect, with nothing behind it
+ * fake_runtime - the runtime that the hooks expect, which only counts
  *
- * Samples arrive as in the real one, from a clock event with a synchronous
- * signal, but ten times as often, and are only counted: what the hooks do to a
- * program is seen without what sampling does. Linked with preload/hook_*.c by
- * e2e/check_hooks.sh. At the end a line of counts is appended to the file that
- * HOOKS_LOG names.
+ * Samples arrive as in the real runtime, from a clock event with a synchronous
+ * signal, but ten times as often, and are only counted: the test sees the
+ * effects of the hooks without those of sampling. e2e/check_hooks.sh links it
+ * with preload/hooks and preload/signal. At the end it appends a line of counts
+ * to the file that HOOKS_LOG names.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -201,8 +201,9 @@ static void pass_a_moment(void)
 }
 
 /*
- * e2e/check_hooks.sh has a library in which a signal that is given back to the
- * kernel is in hand for a while, when a sample comes, and is back for a while.
+ * e2e/check_hooks.sh builds a library that calls these two. A signal that is
+ * given back to the kernel then stays in hand for a while, a sample comes
+ * meanwhile, and so it does after the signal is back.
  */
 void in_hand(void);
 void in_hand(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inherited - what a program that a case started has inherited
+ * inherited - print what a started program inherits
  */
 #ifndef COMDET_TESTS_PROGRAMS_HOOKS_INHERITED_H
 #define COMDET_TESTS_PROGRAMS_HOOKS_INHERITED_H
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ask the kernel: a hook could change what libc answers. */
+/* Ask the kernel, because a hook could change the answer of libc. */
 static inline void show_kernel(void)
 {
 	char line[256];

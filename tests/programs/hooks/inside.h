@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inside - what the programs about handlers of SIGTRAP have in common
+ * inside - functions that the programs about handlers of SIGTRAP share
  *
  * Handlers count themselves, and work for some time before they raise their
  * own signal, so that samples have come by then.

@@ -14,7 +14,7 @@
 
 typedef void handler_fn(int sig, siginfo_t *info, void *context);
 
-/* Written by handlers. */
+/* Handlers write these. */
 static _Atomic int handled;
 static siginfo_t last;
 static _Atomic(pthread_t) handled_by;
