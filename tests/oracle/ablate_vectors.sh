@@ -227,7 +227,6 @@ measure_detections()
 	detect pigz pigz -9 -p 2 -c "$d/mixed" "$d/mixed"
 	detect xz xz -T2 --block-size=1MiB -c "$d/mixed"
 	detect zstd zstd -q -T2 -15 -c "$d/mixed"
-	detect cwebp cwebp -quiet -mt -m 6 "$d/image.ppm" -o /dev/null
 }
 
 build
