@@ -36,7 +36,8 @@
 # twice: of it only the header of the file is compared, and reports.
 #
 # Needs root or user namespaces, the right to real-time scheduling, qemu-user,
-# gcc and python3. Ends with 0 if all is the same, 1 if not, 77 if it cannot
+# gcc and python3. COMDET_TEST_DATA is a folder of recordings to import besides.
+# Ends with 0 if all is the same, 1 if not, 77 if it cannot
 # run here.
 
 set -u
@@ -577,7 +578,8 @@ choice_cases()
 
 import_cases()
 {
-	local data=/work/shared/data kind seed
+	local data=${COMDET_TEST_DATA-$(realpath -m "$next/../shared/data")}
+	local kind seed
 
 	for kind in intel packed amd; do
 		for seed in 1 2; do
