@@ -423,6 +423,15 @@ same-output: deps
 		exit 1; }
 	@tests/oracle/same_output.sh $(BASE) $(CURDIR)
 
+# Compare what samples, hooks and emulated accesses cost under two builds, for
+# some ten minutes; the machine must be quiet.
+.PHONY: same-cost
+same-cost: deps
+	$(BUILD_UNIT)
+	@[ -n "$(BASE)" ] || { echo "BASE= a tree built by make all tests" >&2; \
+		exit 1; }
+	@B=$(abspath $(B)) tests/bench/same_cost.py $(BASE)/build $(PAIRS)
+
 # Compare miss ratio curves of programs with those of exact LRU stacks and of
 # cachegrind, for some three minutes; TRACES= chooses programs.
 .PHONY: score-traces
@@ -525,6 +534,8 @@ help:
 	@echo 'make score-reuse    compare reuse times with the true ones; 20 minutes'
 	@echo 'make same-output BASE=DIR'
 	@echo '                    hold all output to that of another built tree'
+	@echo 'make same-cost BASE=DIR [PAIRS=10]'
+	@echo '                    compare costs with those of another built tree'
 	@echo 'make score-traces [TRACES="gzip ..."]'
 	@echo '                    compare miss ratio curves with exact LRU stacks'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
