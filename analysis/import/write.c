@@ -29,7 +29,7 @@ enum {
 	 */
 	BOARD_SLOTS = BOARD_SLOTS_MAX,
 	SITES_MAX = 32768,
-	LINES_MAX = 32768, /* with a record each */
+	LINES_MAX = 32768, /* lines with a record of their own */
 };
 #define STORE_BYTES (UINT64_C(1) << 30)
 
@@ -95,9 +95,6 @@ static uint64_t mean_period(const struct import *im)
 void import_plan(const struct import *im, struct import_run *run)
 {
 	run->gap = median_gap(im);
-	run->expiry = run->gap > UINT64_MAX / COMM_EXPIRY_INTERVALS
-			      ? UINT64_MAX
-			      : COMM_EXPIRY_INTERVALS * run->gap;
 	run->mean_period = mean_period(im);
 	run->main_process = 0;
 	run->start = UINT64_MAX;
@@ -215,8 +212,8 @@ static void fill_header(struct writer *w)
 	    "the program ran elsewhere, without them");
 	h->board_slots = BOARD_SLOTS;
 	h->cores = d->cpus < CDP_CORES_MAX ? d->cpus : CDP_CORES_MAX;
-	h->expiry = w->run->expiry;
-	h->watch_expiry = w->run->expiry;
+	h->expiry = comm_expiry(&w->comm);
+	h->watch_expiry = comm_watch_expiry(&w->comm);
 	if (s == &w->im->process[w->run->main_process])
 		memcpy(h->loss, w->im->loss, sizeof(w->im->loss));
 	put(h->exe, sizeof(h->exe), import_program(w->im, w->process));
@@ -403,8 +400,6 @@ int import_write(struct import *im, const struct import_run *run, uint32_t p,
 		.run = run,
 		.process = &im->process[p],
 		.comm = { .sink = &sink,
-			  .expiry = run->expiry,
-			  .watch_expiry = run->expiry,
 			  .line_bytes = LINE_BYTES,
 			  .chunk_bytes = 8,
 			  .arm_one_in = 1 },
@@ -416,6 +411,7 @@ int import_write(struct import *im, const struct import_run *run, uint32_t p,
 	if (posix_memalign(&board, 64, board_size(BOARD_SLOTS)))
 		die("out of memory");
 	w.comm.board = board_init(board, BOARD_SLOTS, LINE_BYTES);
+	comm_set_expiry(&w.comm, run->gap);
 	count_threads(&w);
 	file_name(&w, name, sizeof(name));
 	err = store_create(&w.store, dirfd, name, STORE_BYTES);

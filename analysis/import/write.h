@@ -11,9 +11,8 @@
 struct import_run {
 	const char *file; /* as the user named it */
 	const char *run_id;
-	uint32_t main_process; /* which carries the losses */
+	uint32_t main_process; /* the one whose file has the losses */
 	uint64_t gap;          /* ns between a thread's samples, median */
-	uint64_t expiry;       /* ns, of the board */
 	uint64_t mean_period;
 	uint64_t start, end; /* time of the first and the last sample */
 };

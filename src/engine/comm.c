@@ -22,7 +22,11 @@ static uint64_t distance(uint64_t a, uint64_t b)
 
 void comm_set_expiry(struct comm *c, uint64_t interval)
 {
-	atomic_store_explicit(&c->expiry, COMM_EXPIRY_INTERVALS * interval,
+	uint64_t most = UINT64_MAX / COMM_EXPIRY_INTERVALS;
+
+	atomic_store_explicit(&c->expiry,
+			      interval < most ? COMM_EXPIRY_INTERVALS * interval
+					      : UINT64_MAX,
 			      memory_order_relaxed);
 	atomic_store_explicit(&c->watch_expiry, interval, memory_order_relaxed);
 }

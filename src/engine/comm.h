@@ -100,7 +100,7 @@ struct comm {
 	_Atomic uint64_t watch_expiry; /* ticks */
 	uint32_t line_bytes;           /* power of two */
 	uint32_t chunk_bytes; /* what one register watches; a power of two */
-	uint32_t registers;   /* to use for a line, 0 to 4 */
+	uint32_t registers;   /* how many to use for a line, 0 to 4 */
 	uint32_t arm_one_in;  /* arm at one opportunity in so many, >= 1 */
 };
 
@@ -143,8 +143,8 @@ uint64_t comm_watch_expiry(const struct comm *c);
 /*
  * Make @t the state of thread @id. @ctx is handed to watch and sink; @seed is
  * the run's seed. The id of a thread that has ended may be used again once its
- * last entry has expired for all threads: before, the two would be taken for
- * one.
+ * last entry has expired for all threads. If it is used earlier, the engine
+ * takes the two threads for one.
  *
  * Context: any.
  */

@@ -53,7 +53,7 @@ START_TEST(the_engine_sees_the_samples_in_order_of_time)
 	ck_assert_int_eq(
 		posix_memalign(&board, 64, board_size(BOARD_SLOTS_MAX)), 0);
 	comm.board = board_init(board, BOARD_SLOTS_MAX, 64);
-	comm.expiry = comm.watch_expiry = run.expiry;
+	comm_set_expiry(&comm, run.gap);
 	for (uint32_t i = 0; i < 2; i++)
 		comm_thread_init(&thread[i], i, &oracle, 1);
 	sorted = malloc(im.samples * sizeof(*sorted));
@@ -75,6 +75,9 @@ START_TEST(the_engine_sees_the_samples_in_order_of_time)
 	ck_assert_uint_eq(seen[SHARING_FALSE],
 			  oracle.detections[SHARING_FALSE]);
 	ck_assert_uint_eq(detections, seen[0] + seen[1]);
+	ck_assert_uint_eq(profile.process[0].header.expiry, comm_expiry(&comm));
+	ck_assert_uint_eq(profile.process[0].header.watch_expiry,
+			  comm_watch_expiry(&comm));
 	free(sorted);
 	free(board);
 }

@@ -54,6 +54,14 @@ START_TEST(an_armed_watchpoint_lives_one_sampling_interval)
 }
 END_TEST
 
+START_TEST(an_interval_without_end_makes_nothing_expire)
+{
+	set_up();
+	comm_set_expiry(&w.comm, UINT64_MAX);
+	ck_assert_uint_eq(comm_expiry(&w.comm), UINT64_MAX);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("comm_expiry");
@@ -61,6 +69,7 @@ int main(void)
 
 	tcase_add_test(t, an_entry_of_the_board_lives_two_sampling_intervals);
 	tcase_add_test(t, an_armed_watchpoint_lives_one_sampling_interval);
+	tcase_add_test(t, an_interval_without_end_makes_nothing_expire);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
