@@ -150,6 +150,29 @@ START_TEST(the_map_of_a_line_shows_who_touches_which_byte)
 }
 END_TEST
 
+START_TEST(a_source_line_counts_the_detections_it_has_a_part_in)
+{
+	struct cdp_pair *p;
+	char *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	fake_map(&fake, 0x1000, 0x2000, 0, 5, "/nowhere/fake");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 30);
+	p = fake_pair(&fake, 0, 1, LINE + 64, LINE + 64, 5);
+	p->detector_ip = 0x1002;
+	p->detector_flags = ACCESS_LOAD;
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	ASSERT_SAYS(text, "false true access location function "
+			  "30 5 store fake+0x0 ? "
+			  "30 0 store fake+0x1 ? "
+			  "0 5 load fake+0x2 ?");
+	free(text);
+}
+END_TEST
+
 START_TEST(the_matrix_has_each_pair_on_both_sides)
 {
 	char *text;
@@ -403,6 +426,7 @@ int main(void)
 	tcase_add_test(t, no_sample_is_not_no_sharing);
 	tcase_add_test(t, a_run_that_was_not_profiled_begins_with_the_reason);
 	tcase_add_test(t, the_map_of_a_line_shows_who_touches_which_byte);
+	tcase_add_test(t, a_source_line_counts_the_detections_it_has_a_part_in);
 	tcase_add_test(t, the_matrix_has_each_pair_on_both_sides);
 	tcase_add_test(t, many_threads_are_drawn_in_blocks);
 	tcase_add_loop_test(t, text_for_people_fits_80_columns, 0, 8);

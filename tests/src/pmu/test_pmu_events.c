@@ -82,6 +82,10 @@ START_TEST(libpfm4_encodes_our_names_as_the_list_says)
 			l->slow_loads);
 		ck_assert_uint_eq(threshold, 3);
 	}
+	if (l->slow_stores)
+		ck_assert_uint_eq(
+			encode(l->pfm, &e->slow_stores, false, &threshold),
+			l->slow_stores);
 }
 END_TEST
 
