@@ -33,7 +33,7 @@ void pmu_study_load_ratio(struct pmu_study *p)
 	double interval = p->all->short_form ? 10e3 : 100e3;
 	struct pmu_study_table *counts = pmu_study_table_new(
 		p,
-		"Load-Ratio: samples of 100 expected, +- standard error "
+		"Load-Ratio: samples taken, of 100 expected, +- standard error "
 		"(figure 4.2)",
 		"loads");
 	struct pmu_study_table *time =
@@ -78,11 +78,12 @@ void pmu_study_locked_load(struct pmu_study *p)
 		{ 10e3, 4000, true },   { 100e3, 1000, false },
 		{ 1000e3, 200, false },
 	};
-	struct pmu_study_table *t = pmu_study_table_new(
-		p,
-		"Locked-Load: samples of 100 expected, +- standard error "
-		"(figure 4.3)",
-		"interval");
+	struct pmu_study_table *t =
+		pmu_study_table_new(p,
+				    "Locked-Load: samples taken, of 100 "
+				    "expected, +- standard error "
+				    "(figure 4.3)",
+				    "interval");
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct pmu_study_row *row;
@@ -159,7 +160,7 @@ void pmu_study_bias(struct pmu_study *p)
 	struct pmu_study_table *t = pmu_study_table_new(
 		p,
 		"Bias-Bench: share of the samples, 25 % expected of each load "
-		"(table 4.3);\n  for the clock its uniform half",
+		"(table 4.3);\n  for the clock, of its uniform samples",
 		"instruction");
 
 	pmu_study_row_run_profiled(p, row);
@@ -188,7 +189,7 @@ void pmu_study_cost(struct pmu_study *p)
 	struct pmu_study_table *memory = pmu_study_table_new(
 		p, "The same: peak resident memory", "interval");
 	struct pmu_study_table *error = pmu_study_table_new(
-		p, "The same: samples of 100 expected", "interval");
+		p, "The same: samples taken, of 100 expected", "interval");
 
 	p->source[PMU_STUDY_QEMU].wanted = p->source[PMU_STUDY_EMU].wanted;
 	for (size_t i = 0; i < sizeof(intervals) / sizeof(*intervals); i++) {

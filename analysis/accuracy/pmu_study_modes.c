@@ -29,8 +29,8 @@ void pmu_study_multi_event(struct pmu_study *p)
 	};
 	struct pmu_study_table *t = pmu_study_table_new(
 		p,
-		"Multi-Event: samples of 100 expected, all events in one run "
-		"(figure 4.7);\n  for the clock its uniform half",
+		"Multi-Event: samples taken, of 100 expected, all events in "
+		"one run (figure 4.7);\n  for the clock, its uniform samples",
 		"event");
 	double interval = p->all->short_form ? 1e3 : 10e3;
 	struct pmu_study_row *row =
@@ -90,8 +90,8 @@ static void put_in_kernel(struct pmu_study *p, struct pmu_study_table *t,
 void pmu_study_exec_mode(struct pmu_study *p)
 {
 	static const char title[] =
-		"Exec-Mode: samples with an instruction of the kernel's, 0 "
-		"expected,\n  and of 100 at the load in user space";
+		"Exec-Mode: samples at instructions of the kernel, 0 expected, "
+		"and\n  samples at the load in user space, 100 expected";
 	struct pmu_study_table *t = pmu_study_table_new(p, title, "samples");
 	struct pmu_study_row *row =
 		pmu_study_row_new(p, "exec_mode", "", 1e3, 1000, 1, 0);

@@ -163,7 +163,8 @@ static void judge_read_write(struct accuracy *all, size_t first)
 
 const struct accuracy_suite accuracy_read_write = {
 	.name = "read-write",
-	.title = "Read-Write: transfers, by those without reads",
+	.title = "Read-Write: transfers, their error relative to the case "
+		 "without reads",
 	.in_short = true,
 	.whole = true,
 	.plan = plan_read_write,

@@ -214,7 +214,8 @@ static void list_ibs(struct list *l)
 static void list_other(struct list *l)
 {
 	add(l, "clock",
-	    "any machine: a sample each so many ns of CPU time; the access, "
+	    "any machine: a sample after every so many ns of CPU time; the "
+	    "access, "
 	    "its address and width are decoded; accesses are not counted");
 	add(l, "debug registers", "4; reusetrack doctor says how many fire");
 }

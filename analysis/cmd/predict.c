@@ -256,9 +256,11 @@ static void print_text(const struct adjacent *a,
 	print_reuses("R_fs", &a->sharing, "L_fs", &m->transfer);
 	printf("\n  ");
 	print_wrapped(stdout,
-		      "R are spatial reuses among all accesses of the program: "
-		      "R_dram within a thread and out of the shared cache, "
-		      "R_fs by another core while still in a private one.",
+		      "R_dram and R_fs count accesses of the program that "
+		      "reuse a line but no byte of it: R_dram those within a "
+		      "thread after the line has left the shared cache, R_fs "
+		      "those by another core, of stored data, while the line "
+		      "is still in a private cache.",
 		      2, 2);
 	printf("  %s accesses; shared cache %s,", whole(a->accesses),
 	       size_text((double)m->llc_bytes));
@@ -308,13 +310,14 @@ const struct command cmd_predict = {
 		 "[OPTION...] "
 		 "[DIR]\n\n"
 		 "Says whether the program recorded in DIR, default out, gains "
-		 "by a prefetcher\nthat fetches lines in pairs. Wants a "
+		 "by a prefetcher\nthat fetches lines in pairs. Needs a "
 		 "recording "
-		 "of -m reuse,shared.\n\n"
-		 "      --adjacent-line-prefetch  the question\n"
+		 "made with -m reuse,shared.\n\n"
+		 "      --adjacent-line-prefetch  what to predict; required\n"
 		 "      --latencies FILE  dram_ns and transfer_ns, instead of "
 		 "measuring them;\n"
-		 "                        perhaps llc_bytes and private_bytes\n"
+		 "                        llc_bytes and private_bytes may "
+		 "follow\n"
 		 "      --json            one JSON object instead of text\n",
 	.run = run_predict,
 };

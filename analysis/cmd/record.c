@@ -180,7 +180,8 @@ static void finish_record(const struct run *r, int dirfd)
 		     "program (a line above says why), or the program cleared "
 		     "LD_PRELOAD; try reusetrack doctor");
 		if (!gone)
-			warn("what there is, is in %s", short_path(r->out));
+			warn("the part that was written is in %s",
+			     short_path(r->out));
 	}
 	profile_release(&p);
 }

@@ -167,10 +167,10 @@ static int run_report(int argc, char **argv)
 		die("report: --kind needs reuse data, and there is none; "
 		    "record with -m reuse");
 	if (o.svg && !report_reuse_curves(&reuse))
-		die("report: there are no miss ratio curves to draw: they need "
-		    "reuses of cache lines, in accesses; record with -m reuse "
-		    "-s emu, or instr, pebs or ibs, not by the clock nor with "
-		    "--watch hw");
+		die("report: there are no miss ratio curves to draw: a curve "
+		    "needs reuses of cache lines, counted in accesses; record "
+		    "with -m reuse and -s emu, instr, pebs or ibs, not by the "
+		    "clock and not with --watch hw");
 	/*
 	 * Everything that can be refused has been checked; now the file may
 	 * change.

@@ -239,13 +239,14 @@ static void answer_traps(struct report *r)
 	if (!report_has_traps(r))
 		return;
 	fputs(paint(r, PAINT_WARM), r->out);
-	print_wrapped(r->out,
-		      "Debug registers stopped the threads at each watched "
-		      "access. Where threads race for a line without waiting "
-		      "for each other, that makes it move more often: the "
-		      "number may be several times too high, beyond its "
-		      "interval. Shares and places are not affected.",
-		      0, 0);
+	print_wrapped(
+		r->out,
+		"Debug registers stopped the threads at each watched "
+		"access. Where threads race for a line without waiting "
+		"for each other, these stops make the line move more "
+		"often: the number may be several times too high, beyond its "
+		"interval. Shares and places are not affected.",
+		0, 0);
 	fputs(paint(r, PAINT_OFF), r->out);
 }
 

@@ -139,8 +139,8 @@ void report_caches_conflicts(struct report *out, const struct mrc_cache *cache,
 	more = xasprintf(
 		"%sso lines conflict: more of them share a set than it has "
 		"ways, and evict each other while other sets have room. Rows "
-		"or tables that lie a power of two of bytes apart do that: pad "
-		"each row by a cache line, or copy the data that is walked "
+		"or tables whose distance in bytes is a power of two do that: "
+		"pad each row by a cache line, or copy the data that is walked "
 		"through into a block of its own. The source lines are below.",
 		text);
 	fputs("  ", out->out);

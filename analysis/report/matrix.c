@@ -158,12 +158,13 @@ static void print_picture(struct report *r, const struct matrix *m)
 		fputs("|\n", r->out);
 	}
 	fprintf(r->out,
-		"  Columns as rows. ' ' none, '.' few, '@' up to %s %s.\n",
+		"  Rows and columns are the same threads in the same order.\n"
+		"  ' ' none, '.' few, '@' up to %s %s.\n",
 		count_text(max), m->unit);
 	if (block > 1)
 		fprintf(r->out,
 			"  A row and a column stand for %zu threads "
-			"each, from the id on.\n",
+			"each; the first one's id is shown.\n",
 			block);
 }
 

@@ -50,7 +50,7 @@ static void print_misses(struct report *out, const struct report_reuse *r,
 	for (size_t i = 0; i < n; i++)
 		if (report_caches_conflict(&cache[i])) {
 			fprintf(out->out,
-				"Simulated with its sets %s misses %s: lines "
+				"Simulated with its sets, %s misses %s: lines "
 				"conflict.\n",
 				cache[i].cache->name,
 				percent_text(cache[i].simulated, 1));
@@ -78,16 +78,13 @@ static void print_advice(struct report *out)
 			count_text(h->period));
 }
 
-/*
- * The uses that found no room are not a random sample: their pairs and times
- * came late.
- */
+/* The uses that found no room are no random sample: they came late. */
 static void print_full(struct report *out, uint64_t lost)
 {
 	char *text = xasprintf(
-		"No room was left for %s of what was found, above all rare and "
-		"late reuses, so shares and miss ratios are off. Make room, or "
-		"record elsewhere with -o.",
+		"No room was left for %s results, mostly rare and late reuses, "
+		"so shares and miss ratios are wrong. Make room, or record "
+		"elsewhere with -o.",
 		count_text(lost));
 
 	print_wrapped(out->out, text, 0, 0);

@@ -17,7 +17,7 @@ enum {
 	ENDS_MAX = 5, /* most rows of the table of last uses */
 };
 
-#define ENDS_SHARE_MIN 0.01 /* of all uses, to be listed */
+#define ENDS_SHARE_MIN 0.01 /* least share of all uses for a row */
 
 /* The instructions of one source line, and what they are ranked by. */
 struct ranked {
@@ -156,8 +156,8 @@ static void print_rest(struct report *out, const struct report_reuse *r,
 		count_text((uint64_t)(uses + .5)));
 	if (ends > 0 && !r->filter.pairings)
 		fprintf(out->out,
-			"; %s of all misses are first uses\n  of a line, or "
-			"follow another's store, and belong to no site",
+			"; %s of all misses are the first\n  use of a line, or "
+			"follow another thread's store, and belong to no site",
 			percent_text(ends, ends + misses));
 	fputs(".\n", out->out);
 }

@@ -133,11 +133,10 @@ int config_read(struct config *c, char *const *env, char *error,
 	if (!c->modes)
 		return bad(error, size, "COMDET_MODE",
 			   config_get(env, "COMDET_MODE"),
-			   "here are the modes comm and reuse, alone, and with "
-			   "the source instr some of comm,reuse,shared,global");
+			   "must be comm or reuse, or with the source instr "
+			   "some of comm,reuse,shared,global");
 	i = one_of(env, "COMDET_SOURCE", sources,
-		   "here are the sources auto, pebs, ibs, clock and instr",
-		   error, size);
+		   "must be auto, pebs, ibs, clock or instr", error, size);
 	if (i < 0)
 		return i;
 	c->source = i;

@@ -96,8 +96,8 @@ void emu_exact_finish(void)
 	exact_store(&emu.store, &rows, exact);
 	if (rows.used_twice)
 		snprintf(note, sizeof(emu.store.header->note),
-			 "%u threads took the place of earlier ones in the "
-			 "exact counts, which keep %d apart",
+			 "%u threads are counted together with earlier ones: "
+			 "the exact counts keep only %d apart",
 			 rows.used_twice, EXACT_ROWS);
 	pthread_mutex_unlock(&lock);
 }

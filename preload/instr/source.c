@@ -151,7 +151,7 @@ static int start(char *why, size_t size)
 	bool lines = true;
 	int r = 0;
 
-	/* Without a signal of ours nothing is queued. */
+	/* Hooks need no signal of ours, so none is queued. */
 	runtime.delivery = DELIVERY_SIGTRAP;
 	is_source = true;
 	instr_event_init();
@@ -266,8 +266,8 @@ static void finish(bool last)
 	again = instr_exact_finish();
 	if (again && !h->note[0])
 		snprintf(h->note, sizeof(h->note),
-			 "%u threads took the place of earlier ones in the "
-			 "exact counts, which keep %d apart",
+			 "%u threads are counted together with earlier ones: "
+			 "the exact counts keep only %d apart",
 			 again, EXACT_ROWS);
 }
 

@@ -70,8 +70,8 @@ void describe_measurement(struct cdp_header *h, const char *why)
 	snprintf(h->algorithm, sizeof(h->algorithm), "comdetective");
 	if (runtime.config.modes & CDP_MODE_REUSE && reuse)
 		snprintf(h->note, sizeof(h->note),
-			 "reuse within threads, as their own registers see it: "
-			 "what other threads store ends no use%s",
+			 "reuse within each thread, watched by its own "
+			 "registers: stores of other threads end no use%s",
 			 reuse->counts_accesses ? "" : "; in ns, estimated");
 	h->registers = runtime.registers;
 	h->board_slots = board_slots(c->board);

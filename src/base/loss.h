@@ -25,7 +25,8 @@
 	  "an execution breakpoint was not reached before the next sample")    \
 	X(BOARD_BUSY, "board_busy", "the board slot was being written")        \
 	X(NO_REGISTER, "no_register", "no debug register could be armed")      \
-	X(TRAP_STALE, "trap_stale", "a trap came after its disarming")         \
+	X(TRAP_STALE, "trap_stale",                                            \
+	  "a trap came after its watchpoint was disarmed")                     \
 	X(TRAP_LIMIT, "trap_limit", "too many traps in one interval")          \
 	X(TRAP_INEXACT, "trap_inexact",                                        \
 	  "the trapping access was unknown; the watched bytes stand for it")   \

@@ -23,7 +23,7 @@ static const struct errno_words errors[] = {
 	  "precise events" },
 	{ EINVAL, "EINVAL", "the kernel does not accept the event",
 	  "use a newer kernel; Linux 5.19 has all that is asked for" },
-	{ E2BIG, "E2BIG", "the kernel is older than what is asked of it",
+	{ E2BIG, "E2BIG", "the kernel is too old for the event",
 	  "use Linux 5.19 or later" },
 	{ EMFILE, "EMFILE", "no file descriptor is left",
 	  "raise the limit of open files (ulimit -n)" },
@@ -122,7 +122,7 @@ static void put_refused(const struct pmu_refusal *no, struct text *reason,
 		text_put(reason, e->reason);
 		text_put(advice, e->advice);
 	} else {
-		text_put(reason, "an error it is not known for");
+		text_put(reason, "an unexpected error");
 		text_put(advice, "report it with the kernel's version");
 	}
 }
@@ -167,15 +167,14 @@ static void put_silent(const struct pmu_refusal *no, struct text *reason,
 {
 	text_put(reason, no->event);
 	if (no->cause == PMU_STARVED) {
-		text_put(reason, " opens, and never gets a counter");
+		text_put(reason, " opens, but never gets a counter");
 		text_put(advice, no->watchdog
 					 ? "the NMI watchdog has one: sudo "
 					   "sysctl kernel.nmi_watchdog=0"
 					 : "end the other profiler");
 		return;
 	}
-	text_put(reason, " opens, and no sample of a loop that was run came "
-			 "with an address");
+	text_put(reason, " opens, but no sample of a test loop has an address");
 	text_put(advice, no->virtual_machine
 				 ? "use bare metal, or another virtual machine"
 				 : "report it with the kernel's version");

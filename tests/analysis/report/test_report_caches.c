@@ -156,7 +156,7 @@ START_TEST(far_more_misses_than_expected_are_conflicts)
 {
 	char *text = text_with(ACCESSES / 5);
 
-	ASSERT_SAYS(text, "Simulated with its sets L1d misses 20 %");
+	ASSERT_SAYS(text, "Simulated with its sets, L1d misses 20 %");
 	ASSERT_SAYS(text, "L1d misses 20 % where");
 	ASSERT_SAYS(text, "pad each row");
 	ASSERT_SAYS(text, "Source lines by simulated misses in L1d");

@@ -103,8 +103,8 @@ START_TEST(a_full_disk_is_said_first_and_nothing_of_misses)
 	fake.store.header->loss[LOSS_STORE_FULL] = 3004;
 	uses(REUSE_PRIVATE, REUSE_LINE, 0, REUSE_REUSED, SWEEP, 0, 500);
 	v = said();
-	ASSERT_SAYS(v.out, "within each thread. No room was left for 3,004 of "
-			   "what was found");
+	ASSERT_SAYS(v.out, "within each thread. No room was left for 3,004 "
+			   "results");
 	ck_assert_ptr_null(strstr(v.out, "Expected to miss"));
 	verb_free(&v);
 }
