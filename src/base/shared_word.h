@@ -24,8 +24,8 @@
 #define shared_add(at, n) __atomic_fetch_add(at, n, __ATOMIC_RELAXED)
 
 /*
- * If the word is *@old, make it @new with release order. Else *@old becomes
- * what it is. Returns true if it was.
+ * If the word equals *@old, set it to @new with release order and return true.
+ * Else copy the word to *@old and return false.
  */
 #define shared_swap_release(at, old, new)                                      \
 	__atomic_compare_exchange_n(at, old, new, false, __ATOMIC_RELEASE,     \

@@ -2,9 +2,9 @@
 /*
  * signal_mask - block every signal of the calling thread for a while
  *
- * Straight to the kernel: neither libc nor a hook of ours removes a signal from
- * the set. A thread does so before it takes a lock that its handlers may want.
- * Context: any, handler included.
+ * This calls the kernel directly, because libc and our hooks remove signals
+ * from the set. A thread does so before it takes a lock that its handlers may
+ * want. Context: any, handler included.
  */
 #ifndef COMDET_BASE_SIGNAL_MASK_H
 #define COMDET_BASE_SIGNAL_MASK_H

@@ -110,8 +110,9 @@ struct comm_thread {
 	uint32_t id;
 	struct rng rng;
 	bool sampled;        /* at least once */
-	uint64_t sampled_at; /* ticks, the last time */
-	uint64_t window;     /* ticks an entry is recent for this thread now */
+	uint64_t sampled_at; /* in ticks, the last time that it was sampled */
+	uint64_t window;     /* how many ticks an entry is now recent for this
+				thread */
 	/*
 	 * The thesis's t_prev: one more than the time of the latest entry that
 	 * this thread has detected, 0 if none. Entries published before count

@@ -12,7 +12,8 @@
  * the slot's watch, others may end the use, but no new use comes to the slot.
  *
  * Free slots have a bit in a bitmap, set and cleared under the slot's lock. The
- * bit is a hint where to look for a free slot; the lock tells.
+ * bit only hints at a free slot; what the slot's state says under the lock
+ * counts.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -38,8 +39,8 @@ struct reuse_slot {
 	_Alignas(ALIGN) struct slot slot;
 	_Atomic uint32_t thread; /* of the use; changed under the lock */
 	uint64_t candidates; /* since the slot was free, this one included */
-	uint64_t count;      /* when the use was made */
-	uint32_t path;       /* of calls, to the use */
+	uint64_t count;      /* the thread's count at the use */
+	uint32_t path;       /* the calls that led to the use */
 	struct reuse_watched watched;
 	struct access use;
 };
@@ -130,7 +131,7 @@ static void change(struct reuse *e, struct reuse_slot *s, uint32_t new)
 					  memory_order_relaxed);
 }
 
-/* A change of the slot's watch that is this thread's to make. */
+/* A change of the slot's watch that this thread has to make. */
 struct turn {
 	struct slot_turn slot;
 	struct reuse_watched watched;
@@ -183,7 +184,7 @@ static void program(struct reuse *e, struct reuse_thread *t,
 	slot_end_turn(&s->slot);
 }
 
-/* A free slot that can be armed at once; locked. */
+/* Find a free slot that can be armed at once. Returns it locked, or NULL. */
 static struct reuse_slot *pick_free(struct reuse *e, struct reuse_thread *t)
 {
 	uint32_t first = rng_below(&t->rng, e->words);
@@ -208,10 +209,12 @@ static struct reuse_slot *pick_free(struct reuse *e, struct reuse_thread *t)
 }
 
 /*
- * A free slot, else a random one; locked. NULL if it is busy.
+ * Find a free slot, else take a random one. Returns it locked, or NULL if it is
+ * busy.
  *
- * Never one whose watch another thread is changing: that thread may have lost
- * its core, and would arm this use long after the data was used again.
+ * Never takes a slot whose watch another thread is changing: that thread may
+ * have lost its core, and would arm this use long after the data was used
+ * again.
  */
 static struct reuse_slot *pick(struct reuse *e, struct reuse_thread *t)
 {
@@ -320,7 +323,10 @@ static uint64_t elapsed(uint64_t since, uint64_t now)
 	return now > since ? now - since : 1;
 }
 
-/* The end is no access of the use's stream: count it as the next one. */
+/*
+ * The access that ends the use is not in the use's stream: count it as if it
+ * were the stream's next one.
+ */
 static uint64_t elapsed_elsewhere(struct reuse *e, struct reuse_thread *t,
 				  const struct reuse_event *v)
 {

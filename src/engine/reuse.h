@@ -90,7 +90,7 @@ enum reuse_outcome {
 	REUSE_INVALIDATED,
 	REUSE_SAME_CORE, /* shared: the same core came first */
 	REUSE_DANGLING,  /* no access decided it before the end */
-	REUSE_COLD,      /* looking back: no use before; of exact counts only */
+	REUSE_COLD,      /* exact counts only: no earlier use of the line */
 	REUSE_OUTCOMES
 };
 
@@ -164,7 +164,7 @@ struct reuse_event {
 	uint64_t at;                 /* accesses counted up to the use */
 	uint64_t weight;             /* uses that it stands for */
 	uint32_t use_path, end_path; /* as reuse_thread.path was */
-	enum reuse_pairing pairing;  /* of dangling uses RAR or RAW */
+	enum reuse_pairing pairing;  /* dangling uses have RAR or RAW */
 	bool temporal;               /* the two share a byte; else spatial */
 };
 
@@ -181,7 +181,7 @@ struct reuse_stats {
 	uint64_t uses;      /* offered; an access to two lines is two */
 	uint64_t accepted;  /* got a slot */
 	uint64_t displaced; /* lost it again */
-	uint64_t traps;     /* that decided a use */
+	uint64_t traps;     /* traps that decided a use */
 	uint64_t idle;      /* traps that decided nothing */
 	uint64_t stale;     /* traps of uses that are over */
 	uint64_t busy;      /* uses dropped: every slot tried was in a call */
@@ -200,8 +200,10 @@ struct reuse_thread {
 	void *ctx; /* handed to watch and sink */
 	struct cpu_place place;
 	struct rng rng;
-	/* Of the access handed over: a node of store/path_table.h, 0: not
-	 * known. */
+	/*
+	 * The path of the access handed over: a node of store/path_table.h, 0:
+	 * not known.
+	 */
 	uint32_t path;
 };
 

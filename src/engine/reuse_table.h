@@ -24,7 +24,7 @@
 
 enum {
 	REUSE_TABLE_ENGINES = 8,
-	REUSE_TABLE_BYTES = 1 << 16, /* that accesses look at */
+	REUSE_TABLE_BYTES = 1 << 16, /* bytes that accesses look at */
 	REUSE_TABLE_HITS = 32,
 };
 
@@ -40,7 +40,10 @@ struct reuse_table;
  */
 size_t reuse_table_size(const uint32_t slots[REUSE_TABLE_ENGINES]);
 
-/* In @mem, all zero, aligned to 64. Context: set-up. */
+/*
+ * Make a table in @mem, which must be all zero and aligned to 64. Context:
+ * set-up.
+ */
 struct reuse_table *reuse_table_init(void *mem,
 				     const uint32_t slots[REUSE_TABLE_ENGINES]);
 
@@ -50,7 +53,7 @@ void reuse_table_add(struct reuse_table *t, uint32_t engine,
 void reuse_table_remove(struct reuse_table *t, uint32_t engine, uint32_t slot);
 
 /*
- * Find the slots whose use access @a at @place decides, each once, at most
+ * Access @a at @place decides some uses: find their slots, each once, at most
  * REUSE_TABLE_HITS of them. If there are that many, handle them and call again.
  * Returns how many were found.
  *

@@ -54,8 +54,10 @@ struct reuse_thread_regs {
 	/* By slot; len 0: nothing. */
 	struct watch_range range[COMM_REGISTERS_MAX];
 	uint32_t generation[COMM_REGISTERS_MAX];
-	/* The instruction that will make the use, 0: any; accesses by others
-	 * that may come before it. */
+	/*
+	 * By slot: the instruction that will make the use, 0: any; and how many
+	 * accesses by other instructions may come before that.
+	 */
 	uint64_t maker[COMM_REGISTERS_MAX];
 	uint32_t others[COMM_REGISTERS_MAX];
 	uint64_t chosen; /* the instruction that is being sampled, or 0 */
@@ -65,9 +67,8 @@ struct reuse_thread_regs {
 size_t reuse_thread_regs_size(uint32_t registers);
 
 /*
- * For thread @id, in @mem: reuse_thread_regs_size() bytes, all zero, aligned
- * to 64.
- * @ctx is handed to @watch and @sink.
+ * Prepare @r for thread @id. @mem has reuse_thread_regs_size() bytes, all zero,
+ * aligned to 64. @ctx is handed to @watch and @sink.
  */
 void reuse_thread_regs_init(struct reuse_thread_regs *r, void *mem,
 			    uint32_t registers, uint32_t id,

@@ -53,7 +53,7 @@ struct slot {
 
 /* One change of the watch, as the programmer sees it. */
 struct slot_turn {
-	uint32_t generation; /* that is being armed */
+	uint32_t generation; /* generation that is being armed */
 	uint32_t rounds;
 	bool arm; /* else disarm */
 };

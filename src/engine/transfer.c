@@ -101,7 +101,7 @@ void transfer_thread_init(struct transfer_thread *t, uint32_t id, void *ctx,
 	rng_seed(&t->rng, seed, id);
 }
 
-/* The time from which accesses to the line count. */
+/* The time from which on the estimator counts accesses to the line. */
 static uint64_t settled(const struct transfer *e, const struct transfer_slot *s,
 			uint64_t ready)
 {
@@ -110,7 +110,7 @@ static uint64_t settled(const struct transfer *e, const struct transfer_slot *s,
 	return e->config.kind == TRANSFER_CHAIN && ready < t ? t : ready;
 }
 
-/* A change of the slot's watch that is this thread's to make. */
+/* A change of the slot's watch that this thread has to make. */
 struct turn {
 	struct slot_turn slot;
 	struct transfer_watched watched;
@@ -217,7 +217,9 @@ static void select_ranges(const struct transfer *e, struct transfer_thread *t,
 	}
 }
 
-/* A free slot, else a random one; locked. NULL if it is busy. */
+/*
+ * Find a free slot, else take a random one. Returns it locked, or NULL if busy.
+ */
 static struct transfer_slot *pick(struct transfer *e, struct transfer_thread *t)
 {
 	struct transfer_slot *s;

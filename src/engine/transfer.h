@@ -58,12 +58,13 @@ enum {
 	TRANSFER_THREADS_MAX = 1024,
 	TRANSFER_SLOTS_MAX = 8,
 	TRANSFER_RANGES_MAX = 4,
-	TRANSFER_SKIP = 64,   /* K, before a chain that follows no pause */
-	TRANSFER_EPOCHS = 64, /* J, of such a chain */
-	TRANSFER_EPOCHS_MAX = 4096, /* of any chain */
-	TRANSFER_BURSTS = 4,        /* of one that follows a pause */
-	TRANSFER_PATIENCE = 32,     /* candidates that a quiet line keeps its
-				       slot for */
+	TRANSFER_SKIP = 64,   /* K: a chain that follows no pause skips a random
+				 number of stores below it */
+	TRANSFER_EPOCHS = 64, /* J: epochs of a chain that follows no pause */
+	TRANSFER_EPOCHS_MAX = 4096, /* epochs of any chain, at most */
+	TRANSFER_BURSTS = 4,        /* bursts of a chain that follows a pause */
+	TRANSFER_PATIENCE = 32,     /* how many candidates may pass before a
+				       quiet line loses its slot */
 	TRANSFER_SPINS = 1000
 };
 
@@ -77,18 +78,18 @@ struct transfer_config {
 	uint32_t threads;     /* ids 0 to threads - 1 */
 	uint32_t slots;       /* lines watched at once */
 	uint32_t line_bytes;  /* power of two, 8 to 64 */
-	uint32_t chunk_bytes; /* of one range; line_bytes: the whole line */
-	uint32_t ranges;      /* of one line, 1 if it is the whole line */
+	uint32_t chunk_bytes; /* bytes of a range; line_bytes: each range is a
+				 whole line */
+	uint32_t ranges;      /* in a line; 1 if a range is a whole line */
 	uint32_t skip;        /* K; 0: TRANSFER_SKIP */
 	uint32_t epochs;      /* J; 0: TRANSFER_EPOCHS */
 	uint32_t bursts;      /* 0: TRANSFER_BURSTS */
-	uint64_t settle;      /* of a chain: least time that arming is taken to
-				 last */
+	uint64_t settle;      /* for chains, arming counts as at least this */
 	uint32_t footprints;  /* words of memory about which chunks of lines
 				 are used, a power of two; 0: 1 << 16 if ranges
 				 are chunks */
 	uint32_t spins;       /* see above */
-	double period; /* accesses per sample, in the mean; of each thread */
+	double period; /* mean number of a thread's accesses per sample */
 };
 
 /* What a slot watches, in all threads, for loads and stores. */
@@ -119,7 +120,7 @@ struct transfer_watch {
 /* One transfer that was seen. */
 struct transfer_event {
 	struct access store; /* the last store before it */
-	struct access touch; /* the first of the receiver */
+	struct access touch; /* the receiver's first touch after it */
 	uint32_t from, to;   /* threads */
 	uint32_t from_core, to_core;
 	double weight;       /* transfers that it stands for */
@@ -134,8 +135,8 @@ struct transfer_chain {
 	uint32_t sampler; /* thread */
 	uint32_t epochs;  /* followed */
 	uint32_t traps;
-	bool model_corrected; /* chunks that are or may be in use were not
-				 watched */
+	bool model_corrected; /* the program uses chunks of the line that were
+				 not watched, or may do so */
 	uint32_t n;
 	const struct transfer_event *event;
 };
@@ -152,12 +153,13 @@ struct transfer_sink {
 /* Relaxed atomics; read them at any time. */
 struct transfer_stats {
 	uint64_t samples;    /* all */
-	uint64_t candidates; /* of stores */
+	uint64_t candidates; /* samples that are stores */
 	uint64_t accepted;   /* candidates that got a slot */
 	uint64_t displaced;  /* accepted, but displaced before their end */
 	uint64_t finished;   /* accepted and followed to their end */
-	uint64_t traps;      /* that changed the state of an epoch */
-	uint64_t idle_traps; /* that did not: the thread had touched the line */
+	uint64_t traps;      /* traps that changed the state of an epoch */
+	uint64_t idle_traps; /* traps that changed none: the thread had touched
+				the line already */
 	uint64_t early;      /* traps before ready */
 	uint64_t stale;      /* traps of an earlier generation */
 	uint64_t inexact;    /* traps whose access was not known */

@@ -111,9 +111,9 @@ static void take_back(const struct transfer *e, struct transfer_slot *s,
 		return;
 	}
 	/*
-	 * Use the weight of now, not that of the event: a sample that is
-	 * displaced in between keeps the wrong judgement, and in the mean this
-	 * makes up for it.
+	 * Use the present weight, which may have grown since the event. A
+	 * sample that was displaced in between keeps its wrong judgement; the
+	 * larger weight makes up for that in the mean.
 	 */
 	v->weight += w - w * h;
 	v->weight_false -= w * h;
@@ -165,12 +165,13 @@ void transfer_epochs_end(struct transfer_slot *s)
 }
 
 /*
- * True if the chain ends with this epoch. The origin of a chain that began
- * after a pause stands for the stores of as much time as arming took, if these
- * were one burst. So the chain holds whole bursts: several, because the mean of
- * the ratios of short chains is not the ratio of their means. Of a burst that
- * is longer than arming took and longer than other chains, it holds only the
- * time of arming: the rest of the burst has origins of its own.
+ * True if the chain ends with this epoch. If a chain began after a pause, its
+ * origin stands for all stores in as much time as arming took, provided that
+ * they were one burst. So the chain consists of whole bursts. It has several,
+ * because the mean of the ratios of short chains is not the ratio of their
+ * means. If a burst is longer than arming took and longer than other chains,
+ * the chain covers only the time that arming took: the rest of the burst has
+ * origins of its own.
  */
 static bool is_done(const struct transfer *e, struct transfer_slot *s,
 		    uint64_t now)
@@ -192,9 +193,9 @@ static bool is_done(const struct transfer *e, struct transfer_slot *s,
 /*
  * The first store after arming was seen. After a pause it is the origin: it
  * stands for the end of the previous burst. Otherwise the origin is a random
- * number of stores later. The first store is more often one after a gap than
- * one that follows at once, so it is not a fair draw of the places in a burst;
- * a store some bursts later is.
+ * number of stores later. The first store is not a fair draw from the places in
+ * a burst, because it is more often one after a gap than one that follows at
+ * once. A store some bursts later is a fair draw.
  */
 static void choose_origin(const struct transfer *e, struct transfer_thread *t,
 			  struct transfer_slot *s, uint64_t now)
@@ -231,7 +232,7 @@ static bool follow(const struct transfer *e, struct transfer_thread *t,
 	return true;
 }
 
-/* Of two slots that raise longest_idle at once, one is lost: harmless. */
+/* If two slots raise longest_idle at once, one value is lost: harmless. */
 static void end_idle(struct transfer *e, struct transfer_slot *s)
 {
 	if (s->idle >

@@ -179,12 +179,14 @@ static uint32_t stored_to(uint64_t counts, uint32_t set, uint32_t times)
 }
 
 /*
- * The share of a thread's stores to @used that go to @watched, when @counts of
- * them were seen. Chunks are watched because stores to them were seen, so from
- * few stores the share of seen chunks is too large. By Good and Turing, stores
- * to chunks where none was seen have the share of the chunks with exactly one;
- * they are spread evenly over the unseen chunks. One store is added to those
- * seen, or a single store would say that all others go elsewhere.
+ * The share of a thread's stores to @used that go to @watched; @counts has the
+ * stores that were seen. Chunks are watched because stores to them were seen.
+ * So if few stores were seen, watched chunks have too large a share of them.
+ * Good and Turing estimate the share of stores that go to unseen chunks: the
+ * number of chunks that were seen exactly once, divided by the stores seen. We
+ * spread this share evenly over the unseen chunks. We divide by one store more:
+ * otherwise, after a single store, the estimate would be that all others go
+ * elsewhere.
  */
 static double watched_share(uint64_t counts, uint32_t used, uint32_t watched)
 {
@@ -235,7 +237,9 @@ struct selection footprints_select(const struct footprints *f, struct rng *rng,
 		return s;
 	counts = stores_of(f, line, thread, used);
 	s.factor = watched_share(counts, used, s.chunks);
-	/* A chunk that was stored to once is not yet known to be its own. */
+	/*
+	 * A chunk with a single store is not yet known to be the thread's own.
+	 */
 	own = stored_to(counts, used, 1) | stored;
 	if (stored_to(counts, used, 2) == own &&
 	    (own & s.chunks) != (used & s.chunks))

@@ -35,9 +35,9 @@ struct footprints {
 /* Which chunks of a line to watch, and how to weigh what they show. */
 struct selection {
 	uint32_t chunks;     /* watched, a bit each */
-	double factor;       /* of every weight */
-	double factor_false; /* besides, of each weight of false sharing */
-	bool corrected;      /* by a model: chunks in use may be unwatched */
+	double factor;       /* multiplies every weight */
+	double factor_false; /* also multiplies the weights of false sharing */
+	bool corrected;      /* by a model: used chunks may be unwatched */
 };
 
 /* States of a slot, after SLOT_FREE. */
@@ -49,7 +49,7 @@ enum {
 /* An accepted sample and the epochs that are followed for it. */
 struct transfer_slot {
 	_Alignas(TRANSFER_ALIGN) struct slot slot;
-	double stands_for; /* candidates, of which this one was kept */
+	double stands_for; /* candidates that this sample stands for */
 	uint64_t offered;  /* candidates so far, of all samples */
 	uint64_t idle;     /* candidates since the last trap that counted */
 
@@ -57,17 +57,17 @@ struct transfer_slot {
 	struct transfer_watched watched;
 	struct access sampled;
 	uint32_t sampler;
-	double lines; /* that the access touched; one was drawn */
+	double lines; /* lines that the access touched; one was drawn */
 	struct selection selection;
 	uint64_t sampled_at, ready;
 
 	/* The epoch now followed: from @store to the next store. */
 	bool open;
 	bool stored;      /* a store was seen since the watch was armed */
-	bool after_pause; /* it came later than arming took */
+	bool after_pause; /* that store came later than arming took */
 	uint32_t skip;    /* stores still to be skipped */
 	uint64_t busy;    /* time that the chain spans, without pauses */
-	uint32_t bursts;  /* that have ended in the chain */
+	uint32_t bursts;  /* bursts that have ended in the chain */
 	struct access store;
 	uint32_t from, from_core;
 	uint64_t began;
@@ -75,7 +75,7 @@ struct transfer_slot {
 	uint64_t pending[TRANSFER_WORDS_MAX]; /* judged false so far */
 
 	uint32_t epochs, traps;
-	uint32_t n, n_epoch; /* events; those before this epoch */
+	uint32_t n, n_epoch; /* events in all; events before this epoch */
 	struct transfer_event *event;
 };
 
@@ -84,8 +84,8 @@ struct transfer {
 	const struct transfer_watch *watch;
 	const struct transfer_sink *sink;
 	struct footprints footprints;
-	uint32_t words;                /* of a set of threads */
-	_Atomic uint64_t longest_idle; /* that a trap ended, of any slot */
+	uint32_t words;                /* words in a set of threads */
+	_Atomic uint64_t longest_idle; /* largest idle that a trap ended */
 	struct {
 		_Atomic uint64_t samples, candidates, accepted, displaced,
 			finished, traps, idle_traps, early, stale, inexact,

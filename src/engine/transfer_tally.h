@@ -38,7 +38,7 @@ struct transfer_cell {
 	struct transfer_moment share[TRANSFER_SHARES];
 	double a_to_b;    /* part of the sum of all; the rest is b to a */
 	uint64_t seen;    /* transfers, unweighted */
-	uint64_t samples; /* that contributed */
+	uint64_t samples; /* samples that contributed */
 };
 
 /* Add @from, of other samples, to @to. Context: any. */

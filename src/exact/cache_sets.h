@@ -35,7 +35,8 @@ enum {
 struct cache_shape {
 	uint32_t depth; /* 1 for an L1 */
 	uint32_t sets, ways;
-	bool shared; /* by the threads of a domain; the last one only */
+	bool shared; /* the threads of a domain share this cache; only the last
+			level may be */
 };
 
 struct cache_sets_config {
@@ -54,7 +55,8 @@ struct cache_site {
 /* One per thread, only ever touched by it. */
 struct cache_sets_thread {
 	uint32_t domain;
-	uint64_t accesses[2]; /* to lines: of two lines counts twice */
+	uint64_t accesses[2]; /* to lines; an access to two lines counts twice
+			       */
 	uint64_t miss[CACHE_SETS_LEVELS][2];
 	uint32_t sites;
 	struct cache_site *site; /* CACHE_SETS_SITES, in no order */

@@ -184,8 +184,8 @@ static void mesi_store(const struct exact *x, struct exact_thread *t,
 }
 
 /*
- * Count a transfer if the access is one, or take back that one was false.
- * A store is a touch first; begin_epoch comes after it.
+ * Count a transfer if the access is one, or find that a transfer counted as
+ * false is a true one. A store is a touch first; begin_epoch comes after it.
  */
 static void touch(struct exact *x, struct exact_thread *t,
 		  struct exact_record *r, uint64_t bytes)

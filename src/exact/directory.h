@@ -75,7 +75,8 @@ struct exact_counts {
 	 * the farthest cache that loses it.
 	 */
 	uint64_t miss[EXACT_MISSES][TOPOLOGY_LEVELS_MAX + 1];
-	uint64_t invalidated; /* copies in other caches, by its stores */
+	uint64_t invalidated; /* copies that its stores took from other caches
+			       */
 	uint64_t dropped; /* accesses that interrupted a call of the thread */
 	uint64_t full;    /* accesses for which no region was left */
 };

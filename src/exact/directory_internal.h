@@ -51,11 +51,11 @@ enum {
 	EXACT_START_SHIFT = 12,
 	EXACT_LENGTH_SHIFT = 18,
 	EXACT_COUNT_SHIFT = 24,
-	EXACT_SHARERS = 62 /* threads that have a bit */
+	EXACT_SHARERS = 62 /* threads that have a bit in the state */
 };
 
 #define EXACT_KIND_MASK  UINT64_C(3)
-#define EXACT_OWNER_MASK UINT64_C(0xfff) /* and kind */
+#define EXACT_OWNER_MASK UINT64_C(0xfff) /* owner and kind */
 #define EXACT_RANGE_MASK UINT64_C(0xfff000)
 #define EXACT_ONE_STORE  (UINT64_C(1) << EXACT_COUNT_SHIFT)
 #define EXACT_FULL       (UINT64_C(1) << 63)
@@ -66,7 +66,8 @@ struct exact_record {
 	uint16_t modified; /* the cache that has the line modified, + 1 */
 	uint64_t stored;   /* bytes of the last store, a bit each */
 	_Atomic uint64_t transfers, false_sharing, stores, ownership;
-	_Atomic uint64_t bytes; /* stored before or touched by its transfers */
+	_Atomic uint64_t bytes; /* bytes stored before a transfer or touched by
+				   one */
 	uint64_t bits[];
 };
 
@@ -82,8 +83,9 @@ struct exact {
 	struct exact_tally
 		*cell; /* [to][from]: a row is written by one thread */
 	uint32_t *domain[TOPOLOGY_LEVELS_MAX];
-	uint32_t *core_of;      /* a core of a cache of level 0 */
-	_Atomic uint32_t *home; /* of a thread: a cache + 1, 0: none yet */
+	uint32_t *core_of;      /* one core of each cache of level 0 */
+	_Atomic uint32_t *home; /* home of each thread: a cache + 1, 0: none yet
+				 */
 	struct region_table table;
 	_Atomic uint64_t *state;
 	unsigned char *records;

@@ -133,7 +133,7 @@ int exact_thread_init(const struct exact *x, struct exact_thread *t,
 	t->id = id;
 	t->home = UINT32_MAX;
 	t->owned = EXACT_OWNED | (uint64_t)id << EXACT_OWNER_SHIFT;
-	/* No state is all ones. */
+	/* This equals no state, since no state is all ones. */
 	t->settled = UINT64_MAX;
 	if (id < EXACT_SHARERS)
 		t->settled = EXACT_SHARED | 1ull << (EXACT_KIND_BITS + id);

@@ -2,14 +2,14 @@
 /*
  * lru_stack - LRU stack distances of a stream of lines
  *
- * Each access takes the next of a row of positions, and the line gives up its
- * old one. So the lines in the order of their positions are the stack, and the
- * distance is the number of occupied positions above the line's old one. There
- * is a bit for each position. Occupied positions are counted by word of 64
- * bits, by block of 64 words, by group of 32 blocks and by range of 16 groups;
- * the counts of one level below a unit are one cache line, except for ranges.
- * Positions not yet taken count as occupied, since no sum includes them, so
- * taking a position only sets a bit.
+ * Positions are numbered. Each access takes the next one, and its line gives up
+ * the one that it had. So the lines in the order of their positions are the
+ * stack, and the distance is the number of occupied positions above the line's
+ * old one. There is a bit for each position. Occupied positions are counted by
+ * word of 64 bits, by block of 64 words, by group of 32 blocks and by range of
+ * 16 groups; the counts of one level below a unit are one cache line, except
+ * for ranges. Positions not yet taken count as occupied, since no sum includes
+ * them, so taking a position only sets a bit.
  *
  * A line that was not accessed for long causes a cache miss in the table. The
  * processor overlaps the misses of several accesses if it predicts all branches
@@ -45,7 +45,7 @@ enum {
 	PAGE_BYTES = 4096,
 	HUGE_BYTES = 4 << 20, /* tables from here on ask for huge pages */
 	VECTORS = 4,          /* of a cache line */
-	WORD = 64,            /* positions, as what follows */
+	WORD = 64,            /* number of positions; likewise the next three */
 	BLOCK = 64 * WORD,
 	GROUP = 32 * BLOCK,
 	RANGE = 16 * GROUP,
@@ -63,13 +63,13 @@ struct lru_stack {
 	uint32_t positions;            /* in use at present, whole blocks */
 	uint32_t next;                 /* the position of the next access */
 	uint32_t left_out;             /* log2 of the weight */
-	struct lru_stack_line *table;  /* behind all smaller ones */
+	struct lru_stack_line *table;  /* lies behind all smaller tables */
 	struct lru_stack_line *recent; /* the last one accessed, or NULL */
 	uint64_t *bits;
 	uint8_t *words; /* occupied positions */
 	uint16_t *blocks;
 	uint32_t *groups, *ranges;
-	uint32_t *order; /* of lru_stack_each: places by position */
+	uint32_t *order; /* for lru_stack_each: places by position */
 };
 
 struct layout {
@@ -161,7 +161,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 32);
 }
 
-/* Decided by bits of a hash of the line that nothing else uses. */
+/* Decided by those bits of the line's hash that nothing else uses. */
 static bool is_left_out(const struct lru_stack *s, uint64_t line)
 {
 	return s->left_out && mix(line + 1) >> (WORD - s->left_out) != 0;

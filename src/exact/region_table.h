@@ -21,7 +21,7 @@
 
 struct region_table {
 	_Atomic uint64_t *key; /* region + 1; 0: free. All 0 at first. */
-	uint32_t regions;      /* there is room for, a power of two */
+	uint32_t regions;      /* how many fit, a power of two */
 };
 
 /*

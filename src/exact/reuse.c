@@ -3,9 +3,9 @@
  * reuse - every reuse of cache lines, and every stack distance
  *
  * Each line has a version, the number of stores to it. With its last access to
- * a line a stream remembers the version then. If the version differs at the
- * next access, another thread or domain has stored. Versions are in a table of
- * regions of 64 lines (region_table.h).
+ * a line a stream remembers the line's version at that time. If the version
+ * differs at the next access, another thread or domain has stored. Versions are
+ * in a table of regions of 64 lines (region_table.h).
  *
  * A store takes its version and updates its domain's stream under one hold of
  * the domain's lock. Otherwise two stores of a domain could change places in

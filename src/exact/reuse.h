@@ -2,9 +2,9 @@
 /*
  * reuse - every reuse of cache lines, and every stack distance
  *
- * Of the accesses of all threads, for sources that see each access. There is a
- * private stream for each thread and a stream for each domain, the cores under
- * one shared cache. In each stream an access to a line is one of
+ * For sources that see each access of all threads. There is a private stream
+ * for each thread and a stream for each domain, the cores under one shared
+ * cache. In each stream an access to a line is one of
  *
  *	cold		the stream's first access to the line
  *	invalidated	another thread (domain) has stored to the line since the
@@ -24,7 +24,7 @@
  *
  * Any number of threads may be in reuse_exact_access at once, each with a
  * reuse_exact_thread of its own. A domain's stream has a lock, which each
- *access holds for a look into a table and waits for without bound.
+ * access holds for a look into a table and waits for without bound.
  */
 #ifndef COMDET_EXACT_REUSE_H
 #define COMDET_EXACT_REUSE_H
@@ -51,18 +51,21 @@ struct reuse_exact_config {
 struct reuse_exact_counts {
 	/* By reuse time; the time to an invalidation is not known. */
 	struct reuse_mass reused[REUSE_PAIRINGS][2][REUSE_BINS]; /* spatial */
-	/* Part of a domain's reused: by the core that made the use. */
+	/*
+	 * For a domain: those of reused that the core of the use reused itself.
+	 */
 	struct reuse_mass same_core[REUSE_PAIRINGS][2][REUSE_BINS];
 	double invalidated[2];                     /* of loads, of stores */
-	struct reuse_mass dangling[2][REUSE_BINS]; /* by time to the end, as if
-						      it were an access; of
-						      loads, of stores */
+	struct reuse_mass dangling[2][REUSE_BINS]; /* of loads, of stores; by
+						      time to the end, which
+						      counts as an access */
 	struct reuse_mass cold[REUSE_BINS]; /* by time from the beginning */
 	double returned; /* invalidated lines that the stream accessed again */
 	struct reuse_mass distance[REUSE_BINS]; /* of reused, in lines */
 	uint64_t accesses;                      /* in all, to any line */
 	uint64_t full;   /* accesses for which no region was left */
-	uint64_t weight; /* of an access at the end; above 1: not exact */
+	uint64_t weight; /* accesses that one recorded access stands for at the
+			    end; above 1: not exact */
 };
 
 struct reuse_exact;

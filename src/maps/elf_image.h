@@ -22,12 +22,12 @@ struct elf_image {
 	/* Copy @n bytes at offset @at; 0, or an error if not all are there. */
 	int (*read)(void *ctx, uint64_t at, void *buf, size_t n);
 	void *ctx;
-	uint64_t bytes; /* nothing behind is read */
+	uint64_t bytes; /* its size; nothing beyond is read */
 };
 
 /*
- * Read @n bytes of the open file whose descriptor @ctx points to. To be an
- * elf_image's read.
+ * Read @n bytes of the open file whose descriptor @ctx points to. A value for
+ * the member read of an elf_image.
  */
 int elf_image_pread(void *ctx, uint64_t at, void *buf, size_t n);
 

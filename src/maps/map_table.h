@@ -55,8 +55,8 @@ void map_table_begin(struct map_table *t);
  * Take in @m, the next one by address. The part of a file's data that the file
  * does not fill (.bss) gets the file's name. True if @m has to be written: it
  * has a name or is executable, and the last reading did not have it. Its
- * generation is set then. False also where the table is full, as it would be
- * written again by each reading.
+ * generation is set then. Also false if the table is full: otherwise each
+ * reading would write the mapping again.
  */
 bool map_table_take(struct map_table *t, struct cdp_map *m);
 

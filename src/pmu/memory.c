@@ -53,7 +53,7 @@ static enum data_source source_of_lvl(const union perf_mem_data_src *d)
 	/* AMD before Zen 4 does not tell L3 from a cache of the same socket. */
 	if (lvl & PERF_MEM_LVL_L3 && lvl & PERF_MEM_LVL_REM_CCE1)
 		return DATA_SOURCE_PEER_CACHE;
-	/* By the hops it is another core's cache on the same node. */
+	/* The hops say that it is another core's cache on the same node. */
 	if (source == DATA_SOURCE_REMOTE_CACHE &&
 	    d->mem_hops == PERF_MEM_HOPS_0)
 		return DATA_SOURCE_PEER_CACHE;

@@ -5,8 +5,8 @@
  * Candidates come from the tables and are tried best first: all loads before
  * slow loads only, one group before events that take turns, the highest
  * precision first. (Golden Cove has precision 3 on one counter only; two events
- * of precision 2 are better than two that take turns on it.) To try a candidate
- * is to open its events as each thread will.
+ * of precision 2 are better than two that take turns on it.) A candidate is
+ * tried by opening its events as each thread will.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,7 @@ enum {
 	SELFTEST_PERIOD = 2048,
 	SELFTEST_WORDS = 8,
 	IBS_STEP = 16,
-	IBS_PERIOD_MIN = 0x90, /* of newer processors; older: less */
+	IBS_PERIOD_MIN = 0x90, /* on newer processors; older ones take less */
 	IBS_CNT_CTL = 1 << 19, /* count ops */
 	IBS_SWFILT = 1,        /* in config2 */
 	RETIRED_OPS = 0xc1,    /* PMCx0C1 */

@@ -29,7 +29,7 @@
 #include "memory.h"
 
 enum {
-	PMU_EVENTS_MAX = 10, /* three groups of three, one that counts */
+	PMU_EVENTS_MAX = 10, /* three groups of three and one counting event */
 	PMU_PERIOD_DEFAULT = 500000, /* loads and stores; ops for IBS */
 	PMU_PERIOD_MIN = 1000,
 	PMU_PERIOD_MAX = 1000 * 1000 * 1000,

@@ -113,7 +113,7 @@ static void skip_stack(struct cursor *c)
 
 	cursor_take(c, bytes);
 	if (bytes)
-		cursor_u64(c); /* how much of it was filled */
+		cursor_u64(c); /* how much of the stack copy was filled */
 }
 
 static void take_weight(struct cursor *c, uint64_t type, struct perf_sample *s)
@@ -227,7 +227,7 @@ int perf_sample_decode(const struct perf_event_attr *attr, const void *record,
 	return 0;
 }
 
-/* What of sample_type other records carry at their end. */
+/* The fields of sample_type that other records have at their end. */
 static const uint64_t id_fields = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				  PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
 				  PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;

@@ -13,7 +13,7 @@
 enum {
 	RING_PAGES = 2,
 	RING_PAGES_LEAST = 1, /* where locked memory is short */
-	RECORDS_MAX = 1024,   /* of one drain */
+	RECORDS_MAX = 1024,   /* records that one drain reads at most */
 };
 
 /* The kernel's answer for the read_format of the plan. */
@@ -331,7 +331,7 @@ static void take_record(struct pmu_thread *t, const struct perf_record *r,
 	case PERF_RECORD_LOST: /* id, how many */
 		sink->lost(ctx, LOSS_RING_FULL, word(r, 1));
 		break;
-	case PERF_RECORD_LOST_SAMPLES: /* how many, before the ring */
+	case PERF_RECORD_LOST_SAMPLES: /* lost before they reached the ring */
 		sink->lost(ctx, LOSS_RING_FULL, word(r, 0));
 		break;
 	case PERF_RECORD_THROTTLE:
@@ -441,7 +441,9 @@ bool pmu_thread_accesses(struct pmu_thread *t, uint64_t *accesses)
 
 	read_totals(t, n);
 	if (n[PMU_COUNTS].any)
-		/* A half before the first sample. */
+		/*
+		 * The share of accesses in ops; a half before the first sample.
+		 */
 		t->accesses += advance(&p[PMU_COUNTS], &n[PMU_COUNTS]) *
 			       ((double)t->memory_samples + 1) /
 			       ((double)t->user_samples + 2);

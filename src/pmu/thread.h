@@ -54,10 +54,12 @@ struct pmu_thread {
 		int fd;
 		uint64_t id;
 	} event[PMU_EVENTS_MAX];
-	/* Samples of the program's own code; those of them with an access. */
+	/*
+	 * Samples of the program's own code, and those of them with an access.
+	 */
 	uint64_t user_samples, memory_samples;
 	struct pmu_progress progress[PMU_COUNTS + 1]; /* by role */
-	double accesses;                              /* up to that progress */
+	double accesses;                              /* made until then */
 };
 
 /* A sample that is a memory access of the program. */

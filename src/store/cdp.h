@@ -219,7 +219,7 @@ _Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
  * same kind, a and b replaces an earlier one.
  */
 enum cdp_transfer_kind {
-	CDP_EXACT_CELL = 1, /* a to b: transfers, false of them */
+	CDP_EXACT_CELL = 1, /* a to b: transfers, false ones among them */
 	CDP_EXACT_LINE,     /* address, transfers, false, stores, ownership,
 			       bytes stored before or touched by a transfer, a
 			       bit each; address 0: all lines without a record */
@@ -260,7 +260,7 @@ enum {
 
 struct cdp_memory_event {
 	char name[CDP_EVENT_NAME_BYTES];
-	uint64_t samples;  /* that are accesses of this process */
+	uint64_t samples;  /* samples that are accesses of this process */
 	uint64_t left_out; /* other samples of this process */
 	uint64_t periods;  /* sum over samples: events that they stand for */
 	int64_t interval;  /* requested; below 0: -Hz, a frequency */
@@ -281,7 +281,7 @@ struct cdp_memory_tally {
 	uint32_t spare0;
 	uint64_t samples;
 	uint64_t periods;                  /* sum over samples */
-	double periods_squared;            /* the same of squares */
+	double periods_squared;            /* sum of their squares */
 	uint64_t hitm, locked, tlb_miss;   /* samples */
 	uint64_t latencies;                /* samples with a latency */
 	uint64_t latency_sum, latency_max; /* core cycles */
@@ -291,7 +291,7 @@ struct cdp_memory_tally {
 
 struct cdp_memory {
 	uint32_t kind;
-	uint32_t access; /* ACCESS_LOAD, ACCESS_STORE; of an event 0: both */
+	uint32_t access; /* ACCESS_LOAD, ACCESS_STORE; 0 in an event: both */
 	union {
 		struct cdp_memory_event event;
 		struct cdp_memory_tally tally;
@@ -300,12 +300,12 @@ struct cdp_memory {
 _Static_assert(sizeof(struct cdp_memory) == 128, "cdp_memory");
 
 enum cdp_reuse_kind {
-	CDP_REUSE_BIN = 1, /* of a histogram of reuse times, from samples */
-	CDP_REUSE_PAIR,    /* from samples, by instructions */
-	CDP_REUSE_EXACT,   /* of a histogram of reuse times, every access */
-	CDP_REUSE_STACK,   /* of a histogram of stack distances, every access */
-	CDP_REUSE_PATHS,   /* from samples, by call paths */
-	CDP_REUSE_CACHE,   /* misses of a simulated cache, every access */
+	CDP_REUSE_BIN = 1, /* a bin of reuse times, from samples */
+	CDP_REUSE_PAIR,    /* a pair of instructions, from samples */
+	CDP_REUSE_EXACT,   /* a bin of reuse times, of every access */
+	CDP_REUSE_STACK,   /* a bin of stack distances, of every access */
+	CDP_REUSE_PATHS,   /* a pair of call paths, from samples */
+	CDP_REUSE_CACHE,   /* misses of a simulated cache, of every access */
 	CDP_REUSE_KINDS
 };
 

@@ -26,10 +26,10 @@
 #include "src/pmu/memory.h"
 
 #define SQUARES_MAX 1e60   /* no sum of squares of periods comes near */
-#define COUNT_MAX   0x1p53 /* a double has all whole numbers below */
+#define COUNT_MAX   0x1p53 /* a double can hold every whole number below this */
 
 enum {
-	COPIES = 8, /* of a page, until two agree */
+	COPIES = 8, /* copies of a page at most, until two agree */
 };
 
 static int read_at(int fd, void *buf, size_t bytes, uint64_t offset)

@@ -71,7 +71,7 @@ struct lines {
 	struct store *store;
 	struct exact_rows *rows;
 	uint64_t by_log[64];
-	uint64_t least;   /* transfers of a line that is kept */
+	uint64_t least;   /* the fewest transfers of a line that is kept */
 	uint64_t rest[5]; /* sums of the others; no address */
 };
 

@@ -25,8 +25,10 @@ enum {
 struct exact_rows {
 	struct store_writer writer;
 	uint32_t row[EXACT_ROWS];  /* the latest thread with that number */
-	uint32_t core[EXACT_ROWS]; /* of the first */
-	uint32_t idle[EXACT_ROWS]; /* numbers in the order to be used */
+	uint32_t core[EXACT_ROWS]; /* core of the first thread with that number
+				    */
+	uint32_t idle[EXACT_ROWS]; /* unused numbers, in the order in which
+				      threads get them */
 	uint32_t idles;
 	uint32_t used_twice;
 };

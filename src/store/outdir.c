@@ -20,7 +20,8 @@
 enum {
 	NAMES_MAX = 1000, /* NAME, NAME.1 to NAME.999 */
 	NAME_BYTES = 256,
-	TRIES = 16, /* of a random name; of a name that other runs change */
+	TRIES = 16, /* tries to find a random name, or to follow a name that
+		       other runs change */
 };
 
 static void remove_new(int parent, const char *temp, int fd)

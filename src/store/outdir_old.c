@@ -20,7 +20,7 @@
 #include "src/base/rawcall.h"
 
 enum {
-	TRIES = 16, /* of emptying a directory */
+	TRIES = 16, /* tries to empty a directory */
 };
 
 struct kernel_dirent {

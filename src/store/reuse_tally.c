@@ -16,7 +16,7 @@
 /* A record begins with the fields in which its uses agree. */
 enum {
 	KEY_WORDS = offsetof(struct cdp_reuse, weight) / sizeof(uint64_t),
-	PHASES_BITS = 6, /* a stream has up to twice as many phases */
+	PHASES_BITS = 6, /* a phase is 1/128 to 1/64 of a long stream */
 };
 _Static_assert(offsetof(struct cdp_reuse, weight) ==
 		       6 * sizeof(uint8_t) + sizeof(uint16_t) +

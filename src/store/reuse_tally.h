@@ -23,7 +23,8 @@ enum {
 	REUSE_TALLY_PAIRS_MAX = 16384,
 	REUSE_TALLY_PATHS_MAX = 16384,
 	REUSE_TALLY_PHASE_USES = 512,
-	REUSE_TALLY_PHASE_RECORDS = 16384, /* then phases get longer */
+	REUSE_TALLY_PHASE_RECORDS = 16384, /* with more records, phases get
+					      longer */
 	REUSE_PHASE_SHIFT = 56,
 };
 

@@ -45,7 +45,7 @@ enum {
 	FD_LIMIT =
 		1024, /* a higher number makes every fork copy a large table */
 	FD_BELOW_LIMIT = 64,
-	MAP_BYTES_MIN = 1024 * 1024, /* below, halving the mapping ends */
+	MAP_BYTES_MIN = 1024 * 1024, /* the mapping is halved to no less */
 	RETRIES = 8,                 /* of an interrupted system call */
 };
 
@@ -291,7 +291,10 @@ static void fill_header(struct cdp_header *h, uint64_t bytes)
 	h->pages = 1;
 	h->bytes = bytes;
 	h->state = CDP_RUNNING;
-	/* Last: a reader takes a file without it for one that has no data. */
+	/*
+	 * Write it last: a reader takes a file without it for one that has no
+	 * data.
+	 */
 	memcpy(&magic, CDP_MAGIC, sizeof(magic));
 	shared_store_release((uint64_t *)(void *)h->magic, magic);
 }

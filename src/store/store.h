@@ -27,7 +27,8 @@
 
 enum {
 	STORE_FIRST_BYTES = 64 * 1024,
-	STORE_GROW_BYTES = 256 * 1024, /* a step, at the most */
+	STORE_GROW_BYTES = 256 * 1024, /* the file grows by at most this at a
+					  time */
 	STORE_MAX_BYTES_DEFAULT = 64 * 1024 * 1024,
 	STORE_TOUCH_NS = 10 * 1000 * 1000,
 };

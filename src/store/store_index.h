@@ -32,9 +32,10 @@ void *store_index_find(const struct store *s, const struct store_index *x,
 /* Make room for one more record. False if the index is full and cannot grow. */
 bool store_index_room(struct store_index *x);
 /*
- * Write @record, of the section of @w, as a new record, commit and index it.
- * After store_index_find said NULL, with *@hash from it, and store_index_room
- * true. Returns 0, or -ENOSPC if the store is full.
+ * Write @record as a new record of the section of @w, commit it and index it.
+ * Call this after store_index_find has returned NULL and given @hash, and
+ * store_index_room has returned true. Returns 0, or -ENOSPC if the store is
+ * full.
  */
 int store_index_add(struct store *s, struct store_index *x,
 		    struct store_writer *w, const void *record, uint32_t hash);

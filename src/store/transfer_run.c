@@ -13,7 +13,7 @@
 enum {
 	LINE_BYTES = 64,
 	CHUNK_BYTES = 8,
-	THREADS = TRANSFER_THREADS_MAX, /* with ids below */
+	THREADS = TRANSFER_THREADS_MAX, /* threads with ids below this */
 };
 
 struct transfer_config transfer_run_config(enum transfer_kind kind,

@@ -20,13 +20,14 @@ struct transfer_run {
 	struct transfer *transfer; /* NULL: nothing is estimated */
 	struct transfer_tally *tally;
 	size_t transfer_bytes, tally_bytes;
-	_Atomic uint32_t ids; /* of threads that took part: all are below */
+	_Atomic uint32_t ids; /* above the ids of all threads that took part */
 	struct store_writer writer;
 };
 
 /*
- * The configuration for @registers watches at once that cover a line each, or
- * 8 bytes of the same line. What depends on the source is left 0.
+ * The configuration for @registers watches at once. With @lines each covers a
+ * line; otherwise all cover the same line, 8 bytes each. Members that depend on
+ * the source are left 0.
  */
 struct transfer_config transfer_run_config(enum transfer_kind kind,
 					   uint64_t period, bool lines,

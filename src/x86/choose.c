@@ -119,7 +119,8 @@ static void complete(struct choose *c, enum interp_end end, struct choice *out)
 	if (!c->breakpoints_used && !c->stop_at && !c->wanted_stalled && n)
 		length_learn(c->start, n);
 	if (c->wanted_stalled && end == INTERP_CLOSED && n)
-		take(c, n - 1, out); /* the one before the interrupted one */
+		take(c, n - 1, out); /* in the loop, the last access before the
+					interrupted instruction */
 	else
 		take_any(c, 0, LOSS_NO_ACCESS, out);
 }

@@ -58,7 +58,8 @@ struct choose {
 	bool breakpoints;         /* CHOSEN_BREAKPOINT may be returned */
 	/* below: private to choose.c */
 	uint32_t breakpoints_used;
-	uint32_t credit;  /* of breakpoints, in quarters */
+	uint32_t credit;  /* samples saved up; a breakpoint costs
+			     BREAKPOINT_CREDIT */
 	uint64_t start;   /* instruction the window began on */
 	uint32_t stop_at; /* access drawn beforehand, 0: none */
 	bool wanted_stalled;

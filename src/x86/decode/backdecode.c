@@ -26,7 +26,7 @@ enum {
 	VOTERS = 16, /* start offsets, the farthest ones */
 	VOTES_PERCENT = 75,
 	SHORT_BRANCH = 130, /* reach of a branch of two bytes */
-	RING_BYTES = 1024,  /* on either side, searched at a time */
+	RING_BYTES = 1024,  /* bytes searched at a time, on either side */
 	RINGS = 15,
 	SCAN_BYTES = 64,
 	KNOWN_ENTRIES = 8192,
@@ -68,7 +68,8 @@ int backdecode_at(const struct code_before *c, uint32_t back, struct insn *insn)
 /* The instruction at each byte before an address, indexed by bytes back. */
 struct chains {
 	uint8_t length[BACK_BYTES + 1];
-	uint8_t last[BACK_BYTES + 1];  /* length of the chain's last one */
+	uint8_t last[BACK_BYTES + 1];  /* length of the chain's last instruction
+					*/
 	bool branches[BACK_BYTES + 1]; /* to the address */
 };
 
@@ -181,7 +182,7 @@ static bool targeted_in(const struct memory *mem, uint64_t ip, uint64_t p)
 {
 	uint8_t copy[SCAN_BYTES];
 	const uint8_t *b = copy;
-	uint64_t back = ip - p; /* short branches from before only */
+	uint64_t back = ip - p; /* short branches come only from before this */
 	int32_t distance;
 
 	if (p >= mem->direct_low && p + SCAN_BYTES <= mem->direct_high)

@@ -230,7 +230,10 @@ static void try_call(struct search *s, const struct cpu_state *cpu,
 		n = decode_accesses(&insn, &before, all);
 		for (int i = 0; i < n; i++)
 			explain(s, &all[i]);
-		/* What looks like a prefix of it belongs to the one before. */
+		/*
+		 * A longer call that ends here has bytes of the instruction
+		 * before as its prefix: do not look for one.
+		 */
 		return;
 	}
 }

@@ -32,7 +32,7 @@ enum operand_kind {
 	OPERAND_OTHER, /* x87, mmx, segment, control, tile, bound registers */
 };
 
-/* An operand of the assembler text; write masks are not among them. */
+/* An operand, as in the assembler text. A write mask is not one of them. */
 struct operand {
 	uint8_t kind; /* enum operand_kind */
 	uint8_t reg;

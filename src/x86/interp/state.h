@@ -122,7 +122,8 @@ struct interp {
 	uint64_t address[INSN_MEMS_MAX];
 	/*
 	 * Instructions of this window by address. Their bytes have been
-	 * compared with memory, which a loop saves from its second round on.
+	 * compared with memory, so a loop need not compare them from its second
+	 * round on.
 	 */
 	struct insn memo[MEMO_INSNS];
 	uint64_t trail[DECODE_AHEAD]; /* the last instructions not in memo */
