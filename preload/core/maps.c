@@ -90,7 +90,7 @@ static void read_maps(void)
 	map_table_end(&table);
 }
 
-/* Set when to read again after a reading that began at @begin. */
+/* Set the time of the next reading, after one that began at @begin. */
 static void set_next_read(uint64_t begin)
 {
 	uint64_t now = now_ns(), wait = (now - begin) * REREAD_SHARE;

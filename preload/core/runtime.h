@@ -42,9 +42,9 @@ struct runtime {
 	const struct source_ops *source; /* never NULL once it is chosen */
 	struct store store;
 	struct comm comm;
-	struct memory memory; /* template: read through process_vm_readv */
+	struct memory memory; /* copy it; reads through process_vm_readv */
 	enum delivery delivery;
-	int signal; /* that we claim; 0: none yet */
+	int signal; /* the signal that we claim; 0: none yet */
 	pid_t pid;
 	uint64_t seed;
 	uint64_t start_mono;

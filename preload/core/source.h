@@ -26,12 +26,13 @@ struct thread;
 struct watch_signal;
 
 /*
- * What -m reuse needs of a source whose uses each thread watches with its own
+ * What -m reuse needs of a source if each thread watches its uses with its own
  * debug registers (sources/thread_reuse.h).
  */
 struct source_reuse {
 	bool counts_accesses; /* else its unit is ns of CPU time */
-	uint32_t registers;   /* that the source keeps for itself */
+	uint32_t registers;   /* debug registers that the source keeps for
+				 itself */
 	/*
 	 * Returns 0 if this machine can measure reuse, else -ENODEV with one
 	 * line for people in @why. Context: set-up, after the self-test of the
@@ -44,8 +45,8 @@ struct source_reuse {
 	void (*hold)(struct thread *t);
 	void (*release)(struct thread *t);
 	/*
-	 * Returns how often all threads have been paused; *@now is true while
-	 * they are, when nothing is counted. Optional. Context: handler.
+	 * Returns how often all threads have been paused. While they are paused
+	 * nothing is counted, and *@now is true. Optional. Context: handler.
 	 */
 	uint32_t (*pauses)(bool *now);
 };
@@ -122,8 +123,8 @@ struct source_ops {
 	/* Drop the samples of @s: outside --delay, --duration. Optional. */
 	void (*skip)(struct thread *t, const struct watch_signal *s);
 	/*
-	 * The register of all threads that @s names keeps trapping where
-	 * signals are blocked: disarm it. Optional. Context: handler.
+	 * @s names a register that watches in all threads. It keeps trapping
+	 * where signals are blocked: disarm it. Optional. Context: handler.
 	 */
 	void (*disarm_late_trap)(const struct watch_signal *s);
 	/* @s came after the end: disarm its event. Optional. Handler. */

@@ -21,7 +21,8 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	LINE_BYTES = 512, /* a pipe that poll calls writable has room */
+	LINE_BYTES = 512, /* a pipe has room for so many if poll calls it
+			     writable */
 	PATIENCE_MS = 100,
 };
 

@@ -8,7 +8,7 @@
 #include "qemu_plugin_abi.h"
 
 /*
- * The callback for what emu.config measures. Context: install.
+ * The callback for the measurements that emu.config asks for. Context: install.
  */
 qemu_plugin_mem_cb emu_access_callback(void);
 

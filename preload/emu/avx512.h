@@ -9,7 +9,10 @@
 
 #include "qemu_plugin_abi.h"
 
-/* @insn is translated: stop before it runs if it is one of AVX-512. */
+/*
+ * The instruction @insn is translated. If it is one of AVX-512, stop before it
+ * runs.
+ */
 void emu_avx512_instruction(struct qemu_plugin_insn *insn);
 
 /* The program sets the action of @sig to its struct at @action. */

@@ -4,9 +4,9 @@
  *
  * Each thread has private caches of its own, even if several threads are on one
  * core: their turns are far shorter than time slices of a kernel. A thread's
- * exact stack knows which lines other threads have stored to. Its misses are
- * written at its end: for the instructions that miss most separately, for the
- * rest together.
+ * exact stack knows which lines other threads have stored to. The misses of a
+ * thread are written at its end: a record for each of the instructions that
+ * miss most, and one for the rest.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -152,8 +152,8 @@ static void put_cache(struct cdp_reuse r, const struct cache_sets_thread *t,
 		put(&r);
 		site_records++;
 		/*
-		 * The thread may be in a call, and may have added to it
-		 * meanwhile.
+		 * The thread may be in a call, and may have added misses to
+		 * this site since its total was read.
 		 */
 		rest -= rest < s->miss[i][stores] ? rest : s->miss[i][stores];
 	}

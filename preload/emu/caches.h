@@ -28,8 +28,9 @@ void emu_caches_access(struct vcpu *v, const struct access *a,
 
 /*
  * Write the results of the thread whose row is @record; later accesses are not
- * counted. Returns the memory it took from @v, or NULL if another caller took
- * it first. Only the thread itself may release it: it may be in a call.
+ * counted. Returns the memory that it took from @v, or NULL if another caller
+ * took that first. Only the thread itself may release the memory, because it
+ * may be in a call that uses it.
  */
 struct cache_sets_thread *emu_caches_end(struct vcpu *v,
 					 const struct cdp_thread *record);

@@ -53,11 +53,13 @@ struct emu_config {
 	uint32_t registers, board_slots;
 	uint32_t modes;         /* CDP_MODE_*, what to measure */
 	uint32_t granularities; /* bits by enum reuse_granularity */
-	uint64_t slots; /* watched at once, by each scope and granularity */
+	uint64_t slots; /* uses watched at once, for each scope and granularity
+			 */
 	enum emu_pmu pmu;
 	enum emu_algorithm algorithm;
 	uint64_t arm_delay; /* accesses that arming takes; estimates only */
-	bool watch_lines;   /* else 8 bytes a register; estimates only */
+	bool watch_lines;   /* a register watches a whole line, else 8 bytes;
+			       estimates only */
 	bool children;
 	bool exact;   /* every access through the directory */
 	bool scatter; /* spread threads over sockets, else core by core */

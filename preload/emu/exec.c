@@ -29,7 +29,7 @@
 enum {
 	ARGUMENTS_MAX = 65536,
 	ARENA_BYTES = 16 << 20,  /* the kernel accepts less than half of that */
-	STRING_MAX = 128 * 1024, /* and one string no longer than this */
+	STRING_MAX = 128 * 1024, /* the longest string for the kernel */
 	SCRIPT_LINE_MAX = 256,   /* as the kernel's BINPRM_BUF_SIZE */
 	SCRIPTS_MAX = 4, /* how often an interpreter may be a script itself */
 	SETTINGS_MAX = 8192,
@@ -104,7 +104,7 @@ static bool take_script(struct arena *m, struct target *t, char *line)
 	for (size_t n = strlen(argument); n && strchr(" \t", argument[n - 1]);
 	     n--)
 		argument[n - 1] = '\0';
-	/* The path of the script goes before what outer scripts added. */
+	/* Put the script's path before the words that outer scripts added. */
 	memmove(t->prefix + 2, t->prefix, t->prefixes * sizeof(t->prefix[0]));
 	t->prefix[0] = *argument ? take_copy(m, argument) : NULL;
 	t->prefix[1] = take_copy(m, t->path);

@@ -167,7 +167,10 @@ static uint32_t host_cores(void)
 {
 	cpu_set_t set;
 
-	/* More cores than a cpu_set_t holds are never all used. */
+	/*
+	 * The call fails if there are more processors than a cpu_set_t holds.
+	 * Then 1024 are enough: no more threads can be alive.
+	 */
 	return sched_getaffinity(0, sizeof(set), &set) ? 1024 : CPU_COUNT(&set);
 }
 

@@ -19,8 +19,8 @@
 
 enum {
 	REGIONS = 1 << 20, /* 4 GiB of lines that may be touched */
-	LINES = 1 << 22, /* 256 MiB a stream; if it has more, a part of them is
-			    followed */
+	LINES = 1 << 22, /* 256 MiB a stream; if a stream has more lines, a part
+			    of the lines is followed */
 	DOMAIN_MODES = CDP_MODE_SHARED | CDP_MODE_GLOBAL,
 };
 
@@ -107,7 +107,7 @@ static void put_times(struct cdp_reuse r,
 			put_bins(r, bins[r.pairing][r.spatial]);
 }
 
-/* The stream does not know when it was invalidated. */
+/* A stream does not know when a store invalidated its line. */
 static void put_invalidated(struct cdp_reuse r, enum reuse_pairing pairing,
 			    double weight)
 {

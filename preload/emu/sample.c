@@ -107,7 +107,7 @@ void emu_sample_start(struct vcpu *v)
 	if (emu.config.algorithm != EMU_COMDETECTIVE)
 		emu_transfer_start(v);
 	comm_thread_init(&v->comm, id, v, ~emu.seed);
-	/* Make the first access an event: it runs in the thread itself. */
+	/* Make the first access an event: the new thread itself handles it. */
 	v->until[EMU_LOADS] = 0;
 	v->until[EMU_STORES] = 0;
 	v->turn = 0;

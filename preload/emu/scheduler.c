@@ -37,13 +37,13 @@
 enum {
 	NOBODY = -1,
 	STEAL_NS = 1000 * 1000,
-	CROWDED_ON = 20, /* looks that found too many threads, less others */
+	CROWDED_ON = 20, /* looks with too many threads, minus others */
 };
 
 enum wait {
 	RUNNING,
 	QUEUED,
-	WATCHING /* queued, and the watcher */
+	WATCHING /* in the queue, as the watcher */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -199,8 +199,8 @@ static struct vcpu *next(struct vcpu **watch)
 }
 
 /*
- * Take the turn, which has not ended for long. Returns the thread to nudge.
- * With the lock held.
+ * Take the turn from a thread that has not ended it for a long time. Returns
+ * the thread to nudge. With the lock held.
  */
 static struct vcpu *steal(struct vcpu *v, unsigned int index)
 {
@@ -257,7 +257,7 @@ static void take_turn(struct vcpu *v)
 		robbed = NOBODY;
 	if (holder == (int)index && robbed != NOBODY) {
 		append(index);
-		holder = robbed; /* it runs already if it can */
+		holder = robbed; /* that thread runs already, if it can run */
 		robbed = NOBODY;
 		turns++;
 	} else if (holder == (int)index || holder == NOBODY) {

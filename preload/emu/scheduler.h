@@ -19,7 +19,8 @@ void emu_scheduler_end(struct vcpu *v);
 
 /*
  * The time that the engines see: accesses of all threads. It is exact while
- * they take turns, else up to EMU_TURN_LOOK of each thread behind.
+ * threads take turns. Otherwise it lags by up to EMU_TURN_LOOK accesses of each
+ * thread.
  */
 uint64_t emu_scheduler_ticks(const struct vcpu *v);
 /* The same for the threads that share the cache of @v, and for a cache. */

@@ -100,8 +100,9 @@ static int open_store(void)
 }
 
 /*
- * The log has the samples of the process that began the run, or of the program
- * that it executed last.
+ * The log has the samples of the process that began the run. If that process
+ * executes another program, the log begins anew and has those of the last
+ * program alone.
  */
 static void open_log(void)
 {

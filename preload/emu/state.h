@@ -56,7 +56,7 @@ enum {
 };
 
 enum emu_counter {
-	EMU_LOADS, /* or of all accesses, with one counter */
+	EMU_LOADS, /* with one counter: of all accesses */
 	EMU_STORES,
 	EMU_COUNTERS
 };
@@ -120,7 +120,7 @@ struct emu {
 	pid_t pid;
 	uint32_t cores;
 	uint32_t domains; /* number of shared caches, at least 1 */
-	/* The same for each shared cache; not used with one. */
+	/* The same for each shared cache; not used if there is only one. */
 	_Atomic uint64_t domain_ticks[REUSE_EXACT_DOMAINS_MAX];
 	uint32_t core_order[CDP_CORES_MAX]; /* in the order in which threads get
 					       them */

@@ -42,7 +42,7 @@ int emu_thread_init(void)
 		for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 			emu_vcpu_mute(&emu.vcpu[i]);
 	}
-	/* In a forked child: another thread may have held it. */
+	/* In a forked child: another thread may have held the lock. */
 	pthread_mutex_init(&rows_lock, NULL);
 	rows = (struct store_writer){ .section = CDP_THREADS };
 	ids = 0;

@@ -29,8 +29,7 @@ enum {
 	LINE_BYTES = 64,
 	SLOTS = COMM_REGISTERS_MAX,
 	NO_LINE = 1,   /* not the address of a line */
-	SETTLE = 1000, /* accesses: a thread that stores again within them uses
-			  the line */
+	SETTLE = 1000, /* accesses; a shorter gap in stores is no pause */
 };
 
 _Atomic uint8_t emu_watched[EMU_WATCHED];
@@ -43,7 +42,8 @@ static bool armed[SLOTS];
 static _Atomic uint64_t line_of[SLOTS];
 static _Atomic uint32_t generation_of[SLOTS];
 /*
- * For each processor and slot: the generation whose traps need no more loads.
+ * For each processor and slot: the generation for which the thread's loads tell
+ * nothing more.
  */
 static uint32_t told[EMU_VCPUS_MAX][SLOTS];
 static struct transfer_run run;

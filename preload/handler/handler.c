@@ -36,7 +36,7 @@
 
 enum {
 	FSGSBASE_BIT = 2,  /* AT_HWCAP2 on x86-64 */
-	DRAIN_TRIES = 200, /* of 100 us */
+	DRAIN_TRIES = 200, /* tries, 100 us apart */
 };
 
 struct job {
@@ -188,7 +188,7 @@ static void charge(struct thread *t, uint64_t wall)
 	t->debt_ns = budget_charge(t->debt_ns, spent, most);
 }
 
-/* Take @what of thread @t, which is not in the handler yet. */
+/* Handle the signal @what of thread @t, which is not in the handler yet. */
 static void take_signal(struct thread *t, const struct watch_signal *what,
 			const ucontext_t *uc)
 {
@@ -231,7 +231,10 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 			   thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
 		return;
 	}
-	/* An event of the source has a record, however late its signal. */
+	/*
+	 * The kernel keeps a record of each event of the source, so its signal
+	 * is never too late.
+	 */
 	what.late &= what.event != WATCH_SOURCE;
 	if (t->ending || t->in_handler || what.late)
 		count_loss(t, t->ending   ? LOSS_EXITING
@@ -279,7 +282,9 @@ static void handle_ours(struct watch_signal what, void *context)
 	atomic_fetch_sub(&inside, 1);
 }
 
-/* Handle our signal, then forward the application's @info, whose slot it took.
+/*
+ * Handle our signal, then forward the application's @info, whose place in the
+ * queue it took.
  */
 static void handle_both(int sig, siginfo_t *info, struct watch_signal what,
 			void *context)

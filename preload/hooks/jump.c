@@ -82,7 +82,9 @@ __attribute__((used)) void *swapcontext_enter(ucontext_t *from,
 	return (void *)(uintptr_t)REAL(swapcontext);
 }
 
-/* NAME: call NAME_enter with the same two arguments, jump to what it returns */
+/*
+ * NAME: call NAME_enter with the same arguments, jump to the address it returns
+ */
 #define STUB(name, enter)                                                      \
 	__asm__(".pushsection .text\n\t"                                       \
 		".globl " name "\n\t"                                          \
@@ -111,7 +113,7 @@ STUB("__sigsetjmp", "sigsetjmp_enter");
 STUB("getcontext", "getcontext_enter");
 STUB("swapcontext", "swapcontext_enter");
 
-/* The jump restores the mask only if it was saved, whatever its name. */
+/* The jump restores the mask only if it was saved, whichever function jumps. */
 static void before_jump(const struct __jmp_buf_tag *env)
 {
 	signal_thread.waits = false;

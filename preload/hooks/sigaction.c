@@ -2,10 +2,10 @@
 /*
  * sigaction - the functions that set an action, for the claimed signal
  *
- * For the claimed signal each does to the application's action, which we keep,
- * what the C library does to the kernel's. For every other signal we call the
- * library's function. Its mask may hold the claimed signal, which the kernel
- * then blocks while that handler runs.
+ * We keep the application's action for the claimed signal: each function
+ * changes it as the C library would change the kernel's. For every other signal
+ * we call the library's function. The mask of such an action may hold the
+ * claimed signal; the kernel then blocks it while that handler runs.
  */
 #include <errno.h>
 #include <signal.h>

@@ -50,7 +50,7 @@ static pthread_key_t key;
 static bool have_key;
 static __thread unsigned rounds __attribute__((tls_model("initial-exec")));
 
-/* Run after the application's destructors: they may count their rounds. */
+/* Run in the last round, after the application's destructors. */
 static void at_end(void *value)
 {
 	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&

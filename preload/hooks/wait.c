@@ -49,7 +49,10 @@ static bool again(int result)
 	return true;
 }
 
-/* Block the signal by our flag alone; signals that wait are held again. */
+/*
+ * Block the signal by our flag alone. Signals that wait now reach our handler,
+ * which holds them back again.
+ */
 static void resume_sampling(void)
 {
 	if (!signal_thread.held)
@@ -100,7 +103,7 @@ static int suspend_with(uint64_t mask)
 	return suspend(&set);
 }
 
-/* X/Open: wait with the current mask without one signal. */
+/* X/Open's sigpause: unblock @sig and wait; the rest of the mask stays. */
 static int pause_for_signal(int sig)
 {
 	if (!signal_claimed() || sig <= 0 || sig > 64)

@@ -76,7 +76,7 @@ static int read_period(char *const *env, uint64_t *period)
 	return 0;
 }
 
-/* Reuse times, alone or beside communication: of what, and of how many uses. */
+/* Read which reuse times to measure, and how many uses to watch at once. */
 static int read_reuse(char *const *env, struct instr_config *c, char *error,
 		      size_t size)
 {
@@ -103,8 +103,8 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 	if (!c->reuse)
 		return 0;
 	/*
-	 * The map watches a line for each thread: more marks than a byte can
-	 * count.
+	 * The map watches a line in each thread, so a byte of the table may get
+	 * more marks than it can count.
 	 */
 	if (c->comm && c->algorithm == INSTR_COMDETECTIVE)
 		return bad(error, size, "COMDET_ALGORITHM", "comdetective",

@@ -37,7 +37,7 @@ struct instr_config {
 	bool reuse;      /* measure reuse times */
 	uint32_t scopes; /* of reuse, bits by enum reuse_scope */
 	uint32_t granularities; /* for each scope, enum reuse_granularity */
-	uint32_t slots;         /* uses each of these watches at once */
+	uint32_t slots;         /* uses that each of these watches at once */
 	bool paths;             /* record the calls of use and reuse */
 };
 

@@ -40,7 +40,8 @@ enum {
 static _Atomic uint32_t lock;  /* the holder has all signals blocked */
 static struct thread *threads; /* those that began and did not end */
 static uint64_t
-	ended[TOPOLOGY_CORES_MAX]; /* accesses of the others, by domain */
+	ended[TOPOLOGY_CORES_MAX]; /* accesses of threads that ended, by domain
+				    */
 
 void instr_count_init(void)
 {

@@ -47,8 +47,8 @@ static void end_change(struct thread *t)
 }
 
 /*
- * A handler of the program that counts in between loses nothing: both words are
- * added to.
+ * A handler of the program may count in between. Its counts are not lost,
+ * because we add to both words instead of setting them.
  */
 void instr_counters_load(struct instr_thread *h, enum instr_class class,
 			 int64_t n)

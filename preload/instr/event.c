@@ -34,11 +34,11 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	DRAIN_TRIES = 200, /* of 100 us */
+	DRAIN_TRIES = 200, /* tries, 100 us apart */
 };
 #define FAR (INT64_C(1) << 60) /* no counter runs that far */
 
-static uint64_t owner;     /* of this run in this process; not 0 */
+static uint64_t owner;     /* a number for this run in this process; not 0 */
 static _Atomic int inside; /* how many threads are in an event */
 
 void instr_event_init(void)
@@ -120,8 +120,8 @@ struct event {
 	struct access access;
 	const struct instr_call *from;
 	bool sampled, rearm, reuses;
-	uint32_t slots; /* of the transfer estimator that it may touch, as bits
-			 */
+	uint32_t slots; /* slots of the transfer estimator that the access may
+			   touch, as bits */
 };
 
 static void trap_comm(struct thread *t, const struct access *a)
@@ -258,7 +258,9 @@ static uint32_t slots_of(const struct thread *t, uint64_t addr, uint64_t bytes,
 	return slots;
 }
 
-/* Let the hooks use their library's table: here no thread sets registers. */
+/*
+ * Let the hooks use their library's table: threads set no registers any more.
+ */
 static void leave(const struct instr_thread *h)
 {
 	for (int i = 0; i < instr_libraries(); i++)

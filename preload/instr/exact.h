@@ -23,7 +23,9 @@ void instr_exact_end(struct thread *t);
 /* Access @a of the calling thread. Context: the program's code. */
 void instr_exact_access(struct thread *t, const struct access *a);
 
-/* Write the results. Returns how many threads took an earlier one's place. */
+/*
+ * Write the results. Returns how many threads got the number of an ended one.
+ */
 uint32_t instr_exact_finish(void);
 
 #endif

@@ -8,10 +8,10 @@
  * the functions that were compiled with hooks, of all copies.
  *
  * A thread keeps its rooms in a list, since the library with a copy may be
- * unloaded. The room of such a copy is free for the next one, but it stays
- * mapped even when the thread has ended: we cannot tell the copy, whose code
- * may still run while the process ends. If such code uses a room that has a new
- * owner, it spoils that owner's paths.
+ * unloaded. The room of an unloaded copy is free for the next copy. It stays
+ * mapped even when the thread has ended: code of the unloaded copy may still
+ * run while the process ends, and we cannot tell it that its room is gone. If
+ * such code uses a room that has a new owner, it spoils that owner's paths.
  */
 #include <errno.h>
 #include <signal.h>
@@ -169,7 +169,7 @@ static void keep_frames(struct instr_thread *h)
 	h->top = r->frame;
 }
 
-/* An event in a handler of the program may get here first. */
+/* A handler of the program may interrupt this and give the thread its room. */
 void instr_frames_begin(struct thread *t, struct instr_thread *h)
 {
 	uint64_t all = ~0ull, before = 0;

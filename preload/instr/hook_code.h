@@ -12,7 +12,9 @@
 
 #include "src/base/access.h"
 
-/* True if @ip is in a hook that reports an access, before it is made. */
+/*
+ * True if @ip is in a hook that reports an access before the program makes it.
+ */
 bool instr_hook_code_reports(uint64_t ip);
 
 /*

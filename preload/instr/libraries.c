@@ -18,11 +18,12 @@ struct look {
 	/* NULL: unloaded */
 	struct instr_library *_Atomic library[INSTR_LIBRARIES_MAX];
 	_Atomic int libraries;
-	int lasting; /* the first ones: present when the program started */
+	int lasting; /* how many were there when the program started; they come
+			first */
 	bool done;
 	bool too_new;
-	uint64_t sanitizer; /* address of its entry; 0: it is in our own library
-			     */
+	uint64_t sanitizer; /* address of ThreadSanitizer's entry; 0: it is in
+			       our own library */
 };
 
 static struct look look;

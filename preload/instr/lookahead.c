@@ -2,12 +2,12 @@
 /*
  * lookahead - from a sampled access to the thread's next hook
  *
- * A use that a register watches before it is made traps, and in a virtual
- * machine a trap takes longer than all the rest of a sample. Arming at the
- * thread's next hook instead saves the trap, but would miss what code without
- * hooks does until then. So we emulate that code first, on a copy of its state
- * (interp/interp.h): if it touches the bytes once, which is the use, and
- * arrives at a hook, nothing can be missed.
+ * If a register watches the bytes of a use before the use is made, the use
+ * traps. In a virtual machine a trap takes longer than all the rest of a
+ * sample. Arming at the thread's next hook instead saves the trap, but would
+ * miss what code without hooks does until then. So we emulate that code first,
+ * on a copy of its state (interp/interp.h): if it touches the bytes once, which
+ * is the use, and arrives at a hook, nothing can be missed.
  *
  * The only registers known are those that calls preserve. The code after a call
  * does not depend on the others.
@@ -26,7 +26,7 @@ enum {
 	PAGE = 4096,
 	ACCESSES_MAX = 24, /* up to the call of the hook */
 	JUMP_ACCESSES =
-		1, /* read the address of the hook, in the linker's table */
+		1, /* the jump to the hook reads its address in a table */
 };
 
 static uint64_t thread_pointer(void)

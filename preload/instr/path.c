@@ -7,8 +7,8 @@
 
 enum {
 	PAGES_MAX = 64,   /* read for one path */
-	LINK_BYTES = 256, /* of arguments, if one function calls the other
-			     directly */
+	LINK_BYTES = 256, /* most between the frames of two functions if one
+			     calls the other directly: arguments */
 };
 
 enum verdict {
@@ -103,7 +103,8 @@ static uint32_t sort_out(struct instr_path *p, struct instr_frames *copy,
 		enum verdict v;
 
 		if (!own && f->sp - low > LINK_BYTES) {
-			p->is_cut = !s->bounds.bytes; /* this stack may be the
+			p->is_cut = !s->bounds.bytes; /* without bounds, this
+							 stack may be the
 							 thread's own */
 			break;
 		}

@@ -40,7 +40,7 @@ struct instr_stack {
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
 	struct stack_bounds
-		bounds; /* of the thread's own stack; 0: not known */
+		bounds; /* bounds of the thread's own stack; 0: not known */
 	uint64_t page;  /* address of the page in word, 0: none */
 	uint64_t word[INSTR_STACK_PAGE / sizeof(uint64_t)];
 };
@@ -62,7 +62,8 @@ struct instr_path {
 
 /*
  * Fill in the calls that are active at an access made with stack pointer @sp,
- * from the frames of all @copies, which are used up.
+ * from the frames of all @copies. The call removes these frames from the
+ * copies.
  *
  * Context: handler. Reads at most some tens of pages.
  */

@@ -3,9 +3,9 @@
  * rearm - each thread sets its own debug registers when another asks it to
  *
  * The reuse engine publishes what to watch in slots (reuse_slots.c). The
- * publisher then changes one word of every other thread, which holds the
- * address of the table that the thread's hooks look into: for the moment that
- * is a table that makes each access an event. So the thread's next hook reports
+ * publisher then changes one word of every other thread. The word holds the
+ * address of the table that the thread's hooks look into; the publisher sets it
+ * to a table that makes each access an event. So the thread's next hook reports
  * to us before its access is made; the thread puts its own table back and sets
  * its registers as the slots say, one register for each. This costs a hook
  * nothing, and interrupts no processor.

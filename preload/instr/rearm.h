@@ -17,7 +17,10 @@ struct cpu_state;
 /* Context: set-up. */
 void instr_rearm_init(void);
 
-/* Point the hooks @h of the calling thread to the word of table in @copy. */
+/*
+ * Make the hooks @h of the calling thread find their table through the word in
+ * @copy.
+ */
 void instr_rearm_begin(struct thread *t, struct instr_copy *copy,
 		       struct instr_thread *h);
 
@@ -43,8 +46,8 @@ void instr_rearm_update(struct thread *t);
 void instr_rearm_off(struct thread *t, int reg);
 
 /*
- * The access at which the calling thread's register trapped, which watches @s,
- * as far as the processor and the code tell.
+ * The access at which a register of the calling thread trapped, as far as the
+ * processor and the code tell. The register watches @s.
  */
 struct access instr_rearm_access(struct thread *t, const struct instr_slot *s,
 				 const struct cpu_state *cpu);

@@ -20,8 +20,8 @@ void instr_regpool_init(void);
 bool instr_regpool_take(struct thread *t);
 
 /*
- * Make register @reg of @t, which has some, trap it at accesses to @w, or at
- * stores only. Returns 0 or -errno.
+ * Make register @reg of @t trap at accesses to @w, or at stores only. The
+ * thread must have registers. Returns 0 or -errno.
  */
 int instr_regpool_set(struct thread *t, int reg, const struct watch_range *w,
 		      bool stores_only);

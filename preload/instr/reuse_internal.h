@@ -46,9 +46,9 @@ void instr_reuse_slots_disarm(struct instr_watched *s);
 bool instr_reuse_slots_may_touch(const struct access *a);
 
 /*
- * Find the first slot, from number @i on of the @n at @s, whose use access @a
- * of thread @t may decide in an engine of @scope. Returns its number, or @n.
- * *@piece is the part of @a that touches the slot's range. Any context.
+ * Of the @n slots at @s, from number @i on, find the first with a use that
+ * access @a of thread @t may decide in an engine of @scope. Returns its number,
+ * or @n. *@piece is the part of @a that touches the slot's range. Any context.
  */
 uint32_t instr_reuse_slots_find(const struct instr_watched *s, uint32_t n,
 				uint32_t i, enum reuse_scope scope,
@@ -66,9 +66,9 @@ void instr_reuse_registers_disarm(void *ctx, uint32_t slot);
 void instr_reuse_registers_init(struct reuse *reuse, uint32_t n);
 
 /*
- * After access @a of the calling thread was sampled, which has registers: if
- * the use is armed at the next hook, the engine gets @a as its first access.
- * Context: handler.
+ * Call this after access @a of the calling thread was sampled, if the thread
+ * has registers. If the use is armed at the next hook, the engine gets @a as
+ * its first access. Context: handler.
  */
 void instr_reuse_registers_sampled(struct thread *t, const struct access *a);
 

@@ -22,7 +22,8 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	LEN_SHIFT = 56, /* of the bytes of a range, above any address */
+	LEN_SHIFT = 56, /* a range is one word: its length in the bits from here
+			   on, its address below */
 	FILTER_BYTES = 1 << 16,
 };
 

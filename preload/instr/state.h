@@ -29,7 +29,8 @@ enum {
 
 /* One thread in one reuse engine. */
 struct instr_reuse {
-	struct thread *owner; /* NULL: the end of the process ends the rest */
+	struct thread *owner; /* NULL: ends the uses left at the process's end
+			       */
 	struct reuse_tally *tally;
 	uint32_t engine;
 	struct reuse_thread thread;
@@ -56,7 +57,8 @@ struct instr_copy {
 };
 
 struct instr_state {
-	int64_t until[INSTR_CLASSES]; /* with exact: to the next sample */
+	int64_t until[INSTR_CLASSES]; /* with exact: accesses left to the next
+					 sample */
 	struct transfer_thread transfer;
 	bool begun;
 	bool in_transfer;

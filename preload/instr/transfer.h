@@ -15,8 +15,8 @@
 struct thread;
 
 /*
- * @registers debug registers, if @hardware, which cover a line each if @lines.
- * Returns 0 or -errno. Context: set-up.
+ * Watch with @registers debug registers if @hardware, else in software. With
+ * @lines each register covers a line. Returns 0 or -errno. Context: set-up.
  */
 int instr_transfer_init(bool hardware, bool lines, uint32_t registers);
 

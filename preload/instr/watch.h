@@ -58,8 +58,8 @@ bool instr_watch_touches(uint32_t slot, const struct access *a,
 			 uint32_t *generation);
 
 /*
- * What the register that trapped as @what watches; false if it does not watch
- * that any more. Any context.
+ * Find out what the register behind the trap @what watches; false if it has
+ * been set anew or switched off since. Any context.
  */
 bool instr_watch_register(const struct watch_signal *what,
 			  struct watch_range *range, uint32_t *slot,

@@ -24,7 +24,8 @@ enum {
 
 struct slot {
 	_Atomic bool taken;
-	_Atomic uint64_t ticket; /* times SLOTS + index; 0: being written */
+	_Atomic uint64_t ticket; /* a number * SLOTS + the slot's index; 0:
+				    being written */
 	_Atomic(void *) handler, restorer;
 	_Atomic uint64_t mask;
 	_Atomic int flags;

@@ -29,7 +29,7 @@ enum {
 static _Atomic bool dying;
 static _Atomic int kernel_flags;
 static _Atomic bool small_stack;  /* an alternate stack is too small for us */
-static _Atomic unsigned ignoring; /* spawns that now need SIG_IGN */
+static _Atomic unsigned ignoring; /* spawns under way that need SIG_IGN */
 static void *libc_restorer;
 static void (*our_handler)(int, siginfo_t *, void *);
 

@@ -64,8 +64,8 @@ unsigned signal_ignore_begin(void);
 unsigned signal_ignore_end(void);
 
 /*
- * A new thread starts. The application has the signal blocked for it if @blocks
- * says so or if the kernel blocks it, which this call ends.
+ * A new thread starts. The application has the signal blocked in it if @blocks
+ * is set or if the kernel blocks it. Afterwards the kernel does not block it.
  */
 void signal_thread_begin(bool blocks);
 

@@ -20,7 +20,8 @@
 #define SIGINFO_BYTES     48
 
 enum {
-	FIRST_QUEUED = 32, /* the kernel queues a lower signal once a thread */
+	FIRST_QUEUED = 32, /* the kernel queues a lower signal only once for a
+			      thread */
 };
 
 static inline uint64_t signal_bit(int sig)
@@ -62,7 +63,7 @@ uint64_t kernel_mask_change(int how, uint64_t mask);
 struct signal_thread {
 	bool blocks;  /* the application blocks it, the kernel does not */
 	bool handles; /* @blocks is set only while its handler runs */
-	bool held;    /* one waits for the application: blocked in both */
+	bool held;    /* a signal for the application waits in the kernel */
 	bool waits;   /* it is in a call whose mask unblocks the signal */
 	bool keeps;   /* we gave @kept back to the kernel for this thread */
 	char kept[SIGINFO_BYTES];

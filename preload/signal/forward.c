@@ -4,11 +4,11 @@
  *
  * This runs in our handler, while the kernel has the claimed signal blocked. A
  * signal that the application has blocked goes back to the kernel: we queue it
- * again and set the bit in this thread's mask that the kernel should have had.
- * If it was sent to the process, the kernel gives it to the next thread that
- * does not block it, which may do the same, until a thread wants it or all
- * block it. A thread is not sampled while its bit is set; that ends when the
- * application unblocks the signal or waits for it.
+ * again, and block it in this thread's kernel mask, where it would be blocked
+ * without us. If it was sent to the process, the kernel gives it to the next
+ * thread that does not block it, which may do the same, until a thread wants it
+ * or all block it. A thread is not sampled while its bit is set; that ends when
+ * the application unblocks the signal or waits for it.
  *
  * A deadly signal is queued for this thread with the default action in place,
  * and the handler returns: the kernel ends the process at the very instruction
@@ -76,7 +76,7 @@ static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 /*
  * True if the stack that holds @uc has room for the program's handler and for a
  * sample in it. We cannot know how much of an alternate stack the handler will
- * use: a small one was sized for the handler alone.
+ * use. A small one has no room: its size was chosen for the handler alone.
  */
 static bool has_room(const ucontext_t *uc)
 {
@@ -87,11 +87,11 @@ static bool has_room(const ucontext_t *uc)
 }
 
 /*
- * If there is room, our flag blocks the signal while the application's handler
- * runs (@blocks), and the kernel does not. If the kernel blocked it, samples
- * would wait for the handler's end, and one that waits would swallow a signal
- * that is sent to the thread meanwhile. In both cases a call that waited is
- * over.
+ * If there is room, our flag (@blocks) blocks the signal while the
+ * application's handler runs, and the kernel does not. If the kernel blocked
+ * it, samples would wait for the handler's end, and a waiting sample would
+ * swallow a signal that is sent to the thread meanwhile. Either way, a call in
+ * which the thread waited is over.
  */
 static void enter_handler(struct signal_thread *before, bool blocks)
 {

@@ -11,9 +11,9 @@
 #include "src/base/signal_safe.h"
 
 /*
- * A signal that is blocked and pending survives exec, so none of ours may pend:
- * runtime_before_exec has stopped the clock, and here we take out an earlier
- * one.
+ * A signal that is blocked and pending survives exec, so none of ours may be
+ * pending. runtime_before_exec has stopped the clock, so no new one comes; here
+ * we remove one that came earlier.
  */
 static void block_for_program(struct signal_exec *undo)
 {

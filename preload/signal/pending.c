@@ -40,7 +40,10 @@ bool signal_took_a_place(bool late, siginfo_t *info)
 
 	if (took)
 		memcpy(info, t->kept, SIGINFO_BYTES);
-	/* If ours did not wait, no other signal was queued before it. */
+	/*
+	 * If our signal did not wait, the signal that we kept is not queued any
+	 * more.
+	 */
 	t->keeps = false;
 	return took;
 }

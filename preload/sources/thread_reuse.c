@@ -19,7 +19,7 @@
 
 enum {
 	ALIGN = 64,
-	TRIALS = 32, /* of the handler */
+	TRIALS = 32, /* trials of the handler's cost */
 };
 
 /* One thread's, in a mapping of its own; the engine's memory follows. */
@@ -144,10 +144,10 @@ void thread_reuse_end(struct thread *t)
 }
 
 /*
- * If another thread took the registers, or the source was paused, the counts
- * miss a part: drop the current uses. Returns false while the source is paused.
- * Call this after reading the count, so that the count belongs to before the
- * next pause.
+ * If another thread took the registers, or the source was paused, the count
+ * lacks some accesses: drop the current uses. Returns false while the source is
+ * paused. Read the count before you call this: then a pause in between is
+ * noticed.
  */
 static bool look_after_registers(struct thread *t)
 {
@@ -302,8 +302,8 @@ static void set_time(struct thread *t, const uint64_t *sorted, uint32_t n)
 }
 
 /*
- * If the source counts accesses, the handler adds the smallest number between
- * two traps, less the store that trapped.
+ * If the source counts accesses, the smallest count between two traps is what
+ * the handler adds, plus 1 for the store that trapped.
  */
 void thread_reuse_calibrate(void)
 {

@@ -28,9 +28,9 @@ const char *run_announced(void)
 }
 
 /*
- * setenv may be the application's own function (bash has one), so a copy of
- * the array is made. In a forked child the entry is in the array already,
- * unless the program took it out, which then is its wish.
+ * setenv may be the application's own function (bash has one), so a copy of the
+ * array is made. In a forked child the entry is in the array already. If the
+ * program has removed it, it stays removed.
  */
 void run_announce(void)
 {

@@ -13,7 +13,7 @@
 /* Set runtime.run_id and runtime.out from @run, and @root to the root's pid. */
 bool run_parse(const char *run, pid_t *root);
 
-/* Tell the programs that this one starts about the run. */
+/* Name the run in the environment, for the programs that this one starts. */
 void run_announce(void);
 
 /* The text that they get; NULL before run_announce. */

@@ -10,7 +10,7 @@
 #include "src/maps/map_lines.h"
 #include "src/base/signal_safe.h"
 
-#define LIMIT_MAX (UINT64_C(1) << 30) /* of a stack that has none */
+#define LIMIT_MAX (UINT64_C(1) << 30) /* also where there is no limit */
 
 static __thread struct stack_bounds own
 	__attribute__((tls_model("initial-exec")));
@@ -42,7 +42,8 @@ void stack_bounds_look(void)
 {
 	uint64_t limit = sys_soft_limit(RLIMIT_STACK);
 	struct stack_search s = {
-		.at = getauxval(AT_RANDOM), /* the kernel puts it there */
+		.at = getauxval(AT_RANDOM), /* an address that the kernel puts
+					       on the stack */
 		.limit = limit < LIMIT_MAX ? limit : LIMIT_MAX,
 	};
 	struct map_lines lines;

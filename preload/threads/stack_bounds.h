@@ -18,9 +18,9 @@ struct stack_bounds {
 };
 
 /*
- * The search of a stack among all mappings. The stack is the mapping that holds
- * @at and the gap below it, down to the mapping before, but at most @limit
- * bytes.
+ * A search for a stack among all mappings. The stack is the mapping that holds
+ * @at, together with the gap below it, down to the mapping before; both
+ * together have at most @limit bytes.
  */
 struct stack_search {
 	uint64_t at, limit;

@@ -22,7 +22,8 @@ enum {
 	ENDED_MAX = 1024,            /* rows that wait to be merged */
 	MERGED_MAX = 256, /* kinds of threads, by name and start routine */
 	SETTLE_NS = 50 * 1000 * 1000,
-	ROWS_APART = 512, /* merge only beyond: people can read so many */
+	ROWS_APART = 512, /* with fewer rows none are merged: people can read so
+			     many */
 	LOCK_TRIES = 200,
 	LOCK_YIELDS = 20, /* the first tries yield, the others sleep */
 	LOCK_SLEEP_NS = 100 * 1000,

@@ -27,7 +27,8 @@ int thread_rows_init(void);
 
 /*
  * Returns a row for a thread that begins now. NULL if there is no room, or if
- * the lock is taken and the caller, a handler, must not wait (@may_wait).
+ * the lock is taken and the caller, a handler, must not wait (@may_wait is
+ * false).
  */
 struct cdp_thread *thread_row_new(void *(*start)(void *), bool may_wait);
 

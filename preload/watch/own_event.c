@@ -32,7 +32,9 @@ struct perf_event_attr own_event_breakpoint(uint32_t type,
 					    const struct watch_range *range,
 					    uint64_t data)
 {
-	/* Nor do system calls on watched memory trap: the kernel is excluded.
+	/*
+	 * System calls that access watched memory do not trap: the attributes
+	 * exclude the kernel.
 	 */
 	struct perf_event_attr a = own_event_attr(PERF_TYPE_BREAKPOINT, data);
 
@@ -58,7 +60,7 @@ int own_event_open(struct own_event *e, struct perf_event_attr *a, int group,
 	sys_call1(SYS_close, low);
 	if (high < 0) /* a base above the limit is invalid */
 		return high == -EINVAL ? -EMFILE : high;
-	/* Where this fails it is the application's already. */
+	/* This fails if the application has put a file of its own there. */
 	r = sys_call3(SYS_ioctl, high, PERF_EVENT_IOC_ID, &e->id);
 	if (!r)
 		e->fd = high;

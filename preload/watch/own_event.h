@@ -19,13 +19,13 @@
 
 struct own_event {
 	_Atomic int fd; /* -1: none */
-	bool on;        /* by own_event_set, not yet switched off */
-	uint64_t id;    /* the kernel's, of what was opened */
+	bool on;        /* own_event_set switched it on; it still is */
+	uint64_t id;    /* the kernel's id of the event that was opened */
 };
 
 /*
- * What happens in user mode signals the thread with SIGTRAP at once, @data in
- * its siginfo. The period is one event; the caller says of what.
+ * Each occurrence in user mode signals the thread with SIGTRAP at once, with
+ * @data in the siginfo. The caller says what occurs: its period is 1.
  */
 struct perf_event_attr own_event_attr(uint32_t type, uint64_t data);
 

@@ -36,7 +36,7 @@ enum {
 	STEAL_NS = 20 * 1000 * 1000,
 	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
 	LATE_FLAG = 1,      /* TRAP_PERF_FLAG_ASYNC */
-	CLOSE_TRIES = 1000, /* of a lease in use */
+	CLOSE_TRIES = 1000, /* to close a lease that is in use */
 };
 
 enum {
@@ -49,8 +49,10 @@ struct lease {
 	_Atomic uint64_t word; /* owner's tid << 2 | LEASE_* */
 	_Atomic uint64_t last_use;
 	struct own_event event[COMM_REGISTERS_MAX];
-	bool exec;                         /* the last one is a breakpoint */
-	bool may_fire[COMM_REGISTERS_MAX]; /* queued signals: not yet */
+	bool exec;                         /* the last one is an execution
+					      breakpoint */
+	bool may_fire[COMM_REGISTERS_MAX]; /* with queued signals: it has not
+					      fired yet */
 };
 
 static struct lease leases[LEASES_MAX];
@@ -105,7 +107,10 @@ static int by_signal(int fd)
 	return r;
 }
 
-/* A one-shot leader that fires takes its group with it. */
+/*
+ * With queued signals an event fires once. A leader would then switch its whole
+ * group off, so there are no groups.
+ */
 static bool grouped(void)
 {
 	return runtime.delivery == DELIVERY_SIGTRAP;

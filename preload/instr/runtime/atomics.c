@@ -2,9 +2,9 @@
 /*
  * atomics - atomic operations, which these hooks perform themselves
  *
- * They are counted as the processor sees them: exchanges, additions and the
- * like, and compare-and-exchange even if it fails, take the line to modify it.
- * The memory order is at least the one asked for; on x86-64 all orders are free
+ * They are counted as the processor performs them. Exchanges, additions and the
+ * like modify the line; so does a compare-and-exchange, even if it fails. The
+ * memory order is at least the one asked for; on x86-64 all orders are free
  * except that of sequentially consistent stores.
  *
  * The code is in a section of its own, so that libcomdet.so can recognize a

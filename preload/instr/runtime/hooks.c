@@ -292,8 +292,8 @@ static __attribute__((cold, noinline)) void push_late(uint64_t caller,
 }
 
 /*
- * A function that ends by jumping to the hook has the stack pointer of its
- * caller: the frame that ends lies below it.
+ * If a function ends by jumping to this hook, the stack pointer here is that of
+ * its caller. So the frame of the function, which ends here, lies below it.
  */
 static __attribute__((noinline)) void pop_late(uint64_t sp)
 {

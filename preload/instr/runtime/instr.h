@@ -87,9 +87,10 @@ struct instr_thread {
 	 */
 	int64_t watched;
 	/*
-	 * The frames, in the listener's memory: the innermost one, NULL if none
-	 * are kept, and the last one that has room; deeper ones are left out.
-	 * The first one stands for no function and has INSTR_NO_SP.
+	 * The listener keeps the frames in its memory. top is the innermost
+	 * one, NULL if none are kept; last is the last one for which there is
+	 * room. Deeper frames are left out. The first one stands for no
+	 * function and has INSTR_NO_SP.
 	 */
 	struct instr_frame *top, *last;
 	uint64_t left_out;               /* frames deeper than the last one */
@@ -122,7 +123,7 @@ struct instr_library {
 /* The desc of the note: two words. */
 struct instr_note {
 	uint32_t abi;
-	int32_t library; /* from this word to the struct instr_library */
+	int32_t library; /* bytes from this word to the struct instr_library */
 };
 
 static inline uint32_t instr_watched_entry(uint64_t addr)

@@ -8,7 +8,7 @@
  * thread has a POSIX timer on its own CPU clock.
  *
  * The source clock samples at these interrupts (clock_source.c). The source pmu
- * only looks after its threads at them.
+ * does not: there an interrupt is only a chance to look after the thread.
  */
 #ifndef COMDET_PRELOAD_SOURCES_CLOCK_CLOCK_H
 #define COMDET_PRELOAD_SOURCES_CLOCK_CLOCK_H
@@ -19,15 +19,17 @@
 
 struct thread;
 
-/* A thread's, at the beginning of what its source keeps (thread.h). */
+/*
+ * The clock of one thread; the first part of what its source keeps (thread.h).
+ */
 struct clock_state {
 	bool has_timer;
 	int timer; /* POSIX timer id */
 };
 
 /*
- * Make runtime.period_ns what the interrupts really have: @ns, or the kernel's
- * tick if that is longer and timers are used. Context: set-up.
+ * Set runtime.period_ns to the period that the interrupts really have: @ns, or
+ * the kernel's tick if that is longer and timers are used. Context: set-up.
  */
 void clock_set_period(uint64_t ns);
 

@@ -2,16 +2,17 @@
 /*
  * pmu_samples - the hardware events of each thread, and what they sampled
  *
- * A sample is an access with address and instruction; the instruction tells
- * its width (x86/decode_sampled.h). Each thread has events of its own
+ * A sample is an access with address and instruction; the instruction tells its
+ * width (src/x86/decode/sampled.h). Each thread has events of its own
  * (src/pmu/thread.h), since an inherited event cannot have a ring, and without
  * a ring nobody knows the instruction. They lie in a bounded number of slots; a
  * thread that gets none is not sampled, and that is counted. The clock runs as
- * well, slowly: it finds threads that no hook saw, and lets threads go on that
- * spent too much time in our handler.
+ * well, slowly: it finds threads that no hook saw, and resumes threads that
+ * were stopped because they spent too much time in our handler.
  *
  * Our own accesses are user code as well: the events are off while the handler
- * works, and samples taken in between are told by their instruction.
+ * works, and samples taken before they are off are recognized by their
+ * instruction and dropped.
  *
  * The engine counts time in ns, the events count accesses. So the source
  * measures how long an interval lasts, over all threads, and the engine's
@@ -73,8 +74,9 @@ static struct pmu_own *own(const struct thread *t)
 }
 
 /*
- * Switch the events on, unless all are paused. pause_all sets the flag before
- * it switches them off, so a look at the flag afterwards finds it.
+ * Switch the events on, unless all are paused. Whoever pauses all sets the flag
+ * before switching the events off. So if the flag is still clear after we
+ * switched ours on, the pause will switch them off.
  */
 static void switch_on(struct pmu_slot *slot)
 {
@@ -99,9 +101,10 @@ void pmu_samples_count(struct thread *t)
 	pmu_thread_counts(p, &n);
 	if (pmu_plan.source == PMU_IBS) {
 		/*
-		 * The share of accesses in the sampled ops, of all ops: those
-		 * that retired where they are counted, else the intervals. Of
-		 * them loads and stores as in the samples that were taken.
+		 * The accesses are all ops times the share of accesses among
+		 * the sampled ops. All ops are those that retired, if an event
+		 * counts them, else the samples times the period. Loads and
+		 * stores divide the accesses as they divide the samples taken.
 		 */
 		if (!taken)
 			return;
@@ -197,7 +200,9 @@ void pmu_samples_pause(void)
 			pmu_thread_pause(&slots[i].events);
 }
 
-/* Each thread draws its intervals itself; here they are only switched on. */
+/*
+ * Each thread draws its intervals itself; here its events are only switched on.
+ */
 void pmu_samples_resume(void)
 {
 	clock_resume();
@@ -240,7 +245,10 @@ static void put_sample(void *ctx, const struct pmu_sample *s)
 	}
 	if (s->memory.access & ACCESS_LOCKED && s->memory.access & ACCESS_STORE)
 		a.flags |= ACCESS_LOCKED;
-	/* The clock of the record is ours; a kernel may know no other. */
+	/*
+	 * A time in the future, or long past, is not of our clock: take the
+	 * time of the handler instead.
+	 */
 	if (time > t->clock_at || t->clock_at - time > RECORD_AGE_MAX_NS)
 		time = t->clock_at;
 	sample_hardware(t, &a, time, s->fields.cpu);
@@ -253,14 +261,17 @@ static void put_loss(void *ctx, enum loss_cause cause, uint64_t n)
 	store_add(&t->record->loss[cause], n);
 }
 
-/* An interval lasted @ns; the mean of all threads follows. */
+/* A thread's interval lasted @ns: update the mean of all threads. */
 static void learn_gap(uint64_t ns)
 {
 	int64_t mean = atomic_load_explicit(&gap_ns, memory_order_relaxed);
 
 	if (ns > GAP_MAX_NS)
 		return;
-	/* Two threads at once: one of the two is forgotten. */
+	/*
+	 * If two threads get here at once, one of the two intervals is
+	 * forgotten.
+	 */
 	mean += ((int64_t)ns - mean) / GAP_WEIGHT;
 	atomic_store_explicit(&gap_ns, mean, memory_order_relaxed);
 	comm_set_expiry(&runtime.comm, mean);
@@ -269,7 +280,7 @@ static void learn_gap(uint64_t ns)
 		  comm_watch_expiry(&runtime.comm));
 }
 
-/* The thread's time pays for time in the handler. */
+/* The CPU time since the last call pays off handler time. */
 static void pay(struct thread *t)
 {
 	if (own(t)->paid_at)
