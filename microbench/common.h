@@ -62,8 +62,9 @@ struct worker {
 	uint64_t iterations_max;
 	/* results */
 	uint64_t iterations;
-	uint64_t shared;   /* of these, those on a shared word */
-	uint64_t received; /* of these, after another's store; if counted */
+	uint64_t shared;   /* iterations on a shared word */
+	uint64_t received; /* iterations on a shared word after another thread's
+			      store, if counted */
 	long tid;
 	pthread_t thread;
 	void (*body)(struct worker *w);

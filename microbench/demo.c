@@ -14,7 +14,7 @@
 enum {
 	TEXT_BYTES = 1 << 20,
 	BLOCK_BYTES = 16,
-	BLOCKS_BETWEEN_LOOKS = 1024, /* at the clock */
+	BLOCKS_BETWEEN_LOOKS = 1024, /* blocks between two looks at the clock */
 };
 
 static double seconds = 4;

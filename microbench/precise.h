@@ -3,8 +3,8 @@
  * precise - what the benchmarks of precise event sampling share
  *
  * Each runs a loop in assembly whose accesses are counted by reading it, and
- * then says which instruction does what how often. With --json that is one
- * line for a test to read:
+ * then prints what each instruction does, and how often. With --json that is
+ * one line for a test to read:
  *
  *	{"benchmark": NAME, "threads": [{"id", "tid", "iterations"}],
  *	 "instructions": N, "branches": N, "branches_taken": N,
@@ -40,7 +40,8 @@ typedef const char code_label[];
 struct precise_site {
 	const char *name, *event;
 	const char *low, *high; /* code; NULL: see word */
-	long word; /* its number in a thread's data, if it has one */
+	long word; /* number of the word that it accesses in each thread's data,
+		      if low is NULL */
 };
 
 struct precise {

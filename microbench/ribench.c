@@ -17,10 +17,10 @@
  * waits for its turn on a futex, sweeps, and wakes the next one. Then every
  * sweep but the very last is followed by another thread's.
  *
- * --histogram prints what follows from that, in accesses, and what table 6.4
- * says. The table leaves out that the first sweep of a phase reuses what its
- * last sweep used, one turn of the outer loop ago, and counts the first of all
- * sweeps as reuses.
+ * --histogram prints the reuse times that follow from that, in accesses, and
+ * those of table 6.4. The table differs in two ways. It leaves out that the
+ * first sweep of a phase reuses the data of the phase's last sweep, one turn of
+ * the outer loop ago. And it counts the first of all sweeps as reuses.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>

@@ -44,12 +44,17 @@ struct accuracy_outcome {
 	uint64_t seen;  /* transfers among them */
 	double estimate, low, high;
 	double low_sampling, high_sampling;
-	/* Of the transfers, with the interval of sampling alone. */
+	/*
+	 * The share of the transfers that are false sharing; its interval
+	 * covers sampling alone.
+	 */
 	double false_share, false_low, false_high;
-	double volume; /* of a map: detections times their weight */
+	double volume; /* of a communication map: detections times their weight
+			*/
 	double apart;  /* share of the detections between two sockets */
 	uint64_t exact, exact_false;
-	double exact_apart;         /* of misses that another cache served */
+	double exact_apart;         /* of the misses that another core's cache
+				       served, the share between two sockets */
 	struct accuracy_cell *cell; /* with an estimate or a count */
 	size_t cells;
 };
@@ -67,7 +72,7 @@ struct accuracy_trial {
 	uint64_t period, slice, seed;
 	uint32_t registers, board;
 	const char *topology, *place; /* NULL: the host's */
-	double parameter;             /* the sweep's, for judging */
+	double parameter;             /* the value that the sweep varies */
 	/* The result: */
 	char *failed; /* why there is no outcome, else NULL */
 	struct accuracy_outcome outcome;

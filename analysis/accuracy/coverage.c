@@ -3,9 +3,9 @@
  * coverage - how often the cells' intervals contain the truth
  *
  * Pooled over programs and seeds, nineteen of twenty 95 % intervals must
- * contain the truth, and not because they are wide. Both are tested for the
- * stated intervals and for the part of them that sampling explains, without
- * what is added for bias.
+ * contain the truth, and no interval may be so wide that this is easy. Coverage
+ * and width are shown for the stated intervals, which are judged, and for the
+ * part of them that sampling explains, without what is added for bias.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ enum {
 #define ACCESSES 20e6
 #define COVERAGE 0.95
 #define BOUND    0.03
-#define WIDTH    0.15 /* of the whole interval, over the estimate */
+#define WIDTH    0.15 /* bound of (high - low) / estimate */
 
 static const struct {
 	const char *label, *program, *options;

@@ -9,7 +9,7 @@
 #include "judge.h"
 #include "analysis/base/util.h"
 
-/* If none was seen, at most this many are expected (95 %). */
+/* The upper limit of the 95 % interval of the mean, if nothing was seen. */
 #define NONE_SEEN 3.688879454113936
 
 struct accuracy_row *accuracy_row(struct accuracy *all, const char *suite,

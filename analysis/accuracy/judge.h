@@ -38,8 +38,8 @@ void accuracy_judge_false(struct accuracy *all, const struct accuracy_trial *t,
 			  double truth, double bound, uint64_t traps);
 
 /*
- * The worst cell after dividing all by the highest; with fewer than @traps
- * traps it is only shown.
+ * The cell that is farthest off, after all cells are divided by the highest;
+ * with fewer than @traps traps it is only shown.
  */
 void accuracy_judge_cells(struct accuracy *all, const struct accuracy_trial *t,
 			  double bound, uint64_t traps);

@@ -19,9 +19,10 @@
  * than once in 10,000 times if its bound is at least four standard errors. Over
  * a dozen seeds, the standard error of a total was 0.033 for Write-Volume and
  * counters at 4e6 accesses, and 0.037 for bursts and rings of four threads at
- * 1e7, half as many samples as here: at 1.6e7, 0.15 is four of the former and
- * six of the latter. For Read-Write it is 0.016 with a bound of 0.07; for the
- * share of false transfers at 1.6e7 it is 0.005 with a bound of 0.02.
+ * 1e7, half as many samples as here: at 1.6e7 the bound of 0.15 is four
+ * standard errors of the former and six of the latter. For Read-Write it is
+ * 0.016 with a bound of 0.07; for the share of false transfers at 1.6e7 it is
+ * 0.005 with a bound of 0.02.
  */
 #define ACCURACY_SHORT        4e6
 #define ACCURACY_SHORT_PERIOD 500
@@ -35,7 +36,8 @@ enum {
 struct accuracy_pattern {
 	const char *label, *options;
 	double accesses; /* in an iteration, as above */
-	double worst;    /* bound of the total; 0: its interval */
+	double worst;    /* bound of the total's error; 0: judge by the interval
+			  */
 	double in_long;  /* accesses of a run, watching whole lines */
 	double in_short; /* accesses of a run in the short form; 0: none */
 };

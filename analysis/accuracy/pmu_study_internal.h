@@ -34,7 +34,8 @@ enum {
 /* An instruction of the loop, and its samples. */
 struct pmu_study_site {
 	char name[16], event[16];
-	uint64_t low, high; /* code; 0: known by the words it accesses */
+	uint64_t low, high; /* its code; 0: recognized by the words that it
+			       accesses */
 	uint64_t word[PMU_STUDY_WORDS];
 	size_t words;
 	uint64_t bytes;
@@ -52,7 +53,7 @@ struct pmu_study_run {
 	double interval; /* true accesses between samples, as requested */
 	uint64_t seed;
 	/* The result: */
-	char *failed; /* NULL: all of the following is set */
+	char *failed; /* why the run failed; NULL: the following is set */
 	struct pmu_study_site site[PMU_STUDY_SITES];
 	size_t sites;
 	uint64_t elsewhere[SAMPLE_KINDS]; /* samples outside the loop */
@@ -65,7 +66,7 @@ struct pmu_study_run {
 /* Whether the source of a column opens here. */
 struct pmu_study_source {
 	bool wanted, opens;
-	char reason[400], advice[400]; /* if it does not */
+	char reason[400], advice[400]; /* why not, and what to do */
 };
 
 extern const char *const pmu_study_names[PMU_STUDY_COLUMNS];
@@ -94,8 +95,8 @@ void pmu_study_read_answer(struct pmu_study_run *r, const char *path);
 void pmu_study_read_log(struct pmu_study_run *r, const char *path);
 
 /*
- * Samples of all kinds, or executions, at sites of the events in @events, words
- * separated by blanks; NULL means any.
+ * Samples of all kinds, or executions, at sites whose event is one of the words
+ * in @events, which blanks separate; NULL means any event.
  */
 bool pmu_study_is_among(const struct pmu_study_site *s, const char *events);
 double pmu_study_samples(const struct pmu_study_run *r, const char *events);
@@ -189,9 +190,9 @@ void pmu_study_judge(struct pmu_study *p, enum pmu_study_column c, char *name,
 		     bool points, double bound);
 /*
  * Put counts of samples, relative to the expected ones, into the table and into
- * rows. They are judged from an interval of 1000 on. For the clock only the
- * share of its uniform samples is known, so that is put if @events are not all
- * events.
+ * rows. They are judged from an interval of 1000 on. The clock knows only
+ * shares of its uniform samples: unless @events are all events, the share is
+ * put instead of the count.
  */
 void pmu_study_put_counts(struct pmu_study *p, struct pmu_study_table *t,
 			  const char *benchmark, const char *label,

@@ -10,7 +10,8 @@
 #include "analysis/base/util.h"
 
 enum {
-	RATE_ITERATIONS = 10 * 1000, /* at first; then this many times more */
+	RATE_ITERATIONS = 10 * 1000, /* the first try makes RATE_MORE times as
+					many */
 	RATE_MORE = 10,
 	PERIOD_MIN = 100, /* of every source that takes a period */
 };

@@ -13,7 +13,7 @@
 
 enum {
 	CLOCK_HZ = 2000,
-	CLOCK_PART = 4, /* of the samples, to save time */
+	CLOCK_PART = 4, /* the clock takes 1/4 of the samples, to save time */
 };
 
 static bool has(const struct pmu_study *p, enum pmu_study_column c)

@@ -15,7 +15,7 @@
 #define Z_95 1.959963984540054 /* normal quantile of 0.975 */
 
 enum {
-	MISS_BITS = 3, /* of cdp_transfer.b, for the distance */
+	MISS_BITS = 3, /* the low bits of cdp_transfer.b are the distance */
 };
 
 static void read_threads(struct accuracy_outcome *o, const struct profile *p)
@@ -44,8 +44,8 @@ static void read_volume(struct accuracy_outcome *o, const struct profile *p)
 }
 
 /*
- * The share of detections, and of misses, between sockets among those between
- * cores.
+ * Of the detections between cores, the share between sockets; of the misses
+ * that another core's cache served, the same.
  */
 static void read_apart(struct accuracy_outcome *o, const struct profile *p)
 {

@@ -392,9 +392,10 @@ static size_t common_divisor(size_t a, size_t b)
 }
 
 /*
- * The step between trials. They run in an order that is spread over the suite,
- * so that the trials that were run when time is up represent all of it: steps
- * of about the golden section, with no divisor in common with @n.
+ * The step from one trial to the next. Trials run in an order that jumps about
+ * the suite, so that those that have run when time is up represent all of it.
+ * The step is about the golden section of @n and has no divisor in common with
+ * @n.
  */
 static size_t step_of(size_t n)
 {

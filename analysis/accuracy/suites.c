@@ -121,7 +121,10 @@ static void plan_chunks(struct accuracy *all)
 	}
 }
 
-/* The bound of a trial's total; 0: its interval. */
+/*
+ * The bound of the error of a trial's total; 0: judge the total by its
+ * interval.
+ */
 static double worst_of(const struct accuracy_trial *t)
 {
 	if (!strcmp(t->program, "write_volume"))

@@ -145,7 +145,10 @@ static uint32_t *identity(size_t n)
 	return index;
 }
 
-/* Merge sites at one place of a module, as two processes of a program have. */
+/*
+ * Merge the sites at one place of a module: two processes of a program have one
+ * each.
+ */
 static void unite_sites(struct tally *t, struct site_ref *ref, size_t refs)
 {
 	uint32_t *index = identity(t->sites);

@@ -195,8 +195,8 @@ static void check_delivery(struct diagnosis *d)
 }
 
 /*
- * The preload library decides the same way: synchronous signals need both, else
- * it uses timers and queued signals.
+ * The preload library decides the same way: it uses synchronous signals if both
+ * trials work, else timers and queued signals.
  */
 static bool synchronous(const struct diagnosis *d)
 {
@@ -270,7 +270,7 @@ static void judge_clock(struct diagnosis *d)
 		WRITE(f->advice, "%s", d->registers.advice);
 }
 
-/* Look without trying: running a program under QEMU takes time. */
+/* Only look for the files: a trial under QEMU would take time. */
 static void judge_emu(struct diagnosis *d)
 {
 	const char *asked = getenv("COMDET_QEMU_LIB");
@@ -293,7 +293,7 @@ static void judge_emu(struct diagnosis *d)
 	free(plugin);
 }
 
-/* Look without trying: that would need a program built for it. */
+/* Only look for the library: a trial would need a program built with hooks. */
 static void judge_instr(struct diagnosis *d)
 {
 	char *archive = library_path("libcomdet-instr.a");

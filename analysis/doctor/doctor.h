@@ -35,7 +35,8 @@ struct diagnosis {
 	int register_count;
 	bool range_64;
 	/* Facts that several findings use. */
-	struct pmu_refusal around; /* permissions, without an error */
+	struct pmu_refusal around; /* permissions of this machine; no error is
+				      set */
 	char hypervisor[16];       /* "": none */
 	struct probe sigtrap, blocked, timer, vm_read;
 };

@@ -14,8 +14,8 @@ bool pmu_probe(enum pmu_source source, char *reason, size_t reason_size,
 	       char *advice, size_t advice_size)
 {
 	/*
-	 * A kernel without synchronous signals refuses this; nothing is lost
-	 * then.
+	 * Ask for synchronous signals first. A kernel without them refuses, and
+	 * the source works with queued signals too.
 	 */
 	struct pmu_wish wish = { .sigtrap = true };
 	struct pmu_refusal no;

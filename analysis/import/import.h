@@ -73,12 +73,13 @@ struct import_event {
 /* A process until it ends or execs another program. */
 struct import_process {
 	uint32_t pid, parent_pid;
-	uint32_t parent;      /* it began with the parent's maps; IMPORT_NONE */
-	uint32_t parent_maps; /* this many of them */
+	uint32_t parent;      /* it began with the maps of this process;
+				 IMPORT_NONE: with none */
+	uint32_t parent_maps; /* how many of them */
 	uint32_t base;        /* generation of its first own map */
 	uint32_t *map;        /* numbers of task events */
 	size_t maps, maps_room;
-	const char *name;     /* the program's, from COMM; NULL */
+	const char *name;     /* the program's, from COMM; NULL: unknown */
 	uint64_t first, last; /* time of samples */
 	size_t samples;
 	size_t from; /* first of its samples in by_process */
@@ -117,7 +118,7 @@ struct import {
 	uint64_t no_width; /* samples without an access width */
 	bool build_ids_ordered;
 	const char *error;
-	FILE *print; /* print samples here, do not keep them; NULL */
+	FILE *print; /* NULL: keep the samples; else only print them here */
 };
 
 /* Release everything that import_collect() and the steps after it allocated. */

@@ -15,7 +15,7 @@
 enum {
 	FIRST_BITS = 7,
 };
-#define FREE_KEY UINT64_MAX /* no (pid, tid) and no id is this */
+#define FREE_KEY UINT64_MAX /* no (pid, tid) pair and no id has this value */
 
 /* Dietzfelbinger et al., J. Algorithms 25, 1997. */
 uint64_t import_secret(void)

@@ -21,7 +21,7 @@ enum {
 	ANCESTORS_MAX = 1024,
 };
 
-/* A mapping, and how many there were up to it. */
+/* A mapping, and its number in order of time. */
 struct seen_map {
 	const struct import_task *task;
 	uint64_t generation;
@@ -41,7 +41,10 @@ struct origin {
 	size_t maps;
 };
 
-/* List the process and its ancestors, with what each had when it forked. */
+/*
+ * List the process and its ancestors, with how many mappings each had when it
+ * forked.
+ */
 static size_t origins(const struct import *im, const struct import_process *s,
 		      struct origin *o)
 {

@@ -66,8 +66,8 @@ static ssize_t read_more(struct perf_data *d, char *to, size_t bytes)
 }
 
 /*
- * Have @bytes, at most IN_BYTES, in d->in. Returns 1, or 0 if the recording
- * ends before.
+ * Make sure that d->in holds @bytes, at most IN_BYTES. Returns 1, or 0 if the
+ * recording ends before.
  */
 static int need(struct perf_data *d, size_t bytes)
 {
@@ -175,7 +175,9 @@ int perf_data_open(struct perf_data *d, int fd)
 			d, "is a directory, as perf record --threads makes it; "
 			   "record without --threads");
 	file = S_ISREG(st.st_mode);
-	/* Keep what was read beyond a stream's header for the records. */
+	/*
+	 * From a pipe read no more than a stream's header: the records follow.
+	 */
 	while (have < STREAM_HEADER_BYTES) {
 		n = file ? pread(fd, (char *)&h + have, sizeof(h) - have, have)
 			 : read(fd, (char *)&h + have,

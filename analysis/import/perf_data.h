@@ -49,7 +49,7 @@ struct perf_data_event {
 	struct perf_event_attr attr;     /* 0 where the file has less */
 	char name[PERF_DATA_NAME_BYTES]; /* "" if the recording has none */
 	enum perf_kind kind;
-	uint32_t kind_at; /* perf_data.kinds when kind was set */
+	uint32_t kind_at; /* what perf_data.kinds was when kind was set */
 };
 
 struct perf_data_build_id {
@@ -103,7 +103,7 @@ struct perf_data {
 	struct perf_data_pmu *pmu;
 	size_t pmus, pmus_room;
 	struct perf_data_buffer in, inflated;
-	bool in_inflated; /* the latest record came from there */
+	bool in_inflated; /* the latest record came from the inflated data */
 	void *inflater;
 };
 

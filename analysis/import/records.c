@@ -16,7 +16,10 @@ enum {
 	MISC_MMAP_BUILD_ID = 1 << 14
 };
 
-/* What is left of a record: after its fixed part, its text if it has one. */
+/*
+ * The part of a record that is still to be read: its fixed part, then its text,
+ * if it has one.
+ */
 struct body {
 	const char *at;
 	size_t left;

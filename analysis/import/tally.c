@@ -51,7 +51,9 @@ static void rehash(struct import_tally *t)
 	}
 }
 
-/* The entry with this key; a new one is zero otherwise. */
+/*
+ * Find or add the entry with this key; a new one is all zero but for the key.
+ */
 static struct cdp_memory *entry_of(struct import_tally *t,
 				   enum cdp_memory_kind kind, uint64_t address,
 				   uint32_t access, uint32_t source)

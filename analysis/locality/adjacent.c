@@ -144,8 +144,8 @@ static bool of_lines(const struct search *x, const struct reuse_row *row,
 }
 
 /*
- * Sum each access and the next one under its cache, by the same core or by
- * another: the stream that shared caches see.
+ * Sum the reuses that shared caches see: from each access to the next one under
+ * its cache, by the same core or by another.
  */
 static void interleave(struct search *x)
 {
@@ -174,7 +174,7 @@ static void interleave(struct search *x)
 		locality_init(&x->under[i]->locality, &x->under[i]->histogram);
 }
 
-/* The uses that a rate is about, among all. */
+/* The uses that a rate counts, and all uses. */
 struct sum {
 	double weight, squares;
 	struct reuse_mass all;
@@ -194,9 +194,7 @@ static struct adjacent_estimate estimate(const struct sum *s)
 	e.by = (struct interval){ s->weight, s->weight };
 	if (!(reuse_mass_variance(&s->all) > 0))
 		return e;
-	/*
-	 * If there was none, take the weight that a single use would have had.
-	 */
+	/* If no such use was seen, take the usual weight of one use. */
 	unit = s->weight > 0 ? s->weight / n : s->all.squares / s->all.weight;
 	e.by = interval_count(n);
 	e.by.low *= unit;

@@ -10,8 +10,8 @@
  *
  * since a stream with longer distances fills the cache sooner. The variance is
  * the sum of (w^2 - w) / W^2 times the square of that. A curve of steps has no
- * derivative, so the slope is the difference over the range that sampling
- * leaves open for the distance.
+ * derivative, so the slope is taken across the interval that the error of
+ * sampling gives the distance.
  *
  * The effect of phases on distances is taken as known, and everything here is
  * in distances of a single phase.
@@ -53,7 +53,7 @@ static double span_effect(const struct effect *e, struct locality_span s,
 	double middle = (s.low + fmin(s.high, e->reach)) / 2;
 	double sum = 0;
 
-	/* What is above X is cut to X; the rest counts at its middle. */
+	/* Distances above X are cut to X; the others count at their middle. */
 	if (longer > 0)
 		sum += longer *
 		       square(1 - e->ratio + e->slope * (e->reach - e->lines));

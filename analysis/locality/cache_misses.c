@@ -41,7 +41,7 @@ static struct host_cache cache_of(const struct cdp_reuse *r)
 
 /*
  * Depth and shape identify a cache. A cache that cores share is simulated as
- * private to each thread where it is not the last.
+ * private to each thread, unless it is the last one.
  */
 static bool same(const struct host_cache *x, const struct host_cache *y)
 {

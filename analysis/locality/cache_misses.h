@@ -14,7 +14,7 @@
 #include "analysis/profile/profile.h"
 #include "analysis/symbols/symbols.h"
 
-/* The accesses that are meant; -1 means all. */
+/* Which accesses to count; -1 means all. */
 struct cache_part {
 	int64_t thread;          /* row */
 	int64_t process, domain; /* of a shared cache */
@@ -49,9 +49,9 @@ bool cache_misses_count(const struct cache_misses *m,
 			const struct cache_part *part, struct cache_count *c);
 
 /*
- * The caches that a report is about: those that were simulated if any of them
- * is not this machine's, with *@other true, else this machine's. Returns how
- * many.
+ * Choose the caches that a report is about. If a simulated cache is not this
+ * machine's, they are the simulated caches, and *@other is true. Else they are
+ * this machine's. Returns how many.
  */
 size_t cache_misses_choose(const struct cache_misses *m,
 			   struct host_cache cache[HOST_CACHES_MAX],

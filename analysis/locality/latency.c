@@ -24,7 +24,7 @@ enum {
 	NODES = 64,           /* lines that are handed over together */
 	ROUNDS = 350,         /* in a group */
 	WARM_UP = 100,        /* rounds */
-	NODE_BYTES = 512,     /* apart, too far for a prefetcher */
+	NODE_BYTES = 512,     /* between two nodes: too far to prefetch */
 	YIELD_EVERY = 100000, /* reads of a flag */
 };
 

@@ -5,8 +5,9 @@
  * Both are measured with loads that wait for each other: a chain of lines in
  * random order, so that neither prefetchers nor overlap help. Batches are timed
  * one by one; their median does not change if a few are interrupted. They come
- * in groups, since batches in a row resemble each other more than independent
- * ones, and their own spread would hide that.
+ * in groups. Batches in a row resemble each other more than independent ones
+ * would, so their spread alone would make the result look too exact: the
+ * interval is that of the groups' medians.
  *
  * Context: analysis. Starts a thread, changes the caller's affinity for a while
  * and allocates the memory it names. Takes about two seconds.
@@ -29,9 +30,9 @@ enum {
 
 /*
  * The median of LATENCY_GROUPS times @n values, the groups one after the other;
- * sorts @value. The limits are the least and the greatest median of a group:
- * that the medians of all six groups lie on the same side of the true one
- * happens once in 32 times.
+ * sorts @value. The limits are the least and the greatest median of a group.
+ * They miss the true median only if the medians of all six groups lie on the
+ * same side of it, which happens once in 32 times.
  */
 struct latency latency_median(double *value, int n);
 

@@ -9,8 +9,8 @@
  * A ratio is computed for a part of the stream (a site, a thread, loads alone)
  * or for the whole: the stream decides how many lines lie between use and
  * reuse, the part decides which reuses are counted. Cold, dangling and
- * invalidated uses miss in every cache; an invalidated line takes no room from
- * the store on.
+ * invalidated uses miss in every cache; after that store an invalidated line
+ * takes no room.
  *
  * Context: analysis. Does not allocate. Needs libm.
  */

@@ -109,7 +109,9 @@ double mrc_distances_from(const struct reuse_histogram *distances, double lines)
 
 	if (!(total > 0))
 		return 0;
-	/* A span counts from one less than the value. */
+	/*
+	 * locality_span() takes one less than each value, so compare with that.
+	 */
 	for (uint32_t i = reuse_bin_of((uint64_t)lines); i < REUSE_BINS; i++) {
 		const struct reuse_mass *m = &distances->reuse[i];
 

@@ -85,7 +85,7 @@ double locality_bent(const struct locality *l, double distance)
 	return last.distance + (distance - last.uniform);
 }
 
-/* The least distance that is bent to @distance or more. */
+/* The least distance that locality_bent() maps to @distance or more. */
 double locality_unbent(const struct locality *l, double distance)
 {
 	struct locality_bend last = { 0, 0 };

@@ -26,7 +26,7 @@ void locality_phase(struct locality_phases *p, const struct locality *l,
 
 void locality_bend(struct locality *l, const struct locality_phases *p);
 
-/* The distance with all phases at @distance in a stream of one phase. */
+/* Turn a distance in a stream of one phase into the one with all phases. */
 double locality_bent(const struct locality *l, double distance);
 
 /* The least distance that locality_bent() maps to @distance or more. */

@@ -11,8 +11,8 @@
 
 /*
  * As locality_miss_stack(), in a cache that evicts a random line (StatCache:
- * Berg and Hagersten, ISPASS 2004): the miss ratio R at which as many lines
- * leave as come, a line outliving rd accesses with probability
+ * Berg and Hagersten, ISPASS 2004): the miss ratio R at which as many lines are
+ * evicted as are fetched, if a line survives rd accesses with probability
  * (1 - 1/lines)^(rd R).
  */
 double locality_miss_random(const struct locality *l,

@@ -52,7 +52,9 @@ static struct reuse_cell *get_cell(struct reuse_cells *s, uint32_t process,
 	return c;
 }
 
-/* True if the access that decided is a store: the reuse, else the use. */
+/*
+ * True if the deciding access is a store: the reuse or, without one, the use.
+ */
 static bool stores(const struct cdp_reuse *r)
 {
 	if (r->outcome == REUSE_REUSED)

@@ -3,9 +3,9 @@
  * reuse_cells - the reuse records of a profile, summed by thread and cache
  *
  * A cell holds the uses of one thread under one shared cache, or of one thread
- * alone if the scope is private and caches do not matter. Its whole is the
- * stream that its accesses ran in, whose distances apply to it: the thread
- * itself, or all threads under the cache.
+ * alone if the scope is private and caches do not matter. The stream in which
+ * its accesses ran is its whole: the thread itself, or all threads under the
+ * cache. The distances of the whole apply to the cell.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_REUSE_CELLS_H
 #define COMDET_ANALYSIS_LOCALITY_REUSE_CELLS_H
@@ -22,9 +22,15 @@ struct reuse_cell {
 	int64_t domain; /* the shared cache; -1: any */
 	bool ns;        /* times are ns, not accesses */
 	struct reuse_histogram histogram;
-	/* Of these, the reuses by loads and by stores, in lines; else NULL. */
+	/*
+	 * For lines, histograms of loads and of stores; else NULL. A use counts
+	 * by the access that reuses it, or by itself if nothing does.
+	 */
 	struct reuse_histogram *kind[2];
-	/* Weights: no byte in common; same core (shared); first accesses. */
+	/*
+	 * Weights: of reuses without a common byte; of uses that their own core
+	 * met first (scope shared); of first accesses.
+	 */
 	double spatial, own, cold;
 	double pairing[REUSE_PAIRINGS];
 	struct reuse_cell *whole;  /* its distances apply; may be this cell */

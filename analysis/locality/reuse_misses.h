@@ -17,7 +17,10 @@ bool reuse_stream_has_misses(const struct reuse_stream *s);
 void reuse_stream_curve(const struct reuse_streams *all,
 			const struct reuse_stream *s, struct mrc *m);
 
-/* The share of its accesses at stack distance @lines or more, as converted. */
+/*
+ * The share of the accesses of @s whose stack distance, converted from reuse
+ * times, is @lines or more.
+ */
 double reuse_stream_from(const struct reuse_stream *s, double lines);
 
 /*

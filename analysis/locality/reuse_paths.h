@@ -2,9 +2,9 @@
 /*
  * reuse_paths - pairs of use and reuse by the calls that led to them
  *
- * These exist if call paths were asked for. A pair of sites has one for each
- * way to get to the two. Their weights add up to its own, less what the
- * recorder had no room for.
+ * These exist if call paths were asked for. A pair of sites has a path pair for
+ * each way to get to the two sites. The weights of its path pairs add up to its
+ * own weight, less what the recorder had no room for.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_REUSE_PATHS_H
 #define COMDET_ANALYSIS_LOCALITY_REUSE_PATHS_H
@@ -30,7 +30,7 @@ struct reuse_paths {
 /* One call of a path, or the access itself. */
 struct reuse_call {
 	struct place place;
-	bool recurs; /* its function calls itself further in */
+	bool recurs; /* its function calls itself later on this path */
 };
 
 /* @sites must have been made with the same @filter. */

@@ -134,7 +134,10 @@ static uint32_t site_of(const struct building *b, const struct reuse_row *r,
 	return found ? found->site : REUSE_NO_SITE;
 }
 
-/* The span of a pair's times, as rd: uniform with its mean and variance. */
+/*
+ * The range of reuse distances that has the mean and the variance of a pair's
+ * times, if all distances in it are equally likely.
+ */
 static struct locality_span span_of(const struct cdp_reuse *r)
 {
 	double mean = r->offset / r->weight;

@@ -5,8 +5,8 @@
  * The misses of a site are those of the reuses that it makes, in lines, each
  * with the chance that the line has been evicted by then. A use that is never
  * reused (dangling), or whose line another thread stores to (invalidated), has
- * no site but that of the use, which is not where a cache misses. These are
- * counted apart.
+ * only the site of the use, and no cache misses there. These uses are counted
+ * apart.
  */
 #ifndef COMDET_ANALYSIS_LOCALITY_REUSE_SITES_H
 #define COMDET_ANALYSIS_LOCALITY_REUSE_SITES_H
@@ -66,7 +66,7 @@ void reuse_sites_release(struct reuse_sites *t);
 struct reuse_pair reuse_pair_of(const struct profile *p,
 				const struct reuse_row *row);
 
-/* Order by everything that keeps pairs apart; 0 means one pair. */
+/* Order by all members that make pairs different; 0 means the same pair. */
 int reuse_pair_compare(const struct reuse_pair *x, const struct reuse_pair *y);
 
 /* Order by weight, the most first, then as reuse_pair_compare(). */

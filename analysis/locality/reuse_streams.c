@@ -16,8 +16,9 @@ static bool of_kind(const struct reuse_stream *k, const struct reuse_cell *c)
 }
 
 /*
- * Add the stream of the cells of a kind whose thread, or domain unless
- * @by_thread, is @value; of all its cells if @value is -1.
+ * Add a stream with those cells of a kind whose thread is @value or, unless
+ * @by_thread, whose domain is @value. With @value -1 it has all cells of the
+ * kind.
  */
 static void add_stream(struct reuse_streams *s, const struct reuse_stream *kind,
 		       bool by_thread, uint32_t process, int64_t value)

@@ -56,7 +56,10 @@ void locality_init(struct locality *l, const struct reuse_histogram *stream)
 	}
 }
 
-/* The last point at or before @key; points are ordered by both. */
+/*
+ * The last point whose rd is at most @rd, else the first one. Points are in the
+ * order of rd, and so of distance.
+ */
 static const struct locality_point *before_rd(const struct locality *l,
 					      double rd)
 {
@@ -73,6 +76,7 @@ static const struct locality_point *before_rd(const struct locality *l,
 	return &l->point[low];
 }
 
+/* The last point whose distance is below @lines, else the first one. */
 static const struct locality_point *before_distance(const struct locality *l,
 						    double lines)
 {

@@ -46,7 +46,7 @@ struct locality_bend {
 struct locality {
 	const struct reuse_histogram *stream;
 	double total;     /* weight */
-	double footprint; /* lines: weight of what is never reused */
+	double footprint; /* in lines: the weight of uses that nothing reuses */
 	size_t points;    /* at least 1 */
 	struct locality_point point[2 * REUSE_BINS + 1];
 	size_t bends; /* 0: one phase */

@@ -46,7 +46,7 @@ struct process {
 
 struct thread_row {
 	uint32_t process; /* index */
-	uint32_t id;      /* in the process; pairs name it */
+	uint32_t id;      /* within the process; the file's pairs refer to it */
 	uint32_t tid;
 	uint64_t count; /* threads in this row */
 	bool ended;

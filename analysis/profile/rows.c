@@ -246,7 +246,10 @@ void rows_take_off_execed(struct profile *p)
 		if (row->tid == p->process[row->process].header.pid)
 			leader[row->process] = row;
 	}
-	/* From the last on, so that what is subtracted is still as recorded. */
+	/*
+	 * Go from the last process to the first: the time to subtract must
+	 * still be the recorded one.
+	 */
 	for (size_t i = p->processes; i-- > 1;) {
 		struct cdp_header *h = &p->process[i].header;
 		size_t j = i;

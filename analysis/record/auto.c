@@ -2,10 +2,10 @@
 /*
  * auto - which source takes the place of auto
  *
- * The preload library finds out how its clock can tick. Only if it cannot,
- * neither with perf_events nor with POSIX timers, is there a reason to run the
- * program under QEMU, which needs no privilege; and only if all given options
- * also apply to emu.
+ * The preload library finds out how its clock can tick. If neither perf_events
+ * nor POSIX timers work, the program runs under QEMU, which needs no privilege.
+ * But if the user gives --freq, the source stays the clock: no other source has
+ * a frequency.
  */
 #include <signal.h>
 #include <stdlib.h>

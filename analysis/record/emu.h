@@ -9,17 +9,16 @@
 
 /*
  * The command line that runs @p, called as @argv, under QEMU with the plugin
- * @library; malloc'ed, its first word the path of QEMU. Sets the topology's
- * twin to the host's where counting is exact and no other is asked for. Dies if
- * QEMU is missing, the topology is bad, or the program would behave otherwise
- * than without QEMU.
+ * @library; malloc'ed, its first word the path of QEMU. Sets COMDET_TOPOLOGY as
+ * record_settle_topology() does. Dies if QEMU is missing, the topology is bad,
+ * or the program would behave otherwise than without QEMU.
  */
 char **record_emu_command(const struct program *p, char *const *argv,
 			  const char *library);
 
 /*
- * Set the topology's twin to the host's if none is asked for and it matters.
- * Dies if the one that is asked for is bad.
+ * Set COMDET_TOPOLOGY to the host's topology if the user names none and the
+ * measurement needs one. Dies if the user's is bad.
  */
 void record_settle_topology(void);
 

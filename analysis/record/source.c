@@ -50,7 +50,7 @@ bool record_needs_hooks(void)
 }
 
 enum {
-	OF_CLOCK = 1, /* also auto, if the program has no hooks */
+	OF_CLOCK = 1, /* the clock, or auto if the program has no hooks */
 	OF_EMU = 2,
 	OF_INSTR = 4,
 	OF_PEBS = 8,

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 
 /*
- * True if the source depends on whether the program has hooks. It does if none
- * was asked for: the preload takes hooks before all else.
+ * True if the source depends on whether the program has hooks. It does if the
+ * user asked for no source: then the preload prefers hooks to all other
+ * sources.
  */
 bool record_looks_for_hooks(void);
 

@@ -17,8 +17,8 @@ size_t report_caches_print(struct report *out, const struct report_reuse *r,
 			   struct mrc_cache cache[HOST_CACHES_MAX], size_t n);
 
 /*
- * True if the lines in @c must compete for sets: it misses half as much again
- * as expected, and half a percent of all accesses more.
+ * True if the lines in @c must compete for sets: it misses more than 1.5 times
+ * as often as expected, and the difference exceeds 0.5 % of all accesses.
  */
 bool report_caches_conflict(const struct mrc_cache *c);
 

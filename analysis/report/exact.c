@@ -14,7 +14,7 @@
 #include "src/exact/directory.h"
 
 enum {
-	MISS_BITS = 3, /* of cdp_transfer.b, for the distance */
+	MISS_BITS = 3, /* the low bits of cdp_transfer.b are the distance */
 	DISTANCES = TOPOLOGY_LEVELS_MAX + 1,
 	VARIABLES = 4,  /* named in the text */
 	OBJECT_AT = 44, /* column where the objects' names begin */
@@ -105,7 +105,7 @@ static void take_process(struct exact_tally *t, const struct process *s,
 		case CDP_EXACT_MISS:
 			t->miss[t->misses++] = f;
 			break;
-		default: /* estimates share the section */
+		default: /* records of estimates, in the same section */
 			break;
 		}
 	}

@@ -19,7 +19,7 @@ struct report_reuse {
 	struct reuse_sites sites;
 	struct reuse_paths paths;
 	struct symbols *symbols;
-	struct reuse_filter filter; /* pairings: for sites and pairs only */
+	struct reuse_filter filter; /* its pairings: for sites and pairs */
 };
 
 void report_reuse_init(struct report_reuse *r, const struct profile *p,
@@ -31,7 +31,10 @@ void report_reuse_release(struct report_reuse *r);
 bool report_reuse_shows(const struct report_reuse *r,
 			const struct reuse_stream *s);
 
-/* The first such stream of that kind; NULL if there is none. */
+/*
+ * The first stream of that kind that covers all that is asked for; NULL if none
+ * does.
+ */
 const struct reuse_stream *report_reuse_find(const struct report_reuse *r,
 					     enum reuse_basis basis,
 					     enum reuse_scope scope,

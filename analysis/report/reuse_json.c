@@ -13,8 +13,8 @@
 #include "analysis/locality/reuse_misses.h"
 
 /*
- * The limits of a bin's weight are those of its share in all, which is what
- * sampling leaves open.
+ * Sampling leaves a bin's share of all uses uncertain; the limits of its weight
+ * are those of this share, times the weight of all.
  */
 static json_t *json_bin(const struct reuse_histogram *h, uint32_t bin,
 			const struct reuse_mass *total, bool ns)

@@ -7,7 +7,7 @@
 
 #include "reuse.h"
 
-#define REUSE_MISS_SHARE_MIN 0.0005 /* of the misses, to be in a table */
+#define REUSE_MISS_SHARE_MIN 0.0005 /* least share of the misses for a row */
 
 /*
  * Print the pairs of @s, whose uses weigh @total, ranked by misses in cache @by

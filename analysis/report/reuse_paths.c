@@ -19,7 +19,7 @@ enum {
 	LINE_COLUMNS = 80,
 };
 
-#define SHARE_MIN 0.01 /* of the pair, to be listed */
+#define SHARE_MIN 0.01 /* least share of the pair for a row */
 
 /* Path pairs with the same text. */
 struct told {

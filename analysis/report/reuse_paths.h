@@ -8,8 +8,8 @@
 #include "reuse.h"
 
 /*
- * Print the calls that led to use and reuse of @p, which stands for its source
- * lines; nothing if none are known. Returns true if a function recurs in them.
+ * Print the calls that led to use and reuse at the source lines of @p; nothing
+ * if none are known. Returns true if a function recurs in them.
  */
 bool reuse_paths_print(struct report *out, const struct report_reuse *r,
 		       const struct reuse_pair *p);

@@ -79,7 +79,7 @@ static void print_notes(struct report *out, const struct report_reuse *r)
 	print_wish(out, r);
 }
 
-/* Print the kinds of reuses: what they do after what the use did. */
+/* Print the shares of RAR, RAW, WAR and WAW among the reuses. */
 static void print_kinds(struct report *out, const struct reuse_sums *sums)
 {
 	const char *between = "  reuses: ";

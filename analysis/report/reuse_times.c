@@ -66,8 +66,8 @@ static void print_row(struct report *out, const char *label,
 }
 
 /*
- * The label of row @i, or with @below of all rows up to it, whose times are not
- * told apart.
+ * The label of row @i. With @below the row stands for all rows up to it,
+ * because their times cannot be told apart.
  */
 static const char *label_of(int i, bool below, bool ns)
 {

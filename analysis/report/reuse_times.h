@@ -14,8 +14,8 @@ void reuse_times_print(struct report *out, const struct reuse_histogram *h,
 		       bool ns, uint64_t resolution);
 
 /*
- * The 95 % interval of the share of @part in @total. A weight of 1 is an access
- * that was counted, except where uses are in ns.
+ * The 95 % interval of the share of @part in @total. Unless uses are in ns, a
+ * use of weight 1 was counted, not sampled.
  */
 struct interval reuse_share(const struct reuse_mass *part,
 			    const struct reuse_mass *total, bool ns);

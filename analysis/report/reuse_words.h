@@ -13,7 +13,7 @@
 /* "within each thread" and so on, or of @thread unless it is -1. */
 const char *reuse_scope_text(enum reuse_scope scope, int64_t thread);
 
-/* "RAR" and so on: the kind of the reuse after that of the use. */
+/* "RAR" and so on: first the letter of the reuse, last that of the use. */
 const char *reuse_pairing_name(enum reuse_pairing pairing);
 
 /*

@@ -175,7 +175,10 @@ bool elf_loads_hooks(const char *path)
 	return ours;
 }
 
-/* True if this file has no hooks and no way to start a program that may. */
+/*
+ * True if this file has no hooks, and cannot start a program that may have
+ * some.
+ */
 static bool is_without(void *ctx, const char *path)
 {
 	enum elf_hooks found = HOOKS_NONE;

@@ -21,7 +21,8 @@ enum program_kind {
 struct program {
 	enum program_kind kind;
 	char path[4096];   /* what to exec */
-	char loaded[4096]; /* the ELF file behind it; a script's interpreter */
+	char loaded[4096]; /* the ELF file that is loaded; of a script, its
+			      interpreter */
 	char why[1024];    /* in words, with advice, unless it fits */
 	int shell; /* neither ELF nor "#!": /bin/sh reads it, as execvp does */
 };

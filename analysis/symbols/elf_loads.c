@@ -22,7 +22,7 @@ enum {
 	LOADER_SECONDS = 5
 };
 
-/* A program that names no loader would be started itself by the kernel. */
+/* The kernel would start a program that names no loader directly. */
 static bool names_a_loader(const char *path)
 {
 	int fd;

@@ -216,8 +216,8 @@ static int frames_of_dwarf(struct module *m, uint64_t vaddr,
 	if (!cu || dwarf_getscopes(cu, vaddr - bias, &lexical) <= 0)
 		return 0;
 	/*
-	 * How scopes nest in the code around the first, rather than in the
-	 * source.
+	 * From the innermost scope outwards, take the scopes that enclose it in
+	 * the compiled code, not those in the source.
 	 */
 	n = dwarf_getscopes_die(&lexical[0], &scope);
 	for (int i = 0; i < n && frames < FRAMES_MAX; i++) {

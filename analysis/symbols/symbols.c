@@ -107,8 +107,8 @@ static char *problem_of(const struct known_module *k)
 }
 
 /*
- * True if it was recorded elsewhere: then the file at a path here may be
- * another.
+ * True if the process ran on another machine: then the file at the same path
+ * here may be a different one.
  */
 static bool is_foreign(const struct process *p)
 {
