@@ -49,9 +49,10 @@ static const struct option_row rows[] = {
 };
 
 /*
- * An access is a transfer if another thread used the line since. With n threads
- * on a line that is so for (n - 1) / n of the accesses. So a pair gets 2 /
- * (threads * n) of the accesses to that kind of line.
+ * An access is a transfer if another thread used the line since this thread's
+ * previous access to it. With n threads on a line that is so for (n - 1) / n of
+ * the accesses. So a pair gets 2 / (threads * n) of the accesses to that kind
+ * of line.
  */
 static void fill_cells(struct expected *e)
 {

@@ -191,8 +191,8 @@ void report_method(struct report *r)
 }
 
 /*
- * True for causes that end an interrupt without a sample, and so have a share
- * in the interrupts.
+ * True for causes that end an interrupt without a sample. For these the report
+ * gives their share of the interrupts.
  */
 static bool is_of_interrupts(enum loss_cause c)
 {

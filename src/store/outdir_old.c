@@ -144,7 +144,10 @@ static long claim(int parent, const char *name)
 	return err;
 }
 
-/* Move the directory @fd from @from to @to; undone if @from was another. */
+/*
+ * Move the directory @fd from @from to @to. If @from named another directory,
+ * it is moved back.
+ */
 static long move(int parent, const char *from, const char *to, int fd)
 {
 	struct stat st;
