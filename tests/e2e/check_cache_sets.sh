@@ -25,7 +25,7 @@ simulate()
 
 	shift
 	rm -rf "$WORK/out"
-	timeout 120 "$TOOL" record -s emu -m reuse --exact -p 1000 \
+	timeout 600 "$TOOL" record -s emu -m reuse --exact -p 1000 \
 		--caches "$caches" -o "$WORK/out" -- "$@" \
 		>/dev/null 2>"$WORK/errors" || fail "$*: $(<"$WORK/errors")"
 	json "$WORK/out" "$WORK/json"
@@ -131,7 +131,7 @@ threads_that_run_when_another_executes_are_written()
 
 	for n in 1 2 3 4; do
 		rm -rf "$WORK/out"
-		timeout 120 "$TOOL" record -s emu -m reuse --exact -p 1000 \
+		timeout 600 "$TOOL" record -s emu -m reuse --exact -p 1000 \
 			--caches "$CACHES" -o "$WORK/out" -- "$PROCESS" \
 			exec_among_threads >"$WORK/said" 2>"$WORK/errors"
 		[ $? = 5 ] || fail "run $n: $(<"$WORK/errors")"

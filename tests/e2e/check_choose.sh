@@ -22,7 +22,7 @@ done
 
 status=0 worst=0
 for loop in $loops; do
-	out=$(timeout 60 "$B/tests/programs/help_bias" -n $samples -p $percent -- \
+	out=$(timeout 600 "$B/tests/programs/help_bias" -n $samples -p $percent -- \
 		"$B/microbench/mix" "$loop" 2>&1) || {
 		case $out in
 		*"Operation not permitted"*)

@@ -143,7 +143,7 @@ a_handler_that_meets_a_watch_goes_on()
 
 	plain=$("$B/tests/programs/help_deep_stack" 1000)
 	profiled=$(COMDET_MODE=reuse COMDET_SOURCE=clock COMDET_FREQ=5000 \
-		COMDET_OUT=$WORK/out timeout -k 5 60 \
+		COMDET_OUT=$WORK/out timeout -k 5 600 \
 		env LD_PRELOAD="$LIB" "$B/tests/programs/help_deep_stack" 1000) ||
 		fail "help_deep_stack: status $?"
 	[ "$plain" = "$profiled" ] || fail "$profiled, not $plain"

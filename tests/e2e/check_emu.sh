@@ -25,7 +25,7 @@ emulate()
 
 	shift
 	rm -rf "$WORK/out"
-	timeout -k 5 120 \
+	timeout -k 5 600 \
 		qemu-x86_64 -cpu max -plugin "$PLUGIN,out=$WORK/out$settings" "$@"
 }
 

@@ -91,7 +91,7 @@ run()
 {
 	(
 		ulimit -c 0
-		timeout -k 5 60 env "LD_PRELOAD=$1" "HOOKS_LOG=$t/log" \
+		timeout -k 5 600 env "LD_PRELOAD=$1" "HOOKS_LOG=$t/log" \
 			"COMDET_OUT=$t/profile" "$B/tests/programs/help_hook_$2" "$3" \
 			>"$t/out" 2>"$t/err"
 		echo $?

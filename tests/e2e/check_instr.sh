@@ -22,7 +22,7 @@ hooked()
 	shift
 	rm -rf "$WORK/out"
 	# shellcheck disable=SC2086
-	timeout -k 5 60 env $settings COMDET_OUT="$WORK/out" \
+	timeout -k 5 600 env $settings COMDET_OUT="$WORK/out" \
 		LD_PRELOAD="$LIB" "$@"
 }
 
@@ -53,7 +53,7 @@ emulated()
 
 	shift
 	rm -rf "$WORK/out"
-	timeout -k 5 60 qemu-x86_64 -cpu max -plugin \
+	timeout -k 5 600 qemu-x86_64 -cpu max -plugin \
 		"$B/libcomdet-qemu.so,out=$WORK/out,period=0" \
 		"$INSTR/$program.plain" "$@" >/dev/null || fail "$program $*"
 	counts
@@ -67,7 +67,7 @@ traced()
 	local program=$1
 
 	shift
-	timeout -k 5 60 valgrind --tool=lackey --detailed-counts=yes \
+	timeout -k 5 600 valgrind --tool=lackey --detailed-counts=yes \
 		"$INSTR/$program.plain" "$@" 2>&1 >/dev/null | awk '
 		$2 ~ /^[IFV][0-9]+$/ {
 			gsub(",", "")

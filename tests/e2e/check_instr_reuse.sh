@@ -21,7 +21,7 @@ hooked()
 	shift
 	rm -rf "$WORK/out"
 	# shellcheck disable=SC2086
-	timeout -k 5 100 env COMDET_MODE=reuse COMDET_GRANULARITY=address \
+	timeout -k 5 600 env COMDET_MODE=reuse COMDET_GRANULARITY=address \
 		$settings COMDET_OUT="$WORK/out" LD_PRELOAD="$LIB" "$@"
 }
 

@@ -53,7 +53,7 @@ try()
 		missing="$missing $name"
 		return
 	fi
-	timeout 200 "$stepper" -n $each -- "$@" >"$dir/log" 2>&1 </dev/null
+	timeout 600 "$stepper" -n $each -- "$@" >"$dir/log" 2>&1 </dev/null
 	local status=$?
 	set -- $(sed -n 's/^total windows \(.*\) accesses \(.*\) divergences \(.*\) decoders \(.*\)$/\1 \2 \3 \4/p' \
 		"$dir/log")

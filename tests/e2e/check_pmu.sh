@@ -104,7 +104,7 @@ run()
 
 	shift 3
 	rm -rf "$tmp/out" "$tmp/log"
-	timeout 120 env FAKE_LOG="$tmp/log" COMDET_PERIOD=1000 \
+	timeout 600 env FAKE_LOG="$tmp/log" COMDET_PERIOD=1000 \
 		COMDET_OUT="$tmp/out" "$@" \
 		LD_PRELOAD="$B/tests/libcomdet-fake.so" \
 		"$B/tests/programs/help_pmu" $ops >"$tmp/truth" 2>"$tmp/said"
@@ -139,7 +139,7 @@ reuse()
 
 	shift 2
 	rm -rf "$tmp/out"
-	timeout 120 env COMDET_PERIOD=1000 COMDET_OUT="$tmp/out" \
+	timeout 600 env COMDET_PERIOD=1000 COMDET_OUT="$tmp/out" \
 		COMDET_MODE=reuse "$@" LD_PRELOAD="$B/tests/libcomdet-fake.so" \
 		"$B/tests/programs/help_pmu" $ops >"$tmp/truth" 2>"$tmp/said"
 	"$B/reusetrack" report "$tmp/out" --json >"$tmp/json" 2>>"$tmp/said" ||

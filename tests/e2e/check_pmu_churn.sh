@@ -30,10 +30,10 @@ churn()
 	local model=$1
 
 	shift
-	timeout -k 5 60 "$PROGRAM" "$@" >"$WORK/plain"
+	timeout -k 5 600 "$PROGRAM" "$@" >"$WORK/plain"
 	echo $? >>"$WORK/plain"
 	rm -rf "$WORK/out" "$WORK/log"
-	timeout -k 5 100 env FAKE_MODEL="$model" FAKE_LOG="$WORK/log" \
+	timeout -k 5 600 env FAKE_MODEL="$model" FAKE_LOG="$WORK/log" \
 		COMDET_MODE=reuse COMDET_PERIOD=1000 COMDET_CHILDREN=1 \
 		COMDET_DURATION="${duration:-0}" COMDET_OUT="$WORK/out" \
 		LD_PRELOAD="$FAKE" "$PROGRAM" "$@" >"$WORK/with" 2>"$WORK/err"

@@ -42,7 +42,7 @@ swept()
 
 	shift
 	rm -rf "$WORK/out"
-	timeout 100 env FAKE_MODEL=skylake COMDET_MODE=reuse COMDET_PERIOD=1000 \
+	timeout 600 env FAKE_MODEL=skylake COMDET_MODE=reuse COMDET_PERIOD=1000 \
 		COMDET_OUT="$WORK/out" COMDET_DURATION="$duration" \
 		LD_PRELOAD="$FAKE:$WORK/during.so" \
 		"$B/tests/programs/help_pmu_pause" "$@" >"$WORK/took" ||

@@ -26,7 +26,7 @@ EOF
 both()
 {
 	rm -rf "$WORK/out"
-	timeout -k 5 200 qemu-x86_64 -cpu max \
+	timeout -k 5 600 qemu-x86_64 -cpu max \
 		-plugin "$B/libcomdet-qemu.so,out=$WORK/out,mode=reuse,,shared,granularity=line,period=200,seed=3,slice=20" \
 		-plugin "$B/tests/programs/emu/adjacent_plugin.so,private=256,shared=4096,dram_ns=100,transfer_ns=50" \
 		"$B/microbench/adjacent" --threads 4 --kib 256 "$@" \

@@ -25,7 +25,7 @@ ulimit -c 0
 # as_without ARGUMENT... - run_us does what the program does without the preload
 as_without()
 {
-	timeout -k 5 60 "$PROGRAM.plain" "$@" >"$WORK/plain"
+	timeout -k 5 600 "$PROGRAM.plain" "$@" >"$WORK/plain"
 	echo $? >>"$WORK/plain"
 	rm -rf "$WORK/out"
 	run_us "$@" >"$WORK/with" 2>"$WORK/err"
@@ -44,7 +44,7 @@ hooked()
 	run_us()
 	{
 		# shellcheck disable=SC2086
-		timeout -k 5 100 env COMDET_MODE=reuse $settings \
+		timeout -k 5 600 env COMDET_MODE=reuse $settings \
 			COMDET_OUT="$WORK/out" LD_PRELOAD="$LIB" "$PROGRAM" "$@"
 	}
 	as_without "$@"
@@ -57,7 +57,7 @@ emulated()
 	shift
 	run_us()
 	{
-		timeout -k 5 100 qemu-x86_64 -cpu max -plugin \
+		timeout -k 5 600 qemu-x86_64 -cpu max -plugin \
 			"$PLUGIN,out=$WORK/out,$settings" "$PROGRAM.plain" "$@"
 	}
 	as_without "$@"

@@ -35,7 +35,7 @@ run_shared()
 
 	for _ in 1 2 3 4 5 6; do
 		run "$seconds" "$@"
-		[ "$(ask "$WORK/r.json" 'est("total") >= 300')" = True ] && break
+		[ "$(ask "$WORK/r.json" 'est("total") >= 100')" = True ] && break
 		seconds=$((seconds * 2))
 	done
 }
@@ -44,7 +44,7 @@ found=
 for i in $(seq "$RUNS"); do
 	for width in 8 4; do
 		run_shared --distance "$width" --width "$width"
-		holds "$WORK/r.json" 'est("total") >= 300' \
+		holds "$WORK/r.json" 'est("total") >= 100' \
 			"run $i, words of $width bytes on one line"
 		holds "$WORK/r.json" \
 			'est("false_sharing") >= 0.95 * est("total")' \
@@ -53,7 +53,7 @@ for i in $(seq "$RUNS"); do
 	found="$found $(ask "$WORK/r.json" 'est("total")')"
 
 	run_shared --distance 0 --width 8
-	holds "$WORK/r.json" 'est("total") >= 300' "run $i, one word"
+	holds "$WORK/r.json" 'est("total") >= 100' "run $i, one word"
 	holds "$WORK/r.json" 'est("true_sharing") >= 0.95 * est("total")' \
 		"run $i, one word"
 

@@ -17,7 +17,7 @@ recorded()
 	rm -rf "$WORK/out"
 	"$@" >"$WORK/plain" || fail "$*: without"
 	# shellcheck disable=SC2086
-	timeout -k 5 100 env COMDET_MODE=reuse COMDET_PATHS=1 \
+	timeout -k 5 600 env COMDET_MODE=reuse COMDET_PATHS=1 \
 		COMDET_GRANULARITY=address $settings COMDET_OUT="$WORK/out" \
 		LD_PRELOAD="$LIB" "$@" >"$WORK/said" || fail "$*"
 	cmp "$WORK/plain" "$WORK/said" || fail "$*: output"

@@ -91,6 +91,7 @@ static int wait_stop(struct tracee *t, int *event)
 	}
 	if (!WIFSTOPPED(status)) {
 		t->ended = true;
+		t->status = status;
 		return -ESRCH;
 	}
 	*event = status >> 16;

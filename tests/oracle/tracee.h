@@ -23,6 +23,7 @@ struct tracee {
 	struct memory mem;
 	bool in_syscall; /* stopped inside the kernel: cpu is not final */
 	bool ended, running;
+	int status; /* as of waitpid, once it has ended */
 	int signal; /* to deliver when it continues */
 	_Alignas(64) char xstate[8192];
 };

@@ -223,7 +223,8 @@ int main(int argc, char **argv)
 	}
 	tracee_release(&tracee);
 	if (err) {
-		fprintf(stderr, "help_bias: %s\n", strerror(-err));
+		fprintf(stderr, "help_bias: %s, wait status %#x\n",
+			strerror(-err), tracee.status);
 		return 2;
 	}
 	for (int i = 0; i < region_count; i++) {
