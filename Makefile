@@ -12,6 +12,14 @@ DEPS_CHECK := spin clang-format procps gdb libubsan1 libasan8 \
 	libtsan2 man-db qemu-user valgrind linux-perf
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
 	memcached python3 git bash gdb golang-go default-jdk-headless jq
+# Compilers may come from elsewhere than Debian.
+DEBUG_PACKAGES := libc6-dbg libbinutils-dbg libctf0-dbg libgprofng0-dbg \
+	libpcre3-dbg libkrb5-dbg liblua5.4-0-dbg libnl-3-200-dbg libitpp8v5-dbg \
+	libftdi1-dbg
+DEPS_NAMES = $(DEBUG_PACKAGES) llvm $(foreach p,clang rustc:rustc go:golang-go \
+	javac:default-jdk-headless node:nodejs, \
+	$(if $(shell command -v $(firstword $(subst :, ,$(p)))),, \
+	$(lastword $(subst :, ,$(p)))))
 DEPS_BENCH := pigz xz-utils
 DEPS_FUZZ := clang libclang-rt-14-dev
 
@@ -232,6 +240,13 @@ test-programs: $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) $(FAK
 	$(INSTR_TEST_PROGRAMS))
 tests: $(TESTS) test-programs
 
+# What our code makes of addresses, to compare with addr2line.
+FRAMES_OF := $(B)/tests/oracle/frames_of
+test-programs: $(FRAMES_OF)
+$(FRAMES_OF): $(O)/tests/oracle/frames_of.o $(ANALYSIS_LIB) $(SRC_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
+
 # ---- packages ------------------------------------------------------------
 # $(call install,PACKAGES) installs those that are missing
 define install
@@ -247,12 +262,15 @@ define install
 		--no-install-recommends $$missing >/dev/null
 endef
 
-.PHONY: deps deps-programs deps-bench deps-fuzz
+.PHONY: deps deps-programs deps-names deps-bench deps-fuzz
 deps:
 	$(call install,$(DEPS_BUILD) $(DEPS_CHECK))
 
 deps-programs:
 	$(call install,$(DEPS_PROGRAMS))
+
+deps-names:
+	$(call install,$(DEPS_NAMES))
 
 deps-bench:
 	$(call install,$(DEPS_BENCH))
@@ -352,6 +370,14 @@ check-programs: deps deps-programs
 check-programs-emu: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/real/run_emu.sh $(PROGRAMS)
+
+# Names of statements in programs of several compilers and of Debian; NAMES=
+# chooses some.
+.PHONY: check-names
+check-names: deps deps-names
+	$(BUILD_UNIT)
+	@B=$(abspath build) DEBUG_PACKAGES='$(DEBUG_PACKAGES)' \
+		tests/oracle/names.sh $(NAMES)
 
 # Print how far the transfer estimators are off; SWEEP= has options and
 # patterns.
@@ -459,7 +485,8 @@ fuzz: deps deps-fuzz
 build/fuzz/fuzz_perf_ring: $(FAKE_OBJ:$(O)/%.o=%.c)
 
 # The parsers of files that other programs wrote.
-FUZZ_ANALYSIS := $(wildcard analysis/import/*.c) analysis/base/util.c
+FUZZ_ANALYSIS := $(wildcard analysis/import/*.c) analysis/base/util.c \
+	analysis/symbols/jit_code.c analysis/symbols/ranges.c
 
 build/fuzz/%: tests/fuzz/%.c $(SRC) $(FUZZ_ANALYSIS)
 	@mkdir -p $(@D)
@@ -522,6 +549,8 @@ help:
 	@echo '                    run real programs with and without the preload'
 	@echo 'make check-programs-emu [PROGRAMS="pigz ..."]'
 	@echo '                    run real programs natively and under QEMU'
+	@echo 'make check-names [NAMES="gcc clang rust go java node debian"]'
+	@echo '                    names of statements, compilers and Debian packages'
 	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
 	@echo '                    print how far the transfer estimators are off'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
@@ -548,8 +577,8 @@ help:
 	@echo 'make format-check   check the layout of the sources'
 	@echo 'make tests          build the tests, and run none'
 	@echo 'make deps           install the Debian packages that are missing'
-	@echo 'make deps-programs, deps-bench, deps-fuzz'
-	@echo '                    the same for check-programs, bench and fuzz'
+	@echo 'make deps-programs, deps-names, deps-bench, deps-fuzz'
+	@echo '                    the same for check-programs, check-names, bench, fuzz'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make clean          remove build/'
 	@echo

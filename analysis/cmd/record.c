@@ -27,6 +27,7 @@
 #include "analysis/record/source.h"
 #include "analysis/symbols/elf_hooks.h"
 #include "analysis/symbols/elf_inspect.h"
+#include "analysis/symbols/jit_files.h"
 #include "src/store/outdir.h"
 
 static char *find_library(const char *name, const char *variable)
@@ -165,6 +166,7 @@ static void finish_record(const struct run *r, int dirfd)
 	int err = profile_load(&p, r->out);
 
 	if (!err && p.processes) {
+		jit_files_save(&p, dirfd);
 		say_result(&p, r->out);
 	} else if (err) {
 		warn("cannot read what was recorded in %s: %s",

@@ -15,6 +15,8 @@
 #include "analysis/report/reuse_svg.h"
 #include "analysis/report/reuse_words.h"
 #include "analysis/report/text.h"
+#include "analysis/symbols/jit_files.h"
+#include "src/store/outdir.h"
 
 enum {
 	TOP_DEFAULT = 10,
@@ -140,6 +142,17 @@ static void write_svg(FILE *f, const char *path,
 		die("cannot write %s: %s", safe_text(path), strerror(errno));
 }
 
+/* Until now they were where the program left them, if record did not run. */
+static void save_jit_files(const struct profile *p, const char *path)
+{
+	int dirfd = outdir_open(path, NULL);
+
+	if (dirfd < 0)
+		return;
+	jit_files_save(p, dirfd);
+	close(dirfd);
+}
+
 static int run_report(int argc, char **argv)
 {
 	struct report_reuse reuse;
@@ -157,7 +170,8 @@ static int run_report(int argc, char **argv)
 		    (long long)o.filter.thread, p.threads - 1);
 	status = p.bad_files ? 1 : 0;
 	r.profile = &p;
-	r.symbols = symbols_new(o.symbols);
+	save_jit_files(&p, o.dir);
+	r.symbols = symbols_new(o.symbols, o.dir);
 	r.top = o.top;
 	r.thread_rows = o.thread_rows;
 	r.thread = o.filter.thread;

@@ -263,6 +263,9 @@ static int compare_sources(const void *a, const void *b)
 			order = p->line < q->line ? -1 : 1;
 		return order;
 	}
+	/* A JIT compiler names functions; its code has no lines. */
+	if (p->jit && q->jit)
+		return strcmp(p->function, q->function);
 	return place_compare(p, q);
 }
 
@@ -331,10 +334,32 @@ static const char *access_text(uint32_t flags)
 	return words[flags & (ACCESS_LOAD | ACCESS_STORE)];
 }
 
+/* Say what of a library was inlined at the line and holds the instruction. */
+static void print_via(struct report *r, const struct place *p)
+{
+	struct place inner = { .module = p->module,
+			       .function = p->inner_function,
+			       .file = p->inner_file,
+			       .line = p->inner_line };
+	const char *place = place_text(&inner);
+	size_t used = strlen("via  ()") + text_columns(place);
+
+	if (!p->inner_file || PLACE_AT + used >= LINE_COLUMNS)
+		return;
+	fprintf(r->out, "%*svia %s", PLACE_AT, "", place);
+	if (inner.function)
+		fprintf(r->out, " (%s)",
+			cut_text(safe_text(inner.function),
+				 LINE_COLUMNS - PLACE_AT - used));
+	fputc('\n', r->out);
+}
+
 static void print_source(struct report *r, const struct source_line *s)
 {
 	const struct place *p = &s->first->place;
-	const char *function = p->function ? safe_text(p->function) : "?";
+	const char *function = p->jit && !p->file ? "(JIT compiler)"
+			       : p->function      ? safe_text(p->function)
+						  : "?";
 	const char *place = place_text(p);
 	bool fits = text_columns(place) <= PLACE_COLUMNS &&
 		    text_columns(function) <= FUNCTION_COLUMNS;
@@ -350,6 +375,7 @@ static void print_source(struct report *r, const struct source_line *s)
 	else
 		fprintf(r->out, "\n%*s%s\n", PLACE_AT, "",
 			cut_text(function, LINE_COLUMNS - PLACE_AT));
+	print_via(r, p);
 }
 
 void report_sites(struct report *r)

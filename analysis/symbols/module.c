@@ -5,19 +5,19 @@
  * The module is reported to libdwfl at bias 0, so that its addresses are those
  * of the file's program headers.
  */
-#include <dwarf.h>
 #include <elf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "module.h"
+#include "demangle.h"
+#include "dwarf_code.h"
 #include "analysis/base/util.h"
 
 struct segment {
@@ -32,10 +32,10 @@ struct module {
 	Dwfl_Module *mod;
 	struct segment *segment;
 	size_t segments;
+	bool looked; /* for DWARF */
+	struct dwarf_code *code;
+	Dwarf_Addr bias; /* our addresses minus those of DWARF */
 };
-
-/* From the C++ runtime, which has no C header for it. */
-char *__cxa_demangle(const char *name, char *buf, size_t *size, int *status);
 
 static char *debug_path;
 
@@ -45,16 +45,6 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
 	.debuginfo_path = &debug_path,
 };
-
-char *demangle(const char *name)
-{
-	int status = -1;
-	char *s = NULL;
-
-	if (name[0] == '_' && name[1] == 'Z')
-		s = __cxa_demangle(name, NULL, NULL, &status);
-	return s && !status ? s : xstrdup(name);
-}
 
 static bool build_id_agrees(Dwfl_Module *mod, const uint8_t *id, size_t bytes)
 {
@@ -141,6 +131,7 @@ struct module *module_open(const char *path, const uint8_t *id, size_t id_bytes)
 
 void module_close(struct module *m)
 {
+	dwarf_code_free(m->code);
 	if (m->dwfl)
 		dwfl_end(m->dwfl);
 	free(m->segment);
@@ -177,88 +168,68 @@ bool module_vaddr(const struct module *m, uint64_t file_offset, bool exec,
 	return found;
 }
 
-static const char *die_name(Dwarf_Die *die)
+/* The lowest address of code, or 0. */
+static uint64_t lowest_code(const struct module *m)
 {
-	Dwarf_Attribute attr;
-	const char *name;
+	uint64_t lowest = UINT64_MAX;
 
-	if (!dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) &&
-	    !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
-		return dwarf_diename(die);
-	name = dwarf_formstring(&attr);
-	return name ? name : dwarf_diename(die);
+	for (size_t i = 0; i < m->segments; i++)
+		if (m->segment[i].exec && m->segment[i].vaddr < lowest)
+			lowest = m->segment[i].vaddr;
+	return lowest == UINT64_MAX ? 0 : lowest;
 }
 
-/* Put the place where the inlined function @die was called into @f. */
-static void call_site(Dwarf_Die *cu, Dwarf_Die *die, struct frame *f)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Files *files;
-	Dwarf_Word n;
-	size_t count;
-
-	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &n))
-		f->line = n <= INT_MAX ? (int)n : 0;
-	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &n) &&
-	    !dwarf_getsrcfiles(cu, &files, &count) && n < count)
-		f->file = dwarf_filesrc(files, n, NULL, NULL);
-}
-
-/* Take names and places of calls from the nested scopes of @vaddr. */
+/* The frames that DWARF knows, which is read when first asked for. */
 static int frames_of_dwarf(struct module *m, uint64_t vaddr,
-			   struct frame *frame)
+			   struct frame *frame, bool *bare)
 {
-	Dwarf_Addr bias;
-	Dwarf_Die *cu = dwfl_module_addrdie(m->mod, vaddr, &bias);
-	Dwarf_Die *lexical = NULL, *scope = NULL;
-	int n, frames = 0;
+	if (!m->looked) {
+		Dwarf *dwarf = dwfl_module_getdwarf(m->mod, &m->bias);
 
-	if (!cu || dwarf_getscopes(cu, vaddr - bias, &lexical) <= 0)
-		return 0;
-	/*
-	 * From the innermost scope outwards, take the scopes that enclose it in
-	 * the compiled code, not those in the source.
-	 */
-	n = dwarf_getscopes_die(&lexical[0], &scope);
-	for (int i = 0; i < n && frames < FRAMES_MAX; i++) {
-		int tag = dwarf_tag(&scope[i]);
-		const char *name;
-
-		if (tag != DW_TAG_subprogram &&
-		    tag != DW_TAG_inlined_subroutine)
-			continue;
-		name = die_name(&scope[i]);
-		frame[frames++].function = name ? demangle(name) : NULL;
-		if (tag == DW_TAG_subprogram)
-			break;
-		if (frames < FRAMES_MAX)
-			call_site(cu, &scope[i], &frame[frames]);
+		m->looked = true;
+		if (dwarf)
+			m->code =
+				dwarf_code_new(dwarf, lowest_code(m) - m->bias);
 	}
-	free(lexical);
-	free(scope);
-	return frames;
+	return m->code ? dwarf_code_frames(m->code, vaddr - m->bias, frame,
+					   bare)
+		       : 0;
+}
+
+/* The symbol whose code contains @vaddr, or NULL. */
+static const char *symbol_at(struct module *m, uint64_t vaddr)
+{
+	GElf_Off offset;
+	GElf_Sym sym;
+
+	return dwfl_module_addrinfo(m->mod, vaddr, &offset, &sym, NULL, NULL,
+				    NULL);
+}
+
+static bool is_mangled(const char *symbol)
+{
+	return symbol && symbol[0] == '_' &&
+	       (symbol[1] == 'Z' || symbol[1] == 'R');
 }
 
 int module_code(struct module *m, uint64_t vaddr,
 		struct frame frame[FRAMES_MAX])
 {
-	Dwfl_Line *l = dwfl_module_getsrc(m->mod, vaddr);
+	const char *symbol;
+	bool bare = false;
 	int frames;
 
 	memset(frame, 0, FRAMES_MAX * sizeof(*frame));
-	if (l)
-		frame[0].file = dwfl_lineinfo(l, NULL, &frame[0].line, NULL,
-					      NULL, NULL);
-	frames = frames_of_dwarf(m, vaddr, frame);
-	if (!frame[0].function) {
-		GElf_Off offset;
-		GElf_Sym sym;
-		const char *name = dwfl_module_addrinfo(m->mod, vaddr, &offset,
-							&sym, NULL, NULL, NULL);
-
-		frame[0].function = name ? demangle(name) : NULL;
+	frames = frames_of_dwarf(m, vaddr, frame, &bare);
+	if (!frames)
+		frames = 1;
+	/* A name of DWARF may lack its classes; the symbol has them. */
+	symbol = symbol_at(m, vaddr);
+	if (!frame[frames - 1].function || (bare && is_mangled(symbol))) {
+		free(frame[frames - 1].function);
+		frame[frames - 1].function = symbol ? demangle(symbol) : NULL;
 	}
-	return frames ? frames : 1;
+	return frames;
 }
 
 char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,

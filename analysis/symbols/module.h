@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frame.h"
+
 enum module_state {
 	MODULE_GOOD,
 	MODULE_GONE,    /* cannot be opened; error says why */
@@ -36,17 +38,6 @@ int module_error(const struct module *m);
 bool module_vaddr(const struct module *m, uint64_t file_offset, bool exec,
 		  uint64_t *vaddr);
 
-/* One of the functions that contain an instruction, through inlining. */
-struct frame {
-	char *function;   /* malloc'ed; NULL: unknown */
-	const char *file; /* lives as long as the module; NULL: unknown */
-	int line;         /* 0: unknown */
-};
-
-enum {
-	FRAMES_MAX = 16
-};
-
 /*
  * Fill in the frames of the instruction at @vaddr, innermost first: the
  * function that it was written in, then the functions that this one was inlined
@@ -58,8 +49,5 @@ int module_code(struct module *m, uint64_t vaddr,
 /* The name of the variable that contains @vaddr, malloc'ed, or NULL. */
 char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,
 		      uint64_t *size);
-
-/* A malloc'ed copy of @name, readable if it is a mangled C++ name. */
-char *demangle(const char *name);
 
 #endif

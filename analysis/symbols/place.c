@@ -29,7 +29,7 @@ int place_compare_lines(const struct place *x, const struct place *y)
 		order = compare_text(x->file, y->file);
 	if (order)
 		return order;
-	if (!x->file)
+	if (!x->file && !(x->jit && y->jit))
 		return (x->offset > y->offset) - (x->offset < y->offset);
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
@@ -43,6 +43,8 @@ const char *place_text(const struct place *p)
 	if (p->file && p->line)
 		snprintf(text, sizeof(text), "%s:%d", base_name(p->file),
 			 p->line);
+	else if (p->jit && p->function)
+		snprintf(text, sizeof(text), "%s", p->function);
 	else if (p->file)
 		snprintf(text, sizeof(text), "%s", base_name(p->file));
 	else

@@ -2,12 +2,15 @@
 /*
  * symbols - turn addresses of a profiled process into names, offline
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "symbols.h"
+#include "jit_files.h"
+#include "library_code.h"
 #include "module.h"
 #include "analysis/base/util.h"
 
@@ -19,19 +22,30 @@ struct known_module {
 	char *problem;
 };
 
+/* The code that a JIT compiler made in a process; NULL if it said nothing. */
+struct known_jit {
+	const struct process *process;
+	struct jit_code *code;
+};
+
 struct symbols {
 	bool lookup;
+	int dirfd; /* of the profile; AT_FDCWD for a file's */
+	struct known_jit *jit;
+	size_t jits, jit_room;
 	struct known_module *known;
 	size_t n, room;
 	char **kept; /* strings that callers hold */
 	size_t keeps, keep_room;
 };
 
-struct symbols *symbols_new(bool lookup)
+struct symbols *symbols_new(bool lookup, const char *path)
 {
 	struct symbols *s = xcalloc(1, sizeof(*s));
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	s->lookup = lookup;
+	s->dirfd = fd < 0 ? AT_FDCWD : fd;
 	return s;
 }
 
@@ -45,6 +59,11 @@ void symbols_free(struct symbols *s)
 	}
 	for (size_t i = 0; i < s->keeps; i++)
 		free(s->kept[i]);
+	for (size_t i = 0; i < s->jits; i++)
+		jit_code_free(s->jit[i].code);
+	if (s->dirfd >= 0)
+		close(s->dirfd);
+	free(s->jit);
 	free(s->known);
 	free(s->kept);
 	free(s);
@@ -193,24 +212,13 @@ const char *symbols_problem(const struct symbols *s, size_t i)
 	return NULL;
 }
 
-static bool is_system_header(const char *file)
-{
-	static const char *const places[] = { "/usr/include/", "/usr/lib/",
-					      "/rustc/" };
-
-	for (size_t i = 0; file && i < sizeof(places) / sizeof(*places); i++)
-		if (!strncmp(file, places[i], strlen(places[i])))
-			return true;
-	return false;
-}
-
 static void name_place(struct symbols *s, struct module *module, uint64_t vaddr,
 		       struct place *out)
 {
 	struct frame frame[FRAMES_MAX];
 	int n = module_code(module, vaddr, frame), shown = 0;
 
-	while (shown < n && is_system_header(frame[shown].file))
+	while (shown < n && is_library_code(frame[shown].file))
 		shown++;
 	if (shown == n)
 		shown = 0;
@@ -227,6 +235,31 @@ static void name_place(struct symbols *s, struct module *module, uint64_t vaddr,
 			free(frame[i].function);
 }
 
+/* Read when first asked for. */
+static struct jit_code *jit_of(struct symbols *s, const struct process *p)
+{
+	for (size_t i = 0; i < s->jits; i++)
+		if (s->jit[i].process == p)
+			return s->jit[i].code;
+	s->jit = grow(s->jit, s->jits, &s->jit_room, sizeof(*s->jit));
+	s->jit[s->jits] = (struct known_jit){ p, jit_files_read(p, s->dirfd) };
+	return s->jit[s->jits++].code;
+}
+
+static void name_jit_place(struct symbols *s, const struct process *process,
+			   uint64_t ip, struct place *out)
+{
+	const struct jit_code *code = s->lookup ? jit_of(s, process) : NULL;
+	struct jit_place found;
+
+	if (!code || !jit_code_find(code, ip, &found))
+		return;
+	out->jit = true;
+	out->function = found.function;
+	out->file = found.file;
+	out->line = found.line;
+}
+
 void symbols_place(struct symbols *s, const struct process *process,
 		   uint64_t ip, uint64_t generation, struct place *out)
 {
@@ -240,9 +273,13 @@ void symbols_place(struct symbols *s, const struct process *process,
 		return;
 	first = first_map(process, m);
 	out->module = m->path[0] ? m->path : "[anonymous code]";
-	out->offset =
-		first ? ip - first->start : ip - m->start + m->file_offset;
-	module = module_of(s, process, m);
+	/* Memory without a file has no start that tells it from other. */
+	out->offset = !m->path[0] ? ip
+		      : first     ? ip - first->start
+				  : ip - m->start + m->file_offset;
+	if (is_jit_mapping(m->path))
+		name_jit_place(s, process, ip, out);
+	module = out->jit ? NULL : module_of(s, process, m);
 	if (!module ||
 	    !module_vaddr(module, ip - m->start + m->file_offset, true, &vaddr))
 		return;

@@ -6,7 +6,8 @@
  * lines give the names; they may be in a separate debug file, found by build-id
  * under /usr/lib/debug, or through debuginfod if the user has set
  * DEBUGINFOD_URLS. A file with another build-id than the recorded one is not
- * used: then only module and offset are shown.
+ * used: then only module and offset are shown. Code that no file holds has the
+ * names that its JIT compiler reported.
  */
 #ifndef COMDET_ANALYSIS_SYMBOLS_SYMBOLS_H
 #define COMDET_ANALYSIS_SYMBOLS_SYMBOLS_H
@@ -38,8 +39,12 @@ struct object {
 	enum object_kind kind;
 };
 
-/* With @lookup false it gives modules and offsets only. */
-struct symbols *symbols_new(bool lookup);
+/*
+ * With @lookup false it gives modules and offsets only. The profile is that of
+ * @path, as for profile_load(); beside it is what JIT compilers said of their
+ * code (jit_files.h).
+ */
+struct symbols *symbols_new(bool lookup, const char *path);
 void symbols_free(struct symbols *s);
 
 /* @generation means the same as in struct pair_row. */

@@ -10,7 +10,7 @@
  * - the run of NAME or NAME.old still goes on: the directory or one of its .cdp
  *   files carries a flock;
  * - NAME.old has no marker, or holds anything but a marker and regular files
- *   named *.cdp.
+ *   named *.cdp, *.jitmap and *.jitdump.
  *
  * The directory gets its name only when it has its marker. A crash before that
  * leaves a ".comdet-XXXXXXXXXXXXXXXX" beside it, which may be deleted.
@@ -22,6 +22,9 @@
 #include <stdint.h>
 
 #define OUTDIR_MARKER ".comdet"
+/* What JIT compilers said of the process of a .cdp file, instead of ".cdp". */
+#define OUTDIR_JIT_MAP  ".jitmap"
+#define OUTDIR_JIT_DUMP ".jitdump"
 
 enum {
 	OUTDIR_RUN_ID_BYTES = 40

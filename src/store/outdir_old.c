@@ -73,11 +73,23 @@ static bool is_marker(const char *name)
 	return !strcmp(name, OUTDIR_MARKER);
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+	size_t len = strlen(name), n = strlen(end);
+
+	return len > n && !strcmp(name + len - n, end);
+}
+
 static bool is_cdp(const char *name)
 {
-	size_t len = strlen(name);
+	return ends_in(name, ".cdp");
+}
 
-	return len > 4 && !strcmp(name + len - 4, ".cdp");
+/* A file of a run: a profile, or what JIT compilers said beside it. */
+static bool is_of_run(const char *name)
+{
+	return is_cdp(name) || ends_in(name, OUTDIR_JIT_MAP) ||
+	       ends_in(name, OUTDIR_JIT_DUMP);
 }
 
 static bool is_busy(int fd)
@@ -107,7 +119,7 @@ static long refuse_foreign(int dir, const char *name)
 	struct stat st;
 	long err;
 
-	if (!is_cdp(name) && !is_marker(name))
+	if (!is_of_run(name) && !is_marker(name))
 		return -EEXIST;
 	err = rawcall4(SYS_newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW);
 	if (err)
@@ -115,9 +127,9 @@ static long refuse_foreign(int dir, const char *name)
 	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
 }
 
-static long remove_cdp(int dir, const char *name)
+static long remove_of_run(int dir, const char *name)
 {
-	return is_cdp(name) ? rawcall3(SYS_unlinkat, dir, name, 0) : 0;
+	return is_of_run(name) ? rawcall3(SYS_unlinkat, dir, name, 0) : 0;
 }
 
 /*
@@ -192,7 +204,7 @@ static long remove_run(int parent, const char *name)
 		goto close_dir;
 	/* A walk may miss entries that move within the directory. */
 	for (int i = 0; i < TRIES; i++) {
-		err = each_entry(fd, remove_cdp);
+		err = each_entry(fd, remove_of_run);
 		if (err)
 			break;
 		rawcall3(SYS_unlinkat, fd, OUTDIR_MARKER, 0);

@@ -7,7 +7,6 @@
  */
 #include <sys/mman.h>
 
-#include "analysis/symbols/module.h"
 #include "analysis/profile/profile.h"
 #include "tests/fake/fake_profile.h"
 #include "tests/run_verb.h"
@@ -242,25 +241,6 @@ START_TEST(a_module_path_may_be_anything)
 }
 END_TEST
 
-START_TEST(mangled_names_are_made_readable)
-{
-	static const struct {
-		const char *mangled, *plain;
-	} names[] = {
-		{ "_ZN3foo3barEi", "foo::bar(int)" },
-		{ "_ZNSt6vectorIiSaIiEE9push_backEOi",
-		  "std::vector<int, std::allocator<int> >::push_back(int&&)" },
-		{ "main", "main" },
-		{ "_Z", "_Z" },
-		{ "", "" },
-	};
-	char *s = demangle(names[_i].mangled);
-
-	ck_assert_str_eq(s, names[_i].plain);
-	free(s);
-}
-END_TEST
-
 /*
  * The rule in one loop: the latest generation up to ours, else the first after.
  */
@@ -332,7 +312,6 @@ int main(void)
 	tcase_add_test(t, a_file_that_changed_is_not_believed);
 	tcase_add_test(t, no_symbols_gives_module_and_offset);
 	tcase_add_loop_test(t, a_module_path_may_be_anything, 0, 6);
-	tcase_add_loop_test(t, mangled_names_are_made_readable, 0, 5);
 	tcase_add_loop_test(t, a_later_mapping_hides_an_earlier_one, 0, 3);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
