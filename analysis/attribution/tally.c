@@ -368,6 +368,7 @@ static void add_object(void *to, const void *from)
 	struct object_tally *x = to;
 	const struct object_tally *y = from;
 
+	x->lines += y->lines;
 	for (int k = 0; k < SHARING_KINDS; k++)
 		add(&x->kind[k], y->kind[k]);
 }
@@ -380,6 +381,7 @@ static void sum_objects(struct tally *t)
 
 		o->object = t->line[i].object;
 		o->process = t->line[i].process;
+		o->lines = 1;
 		memcpy(o->kind, t->line[i].kind, sizeof(o->kind));
 	}
 	t->objects = unite(t->object, t->lines, sizeof(*t->object),

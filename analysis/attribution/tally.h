@@ -42,6 +42,7 @@ struct site_tally {
 struct object_tally {
 	struct object object;
 	uint32_t process;
+	size_t lines;
 	uint64_t kind[SHARING_KINDS];
 };
 

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "answer.h"
+#include "advice.h"
 #include "estimate.h"
 #include "exact.h"
+#include "hot_place.h"
 #include "style.h"
 #include "analysis/base/util.h"
 #include "src/base/interval.h"
@@ -20,9 +22,9 @@ enum {
 	 */
 	SURE_SAMPLES = 5000,
 	FEW_DETECTIONS = 30,
-	IDLE_PERIODS = 10, /* of CPU time; fewer may have no sample */
-	SITES_NAMED = 3,
-	NAME_COLUMNS = 60,
+	IDLE_PERIODS = 10,      /* of CPU time; fewer may have no sample */
+	SECOND_KIND_SHARE = 10, /* a tenth of all detections is named too */
+	MORE_BY_DEFAULT = 10,   /* times the samples, where no rate is known */
 };
 
 static uint64_t count_samples(const struct profile *p)
@@ -48,156 +50,10 @@ static uint64_t threads_sampled(const struct profile *p)
 	return n;
 }
 
-static uint64_t round_seconds(double s)
+/* How many times as many samples a sure answer takes; 1 or less: no more. */
+static double times_to_sure(uint64_t samples)
 {
-	static const uint16_t nice[] = { 5,   10,  20,  30,   60,
-					 120, 300, 600, 1800, 3600 };
-
-	for (size_t i = 0; i < sizeof(nice) / sizeof(nice[0]); i++)
-		if (s <= nice[i])
-			return nice[i];
-	return s < 1e9 ? (uint64_t)(s / 3600 + 1) * 3600 : 0;
-}
-
-static uint64_t seconds_needed(const struct profile *p)
-{
-	uint64_t samples = count_samples(p);
-	double wall = (double)profile_wall_ns(p) / 1e9;
-
-	if (samples >= SURE_SAMPLES)
-		return 0;
-	if (samples < 10 || wall <= 0)
-		return 20; /* too few samples to know a rate */
-	return round_seconds(wall * SURE_SAMPLES / (double)samples);
-}
-
-/* Source lines that stored to the cache lines, in the order they were found. */
-struct writers {
-	char place[SITES_NAMED][512];
-	size_t n;
-};
-
-static void add_writers(const struct report *r, const struct line_tally *l,
-			struct writers *w)
-{
-	const struct tally *t = &r->tally;
-
-	for (size_t i = 0; i < l->pairs && w->n < SITES_NAMED; i++) {
-		uint32_t pair = t->by_line[l->first + i];
-		const struct pair_row *p = &t->profile->pair[pair];
-		uint32_t site[2] = { t->publisher_site[pair],
-				     t->detector_site[pair] };
-		uint16_t flags[2] = { p->publisher_flags, p->detector_flags };
-
-		for (int k = 0; k < 2 && w->n < SITES_NAMED; k++) {
-			const char *place;
-			bool known = false;
-
-			if (site[k] == NO_SITE || !(flags[k] & ACCESS_STORE))
-				continue;
-			place = cut_text(place_text(&t->site[site[k]].place),
-					 NAME_COLUMNS);
-			for (size_t j = 0; j < w->n; j++)
-				known |= !strcmp(w->place[j], place);
-			if (!known)
-				snprintf(w->place[w->n++], sizeof(w->place[0]),
-					 "%s", place);
-		}
-	}
-}
-
-static void name_writers(const struct writers *w, char *out, size_t size)
-{
-	size_t used = 0;
-
-	out[0] = '\0';
-	for (size_t j = 0; j < w->n && used < size; j++)
-		used += snprintf(out + used, size - used, "%s%s",
-				 !j              ? ", written at "
-				 : j + 1 == w->n ? " and "
-						 : ", ",
-				 w->place[j]);
-}
-
-/* The variable with most detections of a kind, NULL if it has none. */
-static const struct object_tally *top_variable(const struct tally *t,
-					       enum sharing kind)
-{
-	const struct object_tally *best = NULL;
-
-	for (size_t i = 0; i < t->objects; i++)
-		if (t->object[i].object.kind == OBJECT_STATIC &&
-		    (!best || t->object[i].kind[kind] > best->kind[kind]))
-			best = &t->object[i];
-	return best && best->kind[kind] ? best : NULL;
-}
-
-static bool of_variable(const struct line_tally *l,
-			const struct object_tally *o)
-{
-	return l->object.kind == OBJECT_STATIC && l->process == o->process &&
-	       l->object.start == o->object.start;
-}
-
-/* The line with most detections, among those of @o unless that is NULL. */
-static const struct line_tally *top_line(const struct tally *t,
-					 enum sharing kind,
-					 const struct object_tally *o)
-{
-	const struct line_tally *best = NULL;
-
-	for (size_t i = 0; i < t->lines; i++) {
-		const struct line_tally *l = &t->line[i];
-
-		if ((!o || of_variable(l, o)) &&
-		    (!best || l->kind[kind] > best->kind[kind]))
-			best = l;
-	}
-	return best && best->kind[kind] ? best : NULL;
-}
-
-/* Say where most of the sharing of a kind is: a line, or a variable's lines. */
-static void name_place(const struct report *r, enum sharing kind, char *out,
-		       size_t size)
-{
-	const struct tally *t = &r->tally;
-	const struct line_tally *top = top_line(t, kind, NULL);
-	const struct object_tally *variable = top_variable(t, kind);
-	struct writers writers = { .n = 0 };
-	char written[1800], lines[64] = "one line";
-	struct object whole;
-	uint64_t there = 0;
-	size_t n = 0;
-
-	out[0] = '\0';
-	if (!top)
-		return;
-	if (variable && variable->kind[kind] >= top->kind[kind])
-		top = top_line(t, kind, variable);
-	else
-		variable = NULL;
-	add_writers(r, top, &writers);
-	for (size_t i = 0; i < t->lines; i++) {
-		const struct line_tally *l = &t->line[i];
-
-		if (!l->kind[kind] ||
-		    !(variable ? of_variable(l, variable) : l == top))
-			continue;
-		there = sat_add(there, l->kind[kind]);
-		n++;
-		add_writers(r, l, &writers);
-	}
-	whole = top->object;
-	if (whole.kind == OBJECT_STATIC)
-		whole.offset = 0;
-	if (n > 1)
-		snprintf(lines, sizeof(lines), "%s lines of one variable",
-			 count_text(n));
-	name_writers(&writers, written, sizeof(written));
-	snprintf(out, size, " %s of the %s sharing is on %s (%s)%s.",
-		 percent_text(there, t->kind[kind]),
-		 kind == SHARING_FALSE ? "false" : "true", lines,
-		 cut_text(object_text(&whole), NAME_COLUMNS), written);
+	return (double)SURE_SAMPLES / (double)(samples ? samples : 1);
 }
 
 static void print_head(const struct report *r, const char *text)
@@ -250,35 +106,82 @@ static void answer_traps(struct report *r)
 	fputs(paint(r, PAINT_OFF), r->out);
 }
 
+/* The kind of sharing that most detections are of. */
+static enum sharing main_kind(const struct tally *t)
+{
+	return t->kind[SHARING_FALSE] >= t->kind[SHARING_TRUE] ? SHARING_FALSE
+							       : SHARING_TRUE;
+}
+
+/* Say which share of the detections is of @kind, or that they are too few. */
+static char *share_of_kind(const struct tally *t, enum sharing kind)
+{
+	uint64_t total = tally_total(t->kind);
+	struct interval v = interval_share(t->kind[kind], total);
+
+	if (total < SHARE_DETECTIONS)
+		return xasprintf("Threads share cache lines: %s detection%s, "
+				 "%s of false and %s of true sharing. That is "
+				 "too few to tell shares.",
+				 count_text(total), total == 1 ? "" : "s",
+				 count_text(t->kind[SHARING_FALSE]),
+				 count_text(t->kind[SHARING_TRUE]));
+	return xasprintf("%s of the cache-line sharing detected between "
+			 "threads is %s sharing (95 %% interval %.0f to %.0f "
+			 "%%, %s detections%s).",
+			 percent_text(t->kind[kind], total), sharing_text(kind),
+			 100 * v.low, 100 * v.high, count_text(total),
+			 total < FEW_DETECTIONS ? ": few, a weak answer" : "");
+}
+
+/* The places of most of the sharing: of the main kind, and of another large. */
+static char *name_places(const struct report *r)
+{
+	const struct tally *t = &r->tally;
+	enum sharing first = main_kind(t);
+	enum sharing second =
+		first == SHARING_FALSE ? SHARING_TRUE : SHARING_FALSE;
+	char places[2][HOT_PLACE_BYTES] = { "", "" };
+
+	hot_place(r, first, places[0], sizeof(places[0]));
+	if (t->kind[second] >= tally_total(t->kind) / SECOND_KIND_SHARE)
+		hot_place(r, second, places[1], sizeof(places[1]));
+	return xasprintf("%s%s", places[0], places[1]);
+}
+
+static void answer_weak(struct report *r)
+{
+	double found = tally_total(r->tally.kind);
+	char *more = advice_more_samples(
+		r->profile,
+		found < FEW_DETECTIONS ? 2 * FEW_DETECTIONS / found : 4);
+	char *text = xasprintf("For more detections and a narrower interval, "
+			       "%s.",
+			       more);
+
+	print_wrapped(r->out, text, 0, 0);
+	free(text);
+	free(more);
+}
+
 static void answer_found(struct report *r)
 {
 	const struct tally *t = &r->tally;
-	uint64_t total = tally_total(t->kind);
-	double false_n = t->kind[SHARING_FALSE];
-	struct interval v = interval_share(false_n, total);
-	bool weak = total < FEW_DETECTIONS, counts;
-	char where[2600], *what, *text;
+	bool weak = tally_total(t->kind) < FEW_DETECTIONS, counts;
+	char *what, *where, *text;
 
 	what = report_estimate_answer(r, &weak);
 	counts = what;
 	if (!what)
-		what = xasprintf("%s of the cache-line sharing detected "
-				 "between threads is false sharing (95 %% "
-				 "interval %.0f to %.0f %%, %s detection%s%s).",
-				 percent_text(false_n, total), 100 * v.low,
-				 100 * v.high, count_text(total),
-				 total == 1 ? "" : "s",
-				 weak ? ": few, a weak answer" : "");
-	name_place(r, t->kind[SHARING_FALSE] ? SHARING_FALSE : SHARING_TRUE,
-		   where, sizeof(where));
+		what = share_of_kind(t, main_kind(t));
+	where = name_places(r);
 	text = xasprintf("%s%s", what, where);
 	print_head(r, text);
 	free(text);
 	free(what);
+	free(where);
 	if (weak)
-		fputs("Run longer for more detections and a narrower "
-		      "interval.\n",
-		      r->out);
+		answer_weak(r);
 	answer_same_core(r);
 	answer_traps(r);
 	if (!counts)
@@ -293,6 +196,7 @@ static char *nothing_sampled(const struct profile *p)
 	const struct cdp_header *h = &profile_main_process(p)->header;
 	uint64_t cpu = profile_cpu_ns(p);
 	bool clock = h->period && !strcmp(h->period_unit, "ns");
+	char *more, *text;
 
 	if (profile_main_process(p)->state == PROCESS_STOPPED && h->note[0])
 		return xasprintf("Nothing was measured: %s.",
@@ -312,10 +216,12 @@ static char *nothing_sampled(const struct profile *p)
 				 duration_text(cpu),
 				 duration_text(profile_wall_ns(p)),
 				 duration_text(h->period));
-	return xasprintf("Nothing can be said: no memory access was sampled in "
-			 "%s of CPU time. See below what was lost, or run at "
-			 "least %s s.",
-			 duration_text(cpu), count_text(seconds_needed(p)));
+	more = advice_more_samples(p, MORE_BY_DEFAULT);
+	text = xasprintf("Nothing can be said: no memory access was sampled in "
+			 "%s of CPU time. See below what was lost, or %s.",
+			 duration_text(cpu), more);
+	free(more);
+	return text;
 }
 
 /*
@@ -357,8 +263,9 @@ static char *one_sampled(const struct profile *p, uint64_t samples)
 static char *nothing_found(const struct report *r)
 {
 	const struct profile *p = r->profile;
-	uint64_t seconds = seconds_needed(p);
 	uint64_t samples = count_samples(p);
+	double times = times_to_sure(samples);
+	char *more, *text;
 
 	if (r->thread >= 0 && p->pairs) {
 		const struct thread_row *t = &p->thread[r->thread];
@@ -374,16 +281,19 @@ static char *nothing_found(const struct report *r)
 		return nothing_sampled(p);
 	if (threads_sampled(p) < 2)
 		return one_sampled(p, samples);
-	if (!seconds)
+	if (times <= 1)
 		return xasprintf("No sharing between threads found in %s "
 				 "samples. With 95 %% confidence fewer than "
 				 "one sample in %s would detect any.",
 				 count_text(samples), count_text(samples / 3));
-	return xasprintf("No sharing between threads found in %s sample%s "
-			 "(%s). Run at least %s s for a sure answer.",
+	more = advice_more_samples(p, times);
+	text = xasprintf("No sharing between threads found in %s sample%s "
+			 "(%s). A sure answer takes about %s: %s.",
 			 count_text(samples), samples == 1 ? "" : "s",
 			 duration_text(profile_wall_ns(p)),
-			 count_text(seconds));
+			 count_text(SURE_SAMPLES), more);
+	free(more);
+	return text;
 }
 
 static void print_states(struct report *r)

@@ -299,6 +299,7 @@ static json_t *json_object_tally(const struct object_tally *t)
 	put_text(o, "module", d->module);
 	if (d->size)
 		put(o, "size", integer(d->size));
+	put(o, "lines", integer(t->lines));
 	put_kinds(o, t->kind);
 	return o;
 }

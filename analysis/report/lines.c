@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lines.h"
+#include "line_groups.h"
 #include "style.h"
 #include "analysis/base/util.h"
 
@@ -215,14 +216,71 @@ static void print_line(struct report *r, size_t i)
 	free(m.row);
 }
 
+/* A variable on several lines: its sum, the first lines, the rest's sum. */
+static void print_group(struct report *r, const struct line_groups *g,
+			const struct line_group *group)
+{
+	const struct tally *t = &r->tally;
+	struct object whole = t->line[g->line[group->first]].object;
+	uint64_t rest[SHARING_KINDS];
+	size_t shown = (r->top + 2) / 3;
+	char *name, *text;
+
+	whole.offset = 0;
+	name = xstrdup(cut_text(object_text(&whole), VARIABLE_COLUMNS));
+	text = xasprintf(
+		"%s (%s): %s false, %s true (%s of all) on %s lines:", name,
+		cut_text(safe_text(base_name(whole.module)), VARIABLE_COLUMNS),
+		count_text(group->kind[SHARING_FALSE]),
+		count_text(group->kind[SHARING_TRUE]),
+		percent_text(tally_total(group->kind), tally_total(t->kind)),
+		count_text(group->lines));
+	fputs("  ", r->out);
+	print_wrapped(r->out, text, 2, 4);
+	free(text);
+	memcpy(rest, group->kind, sizeof(rest));
+	for (size_t i = 0; i < group->lines && i < shown; i++) {
+		size_t line = g->line[group->first + i];
+
+		print_line(r, line);
+		for (int k = 0; k < SHARING_KINDS; k++)
+			rest[k] -= rest[k] < t->line[line].kind[k]
+					   ? rest[k]
+					   : t->line[line].kind[k];
+	}
+	if (group->lines > shown) {
+		text = xasprintf("... and %s more lines of %s: %s false, %s "
+				 "true",
+				 count_text(group->lines - shown), name,
+				 count_text(rest[SHARING_FALSE]),
+				 count_text(rest[SHARING_TRUE]));
+		fputs("  ", r->out);
+		print_wrapped(r->out, text, 2, 4);
+		free(text);
+	}
+	free(name);
+}
+
 void report_lines(struct report *r)
 {
 	const struct tally *t = &r->tally;
 	uint64_t unplaced = tally_total(t->unplaced);
+	struct line_groups g;
+	size_t left = 0;
 
 	report_heading(r, "Cache lines");
-	for (size_t i = 0; i < t->lines && i < r->top; i++)
-		print_line(r, i);
+	line_groups_init(&g, t);
+	for (size_t i = 0; i < g.groups; i++) {
+		const struct line_group *group = &g.group[i];
+
+		if (i >= r->top)
+			left += group->lines;
+		else if (group->lines > 1)
+			print_group(r, &g, group);
+		else
+			print_line(r, g.line[group->first]);
+	}
+	line_groups_release(&g);
 	if (t->lines)
 		fputs("  W stored, r loaded, B both, in the accesses of "
 		      "detections.\n",
@@ -232,9 +290,8 @@ void report_lines(struct report *r)
 		      "get lines of their own\n  (alignas(64), padding, or "
 		      "one block of memory a thread).\n",
 		      r->out);
-	if (t->lines > r->top)
-		fprintf(r->out, "  ... and %s more lines\n",
-			count_text(t->lines - r->top));
+	if (left)
+		fprintf(r->out, "  ... and %s more lines\n", count_text(left));
 	if (unplaced)
 		fprintf(r->out,
 			"  %s detections are on lines without a record of "

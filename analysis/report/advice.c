@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * advice - how the next recording can answer better
+ *
+ * A program that takes five seconds cannot be told to run for ten minutes. Its
+ * samples can come more often, and its work can be repeated in a loop.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice.h"
+#include "analysis/base/util.h"
+
+enum {
+	CLOCK_HZ_MAX = 20000, /* of record -F */
+	PERIOD_MIN = 100      /* fewer accesses between samples gain little */
+};
+
+/* @x rounded up to two digits and zeros. */
+static uint64_t round_up(double x)
+{
+	uint64_t unit = 1, n;
+
+	if (x >= 1e15)
+		return UINT64_C(1000000000000000);
+	while (x / (double)unit >= 100)
+		unit *= 10;
+	n = (uint64_t)(x / (double)unit);
+	return (n + ((double)n * (double)unit < x)) * unit;
+}
+
+/* "10 times" and more; "twice" for 2 and less. */
+static char *repeat(double times)
+{
+	return times <= 2 ? xstrdup("twice")
+			  : xasprintf("%s times", count_text(round_up(times)));
+}
+
+static char *by_clock(double period_ns, double times)
+{
+	double hz = 1e9 / period_ns, wanted = hz * times;
+	char *again, *text;
+
+	if (hz >= CLOCK_HZ_MAX) {
+		again = repeat(times);
+		text = xasprintf("repeat the work %s", again);
+	} else if (wanted <= CLOCK_HZ_MAX) {
+		again = repeat(times);
+		text = xasprintf("sample more often (record -F %llu) or repeat "
+				 "the work %s, in a loop",
+				 (unsigned long long)round_up(wanted), again);
+	} else {
+		again = repeat(wanted / CLOCK_HZ_MAX);
+		text = xasprintf("sample more often (record -F %d) and repeat "
+				 "the work %s, in a loop",
+				 CLOCK_HZ_MAX, again);
+	}
+	free(again);
+	return text;
+}
+
+static char *by_period(double period, double times)
+{
+	char *again = repeat(times), *text;
+	double wanted = period / times;
+
+	if (period <= PERIOD_MIN)
+		text = xasprintf("repeat the work %s", again);
+	else
+		text = xasprintf("sample more often (record -p %llu) or repeat "
+				 "the work %s, in a loop",
+				 (unsigned long long)(wanted > PERIOD_MIN
+							      ? wanted
+							      : PERIOD_MIN),
+				 again);
+	free(again);
+	return text;
+}
+
+char *advice_more_samples(const struct profile *p, double times)
+{
+	const struct process *s = profile_main_process(p);
+	const struct cdp_header *h = &s->header;
+	double seconds = (double)profile_wall_ns(p) / 1e9 * times;
+
+	if (s->state == PROCESS_RUNNING)
+		return xasprintf(
+			"let it run for %s s",
+			count_text(round_up(seconds > 1 ? seconds : 1)));
+	if (!strcmp(h->source, "import") || !h->period)
+		return xstrdup("record more of them");
+	return strcmp(h->period_unit, "ns") ? by_period(h->period, times)
+					    : by_clock(h->period, times);
+}
