@@ -37,6 +37,7 @@ enum {
 	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
 	LATE_FLAG = 1,      /* TRAP_PERF_FLAG_ASYNC */
 	CLOSE_TRIES = 1000, /* to close a lease that is in use */
+	FDS_FEW = 8,        /* the clock's, and those that are moved up */
 };
 
 enum {
@@ -84,6 +85,11 @@ static struct perf_event_attr attributes(uint32_t type,
 int watch_fd_base(void)
 {
 	return fd_base;
+}
+
+uint32_t watch_fds_beside(void)
+{
+	return lease_count / 2;
 }
 
 static void close_registers(struct lease *l)
@@ -455,7 +461,8 @@ void watch_init(void)
 	if (!lease_count)
 		lease_count = 1;
 	fd_base = (soft < FDS_BELOW ? soft : FDS_BELOW) -
-		  (int)lease_count * COMM_REGISTERS_MAX - 8;
+		  (int)lease_count * COMM_REGISTERS_MAX -
+		  (int)watch_fds_beside() - FDS_FEW;
 	if (fd_base < 10)
 		fd_base = 10;
 	for (uint32_t i = 0; i < lease_count; i++)

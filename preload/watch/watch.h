@@ -55,6 +55,8 @@ void watch_init(void);
 
 /* The lowest number that our descriptors have. After watch_init. */
 int watch_fd_base(void);
+/* How many descriptors a source may have beside its registers. The same. */
+uint32_t watch_fds_beside(void);
 
 /* An execution breakpoint at @ip for the thread. Returns 0 or -errno. */
 int watch_exec(struct thread *t, uint64_t ip);

@@ -43,7 +43,9 @@
 	X(NOT_MEMORY, "not_memory", "a sample that is no load or store")       \
 	X(MALFORMED, "malformed", "a record that contradicts itself")          \
 	X(NO_EVENT, "no_event", "a thread could not open its hardware events") \
-	X(NO_PATH, "no_path", "a call path that lacks calls")
+	X(NO_PATH, "no_path", "a call path that lacks calls")                  \
+	X(LATE_CLOCK, "late_clock",                                            \
+	  "no descriptor was left to sample a thread's first period fairly")
 
 enum loss_cause {
 #define X(id, name, text) LOSS_##id,

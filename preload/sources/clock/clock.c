@@ -10,12 +10,14 @@
 #include <time.h>
 
 #include "clock.h"
+#include "phase.h"
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
 #include "preload/watch/own_event.h"
 #include "preload/watch/watch.h"
 
 static struct own_event event = { .fd = -1 };
+static uint64_t tick_ns; /* of the kernel; 0: unknown */
 
 static struct clock_state *state_of(struct thread *t)
 {
@@ -74,14 +76,16 @@ static void switch_clock(unsigned long request)
 
 void clock_set_period(uint64_t ns)
 {
-	struct timespec tick = { 0, 0 };
+	struct timespec t = { 0, 0 };
 
 	runtime.period_ns = ns;
 	/* Timers on a thread's CPU clock are looked at on the kernel's tick. */
-	if (runtime.delivery == DELIVERY_RTSIG &&
-	    !clock_getres(CLOCK_MONOTONIC_COARSE, &tick) &&
-	    (uint64_t)tick.tv_nsec > runtime.period_ns)
-		runtime.period_ns = tick.tv_nsec;
+	if (runtime.delivery != DELIVERY_RTSIG)
+		return;
+	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &t))
+		tick_ns = t.tv_nsec;
+	if (tick_ns)
+		runtime.period_ns = phase_ticks(ns, tick_ns) * tick_ns;
 }
 
 int clock_open(char *why, size_t size)
@@ -128,6 +132,7 @@ void clock_thread_begin(struct thread *t)
 	struct clock_state *own = state_of(t);
 	struct sigevent notify;
 	struct itimerspec spec;
+	uint64_t first;
 	int id = -1;
 
 	own->has_timer = false;
@@ -142,7 +147,9 @@ void clock_thread_begin(struct thread *t)
 		return;
 	spec.it_interval.tv_sec = runtime.period_ns / 1000000000;
 	spec.it_interval.tv_nsec = runtime.period_ns % 1000000000;
-	spec.it_value = spec.it_interval;
+	first = phase_of_timer(runtime.period_ns, tick_ns, &t->rng);
+	spec.it_value.tv_sec = first / 1000000000;
+	spec.it_value.tv_nsec = first % 1000000000;
 	if (sys_call4(SYS_timer_settime, id, 0, &spec, NULL)) {
 		sys_call1(SYS_timer_delete, id);
 		return;

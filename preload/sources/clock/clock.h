@@ -29,7 +29,7 @@ struct clock_state {
 
 /*
  * Set runtime.period_ns to the period that the interrupts really have: @ns, or
- * the kernel's tick if that is longer and timers are used. Context: set-up.
+ * with timers the nearest number of the kernel's ticks. Context: set-up.
  */
 void clock_set_period(uint64_t ns);
 

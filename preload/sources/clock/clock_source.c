@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "clock_source.h"
+#include "young.h"
 #include "preload/core/timing.h"
 #include "preload/handler/budget.h"
 #include "preload/sources/sample.h"
@@ -21,6 +22,7 @@
 /* What the source keeps of a thread. */
 struct own {
 	struct clock_state clock;
+	struct young young;
 	uint64_t cpu_ours; /* CPU time spent in the handler, ns */
 };
 
@@ -39,14 +41,25 @@ static void set_period(void)
 	clock_set_period(1000000000ull / runtime.config.freq);
 	runtime.handler_max_ns = runtime.period_ns;
 	comm_set_expiry(&runtime.comm, runtime.period_ns);
+	young_init();
+}
+
+static void begin_young(struct thread *t)
+{
+	/* A timer begins at random by itself. */
+	if (runtime.delivery == DELIVERY_SIGTRAP)
+		young_begin(&own(t)->young, t);
 }
 
 static int open(char *why, size_t size)
 {
+	struct thread *t = thread_self();
 	int r = clock_open(why, size);
 
-	if (!r)
-		thread_reuse_begin(thread_self());
+	if (!r) {
+		begin_young(t);
+		thread_reuse_begin(t);
+	}
 	return r;
 }
 
@@ -70,12 +83,15 @@ static void describe(struct cdp_header *h, const char *why)
 static void thread_begin(struct thread *t)
 {
 	clock_thread_begin(t);
+	if (t->start) /* else it began unseen, and is no longer young */
+		begin_young(t);
 	thread_reuse_begin(t);
 }
 
 static void thread_end(struct thread *t)
 {
 	clock_thread_end(t);
+	young_end(&own(t)->young, t);
 	if (!t->reuse)
 		return;
 	t->cpu_at = thread_cpu_ns();
@@ -89,7 +105,7 @@ static void enter(struct thread *t)
 
 static void leave(struct thread *t, const struct watch_signal *s)
 {
-	if (s->event == WATCH_CLOCK)
+	if (s->event == WATCH_CLOCK && !s->reg)
 		t->debt_ns = budget_pay(t->debt_ns, runtime.period_ns);
 	if (t->reuse)
 		own(t)->cpu_ours += thread_cpu_ns() - t->cpu_at;
@@ -98,10 +114,22 @@ static void leave(struct thread *t, const struct watch_signal *s)
 static void on_signal(struct thread *t, const struct watch_signal *s,
 		      const struct cpu_state *cpu)
 {
-	if (s->event == WATCH_CLOCK)
-		sample_interrupt(t, cpu);
-	else
+	if (s->event != WATCH_CLOCK)
 		sample_trap(t, s, cpu);
+	else if (young_takes(&own(t)->young, t, s->reg))
+		sample_interrupt(t, cpu);
+}
+
+static void pause_all(void)
+{
+	clock_pause();
+	young_close_all();
+}
+
+static void after_fork(void)
+{
+	clock_close();
+	young_after_fork();
 }
 
 /* CPU time up to the handler's begin, without what handlers took. */
@@ -139,10 +167,10 @@ const struct source_ops clock_source = {
 	.set_period = set_period,
 	.open = open,
 	.describe = describe,
-	.pause = clock_pause,
+	.pause = pause_all,
 	.resume = clock_resume,
 	.was_closed = clock_was_closed,
-	.after_fork = clock_close,
+	.after_fork = after_fork,
 	.thread_begin = thread_begin,
 	.thread_end = thread_end,
 	.enter = enter,
