@@ -57,7 +57,8 @@ static void item_rate(struct report *r, const struct cdp_header *h)
 	}
 	if (!strcmp(h->period_unit, "ns"))
 		item(r, "rate",
-		     "an interrupt every %s of a thread's CPU time (%.0f Hz)",
+		     "an interrupt every %s of a thread's CPU time (%.0f Hz), "
+		     "so shares are of CPU time, not of accesses",
 		     duration_text(h->period), 1e9 / (double)h->period);
 	else
 		item(r, "rate", "an interrupt every %s %s",

@@ -13,33 +13,42 @@
 #include "analysis/locality/reuse_misses.h"
 
 /*
- * Sampling leaves a bin's share of all uses uncertain; the limits of its weight
- * are those of this share, times the weight of all.
+ * @m is the mass from @low to the end of @bin. Sampling leaves its share of all
+ * uses uncertain; the limits of its weight are those of this share, times the
+ * weight of all.
  */
-static json_t *json_bin(const struct reuse_histogram *h, uint32_t bin,
+static json_t *json_bin(const struct reuse_mass *m, uint64_t low, uint32_t bin,
 			const struct reuse_mass *total, bool ns)
 {
-	const struct reuse_mass *m = &h->reuse[bin];
 	struct interval v = reuse_share(m, total, ns);
 	json_t *o = json_object();
 
-	put_count(o, "low", reuse_bin_low(bin));
+	put_count(o, "low", low);
 	put_count(o, "high", reuse_bin_high(bin));
 	put(o, "weight", json_real(m->weight));
-	put(o, "mean", json_real(reuse_mass_mean(m, bin)));
+	if (low == reuse_bin_low(bin))
+		put(o, "mean", json_real(reuse_mass_mean(m, bin)));
 	put(o, "low95", json_real(v.low * total->weight));
 	put(o, "high95", json_real(v.high * total->weight));
 	return o;
 }
 
+/* Times below @resolution, which is 0 for accesses, share a bin. */
 static json_t *json_bins(const struct reuse_histogram *h,
-			 const struct reuse_mass *total, bool ns)
+			 const struct reuse_mass *total, uint64_t resolution)
 {
+	struct reuse_mass below = { 0 };
 	json_t *a = json_array();
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < REUSE_BINS; i++)
+	for (; i < REUSE_BINS && reuse_bin_low(i) < resolution; i++)
+		reuse_mass_merge(&below, &h->reuse[i]);
+	if (below.weight > 0)
+		append(a, json_bin(&below, 0, i - 1, total, true));
+	for (; i < REUSE_BINS; i++)
 		if (h->reuse[i].weight > 0)
-			append(a, json_bin(h, i, total, ns));
+			append(a, json_bin(&h->reuse[i], reuse_bin_low(i), i,
+					   total, resolution));
 	return a;
 }
 
@@ -232,7 +241,8 @@ static json_t *json_stream(const struct report_reuse *r,
 	put_units(o, r, s);
 	put_count(o, "samples", h.uses);
 	put(o, "weight", json_real(total.weight));
-	put(o, "bins", json_bins(&h, &total, s->ns));
+	put(o, "bins",
+	    json_bins(&h, &total, s->ns ? r->streams.resolution : 0));
 	put(o, "cold",
 	    json_real(s->basis == REUSE_COUNTED
 			      ? sums.cold

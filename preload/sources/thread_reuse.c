@@ -289,15 +289,15 @@ static uint32_t between(const struct thread_reuse *r, uint64_t *sorted)
 
 /*
  * Times vary, and other programs only lengthen them: so take the lower
- * quartile. The spread up to the upper quartile cannot be resolved; nor can the
- * time the program loses to caches that our handler left cold, about an eighth.
+ * quartile. What a signal takes in the program, with cold caches, differs from
+ * that by a good part of itself. So no time shorter than a signal is told.
  */
 static void set_time(struct thread *t, const uint64_t *sorted, uint32_t n)
 {
 	uint64_t spread = sorted[n * 3 / 4] - sorted[n / 4];
 
 	per_signal = sorted[n / 4];
-	resolution = spread > per_signal / 8 ? spread : per_signal / 8;
+	resolution = spread > per_signal ? spread : per_signal;
 	store_set(&t->record->reuse_resolution, resolution);
 }
 
