@@ -184,7 +184,7 @@ static void check_period(const char *name, const char *value)
 
 static void check_slice(const char *name, const char *value)
 {
-	if (strcmp(value, "auto"))
+	if (strcmp(value, "auto") && strcmp(value, "free"))
 		whole_number(name, value, 0, SLICE_MAX);
 }
 

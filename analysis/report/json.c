@@ -46,6 +46,17 @@ static bool cpu_is_known(const struct cdp_header *h)
 	return strcmp(h->source, "import") != 0;
 }
 
+static json_t *json_turns(const struct cdp_header *h)
+{
+	json_t *o = json_object();
+
+	put(o, "slice", integer(h->slice));
+	put(o, "shared", integer(h->turns_shared));
+	put(o, "by_time", integer(h->turns_by_time));
+	put(o, "unordered", integer(h->unordered));
+	return o;
+}
+
 static json_t *json_run(const struct profile *p)
 {
 	const struct cdp_header *h = &profile_main_process(p)->header;
@@ -75,6 +86,8 @@ static json_t *json_run(const struct profile *p)
 	put_text(o, "kernel", h->kernel);
 	put_text(o, "cpu", h->cpu);
 	put(o, "not_followed", integer(profile_not_followed(p)));
+	if (h->slice)
+		put(o, "turns", json_turns(h));
 	return o;
 }
 

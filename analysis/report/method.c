@@ -106,6 +106,36 @@ static void item_registers(struct report *r, const struct cdp_header *h)
 			    "is detected, which is less");
 }
 
+/* Of the process that the report calls the program. */
+static void item_turns(struct report *r, const struct cdp_header *h)
+{
+	const struct profile *p = r->profile;
+	uint64_t threads = 0;
+
+	if (!h->slice)
+		return;
+	for (size_t i = 0; i < p->threads; i++)
+		threads += p->thread[i].count;
+	item(r, "turns",
+	     "of %s accesses in the mean, in an order that does not depend on "
+	     "the host",
+	     count_text(h->slice));
+	if (h->turns_by_time || h->unordered)
+		item(r, "",
+		     "except for %s turns that were given to another thread by "
+		     "time, and %s threads that came back from the kernel "
+		     "while "
+		     "others ran: another run may count differently",
+		     count_text(h->turns_by_time), count_text(h->unordered));
+	/* To start and to join a thread takes part of a turn each. */
+	if (threads > 1 && h->turns_shared <= 2 * threads &&
+	    h->state == CDP_ENDED)
+		item(r, "",
+		     "threads hardly ever overlapped: %s turns ended while "
+		     "another thread could run",
+		     h->turns_shared ? count_text(h->turns_shared) : "no");
+}
+
 static void item_start(struct report *r, const struct cdp_header *h)
 {
 	time_t t = h->start_real / 1000000000;
@@ -151,6 +181,7 @@ void report_method(struct report *r)
 	item_rate(r, h);
 	if (!is_import(h))
 		item_registers(r, h);
+	item_turns(r, h);
 	if (comm) {
 		item_expiry(r, h);
 		item(r, "detections", "%s", by_text(&r->tally));

@@ -156,7 +156,7 @@ static int read_algorithm(struct reader *r, struct emu_config *c)
 		[EMU_CHAIN] = "chain",
 	};
 	const char *value = value_of(r->argc, r->argv, "algorithm");
-	bool possible = c->registers && c->period;
+	bool possible = c->registers && c->period && c->slice != EMU_SLICE_FREE;
 	int i = EMU_COMDETECTIVE;
 
 	if (!value && possible)
@@ -168,7 +168,9 @@ static int read_algorithm(struct reader *r, struct emu_config *c)
 			   "must be comdetective, epoch or chain");
 	if (i != EMU_COMDETECTIVE && !possible)
 		return bad(r, "algorithm",
-			   "estimates need registers and a period");
+			   c->slice == EMU_SLICE_FREE
+				   ? "estimates need turns, not slice=free"
+				   : "estimates need registers and a period");
 	c->algorithm = i;
 	return 0;
 }
@@ -243,9 +245,13 @@ static int read_slice(struct reader *r, struct emu_config *c)
 {
 	const char *value = value_of(r->argc, r->argv, "slice");
 
-	c->slice = EMU_SLICE_AUTO;
+	c->slice = EMU_SLICE_DEFAULT;
 	if (!value || !strcmp(value, "auto"))
 		return 0;
+	if (!strcmp(value, "free")) {
+		c->slice = EMU_SLICE_FREE;
+		return 0;
+	}
 	return number(r, "slice", 0, EMU_SLICE_MAX, &c->slice);
 }
 
@@ -258,6 +264,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 
 	memset(c, 0, sizeof(*c));
 	c->period = EMU_PERIOD_DEFAULT;
+	c->seed = EMU_SEED_DEFAULT;
 	c->run = value_of(argc, argv, "run");
 	c->out = value_of(argc, argv, "out");
 	if (!c->out)
@@ -292,13 +299,17 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 }
 
 int emu_config_arguments(char *to, size_t size, int argc, char *const *argv,
-			 const char *run)
+			 const char *run, uint64_t seed)
 {
+	char digits[24];
 	size_t n = 0;
 
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)seed);
+
 	for (int i = 0; i < NAMES; i++) {
-		const char *value = !strcmp(names[i], "run")
-					    ? run
+		const char *value = !strcmp(names[i], "run") ? run
+				    : !strcmp(names[i], "seed")
+					    ? digits
 					    : value_of(argc, argv, names[i]);
 
 		if (!value)

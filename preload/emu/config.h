@@ -23,8 +23,9 @@ enum {
 };
 enum {
 	EMU_SLICE_DEFAULT = 200,
+	EMU_SEED_DEFAULT = 1,
 };
-#define EMU_SLICE_AUTO UINT64_MAX
+#define EMU_SLICE_FREE UINT64_C(0)
 #define EMU_SLICE_MAX  UINT64_C(1000000000)
 #define EMU_PERIOD_MAX UINT64_C(1000000000000)
 
@@ -43,11 +44,10 @@ struct emu_config {
 	const char *out;
 	const char *run; /* ID:PID OF THE ROOT:DIRECTORY, or NULL */
 	uint64_t period; /* accesses, 0: count and sample nothing */
-	uint64_t seed;   /* 0: choose a random one */
+	uint64_t seed;   /* of the samples and of the turns' lengths */
 	/*
-	 * Accesses in a thread's turn. 0: all threads run at once.
-	 * EMU_SLICE_AUTO: turns of EMU_SLICE_DEFAULT while more threads run
-	 * than there are cores.
+	 * Accesses in a thread's turn. EMU_SLICE_FREE: all threads run at once,
+	 * as the host schedules them.
 	 */
 	uint64_t slice;
 	uint32_t registers, board_slots;
@@ -77,10 +77,10 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 
 /*
  * Write the settings as arguments of a plugin, ",NAME=VALUE...", with @run as
- * the run. Commas in values are doubled, as QEMU wants. Returns 0, or
- * -ENAMETOOLONG if @size is too small.
+ * the run and @seed as the seed. Commas in values are doubled, as QEMU wants.
+ * Returns 0, or -ENAMETOOLONG if @size is too small.
  */
 int emu_config_arguments(char *to, size_t size, int argc, char *const *argv,
-			 const char *run);
+			 const char *run, uint64_t seed);
 
 #endif

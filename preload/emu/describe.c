@@ -82,10 +82,15 @@ void emu_describe_measurement(struct cdp_header *h)
 	h->line_bytes = c->line_bytes;
 	snprintf(h->source, sizeof(h->source), "emu");
 	snprintf(h->source_reason, sizeof(h->source_reason),
-		 "every access counted under QEMU; %s",
+		 "every access counted under QEMU; %s%s",
 		 !emu.config.period ? "none sampled"
 		 : pebs ? "loads and stores sampled by a counter each, as PEBS"
-			: "loads and stores sampled by one counter, as IBS");
+			: "loads and stores sampled by one counter, as IBS",
+		 emu.config.slice != EMU_SLICE_FREE
+			 ? ""
+			 : "; threads run as the host schedules them, so "
+			   "another run counts differently");
+	h->slice = emu.config.slice;
 	snprintf(h->delivery, sizeof(h->delivery), "callback");
 	snprintf(h->algorithm, sizeof(h->algorithm), "%s",
 		 emu.config.algorithm == EMU_CHAIN   ? "chain"

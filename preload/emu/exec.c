@@ -189,7 +189,8 @@ static bool plugin_option(char *to, size_t size)
 	snprintf(run, sizeof(run), "%s:%d:%s", emu.run_id, (int)emu.pid,
 		 emu.out);
 	n = strlen(to);
-	return !emu_config_arguments(to + n, size - n, emu.argc, emu.argv, run);
+	return !emu_config_arguments(to + n, size - n, emu.argc, emu.argv, run,
+				     emu.config.seed);
 }
 
 static char *guest_string(struct arena *m, uint64_t addr)

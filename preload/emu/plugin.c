@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "access.h"
 #include "avx512.h"
+#include "calls.h"
 #include "cores.h"
 #include "exec.h"
 #include "maps.h"
@@ -29,6 +29,7 @@
 #include "setup.h"
 #include "state.h"
 #include "thread.h"
+#include "vcpu.h"
 #include "src/engine/reuse_table.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
@@ -86,6 +87,30 @@ static void on_vcpu_exit(qemu_plugin_id_t id, unsigned int index)
 		emu_thread_end(index);
 }
 
+static void on_end(qemu_plugin_id_t id, void *data)
+{
+	if (!emu.active)
+		return;
+	emu_setup_finish(CDP_ENDED);
+	emu.active = false;
+}
+
+/*
+ * The program ends. Before QEMU calls on_end it lets each thread run to the end
+ * of its block, whoever has the turn. So that this does not count, finish now
+ * if all others wait.
+ */
+static void finish_early(unsigned int index)
+{
+	if (index >= EMU_VCPUS_MAX || !emu_scheduler_freeze(&emu.vcpu[index]))
+		return;
+	on_end(0, NULL);
+	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
+		if (emu.vcpu[i].record)
+			emu_vcpu_mute(&emu.vcpu[i]);
+	emu_scheduler_release();
+}
+
 static bool is_exec(int64_t number)
 {
 	return number == SYS_execve || number == SYS_execveat;
@@ -105,7 +130,10 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 	if (number == SYS_rt_sigaction)
 		emu_avx512_sigaction(a1, a2);
 	if (emu.active && index < EMU_VCPUS_MAX)
-		emu_scheduler_leave(&emu.vcpu[index]);
+		emu_calls_begin(&emu.vcpu[index], number,
+				(uint64_t[]){ a1, a2, a3, a4, a5, a6 });
+	if (emu.active && number == SYS_exit_group)
+		finish_early(index);
 	/* An exec along PATH often fails. */
 	executing = is_exec(number) &&
 		    (number == SYS_execveat || emu_exec_possible(a1));
@@ -143,15 +171,12 @@ static void on_syscall_ret(qemu_plugin_id_t id, unsigned int index,
 		atomic_store(&emu.heap_high, result);
 	}
 	if (index < EMU_VCPUS_MAX && emu.vcpu[index].tid)
-		emu_scheduler_enter(&emu.vcpu[index]);
+		emu_calls_return(&emu.vcpu[index], number, result);
 }
 
-static void on_end(qemu_plugin_id_t id, void *data)
+static void before_fork(void)
 {
-	if (!emu.active)
-		return;
-	emu_setup_finish(CDP_ENDED);
-	emu.active = false;
+	emu.forks++;
 }
 
 static void in_forked_child(void)
@@ -161,17 +186,6 @@ static void in_forked_child(void)
 	emu_setup_after_fork();
 	if (emu.config.children)
 		emu_setup_open(self);
-}
-
-static uint32_t host_cores(void)
-{
-	cpu_set_t set;
-
-	/*
-	 * The call fails if there are more processors than a cpu_set_t holds.
-	 * Then 1024 are enough: no more threads can be alive.
-	 */
-	return sched_getaffinity(0, sizeof(set), &set) ? 1024 : CPU_COUNT(&set);
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id,
@@ -196,10 +210,9 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 	}
 	emu.argc = argc;
 	emu.argv = argv;
-	emu.host_cores = host_cores();
 	on_access = emu_access_callback();
 	emu_maps_note_host();
-	pthread_atfork(NULL, NULL, in_forked_child);
+	pthread_atfork(before_fork, NULL, in_forked_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
 	qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -179,7 +179,7 @@ static void start(struct emu_reuse *r, uint32_t i, struct reuse_tally *tally,
 {
 	r->tally = tally;
 	r->engine = i;
-	reuse_thread_init(&r->thread, place, r, emu.seed + 2 + i);
+	reuse_thread_init(&r->thread, place, r, emu.config.seed + 2 + i);
 }
 
 void emu_reuse_start(struct vcpu *v)

@@ -103,10 +103,11 @@ void emu_sample_start(struct vcpu *v)
 	uint32_t id = v->record->id;
 
 	v->class_mask = emu_interval_one_counter() ? 0 : EMU_CLASS_STORE;
-	rng_seed(&v->rng, emu.seed, id);
+	rng_seed(&v->rng, emu.config.seed, id);
+	rng_seed(&v->turn_rng, emu.config.seed + 1000, id);
 	if (emu.config.algorithm != EMU_COMDETECTIVE)
 		emu_transfer_start(v);
-	comm_thread_init(&v->comm, id, v, ~emu.seed);
+	comm_thread_init(&v->comm, id, v, ~emu.config.seed);
 	/* Make the first access an event: the new thread itself handles it. */
 	v->until[EMU_LOADS] = 0;
 	v->until[EMU_STORES] = 0;
@@ -171,8 +172,12 @@ static void sample(struct vcpu *v, const struct access *a,
 /* The thread has begun to run. Find out what only it can find out. */
 static void begin(struct vcpu *v, const struct access *a)
 {
-	emu_scheduler_enter(v);
 	emu_vcpu_refresh(v);
+	emu_scheduler_begin(v);
+	if (!v->record) { /* the program has ended meanwhile */
+		emu_vcpu_mute(v);
+		return;
+	}
 	if (!v->record->id) {
 		atomic_store(&emu.stack, a->addr);
 		emu_maps_init();

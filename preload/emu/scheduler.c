@@ -1,350 +1,330 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scheduler - threads take turns, so that many share few cores finely
+ * scheduler - the simulated machine: threads take turns in a fixed order
  *
- * With more threads than cores, the kernel runs some threads for milliseconds
- * while the others wait: millions of accesses, in which threads on cores of
- * their own would have interacted thousands of times. So here one thread runs
- * at a time, and passes its turn on after a number of accesses. The number is
- * drawn anew each time from half to one and a half of the setting, so that it
- * does not resonate with a loop.
+ * One thread at a time has the turn. It passes the turn on after a number of
+ * accesses, drawn anew each time from half to one and a half of the slice so
+ * that it does not resonate with a loop. The order is that of a queue. Nothing
+ * in it depends on the host: the same program with the same input interleaves
+ * the same way.
  *
- * A thread gives up its turn before a system call, which may block, and asks
- * for another one after it. Nothing else depends on turns: if no turn ends for
- * STEAL_NS, a waiting thread takes the turn. QEMU sometimes stops all threads
- * (for a fork, or a full code cache), and then the holder of the turn may be
- * the thread that waits for the others to stop; or the kernel has preempted the
- * holder. The thief has one turn, then the turn goes back to its holder for
- * another STEAL_NS: on a busy machine turns become slow but stay short. A
- * thread whose turn was taken finds that out at the end of its turn, and
- * queues.
+ * What a thread does in a system call, calls.c decides. Most calls return at
+ * once; the thread keeps its turn, however long the host takes. A thread that
+ * waits in the kernel leaves the queue. It comes back when another thread wakes
+ * it, at the place in the order where that happens. It may have its turn before
+ * the host has run it again; then all wait for it. Such a thread is not
+ * present.
  *
- * The queue is a ring of thread numbers, each in it at most once. One waiting
- * thread is the watcher: it alone waits with a time limit, because a timer
- * costs as much as the rest of a turn. A waiter promoted to watcher is notified
- * by a new value of its futex, so the wakeup cannot be lost.
+ * A thread that sleeps comes back when the threads have made as many accesses
+ * as fit into its time (calls.c says how many). If all wait, time jumps.
+ *
+ * Turns are no lock, because QEMU sometimes stops all threads (to fork, or to
+ * discard its code): it lets each run to the end of its block of instructions,
+ * and then the thread with the turn waits for those that wait for a turn. So
+ * one of the waiting threads is the watcher and looks every CHECK_NS. If no
+ * turn has ended, and the kernel says that the thread with the turn sleeps,
+ * several times in a row, then the waiting threads drain, one after the other:
+ * each goes on as long as the thread with the turn sleeps. What it does counts
+ * as part of its next turn.
+ *
+ * If that does not help, or the thread with the turn sleeps in a system call of
+ * the program, the next thread takes the turn, and after that the robbed thread
+ * has its turn back. Each such turn is counted: the order is no longer the
+ * program's alone. A thread that is only slow keeps its turn.
+ *
+ * Only the watcher waits with a time limit, because a timer costs much of a
+ * turn. A waiter promoted to watcher is notified by a new value of its futex,
+ * so the wakeup cannot be lost.
  */
-#include <errno.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "scheduler.h"
-#include "state.h"
+#include "asleep.h"
+#include "queue.h"
+#include "settle.h"
+#include "sleepers.h"
+#include "turn_wait.h"
+#include "turns.h"
 
 enum {
-	NOBODY = -1,
-	STEAL_NS = 1000 * 1000,
-	CROWDED_ON = 20, /* looks with too many threads, minus others */
+	DRAINED_MAX = 1000, /* accesses of a thread that drains */
 };
-
-enum wait {
-	RUNNING,
-	QUEUED,
-	WATCHING /* in the queue, as the watcher */
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned short queue[EMU_VCPUS_MAX];
-static unsigned int first, queued;
-static int holder = NOBODY;
-static int robbed = NOBODY;  /* whose turn was stolen; it is next */
-static int watcher = NOBODY; /* NOBODY if the queue is empty */
-static unsigned int turns;   /* how many have begun */
-
-/* With EMU_SLICE_AUTO turns are on while crowded is at least CROWDED_ON. */
-static _Atomic int runnable; /* threads that are not in a system call */
-static _Atomic int crowded;  /* 0 to 2 * CROWDED_ON */
-
-static bool taking_turns(void)
-{
-	if (emu.config.slice != EMU_SLICE_AUTO)
-		return emu.config.slice != 0;
-	return atomic_load_explicit(&crowded, memory_order_relaxed) >=
-	       CROWDED_ON;
-}
-
-/*
- * One or two more threads than cores, for a moment, do not count as crowded. If
- * several threads look at once, some looks may be lost.
- */
-static void look(void)
-{
-	int running = atomic_load_explicit(&runnable, memory_order_relaxed);
-	int n = atomic_load_explicit(&crowded, memory_order_relaxed);
-
-	if (running > (int)emu.host_cores && n < 2 * CROWDED_ON)
-		atomic_store_explicit(&crowded, n + 1, memory_order_relaxed);
-	else if (running <= (int)emu.host_cores && n > 0)
-		atomic_store_explicit(&crowded, n - 1, memory_order_relaxed);
-}
 
 static void load_turn(struct vcpu *v)
 {
-	uint64_t n = emu.config.slice == EMU_SLICE_AUTO ? EMU_SLICE_DEFAULT
-							: emu.config.slice;
+	uint64_t n = emu.config.slice;
 
-	/* If turns are off, look again later. */
-	v->turn = taking_turns()
-			  ? (n + 1) / 2 + rng_below(&v->rng, n / 2 * 2 + 1)
-			  : EMU_TURN_LOOK;
+	/* If turns are off, tell the time now and then. */
+	v->turn = EMU_TURN_LOOK;
+	if (emu_turns_taken())
+		v->turn = (n + 1) / 2 + rng_below(&v->turn_rng, n / 2 * 2 + 1);
+	v->turn = v->turn > (int64_t)v->drained ? v->turn - v->drained : 0;
+	v->drained = 0;
 	v->turn_start = v->turn;
 }
 
-uint64_t emu_scheduler_ticks(const struct vcpu *v)
+/* Have a turn, or drain: then the next access ends the turn again. */
+static void go_on(struct vcpu *v)
 {
-	return atomic_load_explicit(&emu.ticks, memory_order_relaxed) +
-	       (v->turn_start - v->turn);
-}
-
-uint64_t emu_scheduler_domain_ticks(const struct vcpu *v)
-{
-	return emu_scheduler_ticks_of_domain(v->domain) +
-	       (v->turn_start - v->turn);
-}
-
-uint64_t emu_scheduler_ticks_of_domain(uint32_t domain)
-{
-	return atomic_load_explicit(emu.domains > 1 ? &emu.domain_ticks[domain]
-						    : &emu.ticks,
-				    memory_order_relaxed);
-}
-
-/* Add the accesses since the last call to the time that all threads see. */
-static void tell_time(struct vcpu *v)
-{
-	atomic_fetch_add_explicit(&emu.ticks, v->turn_start - v->turn,
-				  memory_order_relaxed);
-	if (emu.domains > 1)
-		atomic_fetch_add_explicit(&emu.domain_ticks[v->domain],
-					  v->turn_start - v->turn,
-					  memory_order_relaxed);
-	v->turn_start = v->turn;
-}
-
-static void nudge(struct vcpu *v)
-{
-	syscall(SYS_futex, &v->wait, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-static void wake(struct vcpu *v)
-{
-	/* (T) pairs with (U). */
-	atomic_store_explicit(&v->wait, RUNNING, memory_order_release);
-	nudge(v);
-}
-
-/* With the lock held. */
-static void append(unsigned int index)
-{
-	queue[(first + queued++) % EMU_VCPUS_MAX] = index;
-	if (watcher == NOBODY)
-		watcher = index;
-	atomic_store_explicit(&emu.vcpu[index].wait,
-			      watcher == (int)index ? WATCHING : QUEUED,
-			      memory_order_relaxed);
-}
-
-static void drop(unsigned int index)
-{
-	unsigned int kept = 0;
-
-	for (unsigned int i = 0; i < queued; i++) {
-		unsigned int x = queue[(first + i) % EMU_VCPUS_MAX];
-
-		if (x != index)
-			queue[(first + kept++) % EMU_VCPUS_MAX] = x;
+	if (emu_turn_wait(v)) {
+		load_turn(v);
+		return;
 	}
-	queued = kept;
+	v->turn = v->turn_start = 0;
 }
 
-/*
- * The holder waits no more. If it was the watcher, promote the last in the
- * queue. Returns the thread to nudge, or NULL. With the lock held.
- */
-static struct vcpu *watch_on(void)
+/* The thread drains, and has made another access. */
+static void go_on_draining(struct vcpu *v)
 {
-	struct vcpu *v;
-
-	if (watcher != holder)
-		return NULL;
-	watcher = NOBODY;
-	if (!queued)
-		return NULL;
-	watcher = queue[(first + queued - 1) % EMU_VCPUS_MAX];
-	v = &emu.vcpu[watcher];
-	atomic_store_explicit(&v->wait, WATCHING, memory_order_relaxed);
-	return v;
-}
-
-/*
- * Choose the next thread to run, with the lock held. Call wake() on it after
- * unlocking, and nudge() on *@watch unless it is NULL.
- */
-static struct vcpu *next(struct vcpu **watch)
-{
-	*watch = NULL;
-	if (!queued) {
-		holder = NOBODY;
-		return NULL;
+	pthread_mutex_lock(&emu_turns.lock);
+	/* Who has the turn now sleeps: it waits for this thread. */
+	if (v->place == EMU_PLACE_QUEUED && emu_turns.holder != EMU_NOBODY &&
+	    v->drained < DRAINED_MAX &&
+	    emu_asleep_in(emu.vcpu[emu_turns.holder].tid, SYS_futex,
+			  emu_turns.drained_for) == ASLEEP_THERE) {
+		pthread_mutex_unlock(&emu_turns.lock);
+		v->turn = v->turn_start = 0;
+		return;
 	}
-	holder = queue[first];
-	first = (first + 1) % EMU_VCPUS_MAX;
-	queued--;
-	turns++;
-	*watch = watch_on();
-	return &emu.vcpu[holder];
-}
-
-/*
- * Take the turn from a thread that has not ended it for a long time. Returns
- * the thread to nudge. With the lock held.
- */
-static struct vcpu *steal(struct vcpu *v, unsigned int index)
-{
-	drop(index);
-	if (robbed == NOBODY)
-		robbed = holder;
-	holder = index;
-	atomic_store_explicit(&v->wait, RUNNING, memory_order_relaxed);
-	turns++;
-	return watch_on();
-}
-
-/* @seen is the number of turns that had begun when the thread queued. */
-static void wait_for_turn(struct vcpu *v, unsigned int index, unsigned int seen)
-{
-	struct timespec patience = { 0, STEAL_NS };
-	struct vcpu *watch = NULL;
-	int as;
-
-	/* (U) pairs with (T): see what the others did in their turns. */
-	while ((as = atomic_load_explicit(&v->wait, memory_order_acquire)) !=
-	       RUNNING) {
-		if (!syscall(SYS_futex, &v->wait, FUTEX_WAIT_PRIVATE, as,
-			     as == WATCHING ? &patience : NULL, NULL, 0) ||
-		    errno != ETIMEDOUT)
-			continue;
-		pthread_mutex_lock(&lock);
-		if (atomic_load_explicit(&v->wait, memory_order_relaxed) !=
-			    RUNNING &&
-		    turns == seen)
-			watch = steal(v, index);
-		seen = turns;
-		pthread_mutex_unlock(&lock);
-		if (watch)
-			nudge(watch);
+	if (v->drained >= DRAINED_MAX)
+		atomic_fetch_add(&emu_turns.by_time, 1);
+	v->drains = false;
+	if (v->place == EMU_PLACE_QUEUED) {
+		emu_turns_set(v, EMU_WAITING);
+		emu_turns_watch_on(emu_turns_index(v));
 	}
-}
-
-static unsigned int index_of(const struct vcpu *v)
-{
-	return v - emu.vcpu;
+	pthread_mutex_unlock(&emu_turns.lock);
+	go_on(v);
 }
 
 /* Queue, and let the next thread run if there is one. */
-static void take_turn(struct vcpu *v)
+static void take_turn(struct vcpu *v, bool in_block)
 {
-	unsigned int index = index_of(v);
-	struct vcpu *other = NULL, *watch = NULL;
-	unsigned int seen;
+	unsigned int index = emu_turns_index(v);
 
-	pthread_mutex_lock(&lock);
-	v->in_turns = true;
-	if (robbed == (int)index)
-		robbed = NOBODY;
-	if (holder == (int)index && robbed != NOBODY) {
-		append(index);
-		holder = robbed; /* that thread runs already, if it can run */
-		robbed = NOBODY;
-		turns++;
-	} else if (holder == (int)index || holder == NOBODY) {
-		if (!queued) {
-			holder = index;
-			pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&emu_turns.lock);
+	v->in_block = in_block;
+	if (emu_turns.robbed == (int)index)
+		emu_turns.robbed = EMU_NOBODY;
+	emu_turns_end_sleeps();
+	if (emu_turns.holder == (int)index && emu_turns.robbed != EMU_NOBODY) {
+		emu_turns_append(index);
+		emu_turns.holder =
+			emu_turns.robbed; /* it runs already if it can */
+		emu_turns.robbed = EMU_NOBODY;
+		emu_turns.turns++;
+		emu_turns_watch_on(index);
+	} else if (emu_turns.holder == (int)index) {
+		if (!emu_queue_length()) {
+			pthread_mutex_unlock(&emu_turns.lock);
+			load_turn(v);
 			return;
 		}
-		append(index);
-		other = next(&watch);
+		emu_turns.counts.shared++;
+		emu_turns_append(index);
+		emu_turns_next(index);
 	} else {
-		append(index);
+		emu_turns_append(index);
+		if (emu_turns.holder == EMU_NOBODY)
+			emu_turns_next(index);
 	}
-	seen = turns;
-	pthread_mutex_unlock(&lock);
-	if (other)
-		wake(other);
-	if (watch && watch != v)
-		nudge(watch);
-	wait_for_turn(v, index, seen);
-}
-
-/* Turns are switched off: wake everybody. */
-static void release_all(void)
-{
-	struct vcpu *other, *watch;
-
-	do {
-		pthread_mutex_lock(&lock);
-		other = next(&watch);
-		pthread_mutex_unlock(&lock);
-		if (other)
-			wake(other);
-	} while (other);
+	pthread_mutex_unlock(&emu_turns.lock);
+	go_on(v);
 }
 
 void emu_scheduler_end(struct vcpu *v)
 {
-	tell_time(v);
-	look();
-	if (taking_turns()) {
-		take_turn(v);
-	} else if (v->in_turns) {
-		v->in_turns = false;
-		release_all();
+	if (v->drains)
+		v->drained += v->turn_start - v->turn;
+	emu_scheduler_tell_time(v);
+	if (v->drains)
+		go_on_draining(v);
+	else if (emu_turns_taken())
+		take_turn(v, true);
+	else
+		load_turn(v);
+}
+
+void emu_scheduler_yield(struct vcpu *v)
+{
+	emu_scheduler_tell_time(v);
+	if (emu_turns_taken())
+		take_turn(v, false);
+}
+
+void emu_scheduler_call(struct vcpu *v)
+{
+	if (!v->drains)
+		return;
+	v->drained += v->turn_start - v->turn;
+	emu_scheduler_tell_time(v);
+	pthread_mutex_lock(&emu_turns.lock);
+	v->drains = v->in_block = false;
+	if (v->place == EMU_PLACE_QUEUED) {
+		emu_turns_set(v, EMU_WAITING);
+		emu_turns_watch_on(emu_turns_index(v));
 	}
-	load_turn(v);
+	pthread_mutex_unlock(&emu_turns.lock);
+	go_on(v);
 }
 
-void emu_scheduler_leave(struct vcpu *v)
+/*
+ * Give up the turn, to be at @place, for @accesses if it sleeps. The next
+ * thread settles for the futex, or for the end of this one if @futex is 0.
+ */
+static void give_up(struct vcpu *v, enum emu_place place, uint64_t accesses,
+		    bool settles, uint64_t futex)
 {
-	struct vcpu *other = NULL, *watch = NULL;
+	unsigned int index = emu_turns_index(v);
+	uint64_t now;
 
-	if (!v->runnable)
+	emu_scheduler_tell_time(v);
+	if (!emu_turns_taken())
 		return;
-	v->runnable = false;
-	tell_time(v);
-	atomic_fetch_sub_explicit(&runnable, 1, memory_order_relaxed);
-	if (!v->in_turns)
-		return;
-	pthread_mutex_lock(&lock);
-	v->in_turns = false;
-	if (robbed == (int)index_of(v))
-		robbed = NOBODY;
-	if (holder == (int)index_of(v))
-		other = next(&watch);
-	pthread_mutex_unlock(&lock);
-	if (other)
-		wake(other);
-	if (watch)
-		nudge(watch);
+	pthread_mutex_lock(&emu_turns.lock);
+	now = emu_turns_time();
+	if (place == EMU_PLACE_SLEEPS)
+		emu_sleepers_add(index, accesses < UINT64_MAX - now
+						? now + accesses
+						: UINT64_MAX);
+	emu_turns_set(v, EMU_WAITING);
+	v->place = place;
+	v->present = v->in_block = false;
+	v->left = emu_turns.turns;
+	if (emu_turns.robbed == (int)index)
+		emu_turns.robbed = EMU_NOBODY;
+	if (emu_turns.holder == (int)index) {
+		if (settles)
+			emu_settle_begin(index, v->tid, futex);
+		emu_turns_next(EMU_NOBODY);
+	}
+	pthread_mutex_unlock(&emu_turns.lock);
 }
 
-void emu_scheduler_enter(struct vcpu *v)
+void emu_scheduler_leave(struct vcpu *v, uint64_t futex)
 {
-	if (v->runnable)
+	give_up(v, EMU_PLACE_AWAY, 0, futex != 0, futex);
+}
+
+void emu_scheduler_sleep(struct vcpu *v, uint64_t accesses)
+{
+	give_up(v, EMU_PLACE_SLEEPS, accesses, false, 0);
+}
+
+void emu_scheduler_exit(struct vcpu *v)
+{
+	give_up(v, EMU_PLACE_AWAY, 0, true, 0);
+}
+
+void emu_scheduler_place(struct vcpu *v, bool ordered)
+{
+	if (!emu_turns_taken())
 		return;
-	v->runnable = true;
-	atomic_fetch_add_explicit(&runnable, 1, memory_order_relaxed);
-	if (taking_turns())
-		take_turn(v);
+	pthread_mutex_lock(&emu_turns.lock);
+	if (v->place == EMU_PLACE_SLEEPS)
+		emu_sleepers_remove(emu_turns_index(v));
+	if (v->place == EMU_PLACE_SLEEPS || v->place == EMU_PLACE_AWAY) {
+		emu_turns.counts.unordered +=
+			!ordered && v->left != emu_turns.turns;
+		emu_turns_append(emu_turns_index(v));
+		if (emu_turns.holder == EMU_NOBODY)
+			emu_turns_next(EMU_NOBODY);
+		else
+			emu_turns_watch_on(EMU_NOBODY);
+	}
+	pthread_mutex_unlock(&emu_turns.lock);
+}
+
+void emu_scheduler_return(struct vcpu *v)
+{
+	if (!emu_turns_taken())
+		return;
+	emu_settle_back(emu_turns_index(v));
+	pthread_mutex_lock(&emu_turns.lock);
+	v->present = true;
+	if (v->passed_over) {
+		v->passed_over = false;
+		emu_turns_append(emu_turns_index(v));
+	}
+	/* If all others wait, a sleeper that is due first runs. */
+	if (emu_turns.holder == EMU_NOBODY)
+		emu_turns_next(EMU_NOBODY);
+	else if (v->place == EMU_PLACE_QUEUED)
+		emu_turns_watch_on(EMU_NOBODY);
+	pthread_mutex_unlock(&emu_turns.lock);
+	emu_turn_wait(v);
+}
+
+void emu_scheduler_create(struct vcpu *v)
+{
+	v->left = emu_turns.turns;
+	emu_scheduler_place(v, true);
+}
+
+void emu_scheduler_forget(struct vcpu *v)
+{
+	int index = emu_turns_index(v);
+
+	pthread_mutex_lock(&emu_turns.lock);
+	v->place = EMU_PLACE_AWAY;
+	emu_queue_remove(index);
+	if (emu_turns.holder == index)
+		emu_turns_next(EMU_NOBODY);
+	pthread_mutex_unlock(&emu_turns.lock);
+}
+
+void emu_scheduler_begin(struct vcpu *v)
+{
+	emu_scheduler_tell_time(v);
+	v->turn = v->turn_start = 0;
+	v->in_block = true;
+	emu_scheduler_return(v);
+	if (!v->drains)
+		load_turn(v);
+}
+
+bool emu_scheduler_freeze(struct vcpu *v)
+{
+	if (!emu_turns_taken())
+		return false;
+	pthread_mutex_lock(&emu_turns.lock);
+	emu_turns.frozen = emu_turns.holder == (int)emu_turns_index(v);
+	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
+		if (&emu.vcpu[i] != v && emu.vcpu[i].place == EMU_PLACE_RUNS)
+			emu_turns.frozen = false;
+	pthread_mutex_unlock(&emu_turns.lock);
+	return emu_turns.frozen;
+}
+
+void emu_scheduler_release(void)
+{
+	pthread_mutex_lock(&emu_turns.lock);
+	emu_turns.written = true;
+	pthread_mutex_unlock(&emu_turns.lock);
+}
+
+struct emu_scheduler_counts emu_scheduler_counts(void)
+{
+	struct emu_scheduler_counts c;
+
+	pthread_mutex_lock(&emu_turns.lock);
+	c = emu_turns.counts;
+	c.by_time = atomic_load(&emu_turns.by_time);
+	pthread_mutex_unlock(&emu_turns.lock);
+	return c;
 }
 
 void emu_scheduler_init(void)
 {
-	pthread_mutex_init(&lock, NULL);
-	first = queued = 0;
-	runnable = crowded = 0;
-	holder = robbed = watcher = NOBODY;
+	pthread_mutex_init(&emu_turns.lock, NULL);
+	emu_queue_init();
+	emu_sleepers_init();
+	emu_turns.holder = emu_turns.robbed = emu_turns.watcher = EMU_NOBODY;
+	emu_turns.idle = 0;
+	emu_turns.frozen = emu_turns.written = false;
+	atomic_store(&emu_turns.released, false);
+	emu_settle_init();
+	/* In a forked child: the threads of the parent. */
+	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
+		emu.vcpu[i].place = EMU_PLACE_AWAY;
+	emu_turns.counts = (struct emu_scheduler_counts){ 0 };
+	atomic_store(&emu_turns.by_time, 0);
 }

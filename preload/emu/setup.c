@@ -27,11 +27,13 @@
 #include "reuse_exact.h"
 #include "sample.h"
 #include "say.h"
+#include "scheduler.h"
 #include "state.h"
 #include "thread.h"
 #include "transfer.h"
 #include "vcpu.h"
 #include "preload/common/run_variable.h"
+#include "src/base/rng.h"
 #include "src/store/outdir.h"
 #include "src/store/sample_log.h"
 
@@ -40,6 +42,15 @@ enum {
 };
 
 static bool forked; /* this process is a child of one that was profiled */
+
+static uint64_t random_number(void)
+{
+	uint64_t n;
+
+	if (getrandom(&n, sizeof(n), GRND_NONBLOCK) != sizeof(n))
+		n = emu_now_ns(CLOCK_MONOTONIC) ^ ((uint64_t)emu.pid << 32);
+	return n;
+}
 
 static int open_directory(void)
 {
@@ -55,17 +66,8 @@ static int open_directory(void)
 		return outdir_open(emu.out, NULL);
 	}
 	snprintf(emu.run_id, sizeof(emu.run_id), "%016llx",
-		 (unsigned long long)emu.seed);
+		 (unsigned long long)random_number());
 	return outdir_create(c->out, emu.run_id, emu.out, sizeof(emu.out));
-}
-
-static uint64_t random_seed(void)
-{
-	uint64_t seed;
-
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-		seed = emu_now_ns(CLOCK_MONOTONIC) ^ ((uint64_t)emu.pid << 32);
-	return seed;
 }
 
 static void find_program(void)
@@ -118,7 +120,6 @@ int emu_setup_open(unsigned int index)
 	int r;
 
 	emu.pid = getpid();
-	emu.seed = emu.config.seed ? emu.config.seed : random_seed();
 	emu.start_mono = emu_now_ns(CLOCK_MONOTONIC);
 	if (!emu.exe[0])
 		find_program();
@@ -158,8 +159,13 @@ int emu_setup_open(unsigned int index)
 
 void emu_setup_after_fork(void)
 {
+	uint64_t x = emu.config.seed + emu.forks;
+
 	emu.active = false;
 	forked = true;
+	/* Children must not take the same samples. */
+	emu.config.seed = rng_splitmix(&x);
+	emu.forks = 0;
 	sample_log_close();
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record)
@@ -176,6 +182,7 @@ void emu_setup_after_fork(void)
 void emu_setup_finish(enum cdp_state state)
 {
 	struct cdp_header *h = emu.store.header;
+	struct emu_scheduler_counts turns = emu_scheduler_counts();
 
 	emu_maps_finish();
 	if (emu.config.exact && emu_measures(CDP_MODE_COMM))
@@ -193,5 +200,8 @@ void emu_setup_finish(enum cdp_state state)
 			 __ATOMIC_RELAXED);
 	__atomic_store_n(&h->cpu_ns, emu_now_ns(CLOCK_PROCESS_CPUTIME_ID),
 			 __ATOMIC_RELAXED);
+	h->turns_shared = turns.shared;
+	h->turns_by_time = turns.by_time;
+	h->unordered = turns.unordered;
 	__atomic_store_n(&h->state, state, __ATOMIC_RELEASE);
 }

@@ -83,15 +83,27 @@ struct vcpu {
 
 	/* Used for each sample. */
 	struct comm_thread comm;
-	struct rng rng;
+	struct rng rng, turn_rng;
 	struct pair_table pairs;
 	struct core_table cores;
 	struct watch_range watched[COMM_REGISTERS_MAX];
 	uint32_t watches;
-	_Atomic uint32_t wait; /* a futex: scheduler.c */
-	bool in_turns;         /* the thread has the turn or waits for it */
-	bool runnable;         /* it has begun, and is not in a system call */
-	uint64_t now_ns;       /* time of the event being handled */
+	_Atomic uint32_t wait; /* a futex; this and the next: scheduler.c */
+	uint8_t place;
+	bool present; /* it is not in the kernel on the program's behalf */
+	_Atomic bool settles; /* it waits for the one before to sleep */
+	bool in_block;        /* it waits for its turn after an access */
+	bool drains;          /* it goes on without a turn: QEMU stops all */
+	uint32_t drained;     /* accesses that it made so */
+	bool passed_over;  /* its turn was given to another while it was not */
+	unsigned int left; /* turns that had begun when it left the queue */
+
+	bool in_call; /* it keeps its turn in a system call; this and the
+			 next: calls.c */
+	uint8_t call;
+	uint64_t call_arg[6];
+	uint64_t clear_tid; /* the futex that its end wakes */
+	uint64_t now_ns;    /* time of the event being handled */
 	uint64_t events;
 	pid_t tid; /* 0: it has not run yet */
 	bool in_transfer;
@@ -112,7 +124,7 @@ struct emu {
 	struct topology topology; /* valid with config.topology */
 	struct vcpu *vcpu;        /* EMU_VCPUS_MAX */
 	_Atomic uint64_t ticks;   /* accesses of all threads: scheduler.h */
-	uint64_t seed;
+	uint64_t forks;           /* children that this process has had */
 	uint64_t start_mono;
 	uint64_t guest_base; /* host address of the program's address 0 */
 	_Atomic uint64_t heap_low, heap_high; /* results of brk */
@@ -124,8 +136,7 @@ struct emu {
 	_Atomic uint64_t domain_ticks[REUSE_EXACT_DOMAINS_MAX];
 	uint32_t core_order[CDP_CORES_MAX]; /* in the order in which threads get
 					       them */
-	uint32_t host_cores; /* of the host, that this process may use */
-	bool active;         /* this process is being profiled */
+	bool active;                        /* this process is being profiled */
 	/* In a child that is not profiled: page 0 of its parent's file. */
 	struct cdp_header *parent;
 	int argc; /* the plugin's own arguments */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "thread.h"
+#include "calls.h"
 #include "cores.h"
 #include "exact.h"
 #include "now.h"
@@ -47,6 +48,7 @@ int emu_thread_init(void)
 	rows = (struct store_writer){ .section = CDP_THREADS };
 	ids = 0;
 	emu_scheduler_init();
+	emu_calls_init();
 	return 0;
 }
 
@@ -88,6 +90,7 @@ void emu_thread_start(unsigned int index)
 			emu_reuse_exact_start(v);
 	}
 	emu_sample_start(v);
+	emu_calls_create(v);
 }
 
 void emu_thread_flush(unsigned int index)
@@ -109,7 +112,6 @@ void emu_thread_end(unsigned int index)
 	if (index >= EMU_VCPUS_MAX || !v->record)
 		return;
 	emu_vcpu_refresh(v);
-	emu_scheduler_leave(v);
 	emu_exact_end(v);
 	emu_reuse_end(v);
 	emu_reuse_exact_end(v);
@@ -117,6 +119,7 @@ void emu_thread_end(unsigned int index)
 	close_row(v->record);
 	pair_table_release(&v->pairs);
 	core_table_release(&v->cores);
+	emu_calls_exit(v);
 	emu_vcpu_mute(v);
 }
 

@@ -136,7 +136,7 @@ void emu_transfer_start(struct vcpu *v)
 {
 	memset(told[v - emu.vcpu], 0, sizeof(told[0]));
 	v->in_transfer = transfer_run_join(&run, &v->transfer, v->record->id, v,
-					   emu.seed + 1);
+					   emu.config.seed + 1);
 	if (!v->in_transfer)
 		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
 }

@@ -14,6 +14,7 @@
 #ifndef COMDET_STORE_CDP_H
 #define COMDET_STORE_CDP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/engine/comm.h"
@@ -24,6 +25,7 @@
 enum {
 	CDP_VERSION = 1,
 	CDP_PAGE_BYTES = 4096,
+	CDP_HEADER_BYTES = 2720, /* what version 1 had at first */
 	CDP_PAGE_HEADER_BYTES = 64,
 	CDP_PATH_BYTES = 256,
 	CDP_LOSS_MAX = 32,
@@ -114,7 +116,16 @@ struct cdp_header {
 	char exe[CDP_PATH_BYTES];
 	char command[768]; /* arguments, joined by blanks, cut with "..." */
 	char note[192];
+
+	/* Of emu's turns; 0 in files of older writers, and without turns. */
+	uint64_t slice;         /* mean length of a turn in accesses */
+	uint64_t turns_shared;  /* used up while another thread could run */
+	uint64_t turns_by_time; /* given to another thread by time */
+	uint64_t unordered;     /* threads that came back from the kernel, while
+				   others ran, when the host said so */
 };
+_Static_assert(offsetof(struct cdp_header, slice) == CDP_HEADER_BYTES,
+	       "new fields follow the header of version 1");
 _Static_assert(sizeof(struct cdp_header) <= CDP_PAGE_BYTES, "one page");
 
 /* At the start of every other page. */

@@ -100,7 +100,7 @@ static bool header_fits(const struct cdp_header *h)
 			       CDP_MODE_SHARED | CDP_MODE_GLOBAL |
 			       CDP_MODE_PROFILE;
 
-	return h->header_bytes == sizeof(*h) &&
+	return h->header_bytes == CDP_HEADER_BYTES &&
 	       h->page_bytes == CDP_PAGE_BYTES && sections_fit(h) &&
 	       strings_end(h) && h->pages && h->state >= CDP_RUNNING &&
 	       h->state <= CDP_STOPPED && !(h->modes & ~modes) &&

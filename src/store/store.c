@@ -278,7 +278,7 @@ static void fill_header(struct cdp_header *h, uint64_t bytes)
 	uint64_t magic;
 
 	h->version = CDP_VERSION;
-	h->header_bytes = sizeof(*h);
+	h->header_bytes = CDP_HEADER_BYTES;
 	h->page_bytes = CDP_PAGE_BYTES;
 	h->sections = CDP_SECTIONS - 1;
 	for (uint32_t i = 1; i < CDP_SECTIONS; i++) {

@@ -22,3 +22,9 @@ burn()
 		burners+=($!)
 	done
 }
+
+stop_burning()
+{
+	[ ${#burners[@]} = 0 ] || kill "${burners[@]}" 2>/dev/null
+	burners=()
+}
