@@ -83,7 +83,9 @@ static int blurred(uint64_t resolution)
 {
 	int row = -1;
 
-	while (exp2((row + 1) * ROW_OCTAVES) < (double)resolution)
+	/* A damaged file may name any resolution. */
+	while (row < ROWS - 1 &&
+	       exp2((row + 1) * ROW_OCTAVES) < (double)resolution)
 		row++;
 	return row;
 }
