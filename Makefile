@@ -104,7 +104,7 @@ $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
 # QEMU, which loads the plugin, has the functions that it leaves undefined.
 $(B)/libcomdet-qemu.so: $(EMU_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
-		-Wl,-soname,libcomdet-qemu.so -o $@ $^
+		-Wl,-soname,libcomdet-qemu.so -o $@ $^ -lZydis
 
 # The hooks of instrumented code are small and fast whatever CFLAGS say, and
 # never instrumented themselves. Those in the archive also replace memcpy and

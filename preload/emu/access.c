@@ -8,6 +8,7 @@
  * access may be watched.
  */
 #include "access.h"
+#include "parts.h"
 #include "reuse.h"
 #include "reuse_exact.h"
 #include "sample.h"
@@ -149,6 +150,31 @@ static void on_access_reuse(unsigned int index, qemu_plugin_meminfo_t info,
 		  reuse_may_watch(emu_reuse_bytes, addr,
 				  1u << (class & EMU_CLASS_SHIFT));
 	take_access(index, class, addr, ip, watched);
+}
+
+/* For instructions whose access comes in parts, whatever is measured. */
+static void on_access_part(unsigned int index, qemu_plugin_meminfo_t info,
+			   uint64_t addr, void *data)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
+	struct vcpu *v = &emu.vcpu[index];
+	struct access a;
+	bool first;
+
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+		return;
+	a = emu_make_access(class, addr, (uintptr_t)data & EMU_PARTS_ADDRESS);
+	first = emu_parts_begin(v, &a, (uintptr_t)data >> EMU_PARTS_SHIFT);
+	if (first && v->directory)
+		exact_access(v->directory, &v->exact, &v->parts.whole, v->core);
+	if (atomic_load_explicit(&v->reuse_exact, memory_order_relaxed))
+		emu_reuse_exact_access(v, &a);
+	emu_sample_part(v, class, &a, first);
+}
+
+qemu_plugin_mem_cb emu_access_part_callback(void)
+{
+	return on_access_part;
 }
 
 qemu_plugin_mem_cb emu_access_callback(void)

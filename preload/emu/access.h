@@ -12,4 +12,10 @@
  */
 qemu_plugin_mem_cb emu_access_callback(void);
 
+/*
+ * The same for instructions of which emu_parts_of says that their access is
+ * made in parts. Call emu_access_callback first.
+ */
+qemu_plugin_mem_cb emu_access_part_callback(void);
+
 #endif

@@ -23,6 +23,7 @@
 #include "cores.h"
 #include "exec.h"
 #include "maps.h"
+#include "parts.h"
 #include "qemu_plugin_abi.h"
 #include "say.h"
 #include "scheduler.h"
@@ -35,7 +36,7 @@
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
 
 static bool opened; /* emu_setup_open was called */
-static qemu_plugin_mem_cb on_access;
+static qemu_plugin_mem_cb on_access, on_access_part;
 
 /* The processor of the calling thread, at its latest system call. */
 static __thread unsigned int self;
@@ -62,12 +63,14 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-		uintptr_t ip = qemu_plugin_insn_vaddr(insn);
+		uint64_t ip = qemu_plugin_insn_vaddr(insn);
+		uint64_t data = emu_parts_of(insn, ip);
 
 		emu_avx512_instruction(insn);
 		qemu_plugin_register_vcpu_mem_cb(
-			insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
-			QEMU_PLUGIN_MEM_RW, (void *)ip);
+			insn, data == ip ? on_access : on_access_part,
+			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+			(void *)(uintptr_t)data);
 	}
 }
 
@@ -211,6 +214,7 @@ int qemu_plugin_install(qemu_plugin_id_t id,
 	emu.argc = argc;
 	emu.argv = argv;
 	on_access = emu_access_callback();
+	on_access_part = emu_access_part_callback();
 	emu_maps_note_host();
 	pthread_atfork(before_fork, NULL, in_forked_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);

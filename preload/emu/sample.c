@@ -18,6 +18,7 @@
 #include "interval.h"
 #include "maps.h"
 #include "now.h"
+#include "parts.h"
 #include "reuse.h"
 #include "scheduler.h"
 #include "state.h"
@@ -140,8 +141,9 @@ static bool outside_the_time_asked_for(uint64_t now)
 		now >= emu.start_mono + c->delay_ns + c->duration_ns);
 }
 
+/* @a is the sample; as part of an access of several, that is @whole. */
 static void sample(struct vcpu *v, const struct access *a,
-		   enum emu_counter counter)
+		   const struct access *whole, enum emu_counter counter)
 {
 	struct cdp_thread *r = v->record;
 	uint64_t now = emu_scheduler_ticks(v);
@@ -161,12 +163,13 @@ static void sample(struct vcpu *v, const struct access *a,
 		store_add(&r->stores, 1);
 	sample_log_add(r->id, a, SAMPLE_UNIFORM);
 	if (v->in_transfer)
-		emu_transfer_sample(v, a, now);
+		emu_transfer_sample(v, whole,
+				    (whole->len + a->len - 1) / a->len, now);
 	if (v->in_reuse)
 		emu_reuse_sample(v, a);
 	if (emu.config.algorithm == EMU_COMDETECTIVE &&
 	    emu_measures(CDP_MODE_COMM))
-		comm_sample(&emu.comm, &v->comm, a, now, v->core);
+		comm_sample(&emu.comm, &v->comm, whole, now, v->core);
 }
 
 /* The thread has begun to run. Find out what only it can find out. */
@@ -196,28 +199,56 @@ static void begin(struct vcpu *v, const struct access *a)
 	}
 }
 
-void emu_sample_event(struct vcpu *v, unsigned int class, uint64_t addr,
-		      uint64_t ip)
+/*
+ * Part @a of access @whole was made. The watches see the access once, at its
+ * first part.
+ */
+static void handle(struct vcpu *v, const struct access *a,
+		   const struct access *whole, bool first, bool last)
 {
-	struct access a = emu_make_access(class, addr, ip);
-
 	if (!v->record) { /* it is not profiled */
 		emu_vcpu_mute(v);
 		return;
 	}
 	if (!v->tid) {
-		begin(v, &a);
+		begin(v, a);
 		return;
 	}
-	if (v->watches)
-		trap(v, &a);
-	if (v->in_transfer && emu_transfer_watches(addr))
-		emu_transfer_trap(v, &a, emu_scheduler_ticks(v));
+	if (first && v->watches)
+		trap(v, whole);
+	if (first && v->in_transfer && emu_transfer_watches(whole->addr))
+		emu_transfer_trap(v, whole, emu_scheduler_ticks(v));
 	if (v->in_reuse)
-		emu_reuse_trap(v, &a);
+		emu_reuse_trap(v, a);
 	for (enum emu_counter c = 0; c < EMU_COUNTERS; c++)
 		if (v->until[c] < 0)
-			sample(v, &a, c);
-	if (v->turn < 0)
+			sample(v, a, whole, c);
+	if (last && v->turn < 0)
 		emu_scheduler_end(v);
+}
+
+void emu_sample_event(struct vcpu *v, unsigned int class, uint64_t addr,
+		      uint64_t ip)
+{
+	struct access a = emu_make_access(class, addr, ip);
+
+	handle(v, &a, &a, true, true);
+}
+
+void emu_sample_part(struct vcpu *v, unsigned int class, const struct access *a,
+		     bool first)
+{
+	enum emu_counter counter =
+		(class & v->class_mask) ? EMU_STORES : EMU_LOADS;
+
+	const struct access *whole = &v->parts.whole;
+	bool watched =
+		v->in_reuse ||
+		(first &&
+		 (whole->addr - v->watch_low < v->watch_span ||
+		  (v->in_transfer && emu_transfer_watches(whole->addr))));
+
+	v->count[class]++;
+	if ((--v->until[counter] < 0) | (--v->turn < 0) | watched)
+		handle(v, a, whole, first, !emu_parts_inside(v));
 }

@@ -20,4 +20,11 @@ void emu_sample_start(struct vcpu *v);
 void emu_sample_event(struct vcpu *v, unsigned int class, uint64_t addr,
 		      uint64_t ip);
 
+/*
+ * Thread @v made part @a, of @class, of the access v->parts. Counts it, and
+ * does what emu_sample_event does if there is something to do.
+ */
+void emu_sample_part(struct vcpu *v, unsigned int class, const struct access *a,
+		     bool first);
+
 #endif

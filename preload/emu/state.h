@@ -61,6 +61,12 @@ enum emu_counter {
 	EMU_COUNTERS
 };
 
+/* An access that QEMU makes in parts: parts.h. */
+struct emu_parts {
+	struct access whole;
+	uint64_t next, end; /* addresses after the last part, after the whole */
+};
+
 /* A thread in one of the reuse engines. */
 struct emu_reuse {
 	struct reuse_thread thread;
@@ -80,6 +86,7 @@ struct vcpu {
 	struct exact *directory; /* NULL: the thread has no number in it */
 	uint32_t core;
 	uint64_t count[EMU_CLASSES];
+	struct emu_parts parts; /* the latest */
 
 	/* Used for each sample. */
 	struct comm_thread comm;

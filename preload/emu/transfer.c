@@ -182,12 +182,14 @@ void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
 	}
 }
 
-void emu_transfer_sample(struct vcpu *v, const struct access *a, uint64_t now)
+void emu_transfer_sample(struct vcpu *v, const struct access *a, uint32_t parts,
+			 uint64_t now)
 {
 	if (!v->in_transfer)
 		return;
 	atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
-	transfer_sample(run.transfer, &v->transfer, a, now, v->core);
+	transfer_sample_part(run.transfer, &v->transfer, a, parts, now,
+			     v->core);
 }
 
 void emu_transfer_finish(bool last)

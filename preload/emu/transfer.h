@@ -29,8 +29,9 @@ int emu_transfer_init(void);
 /* The thread is about to begin. */
 void emu_transfer_start(struct vcpu *v);
 
-/* Access @a is a sample. */
-void emu_transfer_sample(struct vcpu *v, const struct access *a, uint64_t now);
+/* Access @a, or one of the @parts that it consists of, is a sample. */
+void emu_transfer_sample(struct vcpu *v, const struct access *a, uint32_t parts,
+			 uint64_t now);
 
 /* Access @a may be to a watched line. */
 void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now);

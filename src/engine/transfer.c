@@ -292,6 +292,13 @@ static void accept(struct transfer *e, struct transfer_thread *t,
 void transfer_sample(struct transfer *e, struct transfer_thread *t,
 		     const struct access *a, uint64_t now, uint32_t core)
 {
+	transfer_sample_part(e, t, a, 1, now, core);
+}
+
+void transfer_sample_part(struct transfer *e, struct transfer_thread *t,
+			  const struct access *a, uint32_t parts, uint64_t now,
+			  uint32_t core)
+{
 	struct transfer_chain done = { .n = 0 };
 	struct transfer_slot *s;
 	uint64_t line;
@@ -321,7 +328,7 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 		if (e->config.kind == TRANSFER_EPOCH)
 			transfer_epochs_result(e, s, &done);
 	}
-	accept(e, t, s, line, lines, a, now, core);
+	accept(e, t, s, line, lines / parts, a, now, core);
 	slot_change(&s->slot, SLOT_ARMING);
 	program(e, t, s, &done, now);
 }

@@ -216,6 +216,14 @@ void transfer_sample(struct transfer *e, struct transfer_thread *t,
 		     const struct access *a, uint64_t now, uint32_t core);
 
 /*
+ * The same where a source counts access @a as @parts accesses, each of which
+ * may be sampled: @a is sampled @parts times as often as others.
+ */
+void transfer_sample_part(struct transfer *e, struct transfer_thread *t,
+			  const struct access *a, uint32_t parts, uint64_t now,
+			  uint32_t core);
+
+/*
  * Thread @t made access @a to range number @range of @slot, armed as
  * @generation. If an access touches several ranges, call for the first of them,
  * or for each: only the first counts. An access with flags 0 is unknown and is

@@ -57,7 +57,8 @@ struct transfer_slot {
 	struct transfer_watched watched;
 	struct access sampled;
 	uint32_t sampler;
-	double lines; /* lines that the access touched; one was drawn */
+	double lines; /* that the access touched, one was drawn; divided by
+			 the parts of the access */
 	struct selection selection;
 	uint64_t sampled_at, ready;
 
