@@ -206,7 +206,7 @@ $(B)/tests/programs/emu/%_plugin.so: tests/programs/emu/%_plugin.c Makefile | $(
 INSTR_TESTS := $(patsubst tests/programs/instr/%.c,$(B)/tests/programs/instr/%, \
 	$(wildcard tests/programs/instr/*.c))
 INSTR_MICROBENCH := $(addprefix $(B)/microbench/instr/, \
-	bias_bench exec_mode false_sharing load_ratio locked_load multi_event \
+	bias_bench cures exec_mode false_sharing load_ratio locked_load multi_event \
 	point_to_point read_write ribench words write_volume)
 # With -fsanitize=thread gcc warns of fences and of truncations.
 SANITIZE_COMPILE = $(CC) $(CSTD) $(WARN) -Wno-tsan -Wno-format-truncation \

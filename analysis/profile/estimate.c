@@ -121,8 +121,35 @@ static struct transfer_cell take_cells(struct estimate *e,
 	return total;
 }
 
+/* What padding avoids, of all lines together. */
+struct avoidable {
+	double transfers, avoids;
+	bool known;
+};
+
+/* The records of the last writing follow @sampling, its first one. */
+static void take_avoidable(struct avoidable *a, const struct process *s,
+			   const struct cdp_transfer *sampling)
+{
+	const struct cdp_transfer *t = sampling;
+
+	for (; t < s->transfer + s->transfers; t++) {
+		double transfers = number(t->value[1]);
+		double avoids = number(t->value[2]);
+
+		if (t->kind != CDP_AVOIDABLE_LINE ||
+		    t->a != CDP_AVOIDABLE_SAMPLED || !(transfers >= 0))
+			continue;
+		a->known = true;
+		a->transfers += transfers;
+		if (avoids > 0)
+			a->avoids += avoids < transfers ? avoids : transfers;
+	}
+}
+
 bool estimate_load(struct estimate *e, const struct profile *p)
 {
+	struct avoidable avoidable = { .known = false };
 	double most = -1;
 	size_t records = 0;
 
@@ -143,6 +170,7 @@ bool estimate_load(struct estimate *e, const struct profile *p)
 			e->sampling.jitter = number(sampling->value[1]);
 		if (!strcmp(s->header.algorithm, "chain"))
 			e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
+		take_avoidable(&avoidable, s, sampling);
 		total = take_cells(e, s, i);
 		transfer_cell_add(&e->total, &total);
 		if (total.share[TRANSFER_ALL].sum <= most)
@@ -154,6 +182,9 @@ bool estimate_load(struct estimate *e, const struct profile *p)
 		estimate_release(e);
 		return false;
 	}
+	e->avoidable = avoidable.known && avoidable.transfers > 0
+			       ? avoidable.avoids / avoidable.transfers
+			       : -1;
 	qsort(e->cell, e->cells, sizeof(*e->cell), compare);
 	return true;
 }

@@ -32,6 +32,11 @@ struct estimate {
 	struct transfer_cell total;
 	struct estimate_cell *cell; /* most transfers first */
 	size_t cells;
+	/*
+	 * The share of the transfers that padding avoids; below 0: the
+	 * recording does not tell.
+	 */
+	double avoidable;
 };
 
 /*

@@ -156,10 +156,45 @@ static struct interval false_share(const struct transfer_cell *c, double *share)
 	return interval_share(*share * n, n);
 }
 
+/* The interval of the share that padding avoids, of as many samples. */
+static struct interval avoidable_interval(const struct estimate *e)
+{
+	const struct transfer_moment *all = &e->total.share[TRANSFER_ALL];
+	double n = interval_effective(all->sum, all->square);
+
+	return interval_share(e->avoidable * n, n);
+}
+
+/* ", 3 % of that by false sharing (1 to 5 %)", and what padding avoids. */
+static char *share_text(const struct estimate *e,
+			const struct transfer_cell *sum)
+{
+	double share;
+	struct interval f = false_share(sum, &share), a;
+	char *published = xstrdup(percent_text(share, 1)), *text;
+
+	if (e->avoidable < 0) {
+		text = xasprintf(", %s of that by false sharing (%.0f to "
+				 "%.0f %%)",
+				 published, 100 * f.low, 100 * f.high);
+	} else {
+		a = avoidable_interval(e);
+		text = xasprintf(". Padding would avoid %s of that (%.0f to "
+				 "%.0f %%); by the published definition %s is "
+				 "false sharing (%.0f to %.0f %%)",
+				 percent_text(e->avoidable, 1), 100 * a.low,
+				 100 * a.high, published, 100 * f.low,
+				 100 * f.high);
+	}
+	free(published);
+	return text;
+}
+
 char *report_estimate_answer(const struct report *r, bool *weak)
 {
 	struct transfer_cell sum;
-	struct interval v, f;
+	char *shares, *text;
+	struct interval v;
 	struct estimate e;
 	double share, all;
 
@@ -168,7 +203,7 @@ char *report_estimate_answer(const struct report *r, bool *weak)
 	sum = take_asked(&e, r);
 	estimate_release(&e);
 	all = sum.share[TRANSFER_ALL].sum;
-	f = false_share(&sum, &share);
+	false_share(&sum, &share);
 	if (r->thread >= 0)
 		return xasprintf("It took part in %s transfers of cache lines "
 				 "between threads (estimated), %s of them "
@@ -177,13 +212,14 @@ char *report_estimate_answer(const struct report *r, bool *weak)
 				 percent_text(share, 1));
 	v = transfer_interval(&sum.share[TRANSFER_ALL], &e.sampling);
 	*weak = sum.samples < FEW_SAMPLES;
-	return xasprintf("Cache lines were moved between threads %s times "
-			 "(estimated; 95 %% interval %s to %s), %s of that by "
-			 "false sharing (%.0f to %.0f %%)%s.",
+	shares = share_text(&e, &sum);
+	text = xasprintf("Cache lines were moved between threads %s times "
+			 "(estimated; 95 %% interval %s to %s)%s%s.",
 			 count_text(whole(all)), count_text(whole(v.low)),
-			 count_text(whole(v.high)), percent_text(share, 1),
-			 100 * f.low, 100 * f.high,
+			 count_text(whole(v.high)), shares,
 			 *weak ? ": few samples, a weak answer" : "");
+	free(shares);
+	return text;
 }
 
 static void print_cell(struct report *r, const struct estimate *e,
@@ -261,6 +297,20 @@ static json_t *json_false_share(const struct transfer_cell *c)
 	return o;
 }
 
+static void put_avoidable(json_t *o, const struct estimate *e)
+{
+	struct interval v;
+	json_t *share;
+
+	if (e->avoidable < 0)
+		return;
+	v = avoidable_interval(e);
+	share = json_object();
+	put(share, "estimate", json_real(e->avoidable));
+	put_interval(share, v);
+	put(o, "avoidable_share", share);
+}
+
 static json_t *json_cell(const struct estimate *e,
 			 const struct estimate_cell *f)
 {
@@ -302,6 +352,7 @@ json_t *report_estimate_json(const struct profile *p)
 	put(o, "false_sharing", json_moment(&e, &e.total, TRANSFER_FALSE));
 	if (e.total.share[TRANSFER_ALL].sum > 0)
 		put(o, "false_share", json_false_share(&e.total));
+	put_avoidable(o, &e);
 	put(o, "samples", json_real(e.sampling.samples));
 	for (size_t i = 0; i < e.cells; i++)
 		append(cells, json_cell(&e, &e.cell[i]));

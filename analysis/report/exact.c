@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exact.h"
+#include "exact_tally.h"
 #include "style.h"
 #include "analysis/base/json_build.h"
 #include "src/exact/directory.h"
@@ -16,145 +17,10 @@
 enum {
 	MISS_BITS = 3, /* the low bits of cdp_transfer.b are the distance */
 	DISTANCES = TOPOLOGY_LEVELS_MAX + 1,
-	VARIABLES = 4,  /* named in the text */
-	OBJECT_AT = 44, /* column where the objects' names begin */
+	VARIABLES = 4,   /* named in the text */
+	OBJECT_AT = 52,  /* column where the objects' names begin */
+	NAMED_FROM = 10, /* a contended line: at least one transfer in ten */
 };
-
-struct found {
-	uint32_t process;
-	const struct cdp_transfer *record;
-};
-
-struct exact_tally {
-	struct found *cell, *line, *thread, *miss;
-	size_t cells, lines, threads, misses;
-	uint64_t transfers, false_sharing;
-};
-
-static uint64_t transfers_of(const struct cdp_transfer *t)
-{
-	return t->value[t->kind == CDP_EXACT_LINE ? 1 : 0];
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct found *f = a, *g = b;
-	uint64_t x = transfers_of(f->record), y = transfers_of(g->record);
-
-	if (x != y)
-		return x < y ? 1 : -1;
-	if (f->process != g->process)
-		return f->process < g->process ? -1 : 1;
-	return (f->record > g->record) - (f->record < g->record);
-}
-
-static bool same(const struct cdp_transfer *x, const struct cdp_transfer *y)
-{
-	return x->kind == y->kind && x->a == y->a && x->b == y->b &&
-	       (x->kind != CDP_EXACT_LINE || x->value[0] == y->value[0]);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	const struct cdp_transfer *x = *(const struct cdp_transfer *const *)a;
-	const struct cdp_transfer *y = *(const struct cdp_transfer *const *)b;
-	uint64_t i = x->kind == CDP_EXACT_LINE ? x->value[0] : 0;
-	uint64_t j = y->kind == CDP_EXACT_LINE ? y->value[0] : 0;
-
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	if (x->b != y->b)
-		return x->b < y->b ? -1 : 1;
-	if (i != j)
-		return i < j ? -1 : 1;
-	return (x > y) - (x < y); /* keep the file's order */
-}
-
-/* Take the records of one process; of equal ones the last counts. */
-static void take_process(struct exact_tally *t, const struct process *s,
-			 uint32_t process)
-{
-	const struct cdp_transfer **sorted =
-		xcalloc(s->transfers, sizeof(*sorted));
-
-	for (size_t i = 0; i < s->transfers; i++)
-		sorted[i] = &s->transfer[i];
-	qsort(sorted, s->transfers, sizeof(*sorted), compare_keys);
-	for (size_t i = 0; i < s->transfers; i++) {
-		const struct cdp_transfer *r = sorted[i];
-		struct found f = { process, r };
-
-		if (i + 1 < s->transfers && same(r, sorted[i + 1]))
-			continue;
-		switch (r->kind) {
-		case CDP_EXACT_CELL:
-			t->cell[t->cells++] = f;
-			t->transfers = sat_add(t->transfers, r->value[0]);
-			t->false_sharing =
-				sat_add(t->false_sharing, r->value[1]);
-			break;
-		case CDP_EXACT_LINE:
-			if (r->value[0])
-				t->line[t->lines++] = f;
-			break;
-		case CDP_EXACT_THREAD:
-			t->thread[t->threads++] = f;
-			break;
-		case CDP_EXACT_MISS:
-			t->miss[t->misses++] = f;
-			break;
-		default: /* records of estimates, in the same section */
-			break;
-		}
-	}
-	free(sorted);
-}
-
-static bool is_exact(const struct cdp_transfer *r)
-{
-	return r->kind == CDP_EXACT_CELL || r->kind == CDP_EXACT_LINE ||
-	       r->kind == CDP_EXACT_THREAD || r->kind == CDP_EXACT_MISS;
-}
-
-static size_t exact_records(const struct process *s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->transfers; i++)
-		n += is_exact(&s->transfer[i]);
-	return n;
-}
-
-static bool tally(struct exact_tally *t, const struct profile *p)
-{
-	size_t n = 0;
-
-	memset(t, 0, sizeof(*t));
-	for (size_t i = 0; i < p->processes; i++)
-		n += exact_records(&p->process[i]);
-	if (!n)
-		return false;
-	t->cell = xcalloc(n, sizeof(*t->cell));
-	t->line = xcalloc(n, sizeof(*t->line));
-	t->thread = xcalloc(n, sizeof(*t->thread));
-	t->miss = xcalloc(n, sizeof(*t->miss));
-	for (size_t i = 0; i < p->processes; i++)
-		if (p->process[i].transfers)
-			take_process(t, &p->process[i], i);
-	qsort(t->cell, t->cells, sizeof(*t->cell), compare);
-	qsort(t->line, t->lines, sizeof(*t->line), compare);
-	return true;
-}
-
-static void release(struct exact_tally *t)
-{
-	free(t->cell);
-	free(t->line);
-	free(t->thread);
-	free(t->miss);
-}
 
 static uint64_t at_most(uint64_t part, uint64_t whole)
 {
@@ -225,41 +91,157 @@ static void print_objects(struct report *r, const struct found *f)
 	free(names.text);
 }
 
+static uint64_t avoided_on(const struct exact_tally *t, const struct found *f)
+{
+	const struct cdp_transfer *a = exact_tally_avoidable(t, f);
+
+	return a ? at_most(a->value[2], f->record->value[1]) : 0;
+}
+
+/*
+ * The lock or counter that keeps the line of @f moving, to be freed: bytes that
+ * several threads modify in locked operations, where padding leaves most of the
+ * transfers. NULL if there is none.
+ */
+static char *contended_on(const struct report *r, const struct exact_tally *t,
+			  const struct found *f)
+{
+	const struct cdp_transfer *a = exact_tally_avoidable(t, f);
+	struct object o;
+
+	if (!a || !a->value[3] || avoided_on(t, f) > f->record->value[1] / 2)
+		return NULL;
+	symbols_object(r->symbols, &r->profile->process[f->process],
+		       a->value[0] + __builtin_ctzll(a->value[3]), UINT64_MAX,
+		       &o);
+	return xstrdup(object_text(&o));
+}
+
+/* Name the contended line with most transfers; "" if it has few. */
+static char *contended_answer(const struct report *r,
+			      const struct exact_tally *t)
+{
+	for (size_t i = 0; i < t->lines; i++) {
+		uint64_t n = t->line[i].record->value[1];
+		char *name, *text;
+
+		if (n < t->transfers / NAMED_FROM)
+			break;
+		name = contended_on(r, t, &t->line[i]);
+		if (!name)
+			continue;
+		text = xasprintf(" %s of the transfers are of the line of a "
+				 "contended lock or counter (%s): padding does "
+				 "not help there. Use it less often, or split "
+				 "it by thread.",
+				 percent_text((double)n, (double)t->transfers),
+				 name);
+		free(name);
+		return text;
+	}
+	return xstrdup("");
+}
+
+static char *false_share(const struct exact_tally *t)
+{
+	return xstrdup(
+		percent_text((double)at_most(t->false_sharing, t->transfers),
+			     (double)t->transfers));
+}
+
+static char *avoidable_share(const struct exact_tally *t)
+{
+	return xstrdup(percent_text((double)at_most(t->avoids, t->transfers),
+				    (double)t->transfers));
+}
+
+static char *share_answer(const struct report *r, const struct exact_tally *t)
+{
+	char *published = false_share(t), *avoids = avoidable_share(t);
+	char *contended = contended_answer(r, t), *text;
+	const char *s = t->transfers == 1 ? "" : "s";
+
+	if (t->avoidables)
+		text = xasprintf("Cache lines were moved between threads %s "
+				 "time%s (each one counted). Padding would "
+				 "avoid %s of that.%s By the published "
+				 "definition %s is false sharing.",
+				 count_text(t->transfers), s, avoids, contended,
+				 published);
+	else
+		text = xasprintf("Cache lines were moved between threads %s "
+				 "time%s (each one counted), %s of that by "
+				 "false sharing.",
+				 count_text(t->transfers), s, published);
+	free(published);
+	free(avoids);
+	free(contended);
+	return text;
+}
+
 char *report_exact_answer(const struct report *r, uint64_t *transfers)
 {
 	struct exact_tally t;
 	char *text;
 
-	if (!tally(&t, r->profile))
+	if (!exact_tally(&t, r->profile))
 		return NULL;
 	*transfers = t.transfers;
 	if (t.transfers)
-		text = xasprintf("Cache lines were moved between threads %s "
-				 "time%s (each one counted), %s of that by "
-				 "false sharing.",
-				 count_text(t.transfers),
-				 t.transfers == 1 ? "" : "s",
-				 percent_text((double)at_most(t.false_sharing,
-							      t.transfers),
-					      (double)t.transfers));
+		text = share_answer(r, &t);
 	else
 		text = xstrdup("No cache line was moved between threads (each "
 			       "access was checked).");
-	release(&t);
+	exact_tally_release(&t);
 	return text;
+}
+
+static void print_total(struct report *r, const struct exact_tally *t)
+{
+	char *published = false_share(t), *avoids = avoidable_share(t);
+
+	if (t->avoidables)
+		fprintf(r->out,
+			"  %s; padding would avoid %s; false sharing by the "
+			"published definition %s\n",
+			count_text(t->transfers), avoids, published);
+	else
+		fprintf(r->out, "  %s, of them false sharing %s\n",
+			count_text(t->transfers), published);
+	free(published);
+	free(avoids);
+}
+
+static void print_line(struct report *r, const struct exact_tally *t,
+		       const struct found *f)
+{
+	const struct cdp_transfer *l = f->record;
+	char *contended = contended_on(r, t, f);
+	double all = (double)l->value[1];
+
+	fprintf(r->out, "  0x%-16llx %12s", (unsigned long long)l->value[0],
+		count_text(l->value[1]));
+	fprintf(r->out, " %7s",
+		exact_tally_avoidable(t, f)
+			? percent_text((double)avoided_on(t, f), all)
+			: "?");
+	fprintf(r->out, " %7s  ",
+		percent_text((double)at_most(l->value[2], l->value[1]), all));
+	print_objects(r, f);
+	if (contended)
+		fprintf(r->out, "%*scontended lock or counter at %s\n",
+			OBJECT_AT + 2, "", contended);
+	free(contended);
 }
 
 void report_exact(struct report *r)
 {
 	struct exact_tally t;
 
-	if (!tally(&t, r->profile))
+	if (!exact_tally(&t, r->profile))
 		return;
 	report_heading(r, "Transfers of cache lines, counted one by one");
-	fprintf(r->out, "  %s, of them false sharing %s\n",
-		count_text(t.transfers),
-		percent_text((double)at_most(t.false_sharing, t.transfers),
-			     (double)t.transfers));
+	print_total(r, &t);
 	if (t.cells)
 		fprintf(r->out, "%s  %6s %6s %12s %7s%s\n", paint(r, PAINT_DIM),
 			"from", "to", "transfers", "false",
@@ -273,20 +255,12 @@ void report_exact(struct report *r)
 				     (double)c->value[0]));
 	}
 	if (t.lines)
-		fprintf(r->out, "%s  %-18s %12s %7s  object%s\n",
-			paint(r, PAINT_DIM), "line", "transfers", "false",
-			paint(r, PAINT_OFF));
-	for (size_t i = 0; i < t.lines && i < r->top; i++) {
-		const struct cdp_transfer *l = t.line[i].record;
-
-		fprintf(r->out, "  0x%-16llx %12s %7s  ",
-			(unsigned long long)l->value[0],
-			count_text(l->value[1]),
-			percent_text((double)at_most(l->value[2], l->value[1]),
-				     (double)l->value[1]));
-		print_objects(r, &t.line[i]);
-	}
-	release(&t);
+		fprintf(r->out, "%s  %-18s %12s %7s %7s  object%s\n",
+			paint(r, PAINT_DIM), "line", "transfers", "avoids",
+			"false", paint(r, PAINT_OFF));
+	for (size_t i = 0; i < t.lines && i < r->top; i++)
+		print_line(r, &t, &t.line[i]);
+	exact_tally_release(&t);
 }
 
 static void put_kinds(json_t *o, uint64_t all, uint64_t false_sharing)
@@ -313,7 +287,62 @@ static void append_name(void *array, const struct object *o)
 	append(array, text(object_text(o)));
 }
 
-static json_t *json_line(struct report *r, const struct found *f)
+/* "0-7,16-23" */
+static json_t *json_bytes(uint64_t bytes)
+{
+	char *text = xstrdup("");
+	json_t *o;
+
+	for (int first = 0, last; first < 64; first = last + 1) {
+		char *longer;
+
+		last = first;
+		if (!(bytes >> first & 1))
+			continue;
+		while (last < 63 && bytes >> (last + 1) & 1)
+			last++;
+		longer = xasprintf("%s%s%d-%d", text, *text ? "," : "", first,
+				   last);
+		free(text);
+		text = longer;
+	}
+	o = json_string(text);
+	free(text);
+	return o;
+}
+
+static void put_avoidable(struct report *r, json_t *o,
+			  const struct exact_tally *t, const struct found *f)
+{
+	const struct cdp_transfer *a = exact_tally_avoidable(t, f);
+	json_t *groups = json_array();
+	const struct found *group;
+	char *contended;
+	size_t n;
+
+	if (!a) {
+		json_decref(groups);
+		return;
+	}
+	put_count(o, "avoidable", avoided_on(t, f));
+	put_count(o, "useless", at_most(a->value[1], f->record->value[1]));
+	put(o, "avoidable_by", json_string(a->value[4] ? "log" : "visits"));
+	contended = contended_on(r, t, f);
+	put(o, "contended", contended ? text(contended) : json_null());
+	free(contended);
+	group = exact_tally_groups(t, a, f->process, &n);
+	for (size_t i = 0; i < n; i++) {
+		json_t *g = json_object();
+
+		put(g, "bytes", json_bytes(group[i].record->value[1]));
+		put_count(g, "all", group[i].record->value[2]);
+		append(groups, g);
+	}
+	put(o, "groups", groups);
+}
+
+static json_t *json_line(struct report *r, const struct exact_tally *t,
+			 const struct found *f)
 {
 	const uint64_t *value = f->record->value;
 	json_t *o = json_object(), *objects = json_array();
@@ -326,6 +355,7 @@ static json_t *json_line(struct report *r, const struct found *f)
 	put_kinds(o, value[1], value[2]);
 	put_count(o, "stores", value[3]);
 	put_count(o, "ownership", value[4]);
+	put_avoidable(r, o, t, f);
 	return o;
 }
 
@@ -381,7 +411,7 @@ json_t *report_exact_json(struct report *r)
 	json_t *o, *cells, *lines, *threads;
 	struct exact_tally t;
 
-	if (!tally(&t, r->profile))
+	if (!exact_tally(&t, r->profile))
 		return NULL;
 	o = json_object();
 	cells = json_array();
@@ -389,15 +419,19 @@ json_t *report_exact_json(struct report *r)
 	threads = json_array();
 	put(o, "unit", json_string("cache line transfers"));
 	put_kinds(o, t.transfers, t.false_sharing);
+	if (t.avoidables) {
+		put_count(o, "avoidable", at_most(t.avoids, t.transfers));
+		put_count(o, "useless", at_most(t.useless, t.transfers));
+	}
 	for (size_t i = 0; i < t.cells; i++)
 		append(cells, json_cell(&t.cell[i]));
 	for (size_t i = 0; i < t.lines; i++)
-		append(lines, json_line(r, &t.line[i]));
+		append(lines, json_line(r, &t, &t.line[i]));
 	for (size_t i = 0; i < t.threads; i++)
 		append(threads, json_thread(&t, &t.thread[i]));
 	put(o, "cells", cells);
 	put(o, "lines", lines);
 	put(o, "threads", threads);
-	release(&t);
+	exact_tally_release(&t);
 	return o;
 }

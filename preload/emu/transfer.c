@@ -41,6 +41,7 @@ static bool armed[SLOTS];
 /* Copies for a look without the lock. */
 static _Atomic uint64_t line_of[SLOTS];
 static _Atomic uint32_t generation_of[SLOTS];
+static _Atomic uint64_t logged_line[LINE_LOGS_SLOTS];
 /*
  * For each processor and slot: the generation for which the thread's loads tell
  * nothing more.
@@ -92,11 +93,45 @@ static void disarm(void *ctx, uint32_t n)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Begin or end to watch a line for its log. */
+static void watch_for_log(const struct line_logs_order *o)
+{
+	pthread_mutex_lock(&lock);
+	if (o->unwatch)
+		mark(o->unwatch, -1);
+	if (o->watch)
+		mark(o->watch, 1);
+	atomic_store_explicit(&logged_line[o->slot],
+			      o->watch ? o->watch : NO_LINE,
+			      memory_order_relaxed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void log_access(const struct vcpu *v, const struct access *a)
+{
+	for (uint32_t i = 0; i < LINE_LOGS_SLOTS; i++) {
+		uint64_t line = atomic_load_explicit(&logged_line[i],
+						     memory_order_relaxed);
+		struct line_logs_order end = { .slot = i, .unwatch = line };
+
+		if (line > access_last(a) || line + LINE_BYTES <= a->addr ||
+		    !line_logs_access(run.logs, i, v->transfer.id, a))
+			continue;
+		watch_for_log(&end);
+		line_logs_idle(run.logs, i);
+	}
+}
+
 static void on_chain(void *ctx, const struct transfer_chain *c)
 {
+	struct line_logs_order o = line_logs_found(run.logs, c);
 	struct vcpu *v = ctx;
 	struct detection d;
 
+	if (o.watch) {
+		watch_for_log(&o);
+		line_logs_watching(run.logs, o.slot);
+	}
 	pthread_mutex_lock(&tally_lock);
 	transfer_tally_add(run.tally, c);
 	pthread_mutex_unlock(&tally_lock);
@@ -118,6 +153,7 @@ int emu_transfer_init(void)
 						  : TRANSFER_CHAIN,
 		emu.config.period, emu.config.watch_lines,
 		emu.config.registers);
+	int r;
 
 	config.settle = SETTLE;
 	pthread_mutex_init(&lock, NULL);
@@ -129,7 +165,10 @@ int emu_transfer_init(void)
 	for (uint32_t n = 0; n < SLOTS; n++)
 		atomic_store(&line_of[n], NO_LINE);
 	atomic_store(&samples, 0);
-	return transfer_run_init(&run, &config, &watch, &sink);
+	for (uint32_t n = 0; n < LINE_LOGS_SLOTS; n++)
+		atomic_store(&logged_line[n], NO_LINE);
+	r = transfer_run_init(&run, &config, &watch, &sink);
+	return r ? r : transfer_run_log(&run);
 }
 
 void emu_transfer_start(struct vcpu *v)
@@ -156,6 +195,8 @@ static bool may_tell(const struct vcpu *v, uint32_t n, const struct access *a)
 
 void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
 {
+	if (v->in_transfer)
+		log_access(v, a);
 	for (uint32_t n = 0; v->in_transfer && n < slots; n++) {
 		uint32_t generation = 0, range = 0;
 		bool hit = false;

@@ -22,8 +22,11 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	SLOTS_LINES = 4, /* whole lines watched at once */
+	SLOTS_LINES = 4, /* whole lines watched at once; then those of logs */
 };
+_Static_assert((int)SLOTS_LINES + (int)LINE_LOGS_SLOTS <=
+		       (int)TRANSFER_SLOTS_MAX,
+	       "slots in software");
 
 static struct transfer_run run;
 static _Atomic uint64_t samples;
@@ -40,8 +43,30 @@ static void detect(struct thread *t, const struct transfer_chain *c)
 	}
 }
 
+static void log_access(struct thread *t, uint32_t slot, const struct access *a)
+{
+	if (!line_logs_access(run.logs, slot, t->record->id, a))
+		return;
+	instr_watch_line(SLOTS_LINES + slot, 0);
+	line_logs_idle(run.logs, slot);
+}
+
+/* Watch a line for its log, if one is to be watched. */
+static void log_chain(const struct transfer_chain *c)
+{
+	struct line_logs_order o = { 0, 0, 0 };
+
+	if (run.logs)
+		o = line_logs_found(run.logs, c);
+	if (!o.watch)
+		return;
+	instr_watch_line(SLOTS_LINES + o.slot, o.watch);
+	line_logs_watching(run.logs, o.slot);
+}
+
 static void on_chain(void *ctx, const struct transfer_chain *c)
 {
+	log_chain(c);
 	spin_lock(&tally_lock);
 	transfer_tally_add(run.tally, c);
 	spin_unlock(&tally_lock);
@@ -56,6 +81,7 @@ int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 		instr_config.algorithm == INSTR_EPOCH ? TRANSFER_EPOCH
 						      : TRANSFER_CHAIN,
 		instr_config.period, lines || !hardware, registers);
+	int r;
 
 	config.spins = TRANSFER_SPINS;
 	if (!hardware)
@@ -66,9 +92,10 @@ int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 	}
 	atomic_store(&tally_lock, 0);
 	atomic_store(&samples, 0);
-	return transfer_run_init(&run, &config,
-				 hardware ? &instr_hardware : &instr_software,
-				 &sink);
+	r = transfer_run_init(&run, &config,
+			      hardware ? &instr_hardware : &instr_software,
+			      &sink);
+	return r || hardware ? r : transfer_run_log(&run);
 }
 
 void instr_transfer_start(struct thread *t)
@@ -100,6 +127,10 @@ void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
 {
 	if (!instr_of(t)->in_transfer)
 		return;
+	if (run.logs && slot >= SLOTS_LINES) {
+		log_access(t, slot - SLOTS_LINES, a);
+		return;
+	}
 	instr_of(t)->need[slot].need =
 		transfer_trap(run.transfer, &instr_of(t)->transfer, slot,
 			      generation, range, a, t->clock_at, t->core);
@@ -110,6 +141,8 @@ bool instr_transfer_needs(const struct thread *t, uint32_t slot, uint32_t flags)
 {
 	if (!instr_of(t)->in_transfer)
 		return false;
+	if (run.logs && slot >= SLOTS_LINES)
+		return true;
 	if (instr_of(t)->need[slot].generation != instr_watch_generation(slot))
 		return true;
 	return instr_of(t)->need[slot].need > TRANSFER_NEED_STORES ||

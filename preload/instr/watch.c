@@ -116,6 +116,16 @@ static void disarm_software(void *ctx, uint32_t slot)
 	software[slot].marked = 0;
 }
 
+void instr_watch_line(uint32_t slot, uint64_t line)
+{
+	struct software *s = &software[slot];
+
+	atomic_store_explicit(&s->line, line, memory_order_relaxed);
+	mark(s->marked, -1);
+	s->marked = line;
+	mark(s->marked, 1);
+}
+
 const struct transfer_watch instr_software = { arm_software, disarm_software };
 
 static bool touches(const struct software *s, uint64_t addr, uint64_t bytes)

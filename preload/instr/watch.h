@@ -43,6 +43,12 @@ void instr_watch_close(void);
  */
 void instr_watch_mark(uint64_t addr, uint64_t bytes, int change);
 
+/*
+ * Watch @line in software with @slot, one that no estimator uses; 0: nothing.
+ * Calls for one slot never overlap. Any context.
+ */
+void instr_watch_line(uint32_t slot, uint64_t line);
+
 /* The slots whose line overlaps the @bytes at @addr, as bits. Any context. */
 uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes);
 

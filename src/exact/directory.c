@@ -57,12 +57,6 @@ static uint64_t *pending(const struct exact *x, struct exact_record *r)
 	return r->bits + x->thread_words;
 }
 
-/* Caches of level 0 that have the line. */
-static uint64_t *holders(const struct exact *x, struct exact_record *r)
-{
-	return r->bits + 2 * x->thread_words;
-}
-
 /* The fences let exact_quick in a handler see a complete entry, or none. */
 static _Atomic uint64_t *find(struct exact *x, struct exact_thread *t,
 			      uint64_t addr)
@@ -106,83 +100,6 @@ static void unlock(_Atomic uint64_t *at, uint64_t state)
 	atomic_store_explicit(at, state, memory_order_release);
 }
 
-static uint32_t distance(const struct exact *x, uint32_t a, uint32_t b)
-{
-	uint32_t core_a = x->core_of[a], core_b = x->core_of[b], level;
-
-	for (level = 0; level < x->levels; level++)
-		if (x->domain[level][core_a] == x->domain[level][core_b])
-			break;
-	return level;
-}
-
-struct others {
-	uint32_t n, nearest, farthest;
-};
-
-/* The caches other than @cache that have the line. */
-static struct others find_others(const struct exact *x, struct exact_record *r,
-				 uint32_t cache)
-{
-	struct others o = { 0, TOPOLOGY_LEVELS_MAX, 0 };
-
-	for (uint32_t w = 0; w < x->cache_words; w++) {
-		uint64_t word = holders(x, r)[w];
-
-		for (; word; word &= word - 1) {
-			uint32_t other = w * 64 + __builtin_ctzll(word), d;
-
-			if (other == cache)
-				continue;
-			d = distance(x, cache, other);
-			o.n++;
-			o.nearest = d < o.nearest ? d : o.nearest;
-			o.farthest = d > o.farthest ? d : o.farthest;
-		}
-	}
-	return o;
-}
-
-static void mesi_load(const struct exact *x, struct exact_thread *t,
-		      struct exact_record *r, uint32_t cache)
-{
-	struct others o;
-
-	if (set_has(holders(x, r), cache))
-		return;
-	o = find_others(x, r, cache);
-	if (!o.n)
-		t->counts.cold_loads++;
-	else
-		t->counts.miss[r->modified ? EXACT_LOAD_MODIFIED
-					   : EXACT_LOAD_CLEAN][o.nearest]++;
-	set_insert(holders(x, r), cache);
-	r->modified = 0;
-}
-
-static void mesi_store(const struct exact *x, struct exact_thread *t,
-		       struct exact_record *r, uint32_t cache)
-{
-	struct others o;
-
-	if (r->modified == cache + 1)
-		return;
-	o = find_others(x, r, cache);
-	if (set_has(holders(x, r), cache)) {
-		if (o.n)
-			t->counts.miss[EXACT_UPGRADE][o.farthest]++;
-	} else if (o.n) {
-		t->counts.miss[r->modified ? EXACT_OWN_MODIFIED
-					   : EXACT_OWN_CLEAN][o.nearest]++;
-	} else {
-		t->counts.cold_stores++;
-	}
-	if (o.n) {
-		t->counts.invalidated += o.n;
-		add(&r->ownership, 1);
-	}
-}
-
 /*
  * Count a transfer if the access is one, or find that a transfer counted as
  * false is a true one. A store is a touch first; begin_epoch comes after it.
@@ -199,6 +116,8 @@ static void touch(struct exact *x, struct exact_thread *t,
 	if (!set_has(touched(x, r), t->id)) {
 		add(&cell->transfers, 1);
 		add(&r->transfers, 1);
+		exact_visit_begin(x, r, t->id);
+		exact_log_transfer(x, r);
 		atomic_store_explicit(&r->bytes,
 				      get(&r->bytes) | r->stored | bytes,
 				      memory_order_relaxed);
@@ -214,13 +133,17 @@ static void touch(struct exact *x, struct exact_thread *t,
 	}
 }
 
-/* Thread @id stored @bytes of the line, and now is the only one to have it. */
-static void begin_epoch(const struct exact *x, struct exact_record *r,
-			uint32_t id, uint64_t bytes, uint32_t cache)
+/*
+ * Thread @id stored @all bytes of the line, @bytes of them last, and now is the
+ * only one to have it.
+ */
+static void begin_epoch(struct exact *x, struct exact_record *r, uint32_t id,
+			uint64_t bytes, uint64_t all, uint32_t cache)
 {
 	assign(touched(x, r), x->thread_words, id);
 	assign(pending(x, r), x->thread_words, UINT32_MAX);
-	assign(holders(x, r), x->cache_words, cache);
+	assign(exact_holders(x, r), x->cache_words, cache);
+	exact_visit_stored(x, r, id, all);
 	r->writer = id + 1;
 	r->modified = cache + 1;
 	r->stored = bytes;
@@ -236,20 +159,15 @@ static uint32_t owner_of(uint64_t state)
 	return (state & EXACT_OWNER_MASK) >> EXACT_OWNER_SHIFT;
 }
 
-static uint64_t bytes_at(uint32_t start, uint32_t len)
-{
-	return (len == 64 ? ~0ull : (1ull << len) - 1) << start;
-}
-
 static uint64_t bytes_of(uint64_t state)
 {
-	return bytes_at(state >> EXACT_START_SHIFT & 63,
-			(state >> EXACT_LENGTH_SHIFT & 63) + 1);
+	return exact_mask(state >> EXACT_START_SHIFT & 63,
+			  (state >> EXACT_LENGTH_SHIFT & 63) + 1);
 }
 
-/* Write into the record what only @state says. */
-static void settle(const struct exact *x, struct exact_record *r,
-		   uint64_t state)
+/* Write into the record what only @state, of the line at @at, says. */
+static void settle(struct exact *x, struct exact_record *r,
+		   const _Atomic uint64_t *at, uint64_t state)
 {
 	uint64_t stores = exact_stores_of(state);
 	uint32_t owner = owner_of(state);
@@ -258,10 +176,11 @@ static void settle(const struct exact *x, struct exact_record *r,
 		return;
 	if (!stores) {
 		set_insert(touched(x, r), owner);
-		set_insert(holders(x, r), home_of(x, owner));
+		set_insert(exact_holders(x, r), home_of(x, owner));
 		return;
 	}
-	begin_epoch(x, r, owner, bytes_of(state), home_of(x, owner));
+	begin_epoch(x, r, owner, bytes_of(state), get(exact_stored(x, at)),
+		    home_of(x, owner));
 	/* (C) pairs with (D) in exact_lines. */
 	atomic_store_explicit(&r->stores, get(&r->stores) + stores,
 			      memory_order_release);
@@ -272,23 +191,48 @@ static uint64_t sharer(uint32_t id)
 	return id < EXACT_SHARERS ? 1ull << (EXACT_KIND_BITS + id) : 0;
 }
 
+/* True if the record must be told which bytes thread @id touches. */
+static bool is_told(const struct exact *x, const struct exact_record *r,
+		    uint32_t id)
+{
+	return exact_log_open(x, r) || exact_visit_open(x, r, id);
+}
+
+/* Thread @id touches @bytes, maybe after a transfer. */
+static void tell(struct exact *x, struct exact_record *r, uint32_t id,
+		 uint64_t bytes, bool is_store)
+{
+	struct line_log *log;
+
+	exact_visit_touch(x, r, id, bytes);
+	log = exact_log_open(x, r);
+	if (log)
+		line_log_add(log, id, bytes, is_store);
+}
+
 /* True if a further load by @id, at home, would change nothing. */
 static bool is_settled(const struct exact *x, struct exact_record *r,
 		       uint32_t id)
 {
 	return set_has(touched(x, r), id) && !set_has(pending(x, r), id) &&
-	       set_has(holders(x, r), home_of(x, id));
+	       set_has(exact_holders(x, r), home_of(x, id)) &&
+	       !is_told(x, r, id);
 }
 
+/* While a log is open, no load is quick. */
 static uint64_t after_load(const struct exact *x, struct exact_record *r,
 			   uint64_t before, uint32_t id)
 {
 	uint64_t state = EXACT_SHARED;
+	uint32_t owner = owner_of(before);
 
+	if (exact_log_open(x, r))
+		return EXACT_SHARED;
 	if ((before & EXACT_KIND_MASK) == EXACT_SHARED)
 		state = before;
-	if ((before & EXACT_KIND_MASK) == EXACT_OWNED)
-		state |= sharer(owner_of(before));
+	if ((before & EXACT_KIND_MASK) == EXACT_OWNED &&
+	    !exact_visit_open(x, r, owner))
+		state |= sharer(owner);
 	if (is_settled(x, r, id))
 		state |= sharer(id);
 	return state;
@@ -320,18 +264,23 @@ static bool at_home(struct exact *x, struct exact_thread *t, uint32_t core,
 }
 
 /* The first access of all to a line. */
-static bool take_untouched(struct exact_thread *t, _Atomic uint64_t *at,
-			   uint32_t start, uint32_t len, bool is_store)
+static bool take_untouched(struct exact *x, struct exact_thread *t,
+			   _Atomic uint64_t *at, uint32_t start, uint32_t len,
+			   bool is_store)
 {
 	uint64_t none = EXACT_UNTOUCHED, state = t->owned;
 
-	if (is_store)
-		state = exact_store_state(state, start, len);
-	/* (A), for the thread's home. */
-	if (!atomic_compare_exchange_strong_explicit(at, &none, state,
-						     memory_order_release,
+	if (!atomic_compare_exchange_strong_explicit(at, &none, EXACT_LOCKED,
+						     memory_order_acquire,
 						     memory_order_relaxed))
 		return false;
+	if (is_store) {
+		state = exact_store_state(state, start, len);
+		atomic_store_explicit(exact_stored(x, at),
+				      exact_mask(start, len),
+				      memory_order_relaxed);
+	}
+	unlock(at, state); /* (A), for the thread's home too */
 	if (is_store)
 		t->counts.cold_stores++;
 	else
@@ -339,25 +288,67 @@ static bool take_untouched(struct exact_thread *t, _Atomic uint64_t *at,
 	return true;
 }
 
+/*
+ * The owner, at home, touches bytes that it has not stored: it keeps the line.
+ * Returns false if it does not own the line.
+ */
+static bool access_owned(struct exact *x, struct exact_thread *t,
+			 _Atomic uint64_t *at, uint32_t start, uint32_t len,
+			 bool is_store)
+{
+	uint64_t bytes = exact_mask(start, len), state = get(at);
+
+	if ((state & (EXACT_OWNER_MASK | EXACT_FULL)) != t->owned ||
+	    !atomic_compare_exchange_strong_explicit(at, &state, EXACT_LOCKED,
+						     memory_order_acquire,
+						     memory_order_relaxed))
+		return false;
+	if (state & EXACT_TOLD) {
+		struct exact_record *r = exact_record(x, at);
+
+		tell(x, r, t->id, bytes, is_store);
+		if (!is_told(x, r, t->id))
+			state &= ~EXACT_TOLD;
+	}
+	if (is_store) {
+		_Atomic uint64_t *stored = exact_stored(x, at);
+
+		if (exact_stores_of(state))
+			bytes |= get(stored);
+		atomic_store_explicit(stored, bytes, memory_order_relaxed);
+		state = exact_store_state(state, start, len);
+	}
+	unlock(at, state);
+	return true;
+}
+
 static void access_locked(struct exact *x, struct exact_thread *t,
 			  _Atomic uint64_t *at, uint32_t start, uint32_t len,
-			  bool is_store, uint32_t cache, bool home)
+			  uint32_t flags, uint32_t cache, bool home)
 {
+	bool is_store = flags & (ACCESS_STORE | ACCESS_LOCKED);
 	struct exact_record *r = exact_record(x, at);
-	uint64_t bytes = bytes_at(start, len), state = lock(at);
+	uint64_t bytes = exact_mask(start, len), state = lock(at);
 
-	settle(x, r, state);
+	settle(x, r, at, state);
 	touch(x, t, r, bytes);
+	tell(x, r, t->id, bytes, is_store);
+	if (flags & ACCESS_LOCKED || (flags & ACCESS_LOAD && is_store))
+		contended_add(&r->contended, t->id, bytes);
 	if (!is_store) {
 		set_insert(touched(x, r), t->id);
-		mesi_load(x, t, r, cache);
+		exact_mesi_load(x, &t->counts, r, cache);
 		state = after_load(x, r, state, t->id);
 	} else {
-		mesi_store(x, t, r, cache);
+		exact_mesi_store(x, &t->counts, r, cache);
 		if (home) {
 			state = exact_store_state(t->owned, start, len);
+			if (is_told(x, r, t->id))
+				state |= EXACT_TOLD;
+			atomic_store_explicit(exact_stored(x, at), bytes,
+					      memory_order_relaxed);
 		} else {
-			begin_epoch(x, r, t->id, bytes, cache);
+			begin_epoch(x, r, t->id, bytes, bytes, cache);
 			add(&r->stores, 1);
 			state = EXACT_SHARED;
 		}
@@ -366,8 +357,9 @@ static void access_locked(struct exact *x, struct exact_thread *t,
 }
 
 static void access_line(struct exact *x, struct exact_thread *t, uint64_t addr,
-			uint32_t len, bool is_store, uint32_t core)
+			uint32_t len, uint32_t flags, uint32_t core)
 {
+	bool is_store = flags & (ACCESS_STORE | ACCESS_LOCKED);
 	uint32_t start = addr & (x->line_bytes - 1), cache;
 	_Atomic uint64_t *at;
 	bool home;
@@ -386,15 +378,16 @@ static void access_line(struct exact *x, struct exact_thread *t, uint64_t addr,
 	cache = cache_of(x, t, core);
 	home = at_home(x, t, core, cache);
 	if (home && get(at) == EXACT_UNTOUCHED &&
-	    take_untouched(t, at, start, len, is_store))
+	    take_untouched(x, t, at, start, len, is_store))
 		return;
-	access_locked(x, t, at, start, len, is_store, cache, home);
+	if (home && access_owned(x, t, at, start, len, is_store))
+		return;
+	access_locked(x, t, at, start, len, flags, cache, home);
 }
 
 void exact_access(struct exact *x, struct exact_thread *t,
 		  const struct access *a, uint32_t core)
 {
-	bool is_store = access_stores(a);
 	uint64_t addr = a->addr, left = a->len ? a->len : 1;
 
 	if (t->inside) {
@@ -409,7 +402,7 @@ void exact_access(struct exact *x, struct exact_thread *t,
 		uint64_t room = x->line_bytes - (addr & (x->line_bytes - 1));
 		uint64_t len = left < room ? left : room;
 
-		access_line(x, t, addr, len, is_store, core);
+		access_line(x, t, addr, len, a->flags, core);
 		addr += len;
 		left -= len;
 	}

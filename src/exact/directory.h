@@ -13,6 +13,12 @@
  *   and including the next store to the line by any thread, overlaps the bytes
  *   that A stored. A transfer counts as false from its first touch until an
  *   access overlaps, so the count of false transfers can fall.
+ * - useless transfers: a visit of B lasts from a transfer to the next store by
+ *   another thread. It is useless if B touches no byte in it that other threads
+ *   have stored since B's last useful transfer of the line (Dubois and others,
+ *   ISCA 1993). It counts as useless until B touches such a byte.
+ * - turns of the threads on a line (line_log.h), which tell what would have
+ *   been saved if its bytes were on several lines.
  * - MESI events: caches of unlimited size, over a topology of cores. If each
  *   thread stays on a core of its own, the misses that are served by the cache
  *   that wrote the line last are the transfers.
@@ -38,6 +44,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "line_log.h"
 #include "src/base/access.h"
 #include "src/base/topology.h"
 
@@ -45,7 +52,8 @@ enum {
 	EXACT_THREADS_MAX = 1024,
 	EXACT_REGION_LINES = 256, /* lines of a region, the unit of growth */
 	EXACT_REGIONS_DEFAULT = 1 << 16,
-	EXACT_SEEN = 128 /* regions that a thread remembers */
+	EXACT_SEEN = 128, /* regions that a thread remembers */
+	EXACT_LOGS = 2048 /* lines that have a log, at most */
 };
 
 struct exact_config {
@@ -84,6 +92,7 @@ struct exact_counts {
 struct exact_cell {
 	uint64_t transfers;
 	uint64_t false_sharing; /* of them */
+	uint64_t useless;       /* of them */
 };
 
 struct exact_line {
@@ -93,6 +102,11 @@ struct exact_line {
 	uint64_t ownership; /* reads for ownership and upgrades, not cold */
 	/* Bytes stored before a transfer or touched by it, a bit each. */
 	uint64_t bytes;
+	uint64_t useless; /* transfers */
+	/* Bytes that several threads read and modify in locked operations. */
+	uint64_t contended;
+	/* NULL: none. It may change while threads make accesses. */
+	const struct line_log *log;
 };
 
 struct exact;
@@ -117,8 +131,9 @@ size_t exact_size(const struct exact_config *config);
 /*
  * Make an empty directory in @mem: exact_size() bytes, all zero, aligned to
  * 64. Map it with MAP_NORESERVE: memory becomes resident only for lines that
- * the program touches, 8 bytes for each and 80 more if several threads touch it
- * (with up to 64 threads and cores). @config and the topology are copied.
+ * the program touches, 16 bytes for each and 200 more if several threads touch
+ * it (with up to 64 threads and cores), and 96 KiB for each log. @config and
+ * the topology are copied.
  *
  * Context: set-up. Returns @mem, NULL if the configuration is invalid.
  */

@@ -25,7 +25,7 @@ static uint64_t get(const _Atomic uint64_t *word)
 
 struct exact_cell exact_cell(const struct exact *x, uint32_t from, uint32_t to)
 {
-	struct exact_cell c = { 0, 0 };
+	struct exact_cell c = { 0, 0, 0 };
 
 	if (from < x->threads && to < x->threads) {
 		const struct exact_tally *cell =
@@ -33,13 +33,14 @@ struct exact_cell exact_cell(const struct exact *x, uint32_t from, uint32_t to)
 
 		c.transfers = get(&cell->transfers);
 		c.false_sharing = get(&cell->false_sharing);
+		c.useless = get(&cell->useless);
 	}
 	return c;
 }
 
 struct exact_cell exact_total(const struct exact *x)
 {
-	struct exact_cell total = { 0, 0 };
+	struct exact_cell total = { 0, 0, 0 };
 
 	for (uint32_t to = 0; to < x->threads; to++) {
 		for (uint32_t from = 0; from < x->threads; from++) {
@@ -47,6 +48,7 @@ struct exact_cell exact_total(const struct exact *x)
 
 			total.transfers += c.transfers;
 			total.false_sharing += c.false_sharing;
+			total.useless += c.useless;
 		}
 	}
 	return total;
@@ -64,6 +66,7 @@ static int region_lines(const struct exact *x, uint32_t i, uint64_t region,
 			.line = (region << x->region_shift) +
 				(uint64_t)n * x->line_bytes,
 		};
+		uint32_t log;
 		int ret;
 
 		if (get(at) == EXACT_UNTOUCHED)
@@ -72,6 +75,10 @@ static int region_lines(const struct exact *x, uint32_t i, uint64_t region,
 		line.false_sharing = get(&r->false_sharing);
 		line.ownership = get(&r->ownership);
 		line.bytes = get(&r->bytes);
+		line.useless = get(&r->useless);
+		line.contended = r->contended.bytes;
+		log = atomic_load_explicit(&r->log, memory_order_relaxed);
+		line.log = log ? &x->log[log - 1] : NULL;
 		/* (D) */
 		line.stores =
 			atomic_load_explicit(&r->stores, memory_order_acquire);

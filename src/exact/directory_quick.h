@@ -7,6 +7,19 @@
  * one word tells that no thread gains or loses the line, and one
  * compare-exchange records a store. That word orders the accesses to the line,
  * so only its value at that instant matters.
+ *
+ * A store must be to bytes that the owner has stored before. They are in the
+ * word beside, which changes only while the state is LOCKED:
+ *
+ *   unlock				exact_quick
+ *     bytes stored, relaxed
+ *     new state, release	(A)	state, acquire	(E)
+ *					bytes stored, relaxed
+ *					state again, relaxed
+ *
+ * (E) pairs with (A). If the state is the same again, nobody has locked the
+ *line in between: the state counts stores, and only this thread could make it
+ *own the line again.
  */
 #ifndef COMDET_EXACT_DIRECTORY_QUICK_H
 #define COMDET_EXACT_DIRECTORY_QUICK_H
@@ -29,6 +42,14 @@ static inline uint64_t exact_store_state(uint64_t state, uint32_t start,
 	       EXACT_ONE_STORE;
 }
 
+/* True if the owner has stored @bytes of the line with the state at @at. */
+static inline bool exact_has_stored(const struct exact *x,
+				    const _Atomic uint64_t *at, uint64_t bytes)
+{
+	return !(bytes & ~atomic_load_explicit(exact_stored(x, at),
+					       memory_order_relaxed));
+}
+
 /*
  * As exact_access, for @len bytes at @addr. Returns false, and does nothing, if
  * the access changes more than the line's state.
@@ -47,15 +68,21 @@ static inline bool exact_quick(const struct exact *x, struct exact_thread *t,
 	    len > x->line_bytes - start)
 		return false;
 	at = t->seen[i].state + (addr >> x->line_shift) % EXACT_REGION_LINES;
-	state = atomic_load_explicit(at, memory_order_relaxed);
+	state = atomic_load_explicit(at, memory_order_acquire); /* (E) */
 	if (!is_store) {
-		if ((state & EXACT_OWNER_MASK) != t->owned &&
-		    (state & t->settled_mask) != t->settled)
+		if ((state & t->settled_mask) != t->settled &&
+		    (state & EXACT_OWNER_MASK) != t->owned)
+			return false;
+		if ((state & (EXACT_KIND_MASK | EXACT_TOLD)) ==
+			    (EXACT_OWNED | EXACT_TOLD) &&
+		    (!exact_has_stored(x, at, exact_mask(start, len)) ||
+		     atomic_load_explicit(at, memory_order_relaxed) != state))
 			return false;
 		t->counts.loads++;
 		return true;
 	}
 	if ((state & (EXACT_OWNER_MASK | EXACT_FULL)) != t->owned ||
+	    !exact_has_stored(x, at, exact_mask(start, len)) ||
 	    !atomic_compare_exchange_strong_explicit(
 		    at, &state, exact_store_state(state, start, len),
 		    memory_order_relaxed, memory_order_relaxed))

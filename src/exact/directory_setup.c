@@ -11,12 +11,16 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	ALIGN = 64
+	ALIGN = 64,
+	/* Entries of visits that there is room for, by lines. */
+	VISITS_MIN = 1 << 12,
+	LINES_A_BLOCK = 4,
 };
 
 /* Offsets of the parts in one piece of memory. */
 struct layout {
-	size_t cell, domain, core_of, home, key, state, records, size;
+	size_t cell, domain, core_of, home, key, state, stored, records, visits,
+		log, size;
 };
 
 static size_t take(size_t *size, size_t bytes)
@@ -53,11 +57,28 @@ static bool config_valid(const struct exact_config *c)
 	       (!c->topology || topology_valid(c->topology));
 }
 
+static size_t lines_of(const struct exact_config *c)
+{
+	return (size_t)c->regions * EXACT_REGION_LINES;
+}
+
+static size_t visits_max(const struct exact_config *c)
+{
+	size_t n = lines_of(c) / LINES_A_BLOCK;
+
+	return n > VISITS_MIN ? n : VISITS_MIN;
+}
+
+static size_t logs_max(const struct exact_config *c)
+{
+	return lines_of(c) < EXACT_LOGS ? lines_of(c) : EXACT_LOGS;
+}
+
 static void lay_out(const struct exact_config *c, struct layout *l)
 {
 	uint32_t cores = c->topology ? c->topology->cores : c->threads;
 	uint32_t levels = c->topology ? c->topology->levels : 1;
-	size_t lines = (size_t)c->regions * EXACT_REGION_LINES;
+	size_t lines = lines_of(c);
 
 	l->size = 0;
 	take(&l->size, sizeof(struct exact));
@@ -68,7 +89,10 @@ static void lay_out(const struct exact_config *c, struct layout *l)
 	l->home = take(&l->size, c->threads * sizeof(uint32_t));
 	l->key = take(&l->size, (size_t)c->regions * sizeof(uint64_t));
 	l->state = take(&l->size, lines * sizeof(uint64_t));
+	l->stored = take(&l->size, lines * sizeof(uint64_t));
 	l->records = take(&l->size, lines * record_bytes(c->threads, cores));
+	l->visits = take(&l->size, visits_max(c) * sizeof(struct exact_visits));
+	l->log = take(&l->size, logs_max(c) * sizeof(struct line_log));
 }
 
 size_t exact_size(const struct exact_config *c)
@@ -119,7 +143,12 @@ struct exact *exact_init(void *mem, const struct exact_config *c)
 	x->home = (void *)(base + l.home);
 	x->table.key = (void *)(base + l.key);
 	x->state = (void *)(base + l.state);
+	x->stored = (void *)(base + l.stored);
 	x->records = base + l.records;
+	x->visits = (void *)(base + l.visits);
+	x->log = (void *)(base + l.log);
+	x->visits_max = visits_max(c);
+	x->logs_max = logs_max(c);
 	copy_topology(x, c->topology);
 	return x;
 }

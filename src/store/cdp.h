@@ -230,20 +230,38 @@ _Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
  * same kind, a and b replaces an earlier one.
  */
 enum cdp_transfer_kind {
-	CDP_EXACT_CELL = 1, /* a to b: transfers, false ones among them */
-	CDP_EXACT_LINE,     /* address, transfers, false, stores, ownership,
-			       bytes stored before or touched by a transfer, a
-			       bit each; address 0: all lines without a record */
-	CDP_EXACT_THREAD,   /* a: loads, stores, cold loads, cold stores,
-			       invalidated, lost */
-	CDP_EXACT_MISS,     /* a; b is enum exact_miss * 8 + distance: count */
-	CDP_ESTIMATE_CELL,  /* a < b, or both UINT32_MAX for all together:
-			       struct transfer_moment of all, true, false */
-	CDP_ESTIMATE_MORE,  /* the same: a to b, transfers seen, samples */
+	CDP_EXACT_CELL =
+		1,      /* a to b: transfers, false and useless ones among them
+			   (useless: if there is a CDP_AVOIDABLE_LINE) */
+	CDP_EXACT_LINE, /* address, transfers, false, stores, ownership,
+			   bytes stored before or touched by a transfer, a
+			   bit each; address 0: all lines without a record */
+	CDP_EXACT_THREAD,  /* a: loads, stores, cold loads, cold stores,
+			      invalidated, lost */
+	CDP_EXACT_MISS,    /* a; b is enum exact_miss * 8 + distance: count */
+	CDP_ESTIMATE_CELL, /* a < b, or both UINT32_MAX for all together:
+			      struct transfer_moment of all, true, false */
+	CDP_ESTIMATE_MORE, /* the same: a to b, transfers seen, samples */
 	CDP_ESTIMATE_SAMPLING, /* samples, jitter (engine/transfer_tally.h);
 				  stores among them, of these followed to the
 				  end, traps, lost */
+	CDP_AVOIDABLE_LINE,    /* a: enum cdp_avoidable; address, useless
+				  transfers, avoidable ones, contended bytes, turns
+				  in its log, groups of bytes; address 0: all lines
+				  without a record. Sampled: its transfers and the
+				  avoidable ones, estimated, as doubles, in the
+				  second and third place */
+	CDP_AVOIDABLE_GROUP,   /* a: the same; b: number of the group; address,
+				  bytes, transfers if they had a line of their
+				  own (sampled: a double) */
 	CDP_TRANSFER_KINDS
+};
+
+/* How the avoidable transfers were found. */
+enum cdp_avoidable {
+	CDP_AVOIDABLE_COUNTED, /* of those of CDP_EXACT_LINE */
+	CDP_AVOIDABLE_SAMPLED, /* of those of CDP_ESTIMATE_CELL */
+	CDP_AVOIDABLE_KINDS
 };
 
 struct cdp_transfer {

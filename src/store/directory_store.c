@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "directory_store.h"
+#include "src/exact/cure.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -73,6 +74,7 @@ struct lines {
 	uint64_t by_log[64];
 	uint64_t least;   /* the fewest transfers of a line that is kept */
 	uint64_t rest[5]; /* sums of the others; no address */
+	uint64_t useless, avoidable; /* the same */
 };
 
 static int count_line(void *ctx, const struct exact_line *line)
@@ -84,18 +86,57 @@ static int count_line(void *ctx, const struct exact_line *line)
 	return 0;
 }
 
+/* Without a log the useless transfers are what can be said. */
+static uint64_t avoidable_of(const struct exact_line *line, struct cure *cure)
+{
+	memset(cure, 0, sizeof(*cure));
+	if (line->log)
+		cure_find(line->log, cure);
+	return cure->transfers ? cure_avoids(cure, line->transfers)
+			       : line->useless;
+}
+
+static void put_avoidable(const struct lines *l, const struct exact_line *line,
+			  uint64_t avoidable, const struct cure *cure)
+{
+	uint64_t value[] = { line->line,      line->useless, avoidable,
+			     line->contended, cure->turns,   cure->groups };
+
+	store_transfer(l->store, &l->rows->writer, CDP_AVOIDABLE_LINE,
+		       CDP_AVOIDABLE_COUNTED, 0, value, sizeof(value));
+	for (uint32_t i = 0; i < cure->groups; i++) {
+		double scale = cure->transfers ? (double)line->transfers /
+							 (double)cure->transfers
+					       : 0;
+		uint64_t group[] = {
+			line->line, cure->bytes[i],
+			(uint64_t)((double)cure->group_transfers[i] * scale +
+				   0.5)
+		};
+
+		store_transfer(l->store, &l->rows->writer, CDP_AVOIDABLE_GROUP,
+			       CDP_AVOIDABLE_COUNTED, i, group, sizeof(group));
+	}
+}
+
 static int put_line(void *ctx, const struct exact_line *line)
 {
 	struct lines *l = ctx;
 	uint64_t value[] = { line->line,   line->transfers, line->false_sharing,
 			     line->stores, line->ownership, line->bytes };
+	struct cure cure;
+	uint64_t avoidable = avoidable_of(line, &cure);
 
-	if (line->transfers >= l->least)
+	if (line->transfers >= l->least) {
 		store_transfer(l->store, &l->rows->writer, CDP_EXACT_LINE, 0, 0,
 			       value, sizeof(value));
-	else
-		for (int i = 1; i < 5; i++)
-			l->rest[i] += value[i];
+		put_avoidable(l, line, avoidable, &cure);
+		return 0;
+	}
+	for (int i = 1; i < 5; i++)
+		l->rest[i] += value[i];
+	l->useless += line->useless;
+	l->avoidable += avoidable;
 	return 0;
 }
 
@@ -116,6 +157,9 @@ static void put_lines(struct store *s, struct exact_rows *r,
 	exact_lines(x, put_line, &l);
 	store_transfer(s, &r->writer, CDP_EXACT_LINE, 0, 0, l.rest,
 		       sizeof(l.rest));
+	put_avoidable(&l,
+		      &(struct exact_line){ .line = 0, .useless = l.useless },
+		      l.avoidable, &(struct cure){ .groups = 0 });
 }
 
 void exact_store(struct store *s, struct exact_rows *r, const struct exact *x)
@@ -123,7 +167,8 @@ void exact_store(struct store *s, struct exact_rows *r, const struct exact *x)
 	for (uint32_t from = 0; from < EXACT_ROWS; from++)
 		for (uint32_t to = 0; to < EXACT_ROWS; to++) {
 			struct exact_cell c = exact_cell(x, from, to);
-			uint64_t value[] = { c.transfers, c.false_sharing };
+			uint64_t value[] = { c.transfers, c.false_sharing,
+					     c.useless };
 
 			if (c.transfers)
 				store_transfer(s, &r->writer, CDP_EXACT_CELL,

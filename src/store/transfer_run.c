@@ -37,8 +37,21 @@ void transfer_run_release(struct transfer_run *r)
 		munmap(r->transfer, r->transfer_bytes);
 	if (r->tally)
 		munmap(r->tally, r->tally_bytes);
+	if (r->logs)
+		munmap(r->logs, line_logs_size());
 	r->transfer = NULL;
 	r->tally = NULL;
+	r->logs = NULL;
+}
+
+int transfer_run_log(struct transfer_run *r)
+{
+	void *mem = zero_pages(line_logs_size());
+
+	if (!mem)
+		return -ENOMEM;
+	r->logs = line_logs_init(mem);
+	return 0;
 }
 
 int transfer_run_init(struct transfer_run *r,
@@ -84,4 +97,6 @@ void transfer_run_store(struct transfer_run *r, struct store *s,
 {
 	transfer_store(s, &r->writer, r->tally, stats, atomic_load(&r->ids),
 		       sampling);
+	if (r->logs)
+		line_logs_store(r->logs, s, &r->writer);
 }

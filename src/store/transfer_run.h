@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "line_logs.h"
 #include "store.h"
 #include "src/engine/transfer.h"
 #include "src/engine/transfer_tally.h"
@@ -19,6 +20,7 @@
 struct transfer_run {
 	struct transfer *transfer; /* NULL: nothing is estimated */
 	struct transfer_tally *tally;
+	struct line_logs *logs; /* NULL: no lines are logged */
 	size_t transfer_bytes, tally_bytes;
 	_Atomic uint32_t ids; /* above the ids of all threads that took part */
 	struct store_writer writer;
@@ -43,7 +45,13 @@ int transfer_run_init(struct transfer_run *r,
 		      const struct transfer_watch *watch,
 		      const struct transfer_sink *sink);
 
-/* Let go of both, if there are any. Context: set-up. */
+/*
+ * Log lines, too: call line_logs_found for each chain. Returns 0 or -ENOMEM.
+ * Context: set-up.
+ */
+int transfer_run_log(struct transfer_run *r);
+
+/* Let go of all, if there is anything. Context: set-up. */
 void transfer_run_release(struct transfer_run *r);
 
 /*

@@ -113,6 +113,44 @@ END_TEST
  * A source that stops the program and one that does not, with and without
  * registers.
  */
+static void put_avoidable(uint64_t line, double transfers, double avoids)
+{
+	double value[] = { 0, transfers, avoids, 0, 0, 0 };
+
+	memcpy(&value[0], &line, sizeof(line));
+	fake_transfer(&fake, CDP_AVOIDABLE_LINE, CDP_AVOIDABLE_SAMPLED, 0,
+		      value, 6);
+}
+
+START_TEST(the_answer_leads_with_what_padding_avoids)
+{
+	char *text;
+	json_t *j;
+
+	begin("epoch");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(5000);
+	put_avoidable(LINE, 1e6, 1e6); /* of an earlier writing */
+	put_sampling(10000);
+	put_cell(0, 1, 500, 100);
+	put_cell(NO_CELL, NO_CELL, 500, 100);
+	put_avoidable(LINE, 300 * PERIOD, 50 * PERIOD);
+	put_avoidable(LINE + 64, 200 * PERIOD, 0);
+	fake_end(&fake);
+	text = report(NULL, NULL);
+	/* Wilson's interval for 50 of 500 is 7.7 to 12.9 %. */
+	ASSERT_SAYS(text, "Padding would avoid 10 % of that (8 to 13 %)");
+	ASSERT_SAYS(text, "definition 20 % is false sharing (17 to 24 %)");
+	free(text);
+	j = report_of(fake.dir);
+	ck_assert_double_eq_tol(
+		json_number_value(
+			at(j, "communication.avoidable_share.estimate")),
+		0.1, 1e-9);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(what_traps_change_is_said)
 {
 	static const struct {
@@ -287,6 +325,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_add_loop_test(tc, the_answer_is_transfers_and_no_map, 0, 2);
+	tcase_add_test(tc, the_answer_leads_with_what_padding_avoids);
 	tcase_add_loop_test(tc, what_traps_change_is_said, 0, 4);
 	tcase_add_test(tc, pairs_and_matrix_are_transfers);
 	tcase_add_test(tc, few_samples_make_a_weak_answer);

@@ -75,8 +75,7 @@ static const struct {
 	{ 0xff00ff, "first_word", 2, "first_word, third_word\n" },
 	{ 0x1800, "second_word+3", 1, "second_word+3\n" },
 	{ 0x18000, "second_word+7", 2, "second_word+7, third_word\n" },
-	{ UINT64_MAX, "first_word", 5,
-	  "first_word, second_word, third_word,\n" },
+	{ UINT64_MAX, "first_word", 5, "first_word, second_word,\n" },
 	{ 1ull << 63, "fifth_word+31", 1, "fifth_word+31\n" },
 };
 
@@ -163,6 +162,103 @@ START_TEST(the_answer_begins_with_what_was_counted)
 }
 END_TEST
 
+static void put_avoidable(uint64_t line, uint64_t avoids, uint64_t contended,
+			  uint64_t turns, uint64_t groups)
+{
+	put(&(struct cdp_transfer){
+		.kind = CDP_AVOIDABLE_LINE,
+		.a = CDP_AVOIDABLE_COUNTED,
+		.value = { line, avoids + 1, avoids, contended, turns, groups },
+	});
+}
+
+/* A line of 100 transfers, 30 of them avoidable; 10 more lie elsewhere. */
+static void put_a_judged_line(uint64_t contended)
+{
+	begin();
+	put(&(struct cdp_transfer){ .kind = CDP_EXACT_CELL,
+				    .a = 0,
+				    .b = 1,
+				    .value = { 110, 83, 31 } });
+	put_line((uintptr_t)first_word, 100, 0xffff);
+	put_avoidable((uintptr_t)first_word, 30, contended, 500, 2);
+	for (uint32_t i = 0; i < 3; i++) /* the last is of an earlier writing */
+		put(&(struct cdp_transfer){ .kind = CDP_AVOIDABLE_GROUP,
+					    .a = CDP_AVOIDABLE_COUNTED,
+					    .b = i,
+					    .value = { (uintptr_t)first_word,
+						       i ? 0xff00 : 0xff00f,
+						       60 + i } });
+	put_avoidable(0, 3, 0, 0, 0);
+	fake_end(&fake);
+}
+
+START_TEST(the_answer_leads_with_what_padding_avoids)
+{
+	char *text;
+	json_t *j;
+
+	put_a_judged_line(0);
+	text = text_of_report();
+	ck_assert_msg(strstr(text, "Padding\nwould avoid 30 % of that"), "%s",
+		      text);
+	ck_assert(strstr(text, "published definition 75 %"));
+	ck_assert(!strstr(text, "contended"));
+	free(text);
+	j = report_of(fake.dir);
+	ck_assert_int_eq(int_at(j, "exact.avoidable"), 33);
+	ck_assert_int_eq(int_at(j, "exact.useless"), 31);
+	ck_assert_int_eq(int_at(j, "exact.false"), 83);
+	ck_assert_int_eq(int_at(j, "exact.lines.0.avoidable"), 30);
+	ck_assert_int_eq(int_at(j, "exact.lines.0.useless"), 31);
+	ck_assert_str_eq(text_at(j, "exact.lines.0.avoidable_by"), "log");
+	ck_assert(json_is_null(at(j, "exact.lines.0.contended")));
+	ck_assert_uint_eq(json_array_size(at(j, "exact.lines.0.groups")), 2);
+	ck_assert_str_eq(text_at(j, "exact.lines.0.groups.0.bytes"),
+			 "0-3,12-19");
+	ck_assert_int_eq(int_at(j, "exact.lines.0.groups.1.all"), 61);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(a_contended_lock_is_named_as_such)
+{
+	char *text;
+	json_t *j;
+
+	put_a_judged_line(0xf00);
+	text = text_of_report();
+	ck_assert_msg(strstr(text, "contended\nlock or counter (second_word)"),
+		      "%s", text);
+	ck_assert(strstr(text, "  contended lock or counter at second_word\n"));
+	free(text);
+	j = report_of(fake.dir);
+	ck_assert_str_eq(text_at(j, "exact.lines.0.contended"), "second_word");
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(older_recordings_do_not_say_what_padding_avoids)
+{
+	char *text;
+	json_t *j;
+
+	begin();
+	put(&(struct cdp_transfer){
+		.kind = CDP_EXACT_CELL, .a = 0, .b = 1, .value = { 4, 1 } });
+	put_line((uintptr_t)first_word, 4, 0xff);
+	fake_end(&fake);
+	text = text_of_report();
+	ck_assert(!strstr(text, "adding would"));
+	free(text);
+	j = report_of(fake.dir);
+	ck_assert_ptr_null(json_object_get(at(j, "exact"), "avoidable"));
+	ck_assert_ptr_null(
+		json_object_get(at(j, "exact.lines.0"), "avoidable"));
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(no_transfer_and_nothing_counted_are_told_apart)
 {
 	char *text;
@@ -208,6 +304,9 @@ int main(void)
 	tcase_add_test(t, memory_without_variables_is_named_once);
 	tcase_add_test(t, line_at_the_end_of_memory_is_named);
 	tcase_add_test(t, the_answer_begins_with_what_was_counted);
+	tcase_add_test(t, the_answer_leads_with_what_padding_avoids);
+	tcase_add_test(t, a_contended_lock_is_named_as_such);
+	tcase_add_test(t, older_recordings_do_not_say_what_padding_avoids);
 	tcase_add_loop_test(t, no_transfer_and_nothing_counted_are_told_apart,
 			    0, 2);
 	tcase_add_test(t, sharing_of_one_thread_is_not_answered_for_all);

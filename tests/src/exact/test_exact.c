@@ -48,10 +48,37 @@ static bool stay_overlaps(const struct stream *s, int store, int i)
 	return false;
 }
 
+/*
+ * True if, in its visit that begins with piece @i, the thread touches bytes
+ * that others stored since piece @since, its last useful transfer (-1: never).
+ */
+static bool visit_is_useful(const struct stream *s, int since, int i)
+{
+	const struct piece *p = &s->piece[i];
+	uint64_t fresh = 0;
+
+	for (int j = since + 1; j < i; j++)
+		if (s->piece[j].line == p->line && s->piece[j].store &&
+		    s->piece[j].thread != p->thread)
+			fresh |= s->piece[j].bytes;
+	for (int j = i; j < (int)s->n; j++) {
+		if (s->piece[j].line != p->line)
+			continue;
+		if (s->piece[j].thread != p->thread) {
+			if (s->piece[j].store)
+				return false;
+		} else if (s->piece[j].bytes & fresh) {
+			return true;
+		}
+	}
+	return false;
+}
+
 struct truth {
 	struct exact_cell cell[EXACT_THREADS_MAX][8]; /* [to][from % 8] */
 	struct exact_line line[LINES + 8];
 	struct exact_cell total;
+	int useful[LINES + 8][EXACT_THREADS_MAX]; /* last piece, + 1 */
 };
 
 /* Cells are folded by from modulo 8, to keep the table small. */
@@ -64,21 +91,28 @@ static struct truth *find_truth(const struct stream *s)
 		const struct piece *p = &s->piece[i];
 		struct exact_line *line = &t->line[(p->line - BASE) / LINE];
 		int store = last_store(s, i);
+		int *useful = &t->useful[line - t->line][p->thread];
 		struct exact_cell *cell;
-		bool is_false;
+		bool is_false, is_useful;
 
 		line->stores += p->store;
 		if (store < 0 || s->piece[store].thread == p->thread ||
 		    touched_between(s, store, i))
 			continue;
 		is_false = !stay_overlaps(s, store, i);
+		is_useful = visit_is_useful(s, *useful - 1, i);
+		if (is_useful)
+			*useful = i + 1;
 		cell = &t->cell[p->thread][s->piece[store].thread % 8];
 		cell->transfers++;
 		cell->false_sharing += is_false;
+		cell->useless += !is_useful;
 		t->total.transfers++;
 		t->total.false_sharing += is_false;
+		t->total.useless += !is_useful;
 		line->transfers++;
 		line->false_sharing += is_false;
+		line->useless += !is_useful;
 		line->bytes |= s->piece[store].bytes | p->bytes;
 	}
 	return t;
@@ -91,6 +125,7 @@ static int compare_line(void *ctx, const struct exact_line *line)
 
 	ck_assert_uint_eq(line->transfers, expected->transfers);
 	ck_assert_uint_eq(line->false_sharing, expected->false_sharing);
+	ck_assert_uint_eq(line->useless, expected->useless);
 	ck_assert_uint_eq(line->stores, expected->stores);
 	ck_assert_uint_eq(line->bytes, expected->bytes);
 	expected->line = line->line; /* seen */
@@ -110,23 +145,27 @@ START_TEST(transfers_of_every_cell_and_line_are_those_of_the_definition)
 	run_stream(x, n, n, s, 1 + _i);
 	t = find_truth(s);
 	for (uint32_t to = 0; to < n; to++) {
-		struct exact_cell sum[8] = { { 0, 0 } };
+		struct exact_cell sum[8] = { { 0, 0, 0 } };
 
 		for (uint32_t from = 0; from < n; from++) {
 			struct exact_cell cell = exact_cell(x, from, to);
 
 			sum[from % 8].transfers += cell.transfers;
 			sum[from % 8].false_sharing += cell.false_sharing;
+			sum[from % 8].useless += cell.useless;
 		}
 		for (int i = 0; i < 8; i++) {
 			ck_assert_uint_eq(sum[i].transfers,
 					  t->cell[to][i].transfers);
 			ck_assert_uint_eq(sum[i].false_sharing,
 					  t->cell[to][i].false_sharing);
+			ck_assert_uint_eq(sum[i].useless,
+					  t->cell[to][i].useless);
 		}
 	}
 	ck_assert_uint_eq(exact_total(x).transfers, t->total.transfers);
 	ck_assert_uint_eq(exact_total(x).false_sharing, t->total.false_sharing);
+	ck_assert_uint_eq(exact_total(x).useless, t->total.useless);
 	if (n > 1)
 		ck_assert_uint_gt(t->total.transfers, 500);
 	ck_assert_int_eq(exact_lines(x, compare_line, t), 0);
@@ -178,6 +217,60 @@ START_TEST(false_is_judged_over_the_whole_stay)
 	make(x, &t[1], BASE + 8, 8, ACCESS_LOAD);
 	ck_assert_uint_eq(exact_cell(x, 0, 1).false_sharing, 1);
 	ck_assert_uint_eq(exact_cell(x, 0, 1).transfers, 3);
+}
+END_TEST
+
+/* One thread fills a line word by word, the other reads the first word. */
+START_TEST(a_visit_is_useful_if_it_touches_what_others_stored_before)
+{
+	struct exact_thread t[2];
+	struct exact_config c = config(2, NULL);
+	struct exact *x = directory(&c, t);
+
+	for (int i = 0; i < 8; i++)
+		make(x, &t[0], BASE + i * 8, 8, ACCESS_STORE);
+	make(x, &t[1], BASE, 8, ACCESS_LOAD);
+	ck_assert_uint_eq(exact_cell(x, 0, 1).false_sharing, 1);
+	ck_assert_uint_eq(exact_cell(x, 0, 1).useless, 0);
+	/* Nothing new in what it touches. */
+	make(x, &t[0], BASE + 8, 8, ACCESS_STORE);
+	make(x, &t[1], BASE, 8, ACCESS_LOAD);
+	ck_assert_uint_eq(exact_cell(x, 0, 1).useless, 1);
+	/* It stays useless, but what was stored then is still new later. */
+	make(x, &t[0], BASE + 16, 8, ACCESS_STORE);
+	make(x, &t[1], BASE + 8, 8, ACCESS_STORE);
+	ck_assert_uint_eq(exact_cell(x, 0, 1).useless, 1);
+	ck_assert_uint_eq(exact_cell(x, 0, 1).transfers, 3);
+}
+END_TEST
+
+static int keep_line(void *ctx, const struct exact_line *line)
+{
+	*(struct exact_line *)ctx = *line;
+	return 0;
+}
+
+START_TEST(bytes_that_several_threads_modify_at_once_are_contended)
+{
+	const uint32_t modify = ACCESS_LOAD | ACCESS_STORE;
+	struct exact_thread t[2];
+	struct exact_config c = config(2, NULL);
+	struct exact *x = directory(&c, t);
+	struct exact_line line;
+
+	make(x, &t[0], BASE, 4, modify);
+	make(x, &t[1], BASE + 8, 4, modify);
+	make(x, &t[0], BASE + 16, 4, ACCESS_STORE);
+	make(x, &t[1], BASE + 16, 4, ACCESS_LOAD);
+	exact_lines(x, keep_line, &line);
+	ck_assert_uint_eq(line.contended, 0);
+	make(x, &t[0], BASE, 4, modify);
+	make(x, &t[1], BASE + 8, 4, modify);
+	exact_lines(x, keep_line, &line);
+	ck_assert_uint_eq(line.contended, 0);
+	make(x, &t[0], BASE + 8, 4, modify);
+	exact_lines(x, keep_line, &line);
+	ck_assert_uint_eq(line.contended, 0xf00);
 }
 END_TEST
 
@@ -289,6 +382,7 @@ static int add_line(void *ctx, const struct exact_line *line)
 
 	sum->transfers += line->transfers;
 	sum->false_sharing += line->false_sharing;
+	sum->useless += line->useless;
 	sum->stores += line->stores;
 	return 0;
 }
@@ -356,6 +450,10 @@ int main(void)
 		sizeof(thread_counts) / sizeof(thread_counts[0]));
 	tcase_add_test(tc, each_reader_after_a_store_is_a_transfer);
 	tcase_add_test(tc, false_is_judged_over_the_whole_stay);
+	tcase_add_test(
+		tc, a_visit_is_useful_if_it_touches_what_others_stored_before);
+	tcase_add_test(tc,
+		       bytes_that_several_threads_modify_at_once_are_contended);
 	tcase_add_test(tc, an_access_at_the_end_of_memory_ends_there);
 	tcase_add_test(tc, what_finds_no_region_is_counted);
 	tcase_add_test(tc,

@@ -74,11 +74,17 @@ START_TEST(a_thread_is_quick_on_a_line_of_its_own)
 	ck_assert(!quick(x, &t[0], BASE, ACCESS_LOAD));
 	make(x, &t[0], BASE, ACCESS_LOAD, 0);
 	ck_assert(quick(x, &t[0], BASE + 8, ACCESS_LOAD));
+	/* The bytes of its first store to them must be noted. */
+	ck_assert(!quick(x, &t[0], BASE + 8, ACCESS_STORE));
+	make(x, &t[0], BASE + 8, ACCESS_STORE, 0);
+	make(x, &t[0], BASE, ACCESS_STORE, 0);
 	ck_assert(quick(x, &t[0], BASE + 8, ACCESS_STORE));
+	ck_assert(quick(x, &t[0], BASE + 4, ACCESS_STORE));
+	ck_assert(!quick(x, &t[0], BASE + 12, ACCESS_STORE));
 	ck_assert(quick(x, &t[0], BASE, ACCESS_STORE));
 	ck_assert(quick(x, &t[0], BASE, ACCESS_LOAD));
 	ck_assert_uint_eq(t[0].counts.loads, 3);
-	ck_assert_uint_eq(t[0].counts.stores, 2);
+	ck_assert_uint_eq(t[0].counts.stores, 5);
 	ck_assert_uint_eq(t[0].counts.cold_loads, 1);
 	ck_assert_uint_eq(t[0].counts.cold_stores, 0);
 	/* It reaches into the next line. */
@@ -98,8 +104,9 @@ START_TEST(threads_that_only_load_are_quick_until_one_stores)
 	struct exact *x = directory(70, NULL, t);
 
 	make(x, &t[0], BASE, ACCESS_STORE, 0);
-	for (int i = 1; i < 70; i++)
-		make(x, &t[i], BASE, ACCESS_LOAD, i);
+	/* After some transfers a window of turns is logged. Then it closes. */
+	for (int i = 1; i < 70 + 2 * LINE_LOG_TURNS; i++)
+		make(x, &t[i % 70], BASE, ACCESS_LOAD, i % 70);
 	for (int i = 0; i < 70; i++) {
 		ck_assert_int_eq(quick(x, &t[i], BASE, ACCESS_LOAD),
 				 i < EXACT_SHARERS);
@@ -123,6 +130,31 @@ START_TEST(a_load_is_not_quick_while_its_transfer_counts_as_false)
 	ck_assert(!quick(x, &t[1], BASE + 8, ACCESS_LOAD));
 	make(x, &t[1], BASE, ACCESS_LOAD, 1);
 	ck_assert(quick(x, &t[1], BASE + 8, ACCESS_LOAD));
+}
+END_TEST
+
+/*
+ * Thread 1 stores beside thread 0's word. Whatever else it touches may be what
+ * thread 0 stored; what it stored itself is not.
+ */
+START_TEST(an_owner_is_quick_on_its_own_bytes_while_its_visit_is_useless)
+{
+	struct exact_thread t[2];
+	struct exact *x = directory(2, NULL, t);
+
+	make(x, &t[0], BASE, ACCESS_STORE, 0);
+	make(x, &t[1], BASE + 8, ACCESS_STORE, 1);
+	ck_assert(quick(x, &t[1], BASE + 8, ACCESS_STORE));
+	ck_assert(quick(x, &t[1], BASE + 8, ACCESS_LOAD));
+	ck_assert(!quick(x, &t[1], BASE + 16, ACCESS_LOAD));
+	make(x, &t[1], BASE + 16, ACCESS_LOAD, 1);
+	ck_assert(quick(x, &t[1], BASE + 8, ACCESS_STORE));
+	ck_assert_uint_eq(exact_cell(x, 0, 1).useless, 1);
+	ck_assert(!quick(x, &t[1], BASE, ACCESS_LOAD));
+	make(x, &t[1], BASE, ACCESS_LOAD, 1);
+	ck_assert_uint_eq(exact_cell(x, 0, 1).useless, 0);
+	ck_assert_uint_eq(exact_cell(x, 0, 1).false_sharing, 1);
+	ck_assert(quick(x, &t[1], BASE + 16, ACCESS_LOAD));
 }
 END_TEST
 
@@ -364,6 +396,9 @@ int main(void)
 	tcase_add_test(tc, threads_that_only_load_are_quick_until_one_stores);
 	tcase_add_test(tc,
 		       a_load_is_not_quick_while_its_transfer_counts_as_false);
+	tcase_add_test(
+		tc,
+		an_owner_is_quick_on_its_own_bytes_while_its_visit_is_useless);
 	tcase_add_test(tc, a_thread_away_from_home_is_not_quick);
 	tcase_add_test(tc, who_takes_an_earlier_number_may_be_on_another_core);
 	tcase_add_test(tc,
