@@ -15,6 +15,17 @@ static void add(uint64_t *sum, uint64_t n)
 	*sum = sat_add(*sum, n);
 }
 
+static void add_judged(struct judged *sum, const struct judged *j)
+{
+	add(&sum->all, j->all);
+	add(&sum->avoidable, j->avoidable);
+}
+
+static struct judged judged_of(const struct pair_row *p)
+{
+	return (struct judged){ .all = p->judged, .avoidable = p->avoidable };
+}
+
 static int compare_cells(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;
@@ -32,6 +43,7 @@ static void add_cell(void *to, const void *from)
 	add(&x->a_to_b, y->a_to_b);
 	add(&x->b_to_a, y->b_to_a);
 	add(&x->traps, y->traps);
+	add_judged(&x->judged, &y->judged);
 }
 
 static size_t merge_cells(struct cell *cell, size_t n)
@@ -57,6 +69,7 @@ static void sum_cells(struct tally *t, const uint32_t *pairs, size_t n)
 			directed_cell(p->publisher, p->detector, p->count);
 
 		c.kind[p->sharing] = p->count;
+		c.judged = judged_of(p);
 		if (p->by == DETECTED_BY_TRAP)
 			c.traps = p->count;
 		t->cell[t->cells++] = c;
@@ -87,9 +100,11 @@ static void sum_totals(struct tally *t, const uint32_t *pairs, size_t n)
 		xcalloc(t->profile->threads, sizeof(*t->thread_detections));
 	for (size_t i = 0; i < n; i++) {
 		const struct pair_row *p = &t->profile->pair[pairs[i]];
+		struct judged judged = judged_of(p);
 
 		add(&t->kind[p->sharing], p->count);
 		add(&t->by[p->by], p->count);
+		add_judged(&t->judged, &judged);
 		t->periods += (double)p->periods_q8 / 256;
 		if (!p->line)
 			add(&t->unplaced[p->sharing], p->count);
@@ -317,6 +332,7 @@ static void sum_lines(struct tally *t, struct symbols *s, size_t n)
 			p->pair);
 	for (size_t i = 0; i < n; i++) {
 		const struct pair_row *r = &p->pair[t->by_line[i]];
+		struct judged judged;
 
 		if (!r->line)
 			continue;
@@ -332,7 +348,9 @@ static void sum_lines(struct tally *t, struct symbols *s, size_t n)
 				       r->publisher_addr, r->map_generation,
 				       &l->object);
 		}
+		judged = judged_of(r);
 		add(&l->kind[r->sharing], r->count);
+		add_judged(&l->judged, &judged);
 		l->pairs++;
 	}
 	if (t->lines)

@@ -17,18 +17,26 @@
 
 #define NO_SITE UINT32_MAX
 
+/* Detections of which is known whether padding avoids them, and that it does.
+ */
+struct judged {
+	uint64_t all, avoidable;
+};
+
 /* Two rows of threads, or two cores. a <= b; they are equal in a merged row. */
 struct cell {
 	uint32_t a, b;
 	uint64_t kind[SHARING_KINDS];
 	uint64_t a_to_b, b_to_a; /* stored by a, met by b, and the reverse */
 	uint64_t traps;
+	struct judged judged;
 };
 
 struct line_tally {
 	uint32_t process;
 	uint64_t line;
 	uint64_t kind[SHARING_KINDS];
+	struct judged judged;
 	struct object object; /* at the address with most detections */
 	size_t first, pairs;  /* its part of tally.by_line */
 };
@@ -50,6 +58,7 @@ struct tally {
 	const struct profile *profile;
 	uint64_t kind[SHARING_KINDS], by[DETECTED_BY_KINDS];
 	uint64_t unplaced[SHARING_KINDS];
+	struct judged judged;
 	double periods; /* volume, in sampling periods */
 
 	struct cell *cell; /* ordered by a, b */

@@ -66,10 +66,14 @@ static int take_pair(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
 	const struct cdp_pair *c = record;
+	uint64_t avoidable = c->avoidable;
+	uint64_t judged = avoidable + c->unavoidable;
 	struct profile *p = l->p;
 
 	if (!c->count)
 		return 0;
+	if (judged < avoidable || judged > c->count)
+		avoidable = judged = 0; /* damaged */
 	p->pair = grow(p->pair, p->pairs, &p->pairs_room, sizeof(*p->pair));
 	p->pair[p->pairs++] = (struct pair_row){
 		.process = l->index,
@@ -90,6 +94,8 @@ static int take_pair(void *ctx, const void *record)
 		.line = c->line,
 		.count = c->count,
 		.periods_q8 = c->periods_q8,
+		.avoidable = avoidable,
+		.judged = judged,
 		.map_generation = c->map_generation,
 	};
 	return 0;

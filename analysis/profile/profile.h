@@ -74,6 +74,7 @@ struct pair_row {
 	enum detected_by by;
 	uint64_t line; /* 0: summed over several lines */
 	uint64_t count, periods_q8;
+	uint64_t avoidable, judged; /* detections: padding, of count */
 	uint64_t map_generation;
 };
 

@@ -211,6 +211,15 @@ static void put_kinds(json_t *o, const uint64_t *kind)
 	put(o, "false", integer(kind[SHARING_FALSE]));
 }
 
+/* What padding avoids, where detections could be judged. */
+static void put_judged(json_t *o, const struct judged *j)
+{
+	if (!j->all)
+		return;
+	put(o, "judged", integer(j->all));
+	put(o, "avoidable", integer(j->avoidable));
+}
+
 static json_t *json_cells(const struct cell *cell, size_t n)
 {
 	json_t *a = json_array();
@@ -228,6 +237,7 @@ static json_t *json_cells(const struct cell *cell, size_t n)
 		put(o, "b_to_a", integer(cell[i].b_to_a));
 		put_interval(o, v);
 		put(o, "traps", integer(cell[i].traps));
+		put_judged(o, &cell[i].judged);
 		append(a, o);
 	}
 	return a;
@@ -270,6 +280,7 @@ static json_t *json_line(const struct tally *t, const struct line_tally *l)
 	put(o, "process", integer(l->process));
 	put(o, "object", text(object_text(&l->object)));
 	put_kinds(o, l->kind);
+	put_judged(o, &l->judged);
 	put(o, "sites", json_ids(site, 2 * l->pairs));
 	put(o, "threads", json_ids(thread, 2 * l->pairs));
 	free(site);
@@ -339,6 +350,16 @@ static json_t *json_communication(const struct tally *t)
 		    json_real((double)t->kind[SHARING_FALSE] / (double)total));
 		put_interval(share, v);
 		put(o, "false_share", share);
+	}
+	put_judged(o, &t->judged);
+	if (t->judged.all) {
+		double all = (double)t->judged.all;
+		double avoidable = (double)t->judged.avoidable;
+		json_t *share = json_object();
+
+		put(share, "estimate", json_real(avoidable / all));
+		put_interval(share, interval_share(avoidable, all));
+		put(o, "avoidable_share", share);
 	}
 	put(o, "by_trap", integer(t->by[DETECTED_BY_TRAP]));
 	put(o, "by_board", integer(t->by[DETECTED_BY_BOARD]));

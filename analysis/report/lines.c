@@ -189,8 +189,12 @@ static void print_line(struct report *r, size_t i)
 	const struct tally *t = &r->tally;
 	const struct line_tally *l = &t->line[i];
 	struct byte_map m;
-	char names[1400], module[300] = "", *text;
+	char names[1400], module[300] = "", padding[80] = "", *text;
 
+	if (l->judged.all)
+		snprintf(padding, sizeof(padding), "; padding avoids %s of %s",
+			 count_text(l->judged.avoidable),
+			 count_text(l->judged.all));
 	build_map(t, l, &m);
 	name_variables(r, l, names, sizeof(names));
 	if (l->object.kind == OBJECT_STATIC)
@@ -198,12 +202,12 @@ static void print_line(struct report *r, size_t i)
 			 cut_text(safe_text(base_name(l->object.module)),
 				  VARIABLE_COLUMNS));
 	text = xasprintf(
-		"0x%llx  %s false, %s true (%s of all); %s %s%s; "
+		"0x%llx  %s false, %s true (%s of all)%s; %s %s%s; "
 		"%s%s",
 		(unsigned long long)l->line, count_text(l->kind[SHARING_FALSE]),
 		count_text(l->kind[SHARING_TRUE]),
 		percent_text(tally_total(l->kind), tally_total(t->kind)),
-		count_text(m.rows),
+		padding, count_text(m.rows),
 		r->profile->merged ? "row of thread" : "thread",
 		m.rows == 1 && !r->profile->merged ? "" : "s",
 		names[0] ? names
@@ -285,7 +289,11 @@ void report_lines(struct report *r)
 		fputs("  W stored, r loaded, B both, in the accesses of "
 		      "detections.\n",
 		      r->out);
-	if (t->kind[SHARING_FALSE])
+	if (t->judged.all && !t->judged.avoidable)
+		fputs("  Padding avoids none of it: each thread needs what "
+		      "others store to its line.\n",
+		      r->out);
+	else if (t->kind[SHARING_FALSE])
 		fputs("  False sharing ends where bytes of different threads "
 		      "get lines of their own\n  (alignas(64), padding, or "
 		      "one block of memory a thread).\n",

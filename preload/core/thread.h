@@ -28,6 +28,8 @@ struct thread {
 	struct lease *lease;
 	struct thread_reuse *reuse; /* NULL unless -m reuse */
 	void *(*start)(void *);
+	/* Of the program, while a sample or a trap is handled; else NULL. */
+	const struct cpu_state *cpu;
 	uint64_t clock_at; /* CLOCK_MONOTONIC when the handler began, ns */
 	uint64_t cpu_at;   /* CPU time when the handler began, ns */
 	uint64_t exec_ip;  /* address of the armed execution breakpoint, 0: none

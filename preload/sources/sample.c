@@ -11,6 +11,7 @@
 #include "sample.h"
 #include "program_memory.h"
 #include "thread_reuse.h"
+#include "visit.h"
 #include "preload/core/maps.h"
 #include "preload/core/sys.h"
 #include "preload/core/vdso.h"
@@ -24,9 +25,12 @@ static void on_detection(void *ctx, const struct detection *d)
 {
 	struct thread *t = ctx;
 	uint64_t g = maps_note(d->detector.ip);
+	struct detection judged = *d;
 
 	maps_note(d->publisher.ip);
-	if (pair_table_add(&runtime.store, &t->pairs, d, t->clock_at, g)) {
+	judged.padding = visit_of(t, t->cpu, d);
+	if (pair_table_add(&runtime.store, &t->pairs, &judged, t->clock_at,
+			   g)) {
 		count_loss(t, LOSS_STORE_FULL);
 		return;
 	}
@@ -110,7 +114,7 @@ static void finish_choice(struct thread *t, struct choice *c)
 	deliver(t, c);
 }
 
-void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
+static void interrupt(struct thread *t, const struct cpu_state *cpu)
 {
 	struct memory m = program_memory_at(t, cpu);
 	struct choice c;
@@ -132,6 +136,13 @@ void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
 	}
 	choose_start(&t->choose, cpu, &m, &c);
 	finish_choice(t, &c);
+}
+
+void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
+{
+	t->cpu = cpu;
+	interrupt(t, cpu);
+	t->cpu = NULL;
 }
 
 static void exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
@@ -172,12 +183,14 @@ static void data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 void sample_trap(struct thread *t, const struct watch_signal *s,
 		 const struct cpu_state *cpu)
 {
+	t->cpu = cpu;
 	if (s->event == WATCH_EXEC)
 		exec_breakpoint(t, cpu);
 	else if (s->event == WATCH_DATA && s->late && t->reuse)
 		thread_reuse_late(t, s->reg);
 	else if (s->event == WATCH_DATA)
 		data_trap(t, s->reg, cpu);
+	t->cpu = NULL;
 }
 
 uint64_t sample_time(const struct thread *t)

@@ -35,6 +35,7 @@
 #include "preload/signal/real.h"
 #include "preload/sources/sample.h"
 #include "preload/sources/thread_reuse.h"
+#include "preload/sources/visit.h"
 #include "preload/threads/thread_rows.h"
 #include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
@@ -86,6 +87,7 @@ static int set_up_comm(void)
 	c->chunk_bytes = 8;
 	c->board = board_init(mem, slots, c->line_bytes);
 	c->sink = &sample_sink;
+	visit_init();
 	/*
 	 * While a debug register is armed some programs run a quarter slower
 	 * in a virtual machine (docs/overhead.md), whatever it watches.

@@ -31,6 +31,7 @@
 
 #include "src/base/access.h"
 #include "board.h"
+#include "visits.h"
 #include "src/base/loss.h"
 #include "src/base/rng.h"
 
@@ -64,6 +65,7 @@ struct detection {
 	uint32_t publisher_core, detector_core;
 	enum sharing sharing;
 	enum detected_by by;
+	enum padding padding; /* the engine leaves it unknown */
 	/*
 	 * Volume scaling (5.3.2): sampling periods that this detection stands
 	 * for, in 1/256. A trap stands for line bytes / watched bytes, a

@@ -192,7 +192,9 @@ struct cdp_pair {
 	uint64_t periods_q8; /* volume, 1/256 periods; atomic */
 	uint64_t first_mono, last_mono;
 	uint64_t map_generation; /* of CDP_MAPS when first seen */
-	uint64_t spare[3];
+	uint64_t avoidable;      /* of count: padding avoids them; atomic */
+	uint64_t unavoidable;    /* of count: it does not; atomic */
+	uint64_t spare[1];
 };
 _Static_assert(sizeof(struct cdp_pair) == 128, "cdp_pair");
 

@@ -3,7 +3,7 @@
  * pair_table - detections of one thread, counted in the file
  *
  * A new record is filled in with its first detection and then committed, so
- * after SIGKILL it is complete or absent. Each later detection stores three of
+ * after SIGKILL it is complete or absent. Each later detection stores some of
  * its words. A reader, or SIGKILL, between these stores finds count one ahead
  * of periods_q8 and last_mono, but never a torn value.
  */
@@ -37,6 +37,8 @@ static struct cdp_pair rest_of(const struct detection *d, uint64_t now,
 		.first_mono = now,
 		.last_mono = now,
 		.map_generation = map_generation,
+		.avoidable = d->padding == PADDING_AVOIDS,
+		.unavoidable = d->padding == PADDING_KEEPS,
 	};
 }
 
@@ -81,6 +83,8 @@ static int count(struct store *s, struct pair_table *t,
 		store_add(&pair->count, 1);
 		store_add(&pair->periods_q8, p->periods_q8);
 		store_set(&pair->last_mono, p->last_mono);
+		store_add(&pair->avoidable, p->avoidable);
+		store_add(&pair->unavoidable, p->unavoidable);
 		return 0;
 	}
 	if (!room_for(t, rest) ||

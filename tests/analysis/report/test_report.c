@@ -35,6 +35,33 @@ START_TEST(false_sharing_is_answered_with_share_interval_line_and_count)
 }
 END_TEST
 
+START_TEST(what_padding_avoids_comes_first)
+{
+	struct cdp_pair *p;
+	char *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "main");
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	p = fake_pair(&fake, 1, 2, LINE, LINE + 8, 300);
+	p->avoidable = 20;
+	p->unavoidable = 180;
+	p = fake_pair(&fake, 1, 2, LINE + 64, LINE + 72, 100);
+	p->avoidable = 80; /* more than there are: not believed */
+	p->unavoidable = 80;
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	/* 20 of 200 are 10 %; Wilson's interval is 6.6 to 14.9 %. */
+	ASSERT_SAYS(text, "Padding would avoid 10 % of the cache-line sharing "
+			  "detected between threads (95 % interval 7 to 15 %, "
+			  "200 of 400 detections judged). By the bytes of two "
+			  "accesses, 100 % of the");
+	ASSERT_SAYS(text, "padding avoids 20 of 200;");
+	free(text);
+}
+END_TEST
+
 START_TEST(few_samples_without_sharing_ask_for_more_samples)
 {
 	char *text;
@@ -419,6 +446,7 @@ int main(void)
 	tcase_add_test(
 		t,
 		false_sharing_is_answered_with_share_interval_line_and_count);
+	tcase_add_test(t, what_padding_avoids_comes_first);
 	tcase_add_test(t, few_samples_without_sharing_ask_for_more_samples);
 	tcase_add_test(t, many_samples_without_sharing_are_a_sure_answer);
 	tcase_add_test(t, one_thread_cannot_share);

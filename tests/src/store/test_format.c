@@ -143,6 +143,8 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		P(first_mono),
 		P(last_mono),
 		P(map_generation),
+		P(avoidable),
+		P(unavoidable),
 		C(publisher_core),
 		C(detector_core),
 		C(count),

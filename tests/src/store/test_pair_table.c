@@ -216,6 +216,20 @@ START_TEST(core_pairs_beyond_the_bound_are_refused_and_known_ones_counted)
 }
 END_TEST
 
+START_TEST(judgements_are_counted_beside_their_detections)
+{
+	struct pair_table t = { .writer.section = CDP_PAIRS };
+	struct detection d = distinct(0);
+
+	for (int i = 0; i < 5; d.padding = ++i % 3)
+		ck_assert_int_eq(pair_table_add(&store, &t, &d, 1, 1), 0);
+	read_back();
+	ck_assert_uint_eq(pairs[0].avoidable, 2);
+	ck_assert_uint_eq(pairs[0].unavoidable, 1);
+	pair_table_release(&t);
+}
+END_TEST
+
 /* One rest, then; its count is what lies beyond the bound. */
 START_TEST(pairs_beyond_the_bound_go_to_their_rest)
 {
@@ -471,6 +485,7 @@ int main(void)
 	tcase_add_test(
 		tc,
 		core_pairs_beyond_the_bound_are_refused_and_known_ones_counted);
+	tcase_add_test(tc, judgements_are_counted_beside_their_detections);
 	tcase_add_test(tc, pairs_beyond_the_bound_go_to_their_rest);
 	tcase_add_test(tc,
 		       rests_tell_threads_and_kinds_apart_up_to_their_bound);
