@@ -242,6 +242,7 @@ static const char *whole_name(struct unit *u, const char *name)
 {
 	Dwarf_Attribute attr;
 	const char *dir = NULL;
+	size_t n;
 
 	if (!name || name[0] == '/')
 		return name;
@@ -250,8 +251,9 @@ static const char *whole_name(struct unit *u, const char *name)
 			return u->file[i].whole;
 	if (dwarf_attr(&u->die, DW_AT_comp_dir, &attr))
 		dir = dwarf_formstring(&attr);
-	/* libdw has put a relative one before the name already. */
-	if (!dir || dir[0] != '/')
+	/* libdw puts it before the names of files in that very directory. */
+	n = dir ? strlen(dir) : 0;
+	if (!n || (!strncmp(name, dir, n) && name[n] == '/'))
 		return name;
 	u->file = grow(u->file, u->files, &u->file_room, sizeof(*u->file));
 	u->file[u->files] =

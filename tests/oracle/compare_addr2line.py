@@ -34,9 +34,11 @@ LISTED = {
             "outermost one's",
     "short": "addr2line prints DWARF's name of an outer function, we its "
              "symbol, which has the names of classes and namespaces too",
+    "doubled": "addr2line and llvm-symbolizer put a relative directory of the "
+               "compilation (-ffile-prefix-map) before a name that has it",
     "llvm": "llvm-symbolizer prints our files, lines and number of functions. "
-            "addr2line of binutils 2.40 takes wrong files from DWARF 5, and "
-            "does not read DW_FORM_rnglistx",
+            "addr2line of binutils 2.40 takes wrong files from DWARF 5, does "
+            "not read DW_FORM_rnglistx, and misses inlined functions",
 }
 CLONE = re.compile(r"(\.(cold|lto_priv|part|constprop|isra)(\.\d+)*|"
                    r"\[clone[^]]*\])+$")
@@ -127,6 +129,12 @@ def why_function(address, x, y, symbols, inlined):
     return "function"
 
 
+def is_doubled(ours, theirs):
+    """True if theirs is DIR/ours, where ours begins with DIR."""
+    front = theirs[:-len(ours) - 1]
+    return theirs == front + "/" + ours and ours.startswith(front + "/")
+
+
 def explain(address, ours, theirs, symbols):
     """The keys of LISTED that explain the difference, or what differs."""
     if ours == theirs:
@@ -138,6 +146,8 @@ def explain(address, ours, theirs, symbols):
         if x[2] != y[2] or x[1] != y[1]:
             if x[2] == y[2] == 0:
                 what.add("line 0" if x[1] != "??" else "no DWARF")
+            elif x[2] == y[2] and is_doubled(x[1], y[1]):
+                what.add("doubled")
             else:
                 what.add("line" if x[1] == y[1] else "file")
         if x[0] != y[0]:
@@ -148,8 +158,10 @@ def explain(address, ours, theirs, symbols):
 
 def same_as_llvm(address, ours, llvm):
     """Names of llvm-symbolizer are of another demangler: places decide."""
-    return bool(llvm) and [x[1:] for x in llvm.get(address, [])] == \
-        [x[1:] for x in ours]
+    found = llvm.get(address, [])
+    return len(found) == len(ours) and all(
+        x[2] == y[2] and (x[1] == y[1] or is_doubled(x[1], y[1]))
+        for x, y in zip(ours, found))
 
 
 def compare(args, path):

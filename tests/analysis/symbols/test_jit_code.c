@@ -324,6 +324,7 @@ START_TEST(of_a_dump_that_is_cut_the_whole_records_count)
 
 	make_dump();
 	whole = dump.n;
+	end();
 	for (size_t n = 40; n < whole; n++) {
 		/* Of just this length, for a sanitizer to see what is read. */
 		uint8_t *copy = malloc(n);
@@ -348,6 +349,7 @@ START_TEST(random_changes_of_a_dump_do_no_harm)
 	struct rng r;
 
 	rng_seed(&r, 5, _i);
+	end();
 	for (int i = 0; i < 2000; i++) {
 		uint8_t *copy;
 
