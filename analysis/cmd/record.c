@@ -331,7 +331,7 @@ const struct command cmd_record = {
 		"(COMDET_PATHS=1)\n\nWith the source emu, under QEMU:\n      "
 		"--place NAME    threads on cores: compact or scatter "
 		"(COMDET_PLACE)\n      --slice N       accesses in a turn: "
-		"default 200; free: no turns (COMDET_SLICE)\n      --caches "
+		"default 1000; free: no turns (COMDET_SLICE)\n      --caches "
 		"LIST   "
 		"simulated with --exact and -m reuse; default the host's\n     "
 		"                 (COMDET_CACHES)\n      --pmu NAME      "

@@ -121,6 +121,19 @@ static struct transfer_cell take_cells(struct estimate *e,
 	return total;
 }
 
+/*
+ * How many transfers a sample of @s stands for, at least. Samples that lost
+ * their watch are represented by those that kept it.
+ */
+static double weight(const struct process *s, const struct cdp_transfer *r)
+{
+	double candidates = number(r->value[2]), finished = number(r->value[3]);
+	double followed = finished + COMM_REGISTERS_MAX;
+	double share = candidates > followed ? candidates / followed : 1;
+
+	return (double)s->header.period * share;
+}
+
 /* What padding avoids, of all lines together. */
 struct avoidable {
 	double transfers, avoids;
@@ -168,6 +181,8 @@ bool estimate_load(struct estimate *e, const struct profile *p)
 		e->sampling.samples += number(sampling->value[0]);
 		if (number(sampling->value[1]) > e->sampling.jitter)
 			e->sampling.jitter = number(sampling->value[1]);
+		if (weight(s, sampling) > e->sampling.weight)
+			e->sampling.weight = weight(s, sampling);
 		if (!strcmp(s->header.algorithm, "chain"))
 			e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
 		take_avoidable(&avoidable, s, sampling);

@@ -100,8 +100,10 @@ static void answer_traps(struct report *r)
 		"Debug registers stopped the threads at each watched "
 		"access. Where threads race for a line without waiting "
 		"for each other, these stops make the line move more "
-		"often: the number may be several times too high, beyond its "
-		"interval. Shares and places are not affected.",
+		"often, and at other bytes: the number may be several times "
+		"too high, and the share of false sharing far off, beyond "
+		"their intervals. The places are right. record --watch sw "
+		"stops threads for much less, and --exact counts.",
 		0, 0);
 	fputs(paint(r, PAINT_OFF), r->out);
 }

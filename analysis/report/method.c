@@ -94,7 +94,8 @@ static void item_registers(struct report *r, const struct cdp_header *h)
 		item(r, "watchpoints", "in software, every access is seen");
 		return;
 	}
-	if (!h->registers && !strcmp(h->source, "instr")) {
+	if (!h->registers && h->registers_reason[0] &&
+	    (emu || !strcmp(h->source, "instr"))) {
 		item(r, "watchpoints", "%s", safe_text(h->registers_reason));
 		return;
 	}

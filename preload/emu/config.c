@@ -286,6 +286,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	if (c->modes & ~CDP_MODE_COMM && !c->period && !exact)
 		return bad(&r, "mode", "needs a period or exact=1");
 	c->registers = registers;
+	c->software = c->watch_lines && !value_of(argc, argv, "registers");
 	if (read_algorithm(&r, c))
 		return -EINVAL;
 	if (!(c->modes & CDP_MODE_COMM))

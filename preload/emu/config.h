@@ -22,7 +22,7 @@ enum {
 	EMU_SLOTS_DEFAULT = 4096,
 };
 enum {
-	EMU_SLICE_DEFAULT = 200,
+	EMU_SLICE_DEFAULT = 1000,
 	EMU_SEED_DEFAULT = 1,
 };
 #define EMU_SLICE_FREE UINT64_C(0)
@@ -60,6 +60,7 @@ struct emu_config {
 	uint64_t arm_delay; /* accesses that arming takes; estimates only */
 	bool watch_lines;   /* a register watches a whole line, else 8 bytes;
 			       estimates only */
+	bool software;      /* estimates watch many lines, and no registers */
 	bool children;
 	bool exact;   /* every access through the directory */
 	bool scatter; /* spread threads over sockets, else core by core */

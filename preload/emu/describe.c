@@ -99,7 +99,12 @@ void emu_describe_measurement(struct cdp_header *h)
 	snprintf(h->period_unit, sizeof(h->period_unit), "accesses");
 	h->period = emu.config.period;
 	h->registers = c->registers;
-	if (emu.config.algorithm != EMU_COMDETECTIVE && !emu.config.watch_lines)
+	if (emu.config.algorithm != EMU_COMDETECTIVE && emu.config.software) {
+		h->registers = 0;
+		snprintf(h->registers_reason, sizeof(h->registers_reason),
+			 "in software, %d lines at a time", EMU_WATCHED_LINES);
+	} else if (emu.config.algorithm != EMU_COMDETECTIVE &&
+		   !emu.config.watch_lines)
 		snprintf(h->registers_reason, sizeof(h->registers_reason),
 			 "8 bytes each, all of one line, so the estimate is "
 			 "corrected by a model");

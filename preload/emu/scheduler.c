@@ -98,6 +98,7 @@ static void go_on_draining(struct vcpu *v)
 /* Queue, and let the next thread run if there is one. */
 static void take_turn(struct vcpu *v, bool in_block)
 {
+	struct vcpu *other = NULL;
 	unsigned int index = emu_turns_index(v);
 
 	pthread_mutex_lock(&emu_turns.lock);
@@ -120,13 +121,14 @@ static void take_turn(struct vcpu *v, bool in_block)
 		}
 		emu_turns.counts.shared++;
 		emu_turns_append(index);
-		emu_turns_next(index);
+		other = emu_turns_next(index);
 	} else {
 		emu_turns_append(index);
 		if (emu_turns.holder == EMU_NOBODY)
-			emu_turns_next(index);
+			other = emu_turns_next(index);
 	}
 	pthread_mutex_unlock(&emu_turns.lock);
+	emu_turns_wake(other);
 	go_on(v);
 }
 
@@ -173,6 +175,7 @@ void emu_scheduler_call(struct vcpu *v)
 static void give_up(struct vcpu *v, enum emu_place place, uint64_t accesses,
 		    bool settles, uint64_t futex)
 {
+	struct vcpu *other = NULL;
 	unsigned int index = emu_turns_index(v);
 	uint64_t now;
 
@@ -194,9 +197,10 @@ static void give_up(struct vcpu *v, enum emu_place place, uint64_t accesses,
 	if (emu_turns.holder == (int)index) {
 		if (settles)
 			emu_settle_begin(index, v->tid, futex);
-		emu_turns_next(EMU_NOBODY);
+		other = emu_turns_next(EMU_NOBODY);
 	}
 	pthread_mutex_unlock(&emu_turns.lock);
+	emu_turns_wake(other);
 }
 
 void emu_scheduler_leave(struct vcpu *v, uint64_t futex)
@@ -216,6 +220,8 @@ void emu_scheduler_exit(struct vcpu *v)
 
 void emu_scheduler_place(struct vcpu *v, bool ordered)
 {
+	struct vcpu *other = NULL;
+
 	if (!emu_turns_taken())
 		return;
 	pthread_mutex_lock(&emu_turns.lock);
@@ -226,15 +232,18 @@ void emu_scheduler_place(struct vcpu *v, bool ordered)
 			!ordered && v->left != emu_turns.turns;
 		emu_turns_append(emu_turns_index(v));
 		if (emu_turns.holder == EMU_NOBODY)
-			emu_turns_next(EMU_NOBODY);
+			other = emu_turns_next(EMU_NOBODY);
 		else
 			emu_turns_watch_on(EMU_NOBODY);
 	}
 	pthread_mutex_unlock(&emu_turns.lock);
+	emu_turns_wake(other);
 }
 
 void emu_scheduler_return(struct vcpu *v)
 {
+	struct vcpu *other = NULL;
+
 	if (!emu_turns_taken())
 		return;
 	emu_settle_back(emu_turns_index(v));
@@ -246,10 +255,11 @@ void emu_scheduler_return(struct vcpu *v)
 	}
 	/* If all others wait, a sleeper that is due first runs. */
 	if (emu_turns.holder == EMU_NOBODY)
-		emu_turns_next(EMU_NOBODY);
+		other = emu_turns_next(EMU_NOBODY);
 	else if (v->place == EMU_PLACE_QUEUED)
 		emu_turns_watch_on(EMU_NOBODY);
 	pthread_mutex_unlock(&emu_turns.lock);
+	emu_turns_wake(other);
 	emu_turn_wait(v);
 }
 
@@ -261,14 +271,16 @@ void emu_scheduler_create(struct vcpu *v)
 
 void emu_scheduler_forget(struct vcpu *v)
 {
+	struct vcpu *other = NULL;
 	int index = emu_turns_index(v);
 
 	pthread_mutex_lock(&emu_turns.lock);
 	v->place = EMU_PLACE_AWAY;
 	emu_queue_remove(index);
 	if (emu_turns.holder == index)
-		emu_turns_next(EMU_NOBODY);
+		other = emu_turns_next(EMU_NOBODY);
 	pthread_mutex_unlock(&emu_turns.lock);
+	emu_turns_wake(other);
 }
 
 void emu_scheduler_begin(struct vcpu *v)

@@ -39,7 +39,12 @@ enum {
 	EMU_TURN_LOOK =
 		1000, /* accesses between looks at the number of threads */
 	EMU_LINE_SHIFT = 6,
-	EMU_WATCHED = 4096, /* entries of the table of watched lines */
+	EMU_WATCHED = 16384, /* entries of the table of watched lines */
+	/*
+	 * Lines watched at once in software. An entry of the table counts those
+	 * with its hash in a byte.
+	 */
+	EMU_WATCHED_LINES = 255,
 	EMU_REUSE_ENGINES = REUSE_SCOPES * REUSE_GRANULARITIES,
 	EMU_REUSE_MODES = CDP_MODE_REUSE | CDP_MODE_SHARED | CDP_MODE_GLOBAL,
 };
@@ -98,6 +103,7 @@ struct vcpu {
 	_Atomic uint32_t wait; /* a futex; this and the next: scheduler.c */
 	uint8_t place;
 	bool present; /* it is not in the kernel on the program's behalf */
+	_Atomic bool woken;   /* since it has the turn */
 	_Atomic bool settles; /* it waits for the one before to sleep */
 	bool in_block;        /* it waits for its turn after an access */
 	bool drains;          /* it goes on without a turn: QEMU stops all */

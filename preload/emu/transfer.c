@@ -2,16 +2,16 @@
 /*
  * transfer - estimate transfers, with simulated watches over all threads
  *
- * A watch is armed for all threads at once, as an inherited debug register is.
- * A register covers a line; or, with chunks, all registers together cover 8
- * bytes each of one line. Arming takes config.arm_delay accesses.
+ * A watch is armed for all threads at once. Many lines are watched, each by a
+ * slot; or, as debug registers would, a line by each register, or with chunks 8
+ * bytes of one line by each. Arming takes config.arm_delay accesses.
  *
  * Each access is looked up in a table by the hash of its line. If the entry is
- * not 0, the line may be watched, or the line after it; then the slots are
- * compared, first by line and then under a lock. Once a thread's loads can tell
- * nothing more about an epoch, they are not compared again: otherwise a line
- * that all threads read and nobody stores to any more would make each of those
- * loads slow.
+ * not 0, the line may be watched, or the line after it; then the slots that
+ * watch a line with the same hash are compared. Once a thread's loads can tell
+ * nothing more about an epoch, they are not told to the engine again: otherwise
+ * a line that all threads read and nobody stores to any more would make each of
+ * those loads slow.
  */
 #include <pthread.h>
 #include <string.h>
@@ -27,9 +27,17 @@
 
 enum {
 	LINE_BYTES = 64,
-	SLOTS = COMM_REGISTERS_MAX,
-	NO_LINE = 1,   /* not the address of a line */
+	SLOTS = EMU_WATCHED_LINES,
+	NO_SLOT = SLOTS,
+	NO_LINE = 1, /* not the address of a line */
+	BUCKETS = 1024,
+	HITS_MAX = 16, /* slots that one access is told to, at most */
 	SETTLE = 1000, /* accesses; a shorter gap in stores is no pause */
+};
+
+/* A slot whose ranges an access touches. */
+struct hit {
+	uint32_t slot, generation, range;
 };
 
 _Atomic uint8_t emu_watched[EMU_WATCHED];
@@ -38,9 +46,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct transfer_watched slot[SLOTS];
 static bool armed[SLOTS];
-/* Copies for a look without the lock. */
-static _Atomic uint64_t line_of[SLOTS];
-static _Atomic uint32_t generation_of[SLOTS];
+static uint16_t bucket[BUCKETS]; /* the first armed slot of its lines */
+static uint16_t next_slot[SLOTS];
+/* A copy for a look without the lock. */
 static _Atomic uint64_t logged_line[LINE_LOGS_SLOTS];
 /*
  * For each processor and slot: the generation for which the thread's loads tell
@@ -48,7 +56,6 @@ static _Atomic uint64_t logged_line[LINE_LOGS_SLOTS];
  */
 static uint32_t told[EMU_VCPUS_MAX][SLOTS];
 static struct transfer_run run;
-static uint32_t slots;
 static _Atomic uint64_t samples;
 
 /* Change the entry of @line and that of the line before. With the lock held. */
@@ -63,20 +70,38 @@ static void mark(uint64_t line, int change)
 	}
 }
 
+static uint16_t *bucket_of(uint64_t line)
+{
+	return &bucket[(line >> EMU_LINE_SHIFT) % BUCKETS];
+}
+
+/* With the lock held. */
+static void take_away(uint32_t n)
+{
+	uint16_t *at = bucket_of(slot[n].line);
+
+	if (!armed[n])
+		return;
+	while (*at != n)
+		at = &next_slot[*at];
+	*at = next_slot[n];
+	mark(slot[n].line, -1);
+	armed[n] = false;
+}
+
 static int arm(void *ctx, const struct transfer_watched *w, uint64_t now,
 	       uint64_t *ready)
 {
+	uint16_t *first = bucket_of(w->line);
 	struct vcpu *v = ctx;
 
 	pthread_mutex_lock(&lock);
-	if (armed[w->slot])
-		mark(slot[w->slot].line, -1);
+	take_away(w->slot);
 	slot[w->slot] = *w;
 	armed[w->slot] = true;
+	next_slot[w->slot] = *first;
+	*first = w->slot;
 	mark(w->line, 1);
-	atomic_store_explicit(&generation_of[w->slot], w->generation,
-			      memory_order_relaxed);
-	atomic_store_explicit(&line_of[w->slot], w->line, memory_order_release);
 	pthread_mutex_unlock(&lock);
 	*ready = now + emu.config.arm_delay;
 	store_add(&v->record->arms, 1);
@@ -86,10 +111,7 @@ static int arm(void *ctx, const struct transfer_watched *w, uint64_t now,
 static void disarm(void *ctx, uint32_t n)
 {
 	pthread_mutex_lock(&lock);
-	if (armed[n])
-		mark(slot[n].line, -1);
-	armed[n] = false;
-	atomic_store_explicit(&line_of[n], NO_LINE, memory_order_relaxed);
+	take_away(n);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -156,14 +178,15 @@ int emu_transfer_init(void)
 	int r;
 
 	config.settle = SETTLE;
+	if (emu.config.software)
+		config.slots = SLOTS;
 	pthread_mutex_init(&lock, NULL);
 	pthread_mutex_init(&tally_lock, NULL);
 	memset((void *)emu_watched, 0, sizeof(emu_watched));
 	memset(armed, 0, sizeof(armed));
 	memset(told, 0, sizeof(told));
-	slots = config.slots;
-	for (uint32_t n = 0; n < SLOTS; n++)
-		atomic_store(&line_of[n], NO_LINE);
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		bucket[i] = NO_SLOT;
 	atomic_store(&samples, 0);
 	for (uint32_t n = 0; n < LINE_LOGS_SLOTS; n++)
 		atomic_store(&logged_line[n], NO_LINE);
@@ -180,46 +203,61 @@ void emu_transfer_start(struct vcpu *v)
 		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
 }
 
-/* True if access @a of thread @v may matter to slot @n. */
-static bool may_tell(const struct vcpu *v, uint32_t n, const struct access *a)
+/* True if @a touches what slot @n watches; *@range is the first that it does.
+ */
+static bool touches(uint32_t n, const struct access *a, uint32_t *range)
 {
-	uint64_t line = atomic_load_explicit(&line_of[n], memory_order_acquire);
+	for (uint32_t i = 0; i < slot[n].n; i++) {
+		struct access w = { .addr = slot[n].range[i].addr,
+				    .len = slot[n].range[i].len };
 
-	if (line > a->addr + a->len - 1 || line + LINE_BYTES <= a->addr)
-		return false;
-	return a->flags & ACCESS_STORE ||
-	       told[v - emu.vcpu][n] !=
-		       atomic_load_explicit(&generation_of[n],
-					    memory_order_relaxed);
+		*range = i;
+		if (access_overlaps(a, &w))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Find the slots that access @a of thread @v may tell something, among those
+ * that watch @line. With the lock held. Returns their number.
+ */
+static uint32_t find_hits(const struct vcpu *v, const struct access *a,
+			  uint64_t line, struct hit *hit, uint32_t n)
+{
+	for (uint32_t i = *bucket_of(line); i != NO_SLOT && n < HITS_MAX;
+	     i = next_slot[i]) {
+		if (slot[i].line != line ||
+		    (!(a->flags & ACCESS_STORE) &&
+		     told[v - emu.vcpu][i] == slot[i].generation) ||
+		    !touches(i, a, &hit[n].range))
+			continue;
+		hit[n].slot = i;
+		hit[n++].generation = slot[i].generation;
+	}
+	return n;
 }
 
 void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
 {
-	if (v->in_transfer)
-		log_access(v, a);
-	for (uint32_t n = 0; v->in_transfer && n < slots; n++) {
-		uint32_t generation = 0, range = 0;
-		bool hit = false;
+	const uint64_t mask = -(uint64_t)LINE_BYTES;
+	struct hit hit[HITS_MAX];
+	uint32_t n;
 
-		if (!may_tell(v, n, a))
-			continue;
-		pthread_mutex_lock(&lock);
-		for (uint32_t i = 0; armed[n] && !hit && i < slot[n].n; i++) {
-			struct access w = { .addr = slot[n].range[i].addr,
-					    .len = slot[n].range[i].len };
-
-			hit = access_overlaps(a, &w);
-			range = i;
-			generation = slot[n].generation;
-		}
-		pthread_mutex_unlock(&lock);
-		if (!hit)
-			continue;
+	if (!v->in_transfer)
+		return;
+	log_access(v, a);
+	pthread_mutex_lock(&lock);
+	n = find_hits(v, a, a->addr & mask, hit, 0);
+	if (((a->addr + a->len - 1) & mask) != (a->addr & mask))
+		n = find_hits(v, a, (a->addr + a->len - 1) & mask, hit, n);
+	pthread_mutex_unlock(&lock);
+	for (uint32_t i = 0; i < n; i++) {
 		store_add(&v->record->traps, 1);
-		if (transfer_trap(run.transfer, &v->transfer, n, generation,
-				  range, a, now,
+		if (transfer_trap(run.transfer, &v->transfer, hit[i].slot,
+				  hit[i].generation, hit[i].range, a, now,
 				  v->core) == TRANSFER_NEED_STORES)
-			told[v - emu.vcpu][n] = generation;
+			told[v - emu.vcpu][hit[i].slot] = hit[i].generation;
 	}
 }
 

@@ -25,7 +25,7 @@ static bool holder_sleeps(int *limit)
 	const struct vcpu *v = &emu.vcpu[emu_turns.holder];
 
 	*limit = STUCK_CHECKS;
-	if (v->settles)
+	if (v->settles || !v->woken)
 		return false;
 	if (!v->present || v->in_call)
 		*limit = STUCK_IN_CALL_CHECKS;
@@ -76,6 +76,7 @@ static void release_all(void)
 /* The watcher looks. @seen and @stuck are what it knows from looks before. */
 static void check(unsigned int *seen, int *stuck)
 {
+	struct vcpu *other = NULL;
 	bool release = false;
 	int limit;
 
@@ -102,9 +103,10 @@ static void check(unsigned int *seen, int *stuck)
 		} else if (emu_turns.robbed == EMU_NOBODY) {
 			emu_turns.robbed = emu_turns.holder;
 		}
-		emu_turns_next(EMU_NOBODY);
+		other = emu_turns_next(EMU_NOBODY);
 	}
 	pthread_mutex_unlock(&emu_turns.lock);
+	emu_turns_wake(other);
 	if (release)
 		release_all();
 }

@@ -57,11 +57,7 @@ void emu_turns_watch_on(int self)
 	}
 }
 
-/*
- * Wake the thread with the lock held: otherwise this one could be preempted
- * before it does, and then the holder would seem to sleep.
- */
-void emu_turns_next(int self)
+struct vcpu *emu_turns_next(int self)
 {
 	unsigned int index;
 	struct vcpu *v;
@@ -75,13 +71,22 @@ void emu_turns_next(int self)
 	}
 	if (!emu_queue_length()) {
 		emu_turns.holder = EMU_NOBODY;
-		return;
+		return NULL;
 	}
 	emu_turns.holder = emu_queue_take();
 	emu_turns.turns++;
 	v = &emu.vcpu[emu_turns.holder];
 	v->place = EMU_PLACE_RUNS;
+	atomic_store_explicit(&v->woken, false, memory_order_relaxed);
 	emu_turns_set(v, EMU_RUNNING);
-	emu_turns_nudge(v);
 	emu_turns_watch_on(self);
+	return v;
+}
+
+void emu_turns_wake(struct vcpu *v)
+{
+	if (!v)
+		return;
+	emu_turns_nudge(v);
+	atomic_store_explicit(&v->woken, true, memory_order_relaxed);
 }

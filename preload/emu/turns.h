@@ -87,10 +87,17 @@ void emu_turns_append(unsigned int index);
 void emu_turns_end_sleeps(void);
 
 /*
- * Let the next thread run, if there is one. @self is the calling thread, if it
- * is going to wait; else EMU_NOBODY.
+ * Let the next thread run, if there is one, and return it: pass it to
+ * emu_turns_wake without the lock. @self is the calling thread, if it is going
+ * to wait; else EMU_NOBODY.
  */
-void emu_turns_next(int self);
+struct vcpu *emu_turns_next(int self);
+
+/*
+ * Wake the thread; @v may be NULL. Without the lock, because a thread that is
+ * woken may run at once, instead of this one.
+ */
+void emu_turns_wake(struct vcpu *v);
 
 /*
  * If nobody watches, or the watcher has the turn, promote the last in the queue

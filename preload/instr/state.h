@@ -24,6 +24,7 @@ struct instr_path; /* path.h */
 
 enum {
 	INSTR_LIBRARIES_MAX = 64,
+	INSTR_WATCHED_LINES = 15, /* of transfers, at once */
 	INSTR_REUSE_ENGINES = REUSE_SCOPES * (int)REUSE_GRANULARITIES,
 };
 
@@ -89,7 +90,7 @@ struct instr_state {
 	struct {
 		uint32_t generation;
 		enum transfer_need need;
-	} need[TRANSFER_SLOTS_MAX];
+	} need[INSTR_WATCHED_LINES];
 };
 
 static inline struct instr_state *instr_of(const struct thread *t)

@@ -22,10 +22,11 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	SLOTS_LINES = 4, /* whole lines watched at once; then those of logs */
+	/* Whole lines watched at once; then those of logs. */
+	SLOTS_LINES = INSTR_WATCHED_LINES - LINE_LOGS_SLOTS,
 };
 _Static_assert((int)SLOTS_LINES + (int)LINE_LOGS_SLOTS <=
-		       (int)TRANSFER_SLOTS_MAX,
+		       (int)INSTR_WATCHED_LINES,
 	       "slots in software");
 
 static struct transfer_run run;

@@ -47,7 +47,7 @@ struct hardware {
 	_Atomic uint32_t traps;
 };
 
-static struct software software[TRANSFER_SLOTS_MAX];
+static struct software software[INSTR_WATCHED_LINES];
 static struct hardware hardware[COMM_REGISTERS_MAX] = {
 	{ .event.fd = -1 },
 	{ .event.fd = -1 },
@@ -139,7 +139,7 @@ uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes)
 {
 	uint32_t slots = 0;
 
-	for (int i = 0; i < TRANSFER_SLOTS_MAX; i++)
+	for (int i = 0; i < INSTR_WATCHED_LINES; i++)
 		if (touches(&software[i], addr, bytes))
 			slots |= 1u << i;
 	return slots;
@@ -377,7 +377,7 @@ int instr_watch_open(int n, bool *line)
 
 void instr_watch_close(void)
 {
-	for (int i = 0; i < TRANSFER_SLOTS_MAX; i++) {
+	for (int i = 0; i < INSTR_WATCHED_LINES; i++) {
 		atomic_store(&software[i].line, 0);
 		software[i].marked = 0;
 	}

@@ -56,7 +56,7 @@
 
 enum {
 	TRANSFER_THREADS_MAX = 1024,
-	TRANSFER_SLOTS_MAX = 8,
+	TRANSFER_SLOTS_MAX = 256,
 	TRANSFER_RANGES_MAX = 4,
 	TRANSFER_SKIP = 64,   /* K: a chain that follows no pause skips a random
 				 number of stores below it */

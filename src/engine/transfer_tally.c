@@ -11,10 +11,12 @@
 #include "transfer_tally.h"
 #include "src/base/signal_safe.h"
 
-#define Z_95 1.959963984540054 /* normal quantile of 0.975 */
+#define Z_95      1.959963984540054 /* normal quantile of 0.975 */
+#define NONE_SEEN 3.688879454113936 /* -log(0.025) */
 
 enum {
-	ALIGN = 64
+	ALIGN = 64,
+	FEW_SAMPLES = 30
 };
 
 struct credit {
@@ -175,6 +177,18 @@ double transfer_variance(const struct transfer_moment *m,
 }
 
 /*
+ * Low limit of a Poisson count @x whose variance is @rho times the mean, by
+ * Wilson and Hilferty (PNAS 17, 1931): for few samples the score interval does
+ * not go down far enough, because a cell that nothing was seen of is not shown.
+ */
+static double few(double x, double rho)
+{
+	double t = 1 - rho / (9 * x) - Z_95 * root(rho) / (3 * root(x));
+
+	return t > 0 ? x * t * t * t : 0;
+}
+
+/*
  * In units of square / sum the estimate x is a count of samples of equal
  * weight, whose variance is rho times the mean: solve (x - mean)^2 = z^2 rho
  * mean.
@@ -185,13 +199,17 @@ struct interval transfer_interval(const struct transfer_moment *m,
 	struct interval i = { 0, 0 };
 	double unit, x, zr, half, low, high, extra;
 
-	if (!(m->sum > 0) || !(m->square > 0))
+	if (!(m->sum > 0) || !(m->square > 0)) {
+		i.high = NONE_SEEN * s->weight;
 		return i;
+	}
 	unit = m->square / m->sum;
 	x = m->sum / unit;
 	zr = Z_95 * Z_95 * transfer_variance(m, s) / m->square;
 	half = root(x * zr + zr * zr / 4);
 	low = half - zr / 2;
+	if (x < FEW_SAMPLES)
+		low = x - few(x, zr / (Z_95 * Z_95));
 	high = half + zr / 2;
 	extra = s->systematic * x;
 	low = root(low * low + extra * extra);

@@ -74,6 +74,8 @@ struct transfer_sampling {
 	double samples;    /* n above */
 	double jitter;     /* c^2 above: 1/12 if uniform over one period */
 	double systematic; /* relative, added in quadrature; 0: sampling only */
+	double weight;     /* transfers that one sample stands for; 0: unknown.
+			      Used only if none was seen */
 };
 
 /* V above, at least 0. */
@@ -83,8 +85,9 @@ double transfer_variance(const struct transfer_moment *m,
 /*
  * 95 % score interval: from the lowest to the highest mean that is 1.96
  * standard deviations from the estimate, with a variance proportional to the
- * mean. It is sum +- 1.96 sqrt(V) where many samples contribute, and 0 to 0 if
- * nothing was seen.
+ * mean. It is sum +- 1.96 sqrt(V) where many samples contribute. If nothing was
+ * seen it ends at 3.69 weights: a Poisson variate of that mean is 0 in 2.5 % of
+ * cases.
  */
 struct interval transfer_interval(const struct transfer_moment *m,
 				  const struct transfer_sampling *s);

@@ -344,6 +344,35 @@ estimates_agree_with_the_exact_counts()
 		'the share of false sharing'
 }
 
+# The estimate hung on four samples, of which one in eight stood for all: it was
+# 0.1 of the truth, or several times the truth.
+memory_filled_once_and_read_once_is_estimated()
+{
+	local seed
+
+	for seed in 1 2 3; do
+		emulate ",exact=1,period=100,seed=$seed" \
+			"$B/tests/programs/emu/guest_once" 40000 8 >/dev/null ||
+			fail guest_once
+		json "$WORK/out" "$WORK/json"
+		# 255 samples, an eighth of them of last stores: 17 %.
+		holds "$WORK/json" '(r["exact"]["all"] > 40000 and
+			abs(c["total"]["estimate"] / r["exact"]["all"] - 1) < 0.7
+			and c["total"]["high"] < 2 * c["total"]["estimate"])' \
+			"seed $seed"
+	done
+}
+
+# A program that shares nothing.
+nothing_seen_has_an_upper_limit()
+{
+	emulate ,exact=1,period=1000 "$KINDS" modify 20000 || fail modify
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '((c["quantity"], c["total"]["estimate"],
+		c["total"]["low"], c["total"]["high"] >= 3688) ==
+		("transfers", 0, 0, True))' 'nothing seen'
+}
+
 avx512_is_refused_unless_the_program_is_ready_for_it()
 {
 	local status
@@ -443,6 +472,8 @@ run_claims "${1-}" plugin_calls_only_qemu_libc_and_zydis \
 	short_threads_are_sampled_as_often_as_long_ones sharing_is_told_apart \
 	variables_beyond_the_file_have_names transfers_are_counted_exactly \
 	misses_go_as_far_as_the_topology_says \
+	memory_filled_once_and_read_once_is_estimated \
+	nothing_seen_has_an_upper_limit \
 	estimates_agree_with_the_exact_counts \
 	avx512_is_refused_unless_the_program_is_ready_for_it \
 	real_programs_give_the_same settings_that_are_wrong_are_one_line

@@ -84,7 +84,7 @@ static const char *const estimators[] = { "epoch", "chain" };
 START_TEST(the_answer_is_transfers_and_no_map)
 {
 	char *text, words[120];
-	struct transfer_sampling s = { 10000, 1 / 12.0, _i ? 0.02 : 0 };
+	struct transfer_sampling s = { 10000, 1 / 12.0, _i ? 0.02 : 0, 0 };
 	struct transfer_moment all = { 500 * PERIOD, 500.0 * PERIOD * PERIOD };
 	struct interval v = transfer_interval(&all, &s);
 

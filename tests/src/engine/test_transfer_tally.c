@@ -78,6 +78,10 @@ START_TEST(intervals_solve_their_equation)
 				pow(50 - low, 2) + 25, 1e-6);
 	ck_assert_double_eq_tol(pow(i.high / 1000 - 50, 2),
 				pow(high - 50, 2) + 25, 1e-6);
+	s.weight = 1000;
+	i = transfer_interval(&none, &s);
+	ck_assert(i.low == 0 && fabs(i.high - 3688.879454) < 1e-3);
+	s.weight = 0;
 	i = transfer_interval(&none, &s);
 	ck_assert_double_eq(i.low, 0);
 	ck_assert_double_eq(i.high, 0);

@@ -41,6 +41,7 @@ struct tsim_estimator {
 	uint64_t credits, chains;
 	struct transfer_watched watched[TRANSFER_SLOTS_MAX];
 	uint64_t line[TRANSFER_SLOTS_MAX]; /* watched, 1: none */
+	uint32_t slots;
 	size_t size;
 	struct transfer_thread thread[TSIM_THREADS];
 };
@@ -157,7 +158,8 @@ static inline struct tsim_estimator *tsim_add(struct tsim *s,
 		transfer_init(tsim_map(e->size), &c, &tsim_watch, &tsim_sink);
 	e->tally = transfer_tally_init(
 		tsim_map(transfer_tally_size(s->threads)), s->threads);
-	for (int i = 0; i < TRANSFER_SLOTS_MAX; i++)
+	e->slots = c.slots;
+	for (uint32_t i = 0; i < e->slots; i++)
 		e->line[i] = 1;
 	for (uint32_t i = 0; i < s->threads; i++)
 		transfer_thread_init(&e->thread[i], i, e,
@@ -184,7 +186,7 @@ static inline void tsim_traps(struct tsim *s, struct tsim_estimator *e,
 	uint64_t first = a->addr & -TSIM_LINE;
 	uint64_t last = (a->addr + a->len - 1) & -TSIM_LINE;
 
-	for (uint32_t i = 0; i < TRANSFER_SLOTS_MAX; i++) {
+	for (uint32_t i = 0; i < e->slots; i++) {
 		const struct transfer_watched *w = &e->watched[i];
 		uint32_t n;
 
@@ -245,7 +247,8 @@ static inline void tsim_run(struct tsim *s, uint64_t steps)
 static inline struct transfer_sampling tsim_sampling(const struct tsim *s,
 						     double systematic)
 {
-	return (struct transfer_sampling){ s->samples, 1.0 / 12, systematic };
+	return (struct transfer_sampling){ s->samples, 1.0 / 12, systematic,
+					   0 };
 }
 
 static inline double tsim_truth(const struct tsim *s, uint32_t a, uint32_t b)

@@ -223,7 +223,7 @@ static void add(struct result *r, enum transfer_share share, double truth)
 	const struct transfer_moment *m =
 		&transfer_tally_total(tally)->share[share];
 	/* Intervals are even in a half of the period: 1/48 of its square. */
-	const struct transfer_sampling s = { samples, 1.0 / 48, 0 };
+	const struct transfer_sampling s = { samples, 1.0 / 48, 0, 0 };
 	struct interval i = transfer_interval(m, &s);
 
 	r->truth += truth;
