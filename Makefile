@@ -6,8 +6,8 @@ VERSION := 0.9.0
 
 # The only list of Debian packages. `make deps` installs those that are missing.
 DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
-	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev pkg-config \
-	binutils python3
+	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev \
+	libiberty-dev pkg-config binutils python3
 DEPS_CHECK := spin clang-format procps gdb libubsan1 libasan8 \
 	libtsan2 man-db qemu-user valgrind linux-perf
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
@@ -64,7 +64,7 @@ EMU_OBJ := $(EMU:%.c=$(O)/%.o) $(COMMON:%.c=$(O)/%.o)
 LIBS_PRELOAD := -lZydis -ldl
 # pkg-config runs when the recipe does, because make deps may install it first.
 LIBS_ZSTD = $(shell pkg-config --libs libzstd 2>/dev/null)
-LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -lstdc++ -lm $(LIBS_ZSTD)
+LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -liberty -lm $(LIBS_ZSTD)
 LIBS_TEST := -lcheck -lsubunit -lrt -lm
 
 ALL := $(B)/libcomdet.so $(B)/libcomdet-qemu.so $(B)/libcomdet-instr.a \

@@ -25,7 +25,7 @@ LIBRARIES = {
     'hwloc': (r'hwloc', r'hwloc_'),
     'zstd': (r'zstd|zdict', r'ZSTD_|ZDICT_'),
     'pfm': (r'perfmon/', r'pfm_'),
-    'demangle': (r'cxxabi\.h', r'__cxa_demangle$'),
+    'demangle': (r'libiberty/demangle\.h', r'cplus_demangle_v3$|rust_demangle$'),
     'QEMU': (r'qemu-plugin\.h|glib', r'qemu_plugin_'),
     'check': (r'check\.h', r'tcase_|suite_|srunner_|_ck_|_tcase_'),
 }
