@@ -76,7 +76,7 @@ void report_reuse_svg(FILE *f, const struct report_reuse *r)
 	title = xasprintf(
 		"%s: miss ratio by cache size (LRU)%s",
 		base_name(profile_main_process(all->profile)->header.exe),
-		bands ? "; shaded: 95 % interval" : "");
+		bands ? "; shaded: 95 % interval, of sampling alone" : "");
 	mrc_svg(f, title, curve, n, cache, all->caches);
 	free(title);
 	free(curve);
