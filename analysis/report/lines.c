@@ -11,6 +11,7 @@
 
 #include "lines.h"
 #include "line_groups.h"
+#include "padding.h"
 #include "style.h"
 #include "analysis/base/util.h"
 
@@ -21,7 +22,8 @@ enum {
 	VARIABLES = 4,
 	VARIABLE_COLUMNS = 60,
 	LINE_COLUMNS = 80,
-	PLACE_AT = 31, /* column where a source line's place begins */
+	VAIN_PERCENT = 5, /* of the transfers: padding is worth no advice */
+	PLACE_AT = 31,    /* column where a source line's place begins */
 	PLACE_COLUMNS = 24,
 	FUNCTION_COLUMNS = LINE_COLUMNS - PLACE_AT - PLACE_COLUMNS - 1,
 };
@@ -265,6 +267,14 @@ static void print_group(struct report *r, const struct line_groups *g,
 	free(name);
 }
 
+/* True if it is known that padding avoids next to nothing. */
+static bool padding_is_vain(const struct report *r)
+{
+	double share = report_padding_share(r);
+
+	return share >= 0 && share * 100 < VAIN_PERCENT;
+}
+
 void report_lines(struct report *r)
 {
 	const struct tally *t = &r->tally;
@@ -292,6 +302,10 @@ void report_lines(struct report *r)
 	if (t->judged.all && !t->judged.avoidable)
 		fputs("  Padding avoids none of it: each thread needs what "
 		      "others store to its line.\n",
+		      r->out);
+	else if (t->kind[SHARING_FALSE] && padding_is_vain(r))
+		fputs("  Padding avoids little of it: the threads use the same "
+		      "data, or data\n  that belongs together.\n",
 		      r->out);
 	else if (t->kind[SHARING_FALSE])
 		fputs("  False sharing ends where bytes of different threads "

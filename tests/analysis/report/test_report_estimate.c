@@ -151,6 +151,26 @@ START_TEST(the_answer_leads_with_what_padding_avoids)
 }
 END_TEST
 
+/* Of a mutex and its counter most sharing is false, but padding does not help.
+ */
+START_TEST(padding_is_advised_only_where_it_helps)
+{
+	char *text;
+
+	begin("epoch");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(10000);
+	put_cell(0, 1, 500, 400);
+	put_cell(NO_CELL, NO_CELL, 500, 400);
+	put_avoidable(LINE, 500 * PERIOD, (_i ? 30 : 20) * PERIOD);
+	fake_end(&fake);
+	text = report(NULL, NULL);
+	ck_assert_int_eq(verb_says(text, "Padding avoids little of it"), !_i);
+	ck_assert_int_eq(verb_says(text, "alignas(64)"), _i);
+	free(text);
+}
+END_TEST
+
 START_TEST(what_traps_change_is_said)
 {
 	static const struct {
@@ -326,6 +346,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
 	tcase_add_loop_test(tc, the_answer_is_transfers_and_no_map, 0, 2);
 	tcase_add_test(tc, the_answer_leads_with_what_padding_avoids);
+	tcase_add_loop_test(tc, padding_is_advised_only_where_it_helps, 0, 2);
 	tcase_add_loop_test(tc, what_traps_change_is_said, 0, 4);
 	tcase_add_test(tc, pairs_and_matrix_are_transfers);
 	tcase_add_test(tc, few_samples_make_a_weak_answer);
