@@ -190,7 +190,7 @@ static inline void check_record(enum cdp_section section, const void *record)
 		right = c->publisher_core < 8192 && c->detector_core < 8192;
 		break;
 	case CDP_TRANSFERS:
-		right = x->kind >= 1 && x->kind <= 7;
+		right = x->kind >= 1 && x->kind <= 9;
 		break;
 	case CDP_MEMORY:
 		right = y->access < 4 &&
