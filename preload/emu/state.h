@@ -44,7 +44,7 @@ enum {
 	 * Lines watched at once in software. An entry of the table counts those
 	 * with its hash in a byte.
 	 */
-	EMU_WATCHED_LINES = 255,
+	EMU_WATCHED_LINES = 251,
 	EMU_REUSE_ENGINES = REUSE_SCOPES * REUSE_GRANULARITIES,
 	EMU_REUSE_MODES = CDP_MODE_REUSE | CDP_MODE_SHARED | CDP_MODE_GLOBAL,
 };

@@ -41,6 +41,8 @@ struct hit {
 };
 
 _Atomic uint8_t emu_watched[EMU_WATCHED];
+_Static_assert(SLOTS + LINE_LOGS_SLOTS <= UINT8_MAX,
+	       "all watched lines may have one entry");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;

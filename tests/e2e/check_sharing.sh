@@ -12,7 +12,7 @@
 # serial: it counts what two threads do at the same time
 
 . "$(dirname "$0")/e2e.sh"
-RUNS=${RUNS:-10}
+RUNS=${RUNS:-5}
 SECONDS_EACH=${SECONDS_EACH:-1}
 export COMDET_FREQ=${FREQ:-1000}
 words=$B/microbench/words
