@@ -38,6 +38,10 @@ more_variables_than_there_is_room_for_end_in_dots /proc/self/maps lacks code and
 a_variable_in_bss_and_data_has_a_name_and_an_offset /proc/self/maps lacks code and heap
 what_lies_behind_a_variable_is_not_it /proc/self/maps lacks code and heap
 heap_and_stack_are_named_as_such /proc/self/maps lacks code and heap
+a_contended_lock_is_named_as_such /proc/self/maps lacks code and heap
+the_lines_of_one_variable_add_up /proc/self/maps lacks code and heap
+a_variable_on_one_line_has_one_row /proc/self/maps lacks code and heap
+a_program_that_still_runs_is_to_go_on /proc/PID/stat is made up
 a_handler_that_interrupts_the_publisher_never_waits a handler's stack is not aligned
 a_signal_that_waits_for_the_holder_finds_the_lock_free a handler's stack is not aligned
 a_handler_that_interrupts_a_holder_hangs a handler's stack is not aligned
