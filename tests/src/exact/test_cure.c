@@ -54,6 +54,18 @@ START_TEST(words_of_different_threads_come_apart)
 }
 END_TEST
 
+/* More bytes than there may be groups, each touched by itself. */
+START_TEST(bytes_of_two_threads_that_alternate_come_apart)
+{
+	begin();
+	for (int i = 0; i < TURNS; i++)
+		turn(i % 2, UINT64_C(1) << i % 64, UINT64_C(1) << i % 64);
+	ck_assert_double_eq(share(), 1);
+	ck_assert_uint_eq(cure.groups, 2);
+	ck_assert_uint_eq(cure.bytes[0] ^ cure.bytes[1], UINT64_MAX);
+}
+END_TEST
+
 START_TEST(a_lock_stays_with_what_it_protects)
 {
 	begin();
@@ -213,6 +225,7 @@ int main(void)
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, words_of_different_threads_come_apart);
+	tcase_add_test(tc, bytes_of_two_threads_that_alternate_come_apart);
 	tcase_add_test(tc, a_lock_stays_with_what_it_protects);
 	tcase_add_test(tc, a_sequence_number_stays_with_its_data);
 	tcase_add_test(tc, read_mostly_data_leaves_a_counter);
