@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "choose_source.h"
 #include "source_table.h"
@@ -17,6 +16,7 @@
 #include "preload/sources/clock/clock_source.h"
 #include "preload/sources/thread_reuse.h"
 #include "preload/watch/watch.h"
+#include "src/pmu/machine.h"
 
 /* Why SIGTRAP is not used, "" if it is. */
 static char delivery_why[128];
@@ -24,17 +24,13 @@ static char delivery_why[128];
 /* Before 5.19 the kernel kills a process that traps with SIGTRAP blocked. */
 static enum delivery choose_delivery(void)
 {
-	struct utsname u;
-	int major = 0, minor = 0;
-
 	delivery_why[0] = 0;
 	if (runtime.config.force_rtsig || runtime.config.force_timer) {
 		snprintf(delivery_why, sizeof(delivery_why),
 			 "asked for by the environment");
 		return DELIVERY_RTSIG;
 	}
-	if (!uname(&u) && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
-	    (major > 5 || (major == 5 && minor >= 19)))
+	if (pmu_linux_version(&perf_kernel_linux, NULL) >= PMU_LINUX(5, 19, 0))
 		return DELIVERY_SIGTRAP;
 	snprintf(delivery_why, sizeof(delivery_why),
 		 "kernels before 5.19 deliver perf signals unsafely");

@@ -22,9 +22,9 @@ static const struct errno_words errors[] = {
 	  "use bare metal, or a virtual machine with a virtual PMU that has "
 	  "precise events" },
 	{ EINVAL, "EINVAL", "the kernel does not accept the event",
-	  "use a newer kernel; Linux 5.19 has all that is asked for" },
+	  "use a newer kernel" },
 	{ E2BIG, "E2BIG", "the kernel is too old for the event",
-	  "use Linux 5.19 or later" },
+	  "use a newer kernel" },
 	{ EMFILE, "EMFILE", "no file descriptor is left",
 	  "raise the limit of open files (ulimit -n)" },
 	{ ENFILE, "ENFILE", "the system has no file descriptor left",
@@ -91,7 +91,7 @@ static void put_denial(const struct pmu_refusal *no, struct text *reason,
 						"kernel.perf_event_paranoid=2");
 		text_put(advice, ", or give the program CAP_PERFMON");
 		if (no->needs_kernel)
-			text_put(advice, "; from Linux 6.15 on, 2 is enough "
+			text_put(advice, "; from Linux 6.14 on, 2 is enough "
 					 "for IBS");
 	} else if (no->seccomp) {
 		text_put(reason, ", by a seccomp filter it seems");
@@ -180,6 +180,29 @@ static void put_silent(const struct pmu_refusal *no, struct text *reason,
 				 : "report it with the kernel's version");
 }
 
+/* IBS on a kernel that is too old for it. */
+static void put_old_kernel(const struct pmu_refusal *no, struct text *reason,
+			   struct text *advice)
+{
+	text_put(reason, "Linux ");
+	text_put(reason, no->release[0] ? no->release : "(version unknown)");
+	switch (no->cause) {
+	case PMU_NO_THREADS:
+		text_put(reason, " gives IBS to whole processors only, not to "
+				 "a thread");
+		break;
+	case PMU_HANGS:
+		text_put(reason, " has no filter for IBS, and a program that "
+				 "is killed could hang");
+		break;
+	default:
+		text_put(reason, " has no filter for IBS, whose signals would "
+				 "interrupt the program's system calls");
+		break;
+	}
+	text_put(advice, "use Linux 6.15 or later");
+}
+
 void pmu_errors_explain(const struct pmu_refusal *no, char *reason, size_t size,
 			char *advice, size_t advice_size)
 {
@@ -227,6 +250,11 @@ void pmu_errors_explain(const struct pmu_refusal *no, char *reason, size_t size,
 		text_put(&r, "this processor's IBS counts cycles, not ops, "
 			     "which favours slow instructions");
 		text_put(&a, "use clock");
+		break;
+	case PMU_NO_THREADS:
+	case PMU_INTERRUPTS:
+	case PMU_HANGS:
+		put_old_kernel(no, &r, &a);
 		break;
 	case PMU_REFUSED:
 		put_refused(no, &r, &a);

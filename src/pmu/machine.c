@@ -53,6 +53,35 @@ long pmu_sysfs_number(const struct perf_kernel *kernel, const char *pmu,
 	return value;
 }
 
+/* The number at *@at, at most 255; *@at moves past it and one dot. */
+static uint32_t version_part(const char **at)
+{
+	uint32_t n = 0;
+
+	for (; **at >= '0' && **at <= '9'; ++*at)
+		n = n > 255 ? n : 10 * n + (uint32_t)(**at - '0');
+	*at += **at == '.';
+	return n > 255 ? 255 : n;
+}
+
+uint32_t pmu_linux_version(const struct perf_kernel *kernel,
+			   char release[PMU_RELEASE_BYTES])
+{
+	char text[PMU_RELEASE_BYTES];
+	const char *at = text;
+	uint32_t version = 0;
+
+	if (kernel->read_file(kernel->ctx, "/proc/sys/kernel/osrelease", text,
+			      sizeof(text)) < 0)
+		text[0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (release)
+		memcpy(release, text, sizeof(text));
+	for (int i = 0; i < 3; i++)
+		version = version << 8 | version_part(&at);
+	return version;
+}
+
 static enum pmu_vendor vendor_of(const uint32_t regs[4])
 {
 	char name[13];
@@ -87,5 +116,6 @@ void pmu_machine_look(struct pmu_machine *m, const struct perf_kernel *kernel)
 		kernel->cpuid(kernel->ctx, extended | LEAF_IBS, regs);
 		m->ibs_caps = regs[0];
 	}
+	m->linux_version = pmu_linux_version(kernel, m->release);
 	m->known = pmu_model_find(m->vendor, m->family, m->model);
 }

@@ -10,26 +10,17 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "machine.h"
 #include "plan.h"
-#include "thread.h"
+#include "plan_ibs.h"
+#include "plan_try.h"
 #include "src/base/text.h"
 
 enum {
 	PRECISE_MAX = 3,
 	PRECISE_MIN = 2, /* below, samples do not name the exact instruction */
 	LDLAT_MIN = 3,   /* least that the processors accept */
-	SELFTEST_PERIOD = 2048,
-	SELFTEST_WORDS = 8,
-	IBS_STEP = 16,
-	IBS_PERIOD_MIN = 0x90, /* on newer processors; older ones take less */
-	IBS_CNT_CTL = 1 << 19, /* count ops */
-	IBS_SWFILT = 1,        /* in config2 */
-	RETIRED_OPS = 0xc1,    /* PMCx0C1 */
-	IBS_PERIOD_EXT = 0x7fffff0,
-	IBS_PERIOD_OLD = 0xffff0,
 };
 
 /* One attempt. */
@@ -38,46 +29,6 @@ struct variant {
 	bool slow;  /* slow loads, though there is an event for all loads */
 	bool turns; /* each event is a group of its own */
 };
-
-static struct pmu_event *add_event(struct pmu_plan *plan, enum pmu_role role,
-				   enum perf_kind kind, const char *pmu,
-				   const char *name)
-{
-	struct pmu_event *e = &plan->event[plan->events];
-	struct perf_event_attr *a = &e->attr;
-	struct text t;
-
-	memset(e, 0, sizeof(*e));
-	e->role = role;
-	e->kind = kind;
-	e->leader = plan->events++;
-	text_begin(&t, e->name, sizeof(e->name));
-	text_put(&t, pmu);
-	text_put(&t, "/");
-	text_put(&t, name);
-	text_put(&t, "/");
-	a->size = sizeof(*a);
-	a->exclude_kernel = 1; /* allowed at perf_event_paranoid 2 */
-	a->exclude_hv = 1;
-	a->read_format =
-		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	if (role == PMU_AUX || role == PMU_COUNTS)
-		return e;
-	a->sample_period = plan->period;
-	a->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
-			 PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
-			 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-			 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
-	a->sample_id_all = 1; /* lost and throttle records name their event */
-	a->use_clockid = 1;
-	a->clockid = CLOCK_MONOTONIC; /* one time for all threads */
-	/*
-	 * An interrupt for each sample. Otherwise the processor hands over many
-	 * at once, long after the accesses.
-	 */
-	a->wakeup_events = 1;
-	return e;
-}
 
 static uint32_t pmu_type(const struct perf_kernel *kernel, const char *pmu)
 {
@@ -92,11 +43,11 @@ static void add_core_event(struct pmu_plan *plan, enum pmu_role role,
 			   uint64_t ldlat)
 {
 	struct pmu_event *e =
-		add_event(plan, role,
-			  role == PMU_LOADS    ? PERF_KIND_LOADS
-			  : role == PMU_STORES ? PERF_KIND_STORES
-					       : PERF_KIND_UNKNOWN,
-			  pmu, code->name);
+		plan_try_event(plan, role,
+			       role == PMU_LOADS    ? PERF_KIND_LOADS
+			       : role == PMU_STORES ? PERF_KIND_STORES
+						    : PERF_KIND_UNKNOWN,
+			       pmu, code->name);
 
 	e->attr.type = type;
 	e->attr.config = code->config;
@@ -144,17 +95,6 @@ static void add_core(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		plan->event[plan->events - 1].leader = first;
 }
 
-static void refuse(struct pmu_refusal *no, enum pmu_cause cause, int error,
-		   const char *event)
-{
-	struct text t;
-
-	no->cause = cause;
-	no->error = error;
-	text_begin(&t, no->event, sizeof(no->event));
-	text_put(&t, event);
-}
-
 /* True if the failure would be the same for every variant. */
 static bool is_final(int error)
 {
@@ -171,85 +111,6 @@ static bool is_final(int error)
 	default:
 		return false;
 	}
-}
-
-/* Open the plan on this thread as each thread will, and close it. */
-static int try_open(const struct pmu_plan *plan,
-		    const struct perf_kernel *kernel, bool sigtrap,
-		    struct rng *rng, struct pmu_refusal *no)
-{
-	const struct pmu_delivery how = { .sigtrap = sigtrap };
-	struct pmu_failure at;
-	struct pmu_thread t;
-	int r = pmu_thread_open(&t, kernel, plan, &how, rng, &at);
-
-	if (r)
-		refuse(no, at.ring ? PMU_NO_RING : PMU_REFUSED, -r,
-		       plan->event[at.event].name);
-	else
-		pmu_thread_close(&t);
-	return r;
-}
-
-struct selftest {
-	uint64_t low, high; /* addresses of the loop's accesses */
-	uint32_t hits;
-};
-
-static void selftest_sample(void *ctx, const struct pmu_sample *s)
-{
-	struct selftest *test = ctx;
-
-	if (s->memory.addr >= test->low && s->memory.addr < test->high)
-		test->hits++;
-}
-
-static void selftest_lost(void *ctx, enum loss_cause cause, uint64_t n)
-{
-}
-
-/* Sample a loop of our own: some PMUs open but never deliver a sample. */
-static int try_samples(const struct pmu_plan *plan,
-		       const struct perf_kernel *kernel, struct rng *rng,
-		       struct pmu_refusal *no)
-{
-	static const struct pmu_sink sink = { selftest_sample, selftest_lost };
-	const struct pmu_delivery none = { 0 };
-	volatile uint64_t words[SELFTEST_WORDS] = { 0 };
-	struct selftest test = { (uintptr_t)words, (uintptr_t)(words + 1), 0 };
-	struct pmu_plan quick = *plan;
-	struct pmu_counts counts;
-	struct pmu_thread t;
-	int r;
-
-	test.high = (uintptr_t)(words + SELFTEST_WORDS);
-	quick.period = SELFTEST_PERIOD;
-	r = pmu_thread_open(&t, kernel, &quick, &none, rng, NULL);
-	if (r) {
-		refuse(no, PMU_REFUSED, -r, quick.event[0].name);
-		return r;
-	}
-	pmu_thread_resume(&t);
-	kernel->exercise(kernel->ctx, words, SELFTEST_WORDS);
-	pmu_thread_pause(&t);
-	pmu_thread_drain(&t, &sink, &test);
-	pmu_thread_counts(&t, &counts);
-	pmu_thread_close(&t);
-	if (test.hits)
-		return 0;
-	refuse(no, counts.never ? PMU_STARVED : PMU_SILENT, 0,
-	       plan->event[0].name);
-	return -ENOTSUP;
-}
-
-static void name_plan(struct pmu_plan *plan, const struct pmu_model *m)
-{
-	struct text t;
-
-	text_begin(&t, plan->model, sizeof(plan->model));
-	text_put(&t, m->name);
-	text_begin(&t, plan->core, sizeof(plan->core));
-	text_put(&t, pmu_core_events(m->core[0])->name);
 }
 
 /* The directory in sysfs of each kind of cores; how many kinds there are. */
@@ -303,7 +164,7 @@ static int try_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 	int r = -ENOTSUP;
 
 	if (best < PRECISE_MIN) {
-		refuse(no, PMU_NOT_PRECISE, 0, pmu[0]);
+		plan_try_refuse(no, PMU_NOT_PRECISE, 0, pmu[0]);
 		return -ENOTSUP;
 	}
 	for (int slow = only_slow; slow <= have_slow; slow++)
@@ -313,32 +174,12 @@ static int try_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 
 				make_pebs(plan, kernel, m, pmu, pmus, &v,
 					  wish->ldlat);
-				r = try_open(plan, kernel, wish->sigtrap, rng,
-					     no);
+				r = plan_try_open(plan, kernel, wish->sigtrap,
+						  rng, no);
 				if (!r || is_final(r))
 					return r;
 			}
 	return r;
-}
-
-/*
- * The PMU allows intervals from @low to @high in steps of @step. Keep the
- * period a quarter away from these limits, so that the mean interval is the
- * period.
- */
-static void limit_period(struct pmu_plan *plan, uint64_t low, uint64_t high,
-			 uint32_t step)
-{
-	plan->period_min = low;
-	plan->period_max = high;
-	plan->period_step = step;
-	low = low * 4 / 3 + step;
-	low = low < PMU_PERIOD_MIN ? PMU_PERIOD_MIN : low;
-	if (plan->period < low)
-		plan->period = low;
-	if (plan->period > high / 5 * 4)
-		plan->period = high / 5 * 4;
-	plan->period -= plan->period % step;
 }
 
 static int plan_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
@@ -353,76 +194,29 @@ static int plan_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 	int r;
 
 	if (machine->vendor != PMU_VENDOR_INTEL) {
-		refuse(no, PMU_OTHER_VENDOR, 0, "");
+		plan_try_refuse(no, PMU_OTHER_VENDOR, 0, "");
 		return -ENOTSUP;
 	}
 	if (!m) {
-		refuse(no, PMU_UNKNOWN_MODEL, 0, "");
+		plan_try_refuse(no, PMU_UNKNOWN_MODEL, 0, "");
 		no->detail = machine->family << 16 | machine->model;
 		return -ENOTSUP;
 	}
-	name_plan(plan, m);
+	plan_try_name(plan, m);
 	if (!pmu_core_is_usable(pmu_core_events(m->core[0]))) {
-		refuse(no, PMU_UNFIT, 0, m->name);
+		plan_try_refuse(no, PMU_UNFIT, 0, m->name);
 		text_begin(&t, no->why_not, sizeof(no->why_not));
 		text_put(&t, pmu_core_events(m->core[0])->why_not);
 		return -ENOTSUP;
 	}
 	pmus = find_pmus(kernel, m, pmu);
 	if (!pmus) {
-		refuse(no, PMU_NO_PMU, 0, "cpu");
+		plan_try_refuse(no, PMU_NO_PMU, 0, "cpu");
 		return -ENOTSUP;
 	}
-	limit_period(plan, 1, PMU_PERIOD_MAX, 1);
+	plan_try_limit(plan, 1, PMU_PERIOD_MAX, 1);
 	r = try_pebs(plan, kernel, m, pmu, pmus, wish, rng, no);
-	return r ? r : try_samples(plan, kernel, rng, no);
-}
-
-static int plan_ibs(struct pmu_plan *plan, const struct perf_kernel *kernel,
-		    const struct pmu_machine *machine,
-		    const struct pmu_wish *wish, struct rng *rng,
-		    struct pmu_refusal *no)
-{
-	bool filter = pmu_sysfs_has(kernel, "ibs_op", "format/swfilt");
-	long type = pmu_sysfs_number(kernel, "ibs_op", "type");
-	struct pmu_event *e;
-	int r;
-
-	if (machine->vendor != PMU_VENDOR_AMD) {
-		refuse(no, PMU_OTHER_VENDOR, 0, "");
-		return -ENOTSUP;
-	}
-	if (machine->known)
-		name_plan(plan, machine->known);
-	if (type < 0) {
-		refuse(no, PMU_NO_PMU, 0, "ibs_op");
-		return -ENOTSUP;
-	}
-	if (!pmu_sysfs_has(kernel, "ibs_op", "format/cnt_ctl") &&
-	    !(machine->ibs_caps & IBS_CAPS_OP_COUNT)) {
-		refuse(no, PMU_CYCLES_ONLY, 0, "ibs_op");
-		return -ENOTSUP;
-	}
-	plan->cpu = (struct ibs_cpu){ machine->family, machine->model };
-	/* The kernel would silently split a longer interval. */
-	limit_period(plan, IBS_PERIOD_MIN,
-		     machine->ibs_caps & IBS_CAPS_COUNT_EXT ? IBS_PERIOD_EXT
-							    : IBS_PERIOD_OLD,
-		     IBS_STEP);
-	plan->kernel_too = no->needs_kernel = !filter;
-	e = add_event(plan, PMU_OPS, PERF_KIND_IBS_OP, "ibs_op", "cnt_ctl");
-	e->attr.type = type;
-	e->attr.config = IBS_CNT_CTL;
-	e->attr.config2 = filter ? IBS_SWFILT : 0;
-	/* Without the filter the driver refuses to exclude the kernel. */
-	e->attr.exclude_kernel = filter;
-	e->attr.exclude_hv = 0;
-	e->attr.sample_type |= PERF_SAMPLE_RAW;
-	e = add_event(plan, PMU_COUNTS, PERF_KIND_UNKNOWN, "cpu", "ex_ret_ops");
-	e->attr.type = PERF_TYPE_RAW;
-	e->attr.config = RETIRED_OPS;
-	r = try_open(plan, kernel, wish->sigtrap, rng, no);
-	return r ? r : try_samples(plan, kernel, rng, no);
+	return r ? r : plan_try_samples(plan, kernel, rng, no);
 }
 
 void pmu_refusal_begin(struct pmu_refusal *no, const struct perf_kernel *kernel)
@@ -460,6 +254,7 @@ int pmu_plan_make(struct pmu_plan *plan, const struct perf_kernel *kernel,
 	plan->period = wish->period ? wish->period : PMU_PERIOD_DEFAULT;
 	pmu_machine_look(&machine, kernel);
 	no->virtual_machine = machine.virtual_machine;
+	memcpy(no->release, machine.release, sizeof(no->release));
 	rng_seed(&rng, 1, source);
 	r = source == PMU_PEBS
 		    ? plan_pebs(plan, kernel, &machine, wish, &rng, no)

@@ -87,6 +87,9 @@ enum pmu_cause {
 	PMU_NO_PMU,        /* the kernel lists no such PMU */
 	PMU_NOT_PRECISE,   /* the PMU has no precise samples */
 	PMU_CYCLES_ONLY,   /* IBS that cannot count ops */
+	PMU_NO_THREADS,    /* IBS of whole processors, not of a thread */
+	PMU_INTERRUPTS,    /* its signals would interrupt system calls */
+	PMU_HANGS,         /* a killed process could hang */
 	PMU_REFUSED,       /* perf_event_open: error */
 	PMU_NO_RING,       /* mmap of the ring: error */
 	PMU_SILENT,        /* nothing was sampled */
@@ -102,7 +105,8 @@ struct pmu_refusal {
 	bool seccomp; /* a filter is in force */
 	bool virtual_machine;
 	bool needs_kernel; /* IBS without a filter: paranoid 1 or less */
-	bool watchdog;     /* the NMI watchdog has a counter */
+	char release[PMU_RELEASE_BYTES]; /* of Linux */
+	bool watchdog;                   /* the NMI watchdog has a counter */
 	char event[PMU_NAME_BYTES];
 	char why_not[80];
 };

@@ -122,7 +122,14 @@ run 'Sapphire Rapids, slow loads' pebs '' FAKE_MODEL=sapphire-rapids \
 run 'Sandy Bridge, slow loads in turns' pebs '' FAKE_MODEL=sandy-bridge
 run 'Alder Lake' pebs '' FAKE_MODEL=alder-lake
 run 'Zen 4' ibs '' FAKE_MODEL=zen4
-run 'Zen 2' ibs '' FAKE_MODEL=zen2 FAKE_PARANOID=1
+run 'Zen 2, no filter' ibs '' FAKE_MODEL=zen2 FAKE_PARANOID=1 \
+	FAKE_KERNEL=6.12.24
+# Each release as the preload itself chooses; before 5.19 signals are queued.
+run 'Linux 5.13' pebs '' FAKE_MODEL=skylake FAKE_KERNEL=5.13.0 \
+	COMDET_REGISTERS=0
+for release in 5.19.0 6.1.0 6.2.0 6.11.0; do
+	run "Linux $release" pebs '' FAKE_MODEL=skylake FAKE_KERNEL=$release
+done
 run 'Skylake with faults' pebs 'inexact_ip throttled' FAKE_MODEL=skylake \
 	FAKE_INEXACT=6 FAKE_THROTTLE=90
 run 'Zen 4 with faults' ibs 'inexact_ip throttled' FAKE_MODEL=zen4 \
@@ -238,5 +245,12 @@ fall_back 'stores carry no data address' FAKE_MODEL=nehalem
 fall_back 'no core PMU and no ibs_op here' FAKE_MODEL=bare
 fall_back 'no AMD processor' FAKE_MODEL=skylake COMDET_SOURCE=ibs
 fall_back 'EBUSY' FAKE_MODEL=zen4 FAKE_OPEN_ERROR=16
-fall_back 'perf_event_paranoid is 2' FAKE_MODEL=zen2
+fall_back 'perf_event_paranoid is 2' FAKE_MODEL=zen2 FAKE_KERNEL=6.12.24
+fall_back 'kernels before 5.19' FAKE_MODEL=zen4 FAKE_KERNEL=5.13.0
+fall_back 'Linux 5.19.0 gives IBS to whole' FAKE_MODEL=zen4 FAKE_KERNEL=5.19.0
+fall_back 'Linux 6.1.0 gives IBS to whole' FAKE_MODEL=zen4 FAKE_KERNEL=6.1.0 \
+	FAKE_PARANOID=1
+fall_back 'would interrupt' FAKE_MODEL=zen4 FAKE_KERNEL=6.2.0 FAKE_PARANOID=1
+fall_back 'could hang' FAKE_MODEL=zen4 FAKE_KERNEL=6.11.0 FAKE_PARANOID=1
+no_reuse 'synchronous signals' FAKE_MODEL=skylake FAKE_KERNEL=5.13.0
 exit $status

@@ -81,7 +81,8 @@ static int check_ibs(struct fake_kernel *k, const struct perf_event_attr *a,
 	if (!a->sample_period || a->sample_period & 0xf ||
 	    a->sample_period < 0x90)
 		return -EINVAL;
-	return 0;
+	/* find_get_context: it has no context of a task. */
+	return k->ibs_of_threads ? 0 : -EINVAL;
 }
 
 static int free_fd(struct fake_kernel *k, int from)

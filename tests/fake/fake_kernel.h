@@ -38,8 +38,8 @@ enum fake_model {
 	FAKE_SAPPHIRE_RAPIDS, /* slow loads need the auxiliary event */
 	FAKE_ALDER_LAKE,      /* two kinds of cores */
 	FAKE_UNKNOWN_INTEL,
-	FAKE_ZEN2, /* no filter in the driver */
-	FAKE_ZEN4, /* filter; long periods */
+	FAKE_ZEN2,
+	FAKE_ZEN4, /* long periods */
 	FAKE_BARE, /* a virtual machine without any PMU */
 	FAKE_MODELS
 };
@@ -108,6 +108,8 @@ struct fake_kernel {
 	/* For the test to read. */
 	uint64_t now; /* ns */
 	uint64_t samples, signals, lost, throttles;
+	uint64_t interrupted; /* signals that arrived in a system call */
+	bool hung; /* an event was freed whose signal had not been sent */
 	int open_fds, locked_pages;
 
 	/* Its own. */
@@ -116,9 +118,14 @@ struct fake_kernel {
 	struct fake_pmu pmu[FAKE_PMUS];
 	uint32_t family, model_number, ibs_caps;
 	bool intel, filter, aux_needed;
-	int running;      /* thread */
-	bool on_atom;     /* it runs on the other kind of core */
-	uint64_t turn_at; /* op of the next rotation */
+	/* Of Linux, as fake_kernel_boot sets them. */
+	char release[32];
+	bool ibs_of_threads; /* 6.2 */
+	bool signals_wait;   /* 6.11: for the return to user mode */
+	bool frees_unsent;   /* commit 56799bc03565 */
+	int running;         /* thread */
+	bool on_atom;        /* it runs on the other kind of core */
+	uint64_t turn_at;    /* op of the next rotation */
 	uint64_t turn, ops;
 	uint64_t ids;
 	uint64_t seed;
@@ -136,6 +143,13 @@ struct fake_kernel {
 /* A machine of its own; &k->calls is what to hand to the code under test. */
 struct fake_kernel *fake_kernel_new(enum fake_model model);
 void fake_kernel_free(struct fake_kernel *k);
+
+/*
+ * Run Linux @release on it, "6.15" unless the test says otherwise. The releases
+ * differ in when a signal comes, whether IBS has threads and a filter, and what
+ * becomes of an event whose signal waits.
+ */
+void fake_kernel_boot(struct fake_kernel *k, const char *release);
 
 /* From now on thread @thread runs, on a core of the other kind if @atom. */
 void fake_kernel_run_thread(struct fake_kernel *k, int thread, bool atom);

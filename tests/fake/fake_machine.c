@@ -19,14 +19,13 @@ enum {
 static const struct machine {
 	const char *vendor;
 	uint32_t family, model, ibs_caps;
-	bool filter, aux, hypervisor;
+	bool aux, hypervisor;
 	struct fake_pmu pmu[FAKE_PMUS];
 } machines[FAKE_MODELS] = {
 	[FAKE_NEHALEM] = { "GenuineIntel",
 			   6,
 			   0x1a,
 			   0,
-			   false,
 			   false,
 			   false,
 			   { { "cpu", PERF_TYPE_RAW, 2, false, false,
@@ -37,7 +36,6 @@ static const struct machine {
 				0,
 				false,
 				false,
-				false,
 				{ { "cpu", PERF_TYPE_RAW, 2, false, false,
 				    false } } },
 	[FAKE_SKYLAKE] = { "GenuineIntel",
@@ -46,14 +44,12 @@ static const struct machine {
 			   0,
 			   false,
 			   false,
-			   false,
 			   { { "cpu", PERF_TYPE_RAW, 3, false, false,
 			       false } } },
 	[FAKE_SAPPHIRE_RAPIDS] = { "GenuineIntel",
 				   6,
 				   0x8f,
 				   0,
-				   false,
 				   true,
 				   false,
 				   { { "cpu", PERF_TYPE_RAW, 3, true, false,
@@ -62,7 +58,6 @@ static const struct machine {
 			      6,
 			      0x97,
 			      0,
-			      false,
 			      true,
 			      false,
 			      { { "cpu_core", PERF_TYPE_RAW, 3, true, false,
@@ -75,7 +70,6 @@ static const struct machine {
 				 0,
 				 false,
 				 false,
-				 false,
 				 { { "cpu", PERF_TYPE_RAW, 3, false, false,
 				     false } } },
 	[FAKE_ZEN2] = { "AuthenticAMD",
@@ -84,14 +78,12 @@ static const struct machine {
 			0x3ff,
 			false,
 			false,
-			false,
 			{ { "cpu", PERF_TYPE_RAW, -1, false, false, false },
 			  { "ibs_op", TYPE_IBS_OP, -1, false, true, false } } },
 	[FAKE_ZEN4] = { "AuthenticAMD",
 			0x19,
 			0x11,
 			0x1bff,
-			true,
 			false,
 			false,
 			{ { "cpu", PERF_TYPE_RAW, -1, false, false, false },
@@ -100,7 +92,6 @@ static const struct machine {
 			0x1a,
 			0x02,
 			0,
-			false,
 			false,
 			true,
 			{ { NULL, 0, -1, false, false, false } } },
@@ -144,6 +135,8 @@ static long fake_read_file(void *ctx, const char *path, char *text, size_t size)
 	const char *name;
 
 	text[0] = '\0';
+	if (!strcmp(path, "/proc/sys/kernel/osrelease"))
+		return answer(text, size, k->release);
 	if (!strcmp(path, "/proc/sys/kernel/perf_event_paranoid"))
 		return answer_number(text, size, k->paranoid);
 	if (!strcmp(path, "/proc/sys/kernel/nmi_watchdog"))
@@ -210,6 +203,24 @@ static void fake_exercise(void *ctx, volatile uint64_t *at, size_t words)
 	}
 }
 
+void fake_kernel_boot(struct fake_kernel *k, const char *release)
+{
+	/* Where commit 56799bc03565 is in stable releases: minor, patch. */
+	static const int fixed[][2] = { { 12, 24 }, { 13, 12 }, { 14, 3 } };
+	int major = 0, minor = 0, patch = 0;
+
+	snprintf(k->release, sizeof(k->release), "%s", release);
+	sscanf(release, "%d.%d.%d", &major, &minor, &patch);
+	minor += major > 6 ? 1000 : major < 6 ? -1000 : 0;
+	k->ibs_of_threads = minor >= 2;
+	k->signals_wait = minor >= 11;
+	k->filter = minor >= 14;
+	k->frees_unsent = minor < 11 || minor >= 15;
+	for (int i = 0; i < 3; i++)
+		if (minor == fixed[i][0] && patch >= fixed[i][1])
+			k->frees_unsent = true;
+}
+
 struct fake_kernel *fake_kernel_new(enum fake_model model)
 {
 	const struct machine *m = &machines[model];
@@ -228,7 +239,7 @@ struct fake_kernel *fake_kernel_new(enum fake_model model)
 	k->family = m->family;
 	k->model_number = m->model;
 	k->ibs_caps = m->ibs_caps;
-	k->filter = m->filter;
+	fake_kernel_boot(k, "6.15.0");
 	k->aux_needed = m->aux;
 	k->hypervisor = m->hypervisor;
 	k->intel = m->vendor[0] == 'G';

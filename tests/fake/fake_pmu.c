@@ -101,11 +101,30 @@ void fake_event_add(struct fake_kernel *k, struct fake_event *e)
 	e->next = -1;
 }
 
+/* Forget the signal of @e; returns true if there was one. */
+static bool drop_pending(struct fake_kernel *k, const struct fake_event *e)
+{
+	for (int i = 0; i < k->pendings; i++) {
+		if (k->pending[i] != (int)(e - k->event))
+			continue;
+		k->pendings--;
+		memmove(k->pending + i, k->pending + i + 1,
+			(k->pendings - i) * sizeof(k->pending[0]));
+		memmove(k->pending_addr + i, k->pending_addr + i + 1,
+			(k->pendings - i) * sizeof(k->pending_addr[0]));
+		return true;
+	}
+	return false;
+}
+
 /* perf_group_detach: what a leader leaves behind are groups of one. */
 void fake_event_remove(struct fake_kernel *k, struct fake_event *e)
 {
 	int *to = &k->first[e->thread], at = (int)(e - k->event);
 
+	if (drop_pending(k, e) && e->attr.sigtrap && k->signals_wait &&
+	    !k->frees_unsent)
+		k->hung = true;
 	while (*to != at)
 		to = &k->event[*to].next;
 	*to = e->next;
@@ -148,6 +167,9 @@ static void pend(struct fake_kernel *k, struct fake_event *e, uint64_t addr)
 {
 	int room = sizeof(k->pending) / sizeof(k->pending[0]);
 
+	for (int i = 0; i < k->pendings; i++)
+		if (k->pending[i] == (int)(e - k->event))
+			return; /* one signal for all until it is sent */
 	if (k->pendings == room)
 		return;
 	k->pending_addr[k->pendings] = addr;
@@ -196,20 +218,34 @@ static int fd_of(const struct fake_kernel *k, int event)
 	return -1;
 }
 
-static void deliver(struct fake_kernel *k)
+/*
+ * Before Linux 6.11 an interrupt sends the signal, wherever the thread is. From
+ * then on a synchronous one waits for the return to user mode.
+ */
+static bool is_due(const struct fake_kernel *k, const struct fake_event *e,
+		   const struct fake_op *op)
 {
-	while (k->pendings) {
-		struct fake_event *e = &k->event[k->pending[0]];
-		uint64_t addr = k->pending_addr[0];
+	return e->thread == k->running &&
+	       !(op->in_kernel && e->attr.sigtrap && k->signals_wait);
+}
 
-		k->pendings--;
-		memmove(k->pending, k->pending + 1,
-			k->pendings * sizeof(k->pending[0]));
-		memmove(k->pending_addr, k->pending_addr + 1,
-			k->pendings * sizeof(k->pending_addr[0]));
+static void deliver(struct fake_kernel *k, const struct fake_op *op)
+{
+	int i = 0;
+
+	while (i < k->pendings) {
+		struct fake_event *e = &k->event[k->pending[i]];
+		uint64_t addr = k->pending_addr[i];
+
+		if (e->users && !is_due(k, e, op)) {
+			i++;
+			continue;
+		}
+		drop_pending(k, e);
 		if (!k->raise || !e->users || (!e->attr.sigtrap && !e->signal))
 			continue;
 		k->signals++;
+		k->interrupted += op->in_kernel;
 		k->raise(k->raise_ctx, e, fd_of(k, (int)(e - k->event)), addr);
 	}
 }
@@ -240,7 +276,7 @@ void fake_run(struct fake_kernel *k, const struct fake_op *op)
 			overflow(k, e, op);
 	}
 	if (k->pendings)
-		deliver(k);
+		deliver(k, op);
 }
 
 void fake_kernel_run_thread(struct fake_kernel *k, int thread, bool atom)

@@ -3,7 +3,8 @@
  * fake_process - libcomdet.so on a machine with a PMU that is not there
  *
  * Linked instead of src/pmu/kernel.c: the library is otherwise the one that
- * users preload. FAKE_MODEL names the machine. A program says what each of
+ * users preload. FAKE_MODEL names the machine, FAKE_KERNEL the release of
+ * Linux. A program says what each of
  * its threads executes (fake_process_op); samples then come as the kernel
  * sends them: a record in the ring, and a synchronous SIGTRAP or a queued
  * signal to the thread.
@@ -110,6 +111,8 @@ static void boot(void)
 			m = i;
 	k = fake_kernel_new(m);
 	k->raise = send;
+	if (getenv("FAKE_KERNEL"))
+		fake_kernel_boot(k, getenv("FAKE_KERNEL"));
 	k->open_error = (int)number("FAKE_OPEN_ERROR");
 	k->inexact = number("FAKE_INEXACT");
 	k->throttle = number("FAKE_THROTTLE");
