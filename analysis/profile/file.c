@@ -42,6 +42,7 @@ static int take_thread(void *ctx, const void *record)
 		.end_mono = t->end_mono,
 		.cpu_ns = t->cpu_ns,
 		.interrupts = t->interrupts,
+		.handler_ns = t->handler_ns,
 		.loads = t->loads,
 		.stores = t->stores,
 		.traps = t->traps,

@@ -167,6 +167,17 @@ uint64_t profile_cpu_ns(const struct profile *p)
 	return total;
 }
 
+uint64_t profile_handler_ns(const struct profile *p)
+{
+	uint64_t ns = 0, interrupts = 0;
+
+	for (size_t i = 0; i < p->threads; i++) {
+		ns = sat_add(ns, p->thread[i].handler_ns);
+		interrupts = sat_add(interrupts, p->thread[i].interrupts);
+	}
+	return interrupts ? ns / interrupts : 0;
+}
+
 uint64_t profile_loss(const struct profile *p, enum loss_cause cause)
 {
 	uint64_t n = 0;

@@ -53,6 +53,7 @@ struct thread_row {
 	bool unknown; /* only a pair names it */
 	char name[16];
 	uint64_t start_routine, start_mono, end_mono, cpu_ns, interrupts;
+	uint64_t handler_ns; /* in our handler */
 	uint64_t samples[SAMPLE_KINDS];
 	uint64_t loads, stores, traps, exec_traps, arms, detections;
 	uint64_t counted_loads, counted_stores; /* 0: not counted */
@@ -144,6 +145,8 @@ bool profile_complete(const struct profile *p);
 uint64_t profile_not_followed(const struct profile *p);
 uint64_t profile_wall_ns(const struct profile *p);
 uint64_t profile_cpu_ns(const struct profile *p);
+/* Mean time in our handler for each sample of the clock or a PMU; 0: none. */
+uint64_t profile_handler_ns(const struct profile *p);
 uint64_t profile_loss(const struct profile *p, enum loss_cause cause);
 
 /*

@@ -301,6 +301,7 @@ static void merge_row(struct thread_row *to, const struct thread_row *from)
 		to->end_mono = from->end_mono;
 	to->cpu_ns = sat_add(to->cpu_ns, from->cpu_ns);
 	to->interrupts = sat_add(to->interrupts, from->interrupts);
+	to->handler_ns = sat_add(to->handler_ns, from->handler_ns);
 	for (int k = 0; k < SAMPLE_KINDS; k++)
 		to->samples[k] = sat_add(to->samples[k], from->samples[k]);
 	to->loads = sat_add(to->loads, from->loads);

@@ -137,6 +137,17 @@ static void item_turns(struct report *r, const struct cdp_header *h)
 		     h->turns_shared ? count_text(h->turns_shared) : "no");
 }
 
+static void item_handler(struct report *r)
+{
+	uint64_t ns = profile_handler_ns(r->profile);
+
+	if (ns)
+		item(r, "handler",
+		     "%s a sample in the mean; the interrupt itself comes on "
+		     "top",
+		     duration_text(ns));
+}
+
 static void item_start(struct report *r, const struct cdp_header *h)
 {
 	time_t t = h->start_real / 1000000000;
@@ -194,6 +205,7 @@ void report_method(struct report *r)
 		item(r, "time", "%s, of CPU time %s",
 		     duration_text(profile_wall_ns(p)),
 		     duration_text(profile_cpu_ns(p)));
+	item_handler(r);
 	item_start(r, root);
 	item(r, "machine", "%s; %s; %u processors; Linux %s",
 	     safe_text(h->host), safe_text(h->cpu), h->cores,

@@ -182,9 +182,9 @@ static void charge(struct thread *t, uint64_t wall)
 	uint64_t most = runtime.handler_max_ns;
 	uint64_t spent = wall;
 
-	store_add(&t->record->handler_ns, wall);
 	if (budget_must_ask(wall, most))
 		spent = thread_cpu_ns() - t->cpu_at;
+	store_add(&t->record->handler_ns, spent);
 	t->debt_ns = budget_charge(t->debt_ns, spent, most);
 }
 

@@ -161,7 +161,8 @@ struct cdp_thread {
 	uint64_t arms;
 	uint64_t detections;
 	uint64_t loss[CDP_LOSS_MAX];
-	uint64_t handler_ns; /* wall time in our handler, preemption included */
+	/* In our handler: wall time, where it was long CPU time. */
+	uint64_t handler_ns;
 	/* All accesses, if the source sees them all; else 0. */
 	uint64_t counted_loads, counted_stores;
 	uint64_t counted_load_bytes, counted_store_bytes;

@@ -10,8 +10,7 @@ order. WORD chooses the cases whose name contains it. A pair's ratio is the cost
 with B over that with BASE. The table has the median of the costs and of the
 ratios, with the ratios' 95 % interval.
 
-A sample's cost is the time in our handler by the profile, a sample; it contains
-preemption, so the machine must be quiet. That of a hook and of an emulated
+A sample's cost is the time in our handler by the profile, a sample. That of a hook and of an emulated
 access is CPU time of the whole program.
 """
 import glob

@@ -93,6 +93,7 @@ REPORT = {
         "watch_expiry": count, "registers": one_of(0, 1, 2, 3, 4),
         "registers_reason?": text, "line_bytes": count, "complete": boolean,
         "wall_ns": count, "cpu_ns": count, "start_real_ns": count,
+        "handler_ns?": count,
         "host": text, "kernel": text, "cpu": text, "not_followed": count},
     "processes": list_of({
         "id": count, "pid": count, "parent_pid": count, "exe": text,

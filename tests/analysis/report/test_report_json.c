@@ -271,6 +271,7 @@ START_TEST(absurd_counts_saturate)
 
 	fake_begin(&fake);
 	fake_thread(&fake, "a")->cpu_ns = UINT64_MAX;
+	fake_thread(&fake, "d")->handler_ns = UINT64_MAX;
 	fake_thread(&fake, "b")->samples[SAMPLE_UNIFORM] = UINT64_MAX;
 	fake_thread(&fake, "c")->count = UINT32_MAX;
 	fake_pair(&fake, 0, 1, UINT64_MAX - 3, 0, UINT64_MAX);
@@ -290,6 +291,41 @@ START_TEST(absurd_counts_saturate)
 	json_decref(j);
 	v = VERB(cmd_report, "report", fake.dir);
 	ck_assert_int_eq(v.status, 0);
+	verb_free(&v);
+}
+END_TEST
+
+START_TEST(handler_time_is_the_mean_of_all_interrupts)
+{
+	struct verb v;
+	json_t *j;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a")->handler_ns = 20 * 1000 * 1000;
+	fake_thread(&fake, "b")->handler_ns = 70 * 1000 * 1000;
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	ck_assert_int_eq(int_at(j, "run.handler_ns"), 45000);
+	json_decref(j);
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_ptr_nonnull(strstr(v.out, "45 us a sample"));
+	verb_free(&v);
+}
+END_TEST
+
+START_TEST(no_handler_no_handler_time)
+{
+	struct verb v;
+	json_t *j;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	ck_assert_ptr_null(json_object_get(at(j, "run"), "handler_ns"));
+	json_decref(j);
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_ptr_null(strstr(v.out, "us a sample"));
 	verb_free(&v);
 }
 END_TEST
@@ -350,6 +386,8 @@ int main(void)
 			    0, LENGTH(schema));
 	tcase_add_test(t, a_map_says_that_it_is_one);
 	tcase_add_test(t, absurd_counts_saturate);
+	tcase_add_test(t, handler_time_is_the_mean_of_all_interrupts);
+	tcase_add_test(t, no_handler_no_handler_time);
 	tcase_add_test(t, names_survive_json_whatever_they_hold);
 	tcase_add_test(t, what_was_not_kept_apart_is_in_the_totals_alone);
 	suite_add_tcase(suite, t);
