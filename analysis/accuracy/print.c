@@ -120,7 +120,7 @@ void accuracy_print_json(const struct accuracy *all)
 		append(rows, row_json(&all->row[i]));
 	put(o, "schema", json_integer(1));
 	put(o, "rows", rows);
-	json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+	json_write(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	putchar('\n');
 	json_decref(o);
 }

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "util.h"
@@ -81,6 +82,12 @@ static inline void put_location(json_t *object, const char *function,
 	put(object, "location", text(location));
 	free(location);
 }
+
+/*
+ * Print @o to @f with jansson's @flags, and characters that are not safe for a
+ * terminal as \uNNNN. Returns 0, or -1 if it could not be written.
+ */
+int json_write(const json_t *o, FILE *f, size_t flags);
 
 /*
  * Print @o on stdout and release it; dies if @o is NULL, for want of memory.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util.h"
+#include "src/base/utf8.h"
 
 enum {
 	LINE_COLUMNS = 80,
@@ -18,12 +19,18 @@ enum {
 
 int die_status = 1;
 
+/* A message may hold a name that its caller did not make safe. */
 static void say(const char *fmt, va_list ap)
 {
+	char *text;
+
 	fflush(stdout);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
 	fputs("reusetrack: ", stderr);
-	vfprintf(stderr, fmt, ap);
+	print_safe(stderr, text ? text : "out of memory");
 	fputc('\n', stderr);
+	free(text);
 }
 
 void die(const char *fmt, ...)
@@ -215,61 +222,61 @@ const char *percent_text(double part, double whole)
 	return out;
 }
 
-/*
- * Decode the character at @s: its bytes and code point; 0 bytes if not UTF-8.
- */
-static size_t utf8_next(const unsigned char *s, uint32_t *point)
-{
-	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80    ? 1
-		   : s[0] >= 0xf5 ? 0
-		   : s[0] >= 0xf0 ? 4
-		   : s[0] >= 0xe0 ? 3
-		   : s[0] >= 0xc2 ? 2
-				  : 0;
-	uint32_t p = n < 2 ? s[0] : s[0] & (0xff >> (n + 1));
+/* The character at @s as a terminal may see it: \xNN for an unsafe byte. */
+struct shown {
+	const unsigned char *at;
+	size_t taken; /* bytes of the text */
+	size_t n;     /* bytes at @at */
+	unsigned char escape[5];
+};
 
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		p = p << 6 | (s[i] & 0x3f);
-	}
-	if (p < least[n] || p > 0x10ffff || (p >= 0xd800 && p < 0xe000))
-		return 0;
-	*point = p;
-	return n;
+static void show(struct shown *c, const unsigned char *s)
+{
+	uint32_t point;
+
+	c->n = c->taken = utf8_next(s, &point);
+	c->at = s;
+	if (c->n && utf8_is_safe(point))
+		return;
+	snprintf((char *)c->escape, sizeof(c->escape), "\\x%02x", *s);
+	c->at = c->escape;
+	c->n = 4;
+	c->taken = 1;
 }
 
-static bool point_is_safe(uint32_t p)
+/* In few pieces, because stderr has no buffer; it may tell of no memory. */
+void print_safe(FILE *f, const char *s)
 {
-	if (p < 0x20 || (p >= 0x7f && p < 0xa0))
-		return false;
-	/* Marks of direction, line separators, the byte order mark, tags. */
-	return !(p == 0x61c || (p >= 0x200b && p <= 0x200f) ||
-		 (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) ||
-		 p == 0xfeff || (p >= 0xfff0 && p <= 0xfffb) || p >= 0xe0000);
+	const unsigned char *in = (const unsigned char *)s;
+	char piece[TEXT_BYTES];
+	size_t used = 0;
+	struct shown c;
+
+	for (; *in; in += c.taken, used += c.n) {
+		show(&c, in);
+		if (*in == '\n' || *in == '\t')
+			c = (struct shown){ .at = in, .taken = 1, .n = 1 };
+		if (used + c.n > sizeof(piece)) {
+			fwrite(piece, 1, used, f);
+			used = 0;
+		}
+		memcpy(piece + used, c.at, c.n);
+	}
+	fwrite(piece, 1, used, f);
 }
 
 const char *safe_text(const char *s)
 {
 	const unsigned char *in = (const unsigned char *)s;
 	char *out = next_text(), *p = out, *end = out + TEXT_BYTES - 1;
+	struct shown c;
 
-	while (*in) {
-		uint32_t point;
-		size_t n = utf8_next(in, &point);
-
-		if (n && point_is_safe(point)) {
-			if (p + n > end)
-				break;
-			memcpy(p, in, n);
-			p += n;
-			in += n;
-			continue;
-		}
-		if (p + 4 > end)
+	for (; *in; in += c.taken) {
+		show(&c, in);
+		if (p + c.n > end)
 			break;
-		p += sprintf(p, "\\x%02x", *in++);
+		memcpy(p, c.at, c.n);
+		p += c.n;
 	}
 	*p = '\0';
 	return out;

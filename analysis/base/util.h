@@ -15,8 +15,8 @@
 extern int die_status;
 
 /*
- * Print "reusetrack: " and the message on stderr, and exit with die_status. The
- * message tells the user what to do next.
+ * Print "reusetrack: " and the message on stderr, through print_safe(), and
+ * exit with die_status. The message tells the user what to do next.
  */
 void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 void die_as(int status, const char *fmt, ...)
@@ -85,6 +85,9 @@ const char *percent_text(double part, double whole);
  * texts above; at most 511 bytes, cut at the end of a character.
  */
 const char *safe_text(const char *s);
+
+/* Print @s like safe_text, but whole, and with its line breaks and tabs. */
+void print_safe(FILE *f, const char *s);
 
 /* A malloc'ed copy with U+FFFD in the place of every byte that is not UTF-8. */
 char *utf8_text(const char *s);

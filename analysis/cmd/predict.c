@@ -18,6 +18,7 @@
 #include "analysis/base/util.h"
 #include "analysis/locality/adjacent.h"
 #include "analysis/locality/mrc.h"
+#include "src/base/regular_file.h"
 
 enum {
 	LINE_MAX_BYTES = 256,
@@ -89,10 +90,12 @@ static bool set(struct adjacent_machine *m, const char *name, double value)
 static void read_latencies(struct adjacent_machine *m, const char *path)
 {
 	char line[LINE_MAX_BYTES];
-	FILE *f = fopen(path, "re");
+	int fd = regular_file_open(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (!f)
-		die("cannot open %s: %s", safe_text(path), strerror(errno));
+		die("cannot open %s: %s", safe_text(path),
+		    regular_file_error(fd < 0 ? fd : -errno));
 	for (int n = 1; fgets(line, sizeof(line), f); n++) {
 		char name[32], rest[2];
 		double value;

@@ -22,6 +22,7 @@
 #include "analysis/locality/host_caches.h"
 #include "src/base/topology.h"
 #include "src/exact/cache_sets.h"
+#include "src/base/regular_file.h"
 
 enum {
 	OWN_ARGUMENTS = 8,
@@ -121,12 +122,14 @@ static bool take_script(char **path, char ***argv)
 
 static char *read_text(const char *path, size_t *size)
 {
-	char *text = xcalloc(TOPOLOGY_TEXT_MAX, 1);
-	FILE *f = fopen(path, "re");
+	int fd = regular_file_open(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *text;
 
 	if (!f)
 		die("cannot open the topology %s: %s", safe_text(path),
-		    strerror(errno));
+		    regular_file_error(fd < 0 ? fd : -errno));
+	text = xcalloc(TOPOLOGY_TEXT_MAX, 1);
 	*size = fread(text, 1, TOPOLOGY_TEXT_MAX, f);
 	if (ferror(f))
 		die("cannot read the topology %s: %s", safe_text(path),

@@ -450,7 +450,7 @@ int report_json(struct report *r)
 		free(bad);
 	}
 	put(o, "problems", problems);
-	err = json_dumpf(o, r->out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+	err = json_write(o, r->out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	json_decref(o);
 	fputc('\n', r->out);
 	return err;

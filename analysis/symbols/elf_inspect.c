@@ -18,6 +18,7 @@
 
 #include "elf_inspect.h"
 #include "analysis/base/util.h"
+#include "src/base/regular_file.h"
 
 enum {
 	SCRIPT_DEPTH_MAX = 5,
@@ -341,7 +342,7 @@ Elf *elf_file_open(const char *path, int *fd)
 {
 	Elf *elf;
 
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	*fd = regular_file_open(path);
 	if (*fd < 0)
 		return NULL;
 	elf_version(EV_CURRENT);

@@ -7,18 +7,16 @@
  */
 #include <elf.h>
 #include <elfutils/libdwfl.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "module.h"
 #include "demangle.h"
 #include "dwarf_code.h"
 #include "analysis/base/util.h"
+#include "src/base/regular_file.h"
 
 struct segment {
 	uint64_t offset, vaddr, bytes; /* in memory, from a page's start */
@@ -27,7 +25,7 @@ struct segment {
 
 struct module {
 	enum module_state state;
-	int error;
+	int error; /* of regular_file_open() */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	struct segment *segment;
@@ -39,9 +37,38 @@ struct module {
 
 static char *debug_path;
 
+/*
+ * A module names the file of its debug information. libdwfl opens it beside the
+ * module, and would wait for a pipe.
+ */
+static bool may_look_for(const char *module, const char *name)
+{
+	const char *slash = strrchr(module, '/');
+	int dir = slash ? (int)(slash - module) + 1 : 0;
+	char *beside = xasprintf("%.*s%s", dir, module, name);
+	char *below = xasprintf("%.*s.debug/%s", dir, module, name);
+	bool may = name[0] == '/' ? regular_file_or_none(name)
+				  : regular_file_or_none(beside) &&
+					    regular_file_or_none(below);
+
+	free(beside);
+	free(below);
+	return may;
+}
+
+static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
+			  Dwarf_Addr base, const char *file,
+			  const char *debuglink, GElf_Word crc, char **found)
+{
+	if (file && debuglink && !may_look_for(file, debuglink))
+		return -1;
+	return dwfl_standard_find_debuginfo(mod, userdata, name, base, file,
+					    debuglink, crc, found);
+}
+
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_debuginfo = find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 	.debuginfo_path = &debug_path,
 };
@@ -85,29 +112,14 @@ static void read_segments(struct module *m, int fd)
 	elf_end(elf);
 }
 
-/* Open a regular file, without waiting if it is something else. */
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -EINVAL;
-	}
-	return fd;
-}
-
 struct module *module_open(const char *path, const uint8_t *id, size_t id_bytes)
 {
 	struct module *m = xcalloc(1, sizeof(*m));
-	int fd = open_regular(path);
+	int fd = regular_file_open(path);
 
 	m->state = MODULE_GONE;
 	if (fd < 0) {
-		m->error = -fd;
+		m->error = fd;
 		return m;
 	}
 	elf_version(EV_CURRENT);

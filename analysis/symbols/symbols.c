@@ -13,6 +13,7 @@
 #include "library_code.h"
 #include "module.h"
 #include "analysis/base/util.h"
+#include "src/base/regular_file.h"
 
 struct known_module {
 	char *path; /* as recorded */
@@ -110,7 +111,7 @@ static char *problem_of(const struct known_module *k)
 		return xasprintf("%s cannot be opened (%s): its addresses are "
 				 "shown without names",
 				 safe_text(k->path),
-				 strerror(module_error(k->module)));
+				 regular_file_error(module_error(k->module)));
 	case MODULE_CHANGED:
 		return xasprintf("%s has changed since it was profiled (its "
 				 "build-id is another one): its addresses are "

@@ -7,19 +7,29 @@
 #include <string.h>
 
 #include "topology_file.h"
+#include "src/base/regular_file.h"
 
 enum {
 	TEXT_MAX = 256 * 1024,
 };
 
-static FILE *open_text(const char *path)
+/* *@error receives what to say if it returns NULL. */
+static FILE *open_text(const char *path, const char **error)
 {
 	static const char inlined[] = "text:";
+	FILE *f;
+	int fd;
 
-	if (strncmp(path, inlined, strlen(inlined)))
-		return fopen(path, "re");
+	if (strncmp(path, inlined, strlen(inlined))) {
+		fd = regular_file_open(path);
+		f = fd < 0 ? NULL : fdopen(fd, "r");
+		*error = regular_file_error(fd < 0 ? fd : -errno);
+		return f;
+	}
 	path += strlen(inlined);
-	return fmemopen((void *)path, strlen(path), "re");
+	f = fmemopen((void *)path, strlen(path), "re");
+	*error = strerror(errno);
+	return f;
 }
 
 int topology_file_read(struct topology *t, const char *path, char *error,
@@ -27,12 +37,13 @@ int topology_file_read(struct topology *t, const char *path, char *error,
 {
 	static char text[TEXT_MAX];
 	struct topology_error e;
-	FILE *f = open_text(path);
+	const char *why;
+	FILE *f = open_text(path, &why);
 	size_t n;
 
 	if (!f) {
 		snprintf(error, size, "cannot open the topology %.200s: %s",
-			 path, strerror(errno));
+			 path, why);
 		return -EINVAL;
 	}
 	n = fread(text, 1, sizeof(text), f);

@@ -18,6 +18,7 @@
 
 #include "stderr_line.h"
 #include "sys.h"
+#include "src/base/utf8.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -62,6 +63,8 @@ void stderr_line(const char *text)
 		length = sizeof(line) - n - 1;
 	memcpy(line, start, n);
 	memcpy(line + n, text, length);
+	line[n + length] = '\0';
+	utf8_blot(line + n); /* names of files may hold anything */
 	n += length;
 	line[n++] = '\n';
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &deadly, &before,

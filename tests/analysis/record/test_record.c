@@ -316,6 +316,24 @@ static const struct {
 	{ { "--" }, "which program?" },
 };
 
+START_TEST(a_pipe_as_topology_is_refused_without_waiting)
+{
+	char pipe_path[128];
+	struct verb v;
+
+	snprintf(pipe_path, sizeof(pipe_path), "%s/pipe", sandbox);
+	ck_assert_int_eq(mkfifo(pipe_path, 0600), 0);
+	setenv("COMDET_QEMU_LIB", "/proc/self/exe", 1); /* any that exists */
+	for (int i = 0; i < 2; i++) {
+		v = VERB(cmd_record, "record", "-semu", "--topology",
+			 i ? "/dev/zero" : pipe_path, "true");
+		ck_assert_int_eq(v.status, 125);
+		ASSERT_SAYS(v.err, "not a regular file");
+		verb_free(&v);
+	}
+}
+END_TEST
+
 /* No processor has both sources, and without a PMU there is neither. */
 START_TEST(hardware_that_is_not_there_is_refused_with_the_reason)
 {
@@ -414,6 +432,7 @@ int main(void)
 	tcase_add_loop_test(t, a_script_is_as_good_as_its_interpreter, 0, 7);
 	tcase_add_test(t, a_script_that_interprets_itself_ends);
 	tcase_add_test(t, what_is_not_there_is_not_found);
+	tcase_add_test(t, a_pipe_as_topology_is_refused_without_waiting);
 	tcase_add_test(t,
 		       hardware_that_is_not_there_is_refused_with_the_reason);
 	tcase_add_loop_test(t, what_cannot_be_is_refused_in_one_line_with_125,
