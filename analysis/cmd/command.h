@@ -18,6 +18,7 @@ struct command {
 
 extern const struct command cmd_record;
 extern const struct command cmd_report;
+extern const struct command cmd_diff;
 extern const struct command cmd_doctor;
 extern const struct command cmd_list;
 extern const struct command cmd_import;
