@@ -21,6 +21,7 @@
 #include "claim.h"
 #include "claimed.h"
 #include "forward.h"
+#include "interrupted_stack.h"
 #include "pending.h"
 #include "preload/core/sys.h"
 #include "src/base/signal_safe.h"
@@ -122,6 +123,19 @@ static __attribute__((noinline)) void leave_handler(
 }
 
 /*
+ * Call the handler on the stack that @uc interrupted, and put the thread's
+ * flags in order after it.
+ */
+static void run_there(int sig, siginfo_t *info, void *uc,
+		      const struct handler_call *call)
+{
+	/* A handler of one argument ignores the other registers. */
+	call->handler(sig, info, uc);
+	if (call->ours)
+		leave_handler(sig, &call->before, uc);
+}
+
+/*
  * The kernel's mask is now the one at the interrupted instruction, or the one
  * that a waiting call has set, plus @sig and the faults. Restore the faults to
  * what they were at the instruction.
@@ -129,25 +143,31 @@ static __attribute__((noinline)) void leave_handler(
 static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
 			 const struct app_sigaction *w)
 {
-	void (*handler)(int, siginfo_t *, void *) =
-		(void (*)(int, siginfo_t *, void *))(uintptr_t)w->handler;
+	struct handler_call call = {
+		.handler = (void (*)(int, siginfo_t *, void *))(
+				   uintptr_t)w->handler,
+		.ours = signal_claim_is_ours(),
+	};
 	bool blocks = !(w->flags & SA_NODEFER) || w->mask & signal_bit(sig);
-	bool ours = signal_claim_is_ours();
-	bool opens = ours && sig < FIRST_QUEUED && has_room(uc);
+	bool moves = !(w->flags & SA_ONSTACK) && interrupted_another_stack(uc);
+	bool opens = call.ours && sig < FIRST_QUEUED && (moves || has_room(uc));
 	uint64_t open =
 		FAULT_SIGNALS & ~kernel_mask(&uc->uc_sigmask) & ~w->mask;
-	struct signal_thread before;
 
-	if (ours)
-		enter_handler(&before, opens && blocks);
+	if (call.ours)
+		enter_handler(&call.before, opens && blocks);
 	if (opens || !blocks)
 		open |= signal_bit(sig);
+	if (moves) {
+		uint64_t now = kernel_mask_change(SIG_BLOCK, 0);
+
+		interrupted_stack_call(sig, info, uc, (now | w->mask) & ~open,
+				       &call, run_there);
+		return;
+	}
 	kernel_mask_change(SIG_BLOCK, w->mask);
 	kernel_mask_change(SIG_UNBLOCK, open);
-	/* A handler of one argument ignores the other registers. */
-	handler(sig, info, uc);
-	if (ours)
-		leave_handler(sig, &before, uc);
+	run_there(sig, info, uc, &call);
 }
 
 void signal_forward(int sig, siginfo_t *info, void *context)

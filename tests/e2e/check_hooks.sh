@@ -28,7 +28,7 @@ fail()
 	failed=$((failed + 1))
 }
 
-for p in action signal handler inside wait process thread; do
+for p in action signal handler stack inside wait process thread; do
 	if [ ! -x "$B/tests/programs/help_hook_$p" ]; then
 		echo "$B/tests/programs/help_hook_$p is not built"
 		exit 1
@@ -170,7 +170,7 @@ if [ -e "$B/libcomdet.so" ]; then
 fi
 samples=0
 control=0
-for p in action signal handler inside wait process thread; do
+for p in action signal handler stack inside wait process thread; do
 	for c in $("$B/tests/programs/help_hook_$p"); do
 		plain=$(run "$other" "$p" "$c")
 		mv "$t/out" "$t/plain"
@@ -183,7 +183,7 @@ for p in action signal handler inside wait process thread; do
 		# of ours waits, and the kernel queues no second one for a
 		# thread (docs/signal-safety.md, Limits).
 		wait/wait_with_mask) ;;
-		handler/* | inside/* | wait/*) slow=$handing ;;
+		handler/* | stack/* | inside/* | wait/*) slow=$handing ;;
 		esac
 		for library in "$counting" $slow $real; do
 			if same "$library" "$p" "$c"; then
