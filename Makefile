@@ -154,6 +154,8 @@ $(filter %/test_instr_path,$(TESTS)): $(O)/preload/instr/path.o
 
 $(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/threads/stack_bounds.o
 
+$(filter %/test_thread_rows,$(TESTS)): $(O)/preload/threads/thread_rows.o
+
 # This test compares our tables of events with those of libpfm4.
 $(filter %/test_pmu_events,$(TESTS)): LIBS_TEST += -lpfm
 

@@ -41,9 +41,6 @@ struct source_reuse {
 	int (*possible)(char *why, size_t size);
 	/* Read the thread's count; false if it has none. Context: handler. */
 	bool (*count)(struct thread *t, uint64_t *count);
-	/* Switch the thread's events off and on again. Optional. Handler. */
-	void (*hold)(struct thread *t);
-	void (*release)(struct thread *t);
 	/*
 	 * Returns how often all threads have been paused. While they are paused
 	 * nothing is counted, and *@now is true. Optional. Context: handler.

@@ -41,6 +41,7 @@ struct thread {
 	uint32_t core;
 	bool in_handler;
 	bool ending;
+	bool adopted;        /* no hook saw it begin, and none sees its end */
 	bool registers_lost; /* another thread took them; not noticed yet */
 	/* Pages that only sampled threads touch. */
 	char *stack_top;

@@ -29,13 +29,13 @@ static void on_detection(void *ctx, const struct detection *d)
 
 	maps_note(d->publisher.ip);
 	judged.padding = visit_of(t, t->cpu, d);
+	judged.publisher_thread = thread_mark_referenced(d->publisher_thread);
 	if (pair_table_add(&runtime.store, &t->pairs, &judged, t->clock_at,
 			   g)) {
 		count_loss(t, LOSS_STORE_FULL);
 		return;
 	}
 	core_table_add(&runtime.store, &t->cores, d);
-	thread_mark_referenced(d->publisher_thread);
 	store_add(&t->record->detections, 1);
 }
 

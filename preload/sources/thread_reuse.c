@@ -57,18 +57,6 @@ static uint32_t registers(void)
 					: runtime.registers;
 }
 
-static void hold(struct thread *t)
-{
-	if (ops()->hold)
-		ops()->hold(t);
-}
-
-static void release(struct thread *t)
-{
-	if (ops()->release)
-		ops()->release(t);
-}
-
 static size_t mapping_bytes(void)
 {
 	return head_bytes() + reuse_thread_regs_size(registers());
@@ -143,6 +131,19 @@ void thread_reuse_end(struct thread *t)
 	sys_call2(SYS_munmap, r, mapping_bytes());
 }
 
+static void drop_uses(struct thread *t)
+{
+	watch_ops.disarm(t);
+	t->registers_lost = false;
+	reuse_thread_regs_broken(&t->reuse->own);
+}
+
+void thread_reuse_drop(struct thread *t)
+{
+	if (t->reuse)
+		drop_uses(t);
+}
+
 /*
  * If another thread took the registers, or the source was paused, the count
  * lacks some accesses: drop the current uses. Returns false while the source is
@@ -157,10 +158,8 @@ static bool look_after_registers(struct thread *t)
 	if (watch_is_held(t) && !t->registers_lost &&
 	    t->reuse->pauses == pauses)
 		return !paused;
-	watch_ops.disarm(t);
-	t->registers_lost = false;
+	drop_uses(t);
 	t->reuse->pauses = pauses;
-	reuse_thread_regs_broken(&t->reuse->own);
 	return !paused;
 }
 
@@ -241,7 +240,6 @@ void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 	bool known;
 
 	t->reuse->echo = false;
-	hold(t);
 	if (t->reuse->calibrating) {
 		take_trial(t);
 	} else if (!count_now(t, &now)) {
@@ -254,7 +252,6 @@ void thread_reuse_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 			count_loss(t, LOSS_TRAP_INEXACT);
 		reuse_thread_regs_trap(own, reg, known ? &a : NULL, now);
 	}
-	release(t);
 }
 
 void thread_reuse_late(struct thread *t, int reg)
@@ -265,10 +262,8 @@ void thread_reuse_late(struct thread *t, int reg)
 	r->echo = !r->echo;
 	if (!r->echo || r->calibrating)
 		return;
-	hold(t);
 	look_after_registers(t);
 	reuse_thread_regs_spoil(&r->own, reg);
-	release(t);
 }
 
 /* Sort the counts between traps into @sorted; return how many there are. */

@@ -39,6 +39,12 @@ void thread_reuse_calibrate(void);
 void thread_reuse_begin(struct thread *t);
 void thread_reuse_end(struct thread *t);
 
+/*
+ * The thread's source stops counting its accesses for a while, as nobody
+ * else's: drop the current uses.
+ */
+void thread_reuse_drop(struct thread *t);
+
 /* A signal came; call this once for all samples that it brings. */
 void thread_reuse_signal(struct thread *t);
 

@@ -106,15 +106,36 @@ static void add_all(uint64_t *to, const uint64_t *from, int n)
 }
 
 /*
+ * From now on detections of thread @r name row @m. Returns false, and changes
+ * nothing, if one names @r already.
+ *
+ * (N) pairs with (O): in the one order of all four, either the detection's mark
+ * comes before we look, and the row stays; or the detection finds @m.
+ */
+static bool redirect(struct cdp_thread *r, struct cdp_thread *m)
+{
+	if (r->id >= ids_max)
+		return false;
+	__atomic_store_n(&by_id[r->id], m, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&referenced[r->id], __ATOMIC_SEQ_CST))
+		return true;
+	__atomic_store_n(&by_id[r->id], r, __ATOMIC_RELAXED);
+	return false;
+}
+
+/*
  * Move the counts of @r to its merged row and free it. If SIGKILL comes between
  * the two steps, the thread is counted twice or not at all. So the row is freed
  * first: losing a thread without detections does less harm.
  */
 static void merge(struct cdp_thread *r)
 {
-	struct cdp_thread copy = *r, *m = merged_row(r);
+	struct cdp_thread copy = *r, *m;
 
-	if (!m || free_count == ENDED_MAX)
+	if (__atomic_load_n(&referenced[r->id], __ATOMIC_RELAXED))
+		return;
+	m = merged_row(r);
+	if (!m || free_count == ENDED_MAX || !redirect(r, m))
 		return;
 	__atomic_store_n(&r->state, CDP_THREAD_FREE, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->count, m->count + 1, __ATOMIC_RELAXED);
@@ -129,6 +150,13 @@ static void merge(struct cdp_thread *r)
 	store_add(&m->arms, copy.arms);
 	store_add(&m->handler_ns, copy.handler_ns);
 	add_all(m->loss, copy.loss, CDP_LOSS_MAX);
+	store_add(&m->counted_loads, copy.counted_loads);
+	store_add(&m->counted_stores, copy.counted_stores);
+	store_add(&m->counted_load_bytes, copy.counted_load_bytes);
+	store_add(&m->counted_store_bytes, copy.counted_store_bytes);
+	store_set(&m->counted_scaled, m->counted_scaled || copy.counted_scaled);
+	if (copy.reuse_resolution > m->reuse_resolution)
+		store_set(&m->reuse_resolution, copy.reuse_resolution);
 	free_row[free_count++] = r;
 }
 
@@ -137,15 +165,12 @@ static void merge_ended(uint64_t now, bool all)
 {
 	while (ended_count && row_count > ROWS_APART) {
 		struct row *r = &ended[ended_first];
-		uint32_t id = r->record->id;
-
 		if (!all &&
 		    now < r->ended_at + comm_expiry(&runtime.comm) + SETTLE_NS)
 			return;
 		ended_first = (ended_first + 1) % ENDED_MAX;
 		ended_count--;
-		if (!r->record->detections && id < ids_max &&
-		    !__atomic_load_n(&referenced[id], __ATOMIC_RELAXED))
+		if (!r->record->detections)
 			merge(r->record);
 	}
 }
@@ -208,9 +233,9 @@ void thread_row_discard(struct cdp_thread *r)
 	unlock_rows();
 }
 
-void thread_row_ended(struct cdp_thread *r, uint64_t now)
+void thread_row_ended(struct cdp_thread *r, uint64_t now, bool may_wait)
 {
-	if (!lock_rows(true))
+	if (!lock_rows(may_wait))
 		return;
 	if (ended_count < ENDED_MAX)
 		ended[(ended_first + ended_count++) % ENDED_MAX] =
@@ -249,10 +274,20 @@ int thread_rows_init(void)
 	return 0;
 }
 
-void thread_mark_referenced(uint32_t id)
+uint32_t thread_mark_referenced(uint32_t id)
 {
-	if (id < ids_max)
-		__atomic_store_n(&referenced[id], 1, __ATOMIC_RELAXED);
+	const struct cdp_thread *r;
+
+	if (id >= ids_max)
+		return id;
+	/* (O) pairs with (N). */
+	__atomic_store_n(&referenced[id], 1, __ATOMIC_SEQ_CST);
+	r = __atomic_load_n(&by_id[id], __ATOMIC_SEQ_CST);
+	return r && r->id != id &&
+			       __atomic_load_n(&r->state, __ATOMIC_RELAXED) ==
+				       CDP_THREAD_MERGED
+		       ? r->id
+		       : id;
 }
 
 uint64_t thread_rows_detections(void)

@@ -3,8 +3,9 @@
  * thread_rows - the threads' rows in the file: made, merged, used again
  *
  * Threads that end without being part of any detection are merged into one row
- * by name and start routine. That happens a while after their end, when their
- * entries on the board have expired; their rows are then used again. So ten
+ * by name and start routine. That happens a while after their end, when most
+ * entries of theirs on the board have expired; a later detection names the
+ * merged row. Their rows are then used again. So ten
  * thousand short threads cost a handful of rows.
  *
  * A row belongs to its thread from thread_row_new to thread_row_ended. One
@@ -35,8 +36,11 @@ struct cdp_thread *thread_row_new(void *(*start)(void *), bool may_wait);
 /* The thread of @r never began: free the row. Context: no handler. */
 void thread_row_discard(struct cdp_thread *r);
 
-/* The thread of @r ended at @now; its row is final. Context: no handler. */
-void thread_row_ended(struct cdp_thread *r, uint64_t now);
+/*
+ * The thread of @r ended at @now; its row is final. Context: any; a handler
+ * must not wait for the lock (@may_wait is false).
+ */
+void thread_row_ended(struct cdp_thread *r, uint64_t now, bool may_wait);
 
 /* Merge all that have ended. Context: the end of the process, at @now. */
 void thread_rows_finish(uint64_t now);
@@ -44,8 +48,12 @@ void thread_rows_finish(uint64_t now);
 /* A reader of the file always finds a terminated name. Any context. */
 void thread_row_name(struct cdp_thread *r, const char *name);
 
-/* Thread @id is part of a detection, so its row must stay. Any context. */
-void thread_mark_referenced(uint32_t id);
+/*
+ * Thread @id is part of a detection, so its row must stay. Returns the id that
+ * the detection must name: a thread that samples seldom may meet the entry of
+ * one that ended long ago and is in a merged row by now. Any context.
+ */
+uint32_t thread_mark_referenced(uint32_t id);
 
 /* Returns the detections in the file, of all threads. Any context. */
 uint64_t thread_rows_detections(void);

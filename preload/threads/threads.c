@@ -23,7 +23,21 @@ enum {
 	STACK_BYTES = 16 * 1024, /* the handler's own */
 	CACHED_MAX = 64,         /* mappings kept for the next thread */
 	REFRESH_EVERY = 64,      /* samples between readings of the name */
+	ADOPTED_MAX = 256,       /* adopted threads whose end is looked for */
+	NOBODY = 0,              /* a slot's tid: it is free, ... */
+	BUSY = -1,               /* ... or it is being filled or emptied */
 };
+
+/*
+ * The threads that were adopted. Only tid may be looked at before the slot is
+ * taken: the struct belongs to a thread that may end.
+ */
+static struct adopted {
+	_Atomic(pid_t) tid;
+	struct thread *thread;
+} adopted[ADOPTED_MAX];
+static _Atomic uint32_t adopted_count;
+static atomic_flag reaping = ATOMIC_FLAG_INIT;
 
 static _Atomic(char *) cached[CACHED_MAX];
 static size_t source_bytes; /* of each thread, constant after set-up */
@@ -126,6 +140,34 @@ static void begin(struct thread *t)
 		runtime.source->thread_begin(t);
 }
 
+static void note_adopted(struct thread *t)
+{
+	for (int i = 0; i < ADOPTED_MAX; i++) {
+		pid_t none = NOBODY;
+
+		if (!atomic_compare_exchange_strong(&adopted[i].tid, &none,
+						    BUSY))
+			continue;
+		t->adopted = true;
+		adopted[i].thread = t;
+		atomic_fetch_add(&adopted_count, 1);
+		atomic_store(&adopted[i].tid, t->tid);
+		return;
+	}
+}
+
+static void forget_adopted(struct thread *t)
+{
+	for (int i = 0; t->adopted && i < ADOPTED_MAX; i++) {
+		if (atomic_load(&adopted[i].tid) != t->tid ||
+		    adopted[i].thread != t)
+			continue;
+		atomic_fetch_sub(&adopted_count, 1);
+		atomic_store(&adopted[i].tid, NOBODY);
+		t->adopted = false;
+	}
+}
+
 struct thread *thread_adopt(void)
 {
 	struct thread *t;
@@ -133,9 +175,46 @@ struct thread *thread_adopt(void)
 	if (thread_has_ended())
 		return NULL;
 	t = new_thread(NULL, false);
-	if (t)
+	if (t) {
 		begin(t);
+		note_adopted(t);
+	}
 	return t;
+}
+
+static void close_reaped(struct thread *t, uint64_t now)
+{
+	runtime.source->thread_end(t);
+	watch_thread_end(t);
+	pair_table_release(&t->pairs);
+	core_table_release(&t->cores);
+	store_set(&t->record->end_mono, now);
+	__atomic_store_n(&t->record->state, CDP_THREAD_ENDED, __ATOMIC_RELAXED);
+	thread_row_ended(t->record, now, false);
+	unmap_thread((char *)t);
+}
+
+/*
+ * One thread at a time reaps. So a slot that names a thread which is gone names
+ * it until we change that: the thread itself cannot, and its number cannot
+ * return to another slot's owner meanwhile.
+ */
+void threads_reap(const struct thread *self)
+{
+	if (!atomic_load(&adopted_count) || atomic_flag_test_and_set(&reaping))
+		return;
+	for (int i = 0; i < ADOPTED_MAX; i++) {
+		pid_t tid = atomic_load(&adopted[i].tid);
+
+		if (tid == NOBODY || tid == BUSY || tid == self->tid ||
+		    sys_call3(SYS_tgkill, runtime.pid, tid, 0) != -ESRCH)
+			continue;
+		atomic_store(&adopted[i].tid, BUSY);
+		close_reaped(adopted[i].thread, now_ns());
+		atomic_fetch_sub(&adopted_count, 1);
+		atomic_store(&adopted[i].tid, NOBODY);
+	}
+	atomic_flag_clear(&reaping);
 }
 
 /* A followed child may have another source than its parent had. */
@@ -157,6 +236,11 @@ int threads_init(void)
 
 	if (err)
 		return err;
+	/* A followed child has none of its parent's other threads. */
+	for (int i = 0; i < ADOPTED_MAX; i++)
+		atomic_store(&adopted[i].tid, NOBODY);
+	atomic_store(&adopted_count, 0);
+	atomic_flag_clear(&reaping);
 	set_source_bytes(runtime.source->thread_bytes);
 	thread_set_ended(false);
 	t = new_thread(NULL, true);
@@ -208,6 +292,7 @@ static void drop_adopted(void)
 	thread_set_ended(true);
 	atomic_signal_fence(memory_order_seq_cst);
 	thread_set_self(NULL);
+	forget_adopted(t);
 	runtime.source->thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
@@ -249,7 +334,7 @@ void threads_end(void)
 	thread_set_ended(true);
 	thread_set_self(NULL);
 	atomic_signal_fence(memory_order_seq_cst);
-	thread_row_ended(t->record, now);
+	thread_row_ended(t->record, now, true);
 	unmap_thread((char *)t);
 }
 

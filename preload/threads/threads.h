@@ -32,6 +32,12 @@ void threads_end(void);
 /* Make the calling thread's record now; NULL if that fails. Any context. */
 struct thread *thread_adopt(void);
 
+/*
+ * End the adopted threads that are gone, on behalf of the calling thread @self:
+ * close what they hold, and their rows. Context: handler.
+ */
+void threads_reap(const struct thread *self);
+
 /* Write the calling thread's name, CPU time and counts. Any context. */
 void thread_refresh(struct thread *t);
 

@@ -59,6 +59,7 @@ struct lease {
 static struct lease leases[LEASES_MAX];
 static uint32_t lease_count;
 static int fd_base;
+static long fd_end;                                  /* the soft limit */
 static uint64_t parked __attribute__((aligned(64))); /* never accessed */
 
 #define COOKIE_MAGIC 0xC0DE7EC700000000ull
@@ -85,6 +86,12 @@ static struct perf_event_attr attributes(uint32_t type,
 int watch_fd_base(void)
 {
 	return fd_base;
+}
+
+int watch_fd_base_for(uint32_t more)
+{
+	/* Without a higher limit the registers need all from the base on. */
+	return fd_end - FDS_BELOW >= (long)more ? fd_base : fd_base / 2;
 }
 
 uint32_t watch_fds_beside(void)
@@ -457,6 +464,7 @@ void watch_init(void)
 
 	sys_call2(SYS_getrlimit, RLIMIT_NOFILE, &limit);
 	soft = limit.rlim_cur > 1 << 20 ? 1 << 20 : (long)limit.rlim_cur;
+	fd_end = soft;
 	lease_count = soft / 32 > LEASES_MAX ? LEASES_MAX : soft / 32;
 	if (!lease_count)
 		lease_count = 1;

@@ -55,6 +55,12 @@ void watch_init(void);
 
 /* The lowest number that our descriptors have. After watch_init. */
 int watch_fd_base(void);
+/*
+ * The same for @more events beside the registers: where the limit of open files
+ * leaves no room for them above the registers' numbers, it is half as high. The
+ * program keeps the numbers below.
+ */
+int watch_fd_base_for(uint32_t more);
 /* How many descriptors a source may have beside its registers. The same. */
 uint32_t watch_fds_beside(void);
 

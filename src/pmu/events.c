@@ -35,6 +35,7 @@ static const struct pmu_core_events cores[PMU_CORES] = {
 	},
 	[PMU_CORE_HASWELL] = {
 		.name = "Haswell, Broadwell",
+		.uops = true,
 		.loads = { "MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0 },
 		.stores = { "MEM_UOPS_RETIRED.ALL_STORES", 0x82d0 },
 		.slow_loads = { LOAD_LATENCY, 0x01cd },
@@ -60,11 +61,13 @@ static const struct pmu_core_events cores[PMU_CORES] = {
 	},
 	[PMU_CORE_GOLDMONT] = {
 		.name = "Goldmont to Tremont",
+		.uops = true,
 		.loads = { "MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0 },
 		.stores = { "MEM_UOPS_RETIRED.ALL_STORES", 0x82d0 },
 	},
 	[PMU_CORE_GRACEMONT] = {
 		.name = "Gracemont to Skymont",
+		.uops = true,
 		.loads = { "MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0 },
 		.stores = { "MEM_UOPS_RETIRED.ALL_STORES", 0x82d0 },
 		.slow_loads = { "MEM_UOPS_RETIRED.LOAD_LATENCY", 0x05d0 },
@@ -72,6 +75,7 @@ static const struct pmu_core_events cores[PMU_CORES] = {
 	},
 	[PMU_CORE_DARKMONT] = {
 		.name = "Darkmont",
+		.uops = true,
 		.slow_loads = { "MEM_UOPS_RETIRED.LOAD_LATENCY", 0x05d0 },
 		.slow_stores = { "MEM_UOPS_RETIRED.STORE_LATENCY", 0x06d0 },
 	},

@@ -58,6 +58,11 @@ struct pmu_core_events {
 	struct pmu_code slow_loads, slow_stores;
 	/* slow_loads open only together with the kernel's auxiliary event. */
 	bool needs_aux;
+	/*
+	 * They count uops, not instructions, which differ where an instruction
+	 * makes several accesses.
+	 */
+	bool uops;
 	char why_not[80]; /* why it cannot be used, else empty */
 };
 

@@ -39,8 +39,8 @@ static uint32_t pmu_type(const struct perf_kernel *kernel, const char *pmu)
 
 static void add_core_event(struct pmu_plan *plan, enum pmu_role role,
 			   const char *pmu, uint32_t type,
-			   const struct pmu_code *code, const struct variant *v,
-			   uint64_t ldlat)
+			   const struct pmu_code *code, bool uops,
+			   const struct variant *v, uint64_t ldlat)
 {
 	struct pmu_event *e =
 		plan_try_event(plan, role,
@@ -53,6 +53,7 @@ static void add_core_event(struct pmu_plan *plan, enum pmu_role role,
 	e->attr.config = code->config;
 	e->attr.config1 = ldlat;
 	e->partial = ldlat;
+	e->uops = uops;
 	if (role != PMU_AUX)
 		e->attr.precise_ip = v->precise;
 }
@@ -83,13 +84,14 @@ static void add_core(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		slow_stores ? &c->slow_stores : &c->stores;
 
 	if (slow_loads && wants_aux(kernel, c, pmu))
-		add_core_event(plan, PMU_AUX, pmu, type, &aux_event, v, 0);
-	add_core_event(plan, PMU_LOADS, pmu, type, loads, v,
+		add_core_event(plan, PMU_AUX, pmu, type, &aux_event, c->uops, v,
+			       0);
+	add_core_event(plan, PMU_LOADS, pmu, type, loads, c->uops, v,
 		       !slow_loads         ? 0
 		       : ldlat < LDLAT_MIN ? LDLAT_MIN
 					   : ldlat);
 	plan->event[plan->events - 1].leader = first;
-	add_core_event(plan, PMU_STORES, pmu, type, stores, v, 0);
+	add_core_event(plan, PMU_STORES, pmu, type, stores, c->uops, v, 0);
 	plan->event[plan->events - 1].partial = slow_stores;
 	if (!v->turns)
 		plan->event[plan->events - 1].leader = first;

@@ -55,6 +55,7 @@ struct pmu_event {
 	enum perf_kind kind;
 	uint32_t leader; /* index of its group's leader, perhaps its own */
 	bool partial;    /* counts only some of the accesses */
+	bool uops;       /* counts uops, not instructions */
 	char name[PMU_NAME_BYTES];
 };
 

@@ -16,11 +16,6 @@ enum {
 	RECORDS_MAX = 1024,   /* records that one drain reads at most */
 };
 
-/* The kernel's answer for the read_format of the plan. */
-struct reading {
-	uint64_t value, enabled, running;
-};
-
 static bool samples(const struct pmu_event *e)
 {
 	return e->role == PMU_LOADS || e->role == PMU_STORES ||
@@ -146,6 +141,27 @@ static long open_ring(struct pmu_thread *t, struct pmu_failure *at)
 	return r;
 }
 
+/*
+ * Another thread may still be pausing the last owner's events here, so no
+ * descriptor may look like an open one meanwhile.
+ */
+static void begin(struct pmu_thread *t, const struct perf_kernel *kernel,
+		  struct rng *rng)
+{
+	for (uint32_t i = 0; i < PMU_EVENTS_MAX; i++) {
+		t->event[i].fd = -1;
+		t->event[i].id = 0;
+	}
+	t->kernel = kernel;
+	t->rng = rng;
+	memset(&t->ring, 0, sizeof(t->ring));
+	t->map_bytes = 0;
+	t->fired = 0;
+	t->user_samples = t->memory_samples = 0;
+	memset(t->progress, 0, sizeof(t->progress));
+	t->accesses = 0;
+}
+
 int pmu_thread_open(struct pmu_thread *t, const struct perf_kernel *kernel,
 		    const struct pmu_plan *plan, const struct pmu_delivery *how,
 		    struct rng *rng, struct pmu_failure *at)
@@ -153,11 +169,7 @@ int pmu_thread_open(struct pmu_thread *t, const struct perf_kernel *kernel,
 	struct pmu_failure failure = { 0 };
 	int r = 0;
 
-	memset(t, 0, sizeof(*t));
-	t->kernel = kernel;
-	t->rng = rng;
-	for (uint32_t i = 0; i < PMU_EVENTS_MAX; i++)
-		t->event[i].fd = -1;
+	begin(t, kernel, rng);
 	/* After the fields above: a thread that sees the plan reads them. */
 	atomic_store_explicit(&t->plan, plan, memory_order_release);
 	for (uint32_t i = 0; i < plan->events && !r; i++) {
@@ -198,23 +210,30 @@ void pmu_thread_close(struct pmu_thread *t)
 	t->plan = NULL;
 }
 
+/*
+ * The thread may end and clear the plan while another one switches its events.
+ * A plan is constant and outlives all threads, so read the pointer once.
+ */
 static void switch_all(struct pmu_thread *t, unsigned long request)
 {
-	for (uint32_t i = 0; i < t->plan->events; i++)
-		if (leads(t->plan, i) && t->event[i].fd >= 0)
-			ask(t, t->event[i].fd, request, 0);
+	const struct pmu_plan *plan = t->plan;
+
+	for (uint32_t i = 0; plan && i < plan->events; i++) {
+		int fd = t->event[i].fd;
+
+		if (leads(plan, i) && fd >= 0)
+			ask(t, fd, request, 0);
+	}
 }
 
 void pmu_thread_pause(struct pmu_thread *t)
 {
-	if (t->plan)
-		switch_all(t, PERF_EVENT_IOC_DISABLE);
+	switch_all(t, PERF_EVENT_IOC_DISABLE);
 }
 
 void pmu_thread_switch_on(struct pmu_thread *t)
 {
-	if (t->plan)
-		switch_all(t, PERF_EVENT_IOC_ENABLE);
+	switch_all(t, PERF_EVENT_IOC_ENABLE);
 }
 
 void pmu_thread_resume(struct pmu_thread *t)
@@ -360,98 +379,4 @@ void pmu_thread_drain(struct pmu_thread *t, const struct pmu_sink *sink,
 		else
 			take_record(t, &r, sink, ctx);
 	}
-}
-
-/*
- * On a processor with two kinds of cores an event counts only on its kind but
- * is enabled all the time. So the sum over the kinds is scaled.
- */
-struct total {
-	uint64_t value, enabled, running;
-	bool any;
-};
-
-static uint64_t scale(const struct total *n, struct pmu_counts *c)
-{
-	if (!n->any || !n->enabled)
-		return 0;
-	if (!n->running) {
-		c->never = true;
-		return 0;
-	}
-	if (n->running >= n->enabled)
-		return n->value;
-	c->scaled = true;
-	return (uint64_t)((unsigned __int128)n->value * n->enabled /
-			  n->running);
-}
-
-static void read_totals(const struct pmu_thread *t,
-			struct total total[PMU_COUNTS + 1])
-{
-	memset(total, 0, (PMU_COUNTS + 1) * sizeof(*total));
-	for (uint32_t i = 0; t->plan && i < t->plan->events; i++) {
-		const struct pmu_event *e = &t->plan->event[i];
-		struct total *n = &total[e->role];
-		struct reading r = { 0, 0, 0 };
-
-		if (t->event[i].fd < 0 || e->partial ||
-		    t->kernel->read(t->kernel->ctx, t->event[i].fd, &r,
-				    sizeof(r)) != sizeof(r))
-			continue;
-		n->value += r.value;
-		n->running += r.running;
-		if (n->enabled < r.enabled)
-			n->enabled = r.enabled;
-		n->any = true;
-	}
-}
-
-void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c)
-{
-	struct total total[PMU_COUNTS + 1];
-
-	memset(c, 0, sizeof(*c));
-	read_totals(t, total);
-	c->loads = scale(&total[PMU_LOADS], c);
-	c->stores = scale(&total[PMU_STORES], c);
-	c->ops = scale(&total[PMU_COUNTS], c);
-}
-
-/* The count since the last call, scaled as if the event was always on. */
-static double advance(struct pmu_progress *p, const struct total *n)
-{
-	double value = (double)(n->value - p->value);
-	double enabled = (double)(n->enabled - p->enabled);
-	double running = (double)(n->running - p->running);
-
-	*p = (struct pmu_progress){ n->value, n->enabled, n->running };
-	if (running >= enabled)
-		return value;
-	if (running > 0)
-		return value * enabled / running;
-	/* It was off all the time since: use the rate before. */
-	return n->running ? enabled * (double)n->value / (double)n->running : 0;
-}
-
-bool pmu_thread_accesses(struct pmu_thread *t, uint64_t *accesses)
-{
-	struct total n[PMU_COUNTS + 1];
-	struct pmu_progress *p = t->progress;
-
-	read_totals(t, n);
-	if (n[PMU_COUNTS].any)
-		/*
-		 * The share of accesses in ops; a half before the first sample.
-		 */
-		t->accesses += advance(&p[PMU_COUNTS], &n[PMU_COUNTS]) *
-			       ((double)t->memory_samples + 1) /
-			       ((double)t->user_samples + 2);
-	else if (n[PMU_LOADS].any && n[PMU_STORES].any)
-		t->accesses += advance(&p[PMU_LOADS], &n[PMU_LOADS]) +
-			       advance(&p[PMU_STORES], &n[PMU_STORES]);
-	else
-		return false;
-	*accesses = (uint64_t)t->accesses;
-	return true;
 }

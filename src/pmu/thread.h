@@ -14,7 +14,11 @@
  * drawn evenly between 3/4 and 5/4 of the period, so that samples cannot keep
  * step with a loop; its variance is period^2 / 48.
  *
- * Only its thread touches it. Context: any, handler included; no allocation.
+ * Only its thread touches it, but for pmu_thread_pause and
+ * pmu_thread_switch_on: another thread may call these at any moment, also while
+ * the thread opens and closes its events.
+ *
+ * Context: any, handler included; no allocation.
  */
 #ifndef COMDET_PMU_THREAD_H
 #define COMDET_PMU_THREAD_H
@@ -34,7 +38,7 @@ struct pmu_delivery {
 	uint64_t sig_data; /* ... this | index of the event */
 	int signal;        /* or queued: this one, to thread ... */
 	pid_t tid;
-	int fd_base; /* descriptors not below this */
+	int fd_base; /* descriptors not below this, 0: any */
 };
 
 /* Count of the events of a role, with the times they were enabled and running.
@@ -110,8 +114,12 @@ bool pmu_thread_has(const struct pmu_thread *t, int fd);
 struct pmu_counts {
 	uint64_t loads, stores; /* of events that count all */
 	uint64_t ops;           /* retired, 0 if nothing counts them */
-	bool scaled;            /* an event was off its counter at times */
-	bool never;             /* an event was never on a counter */
+	/*
+	 * An event was off its counter at times, or instructions and uops are
+	 * added up (kinds of cores).
+	 */
+	bool scaled;
+	bool never; /* an event was never on a counter */
 };
 void pmu_thread_counts(const struct pmu_thread *t, struct pmu_counts *c);
 

@@ -3,8 +3,8 @@
 #
 # check_pmu_pause - no use is counted across a pause of a hardware source
 #
-# Before an exec, and when --duration is over, a thread's events are switched
-# off while its registers still trap. On a simulated machine with a PMU,
+# Before an exec, when --duration is over, and while a thread pays back the time
+# of our handler, its events are switched off while its registers still trap. On a simulated machine with a PMU,
 # help_pmu_pause has words that are watched at that moment. Their reuse times
 # are 5000; another time was measured across the pause. Such uses must be
 # counted as lost.
@@ -86,5 +86,20 @@ no_use_is_counted_across_the_end()
 	fail 'no end of the time met a use'
 }
 
+# Our handler takes so long that the thread's events are switched off until the
+# time is paid back.
+no_use_is_counted_while_the_time_is_paid_back()
+{
+	export FAKE_SLOW=1000
+
+	swept 0 exec
+	unset FAKE_SLOW
+	[ "$(ask "$WORK/json" "r['loss'].get('budget', 0)")" -gt 0 ] ||
+		fail 'the handler was not too slow'
+	echo "  lost $(ask "$WORK/json" \
+		"{k: v for k, v in r['loss'].items() if v}")"
+}
+
 run_claims "${1-}" no_use_is_counted_across_an_exec \
-	no_use_is_counted_across_the_end
+	no_use_is_counted_across_the_end \
+	no_use_is_counted_while_the_time_is_paid_back

@@ -87,7 +87,9 @@ static int check_ibs(struct fake_kernel *k, const struct perf_event_attr *a,
 
 static int free_fd(struct fake_kernel *k, int from)
 {
-	for (int fd = from < 3 ? 3 : from; fd < FAKE_FDS; fd++)
+	int end = k->fds_end ? k->fds_end : FAKE_FDS;
+
+	for (int fd = from < 3 ? 3 : from; fd < end; fd++)
 		if (!k->fd[fd])
 			return fd;
 	return -EMFILE;
@@ -189,6 +191,7 @@ static long fake_ioctl(void *ctx, int fd, unsigned long request, uint64_t arg)
 		fake_event_enable(k, e);
 		return 0;
 	case PERF_EVENT_IOC_DISABLE:
+		k->pauses++;
 		fake_event_disable(k, e);
 		return 0;
 	case PERF_EVENT_IOC_ID:

@@ -90,6 +90,7 @@ struct fake_kernel {
 	int open_error_of; /* for this type alone, -1: all */
 	int map_error;
 	int fds_max;
+	int fds_end; /* no number from here on, 0: FAKE_FDS */
 	int locked_pages_max;
 	bool silent;       /* events open and never count */
 	bool starved;      /* they never get a counter */
@@ -108,6 +109,7 @@ struct fake_kernel {
 	/* For the test to read. */
 	uint64_t now; /* ns */
 	uint64_t samples, signals, lost, throttles;
+	uint64_t pauses;      /* how often a group was switched off */
 	uint64_t interrupted; /* signals that arrived in a system call */
 	bool hung; /* an event was freed whose signal had not been sent */
 	int open_fds, locked_pages;

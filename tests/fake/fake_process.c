@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,6 +105,7 @@ static uint32_t number(const char *name)
 static void boot(void)
 {
 	const char *model = getenv("FAKE_MODEL");
+	struct rlimit limit;
 	int m = FAKE_BARE;
 
 	for (int i = 0; model && i < FAKE_MODELS; i++)
@@ -111,6 +113,8 @@ static void boot(void)
 			m = i;
 	k = fake_kernel_new(m);
 	k->raise = send;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < FAKE_FDS)
+		k->fds_end = (int)limit.rlim_cur;
 	if (getenv("FAKE_KERNEL"))
 		fake_kernel_boot(k, getenv("FAKE_KERNEL"));
 	k->open_error = (int)number("FAKE_OPEN_ERROR");
@@ -186,10 +190,28 @@ static long p_open(void *ctx, const struct perf_event_attr *a, int group)
 	return r;
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* FAKE_SLOW: switching events off takes so many us of CPU time. */
+static void be_slow(unsigned long request)
+{
+	uint64_t until = cpu_ns() + 1000 * (uint64_t)number("FAKE_SLOW");
+
+	while (request == PERF_EVENT_IOC_DISABLE && cpu_ns() < until)
+		;
+}
+
 static long p_ioctl(void *ctx, int fd, unsigned long request, uint64_t arg)
 {
 	long r;
 
+	be_slow(request);
 	CALL(r, ioctl(on, fd, request, arg));
 	return r;
 }
@@ -256,6 +278,7 @@ static void p_exercise(void *ctx, volatile uint64_t *at, size_t words)
 
 	on->calls.exercise(on, at, words);
 	on->samples = on->signals = on->lost = on->throttles = 0;
+	on->pauses = 0;
 	unlock();
 }
 
@@ -318,9 +341,10 @@ __attribute__((destructor)) static void tell(void)
 		return;
 	fprintf(f,
 		"samples %llu signals %llu lost %llu throttles %llu"
-		" descriptors %d\n",
+		" pauses %llu open %d descriptors %d\n",
 		(unsigned long long)k->samples, (unsigned long long)k->signals,
 		(unsigned long long)k->lost, (unsigned long long)k->throttles,
+		(unsigned long long)k->pauses, k->open_fds,
 		k->open_fds + real_descriptors());
 	fclose(f);
 }

@@ -11,8 +11,8 @@
  * were stopped because they spent too much time in our handler.
  *
  * Our own accesses are user code as well: the events are off while the handler
- * works, and samples taken before they are off are recognized by their
- * instruction and dropped.
+ * works, for a sample, a trap or a tick alike. Samples taken before they are
+ * off are recognized by their instruction and dropped.
  *
  * The engine counts time in ns, the events count accesses. So the source
  * measures how long an interval lasts, over all threads, and the engine's
@@ -145,7 +145,13 @@ void pmu_samples_begin(struct thread *t)
 		.signal = runtime.delivery == DELIVERY_SIGTRAP ? 0
 							       : runtime.signal,
 		.tid = t->tid,
-		.fd_base = watch_fd_base(),
+		/*
+		 * A queued signal names a descriptor, and one that comes after
+		 * its event is recognized by a high number.
+		 */
+		.fd_base = runtime.delivery == DELIVERY_SIGTRAP
+				   ? watch_fd_base_for(SLOTS * pmu_plan.events)
+				   : watch_fd_base(),
 	};
 	struct pmu_slot *slot;
 
@@ -297,7 +303,6 @@ static void take_samples(struct thread *t)
 
 	if (!slot)
 		return;
-	pmu_thread_pause(&slot->events);
 	thread_reuse_signal(t);
 	pay(t);
 	store_touch(&runtime.store, t->clock_at);
@@ -309,10 +314,10 @@ static void take_samples(struct thread *t)
 	store_add(&t->record->interrupts, slot->events.user_samples - before);
 	thread_refresh(t);
 	slot->off = t->debt_ns > DEBT_MAX_NS;
-	if (slot->off)
+	if (slot->off) {
 		count_loss(t, LOSS_BUDGET);
-	else
-		switch_on(slot);
+		thread_reuse_drop(t);
+	}
 }
 
 static void ignore_sample(void *ctx, const struct pmu_sample *s)
@@ -334,13 +339,13 @@ void pmu_samples_skip(struct thread *t, const struct watch_signal *s)
 	switch_on(own(t)->slot);
 }
 
-void pmu_samples_hold(struct thread *t)
+void pmu_samples_enter(struct thread *t)
 {
 	if (own(t)->slot)
 		pmu_thread_pause(&own(t)->slot->events);
 }
 
-void pmu_samples_release(struct thread *t)
+void pmu_samples_leave(struct thread *t, const struct watch_signal *s)
 {
 	if (own(t)->slot && !own(t)->slot->off)
 		switch_on(own(t)->slot);
@@ -370,14 +375,14 @@ void pmu_samples_disarm_after_stop(struct thread *t,
 static void tick(struct thread *t)
 {
 	pay(t);
+	thread_reuse_signal(t);
+	threads_reap(t);
 	if (!own(t)->slot) {
 		pmu_samples_begin(t);
 		return;
 	}
-	if (own(t)->slot->off && t->debt_ns < DEBT_MAX_NS / 2) {
+	if (t->debt_ns < DEBT_MAX_NS / 2)
 		own(t)->slot->off = false;
-		switch_on(own(t)->slot);
-	}
 }
 
 void pmu_samples_on_signal(struct thread *t, const struct watch_signal *s,

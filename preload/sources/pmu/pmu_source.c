@@ -129,8 +129,6 @@ static const struct source_reuse reuse = {
 	.counts_accesses = true,
 	.possible = reuse_possible,
 	.count = pmu_samples_accesses,
-	.hold = pmu_samples_hold,
-	.release = pmu_samples_release,
 	.pauses = pmu_samples_pauses,
 };
 
@@ -148,6 +146,8 @@ const struct source_ops pmu_source = {
 	.thread_begin = thread_begin,
 	.thread_end = thread_end,
 	.count = pmu_samples_count,
+	.enter = pmu_samples_enter,
+	.leave = pmu_samples_leave,
 	.on_signal = pmu_samples_on_signal,
 	.takes_late_traps = thread_reuse_takes_late,
 	.skip = pmu_samples_skip,

@@ -142,19 +142,23 @@ START_TEST(sandy_bridge_samples_both_although_they_share_a_counter)
 }
 END_TEST
 
-START_TEST(a_thread_that_moves_between_kinds_of_cores_is_counted_once)
+START_TEST(the_counts_of_both_kinds_of_cores_are_added_up_as_an_estimate)
 {
 	struct pmu_counts n;
 
 	boot(FAKE_ALDER_LAKE);
-	for (int i = 0; i < 40; i++) {
+	run(OPS / 40, false);
+	pmu_thread_counts(&thread, &n);
+	ck_assert_uint_eq(n.loads, truth.loads);
+	ck_assert(!n.scaled); /* of one kind they are exact */
+	for (int i = 1; i < 40; i++) {
 		fake_kernel_run_thread(k, 0, i % 4 == 3);
 		run(OPS / 40, false);
 	}
 	pmu_thread_counts(&thread, &n);
 	ck_assert_uint_eq(n.loads, truth.loads);
 	ck_assert_uint_eq(n.stores, truth.stores);
-	ck_assert(!n.scaled);
+	ck_assert(n.scaled); /* instructions and uops */
 	check_total(seen.stores, truth.stores, PERIOD);
 	ck_assert_uint_eq(seen.wrong, 0);
 }
@@ -294,6 +298,42 @@ START_TEST(retired_ops_are_counted_beside_ibs)
 }
 END_TEST
 
+static long (*real_ioctl)(void *ctx, int fd, unsigned long request,
+			  uint64_t arg);
+static uint32_t switched;
+
+/* The thread ends while another one is in the middle of pausing its events. */
+static long end_meanwhile(void *ctx, int fd, unsigned long request,
+			  uint64_t arg)
+{
+	if (request == PERF_EVENT_IOC_DISABLE ||
+	    request == PERF_EVENT_IOC_ENABLE) {
+		switched++;
+		pmu_thread_close(&thread);
+		return -EBADF;
+	}
+	return real_ioctl(ctx, fd, request, arg);
+}
+
+START_TEST(a_thread_may_end_while_another_one_pauses_it)
+{
+	boot(_i & 2 ? FAKE_SKYLAKE : FAKE_SANDY_BRIDGE);
+	real_ioctl = k->calls.ioctl;
+	k->calls.ioctl = end_meanwhile;
+	switched = 0;
+	if (_i & 1)
+		pmu_thread_switch_on(&thread);
+	else
+		pmu_thread_pause(&thread);
+	/* No event that the thread has closed is touched. */
+	ck_assert_uint_eq(switched, 1);
+	ck_assert_int_eq(k->open_fds, 0);
+	pmu_thread_pause(&thread);
+	ck_assert_uint_eq(switched, 1);
+	k->calls.ioctl = real_ioctl;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pmu_thread");
@@ -310,12 +350,14 @@ int main(void)
 	T(counts_run_freely_and_are_exact_while_nothing_takes_turns);
 	T(counts_are_scaled_where_events_take_turns);
 	T(sandy_bridge_samples_both_although_they_share_a_counter);
-	T(a_thread_that_moves_between_kinds_of_cores_is_counted_once);
+	T(the_counts_of_both_kinds_of_cores_are_added_up_as_an_estimate);
 	T(intervals_spread_evenly_around_the_period);
 	T(samples_do_not_keep_step_with_a_loop);
 	T(a_descriptor_that_the_program_closed_and_reused_stays_open);
 	T(signals_are_queued_where_they_cannot_be_synchronous);
 	tcase_add_loop_test(tc, an_open_that_fails_leaves_nothing, 1, 5);
+	tcase_add_loop_test(tc, a_thread_may_end_while_another_one_pauses_it, 0,
+			    4);
 	T(ibs_does_without_the_counter_of_ops_if_it_must);
 	T(retired_ops_are_counted_beside_ibs);
 #undef T
