@@ -9,7 +9,8 @@ DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
 	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev \
 	libiberty-dev pkg-config binutils python3
 DEPS_CHECK := spin clang-format procps gdb libubsan1 libasan8 \
-	libtsan2 man-db qemu-user valgrind linux-perf
+	libtsan2 man-db qemu-user valgrind linux-perf libjemalloc2 \
+	libtcmalloc-minimal4
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
 	memcached python3 git bash gdb golang-go default-jdk-headless jq
 # Compilers may come from elsewhere than Debian.
@@ -152,7 +153,8 @@ $(filter %/test_own_event,$(TESTS)): $(O)/preload/watch/own_event.o
 # This test takes the paths of the source instr, which need no process.
 $(filter %/test_instr_path,$(TESTS)): $(O)/preload/instr/path.o
 
-$(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/threads/stack_bounds.o
+$(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/threads/stack_bounds.o \
+	$(O)/preload/core/local.o
 
 $(filter %/test_thread_rows,$(TESTS)): $(O)/preload/threads/thread_rows.o
 

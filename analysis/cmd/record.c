@@ -21,6 +21,7 @@
 #include "analysis/profile/profile.h"
 #include "analysis/record/auto.h"
 #include "analysis/record/emu.h"
+#include "analysis/record/environment.h"
 #include "analysis/record/options.h"
 #include "analysis/record/record.h"
 #include "analysis/record/run.h"
@@ -221,6 +222,7 @@ static int run_record(int argc, char **argv)
 	enum elf_hooks hooks;
 
 	die_status = RECORD_FAILED;
+	environment_note();
 	first = record_options(argc, argv, cmd_record.usage);
 	program_inspect(&program, argv[first]);
 	if (program.kind == PROGRAM_NOT_FOUND)

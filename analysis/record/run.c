@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "environment.h"
 #include "record.h"
 #include "analysis/base/util.h"
 
@@ -35,15 +36,17 @@ static void watched_signals(sigset_t *set)
 	sigaddset(set, SIGTTOU);
 }
 
-static void set_or_fail(const char *name, const char *value, int report)
+static void fail(int error, int report)
 {
-	int error = ENOMEM;
-
-	if (!setenv(name, value, 1))
-		return;
 	if (write(report, &error, sizeof(error)) < 0)
 		_exit(RECORD_FAILED);
 	_exit(RECORD_FAILED);
+}
+
+static void set_or_fail(const char *name, const char *value, int report)
+{
+	if (setenv(name, value, 1))
+		fail(ENOMEM, report);
 }
 
 static void exec_program(const struct run *r, const sigset_t *mask,
@@ -62,6 +65,8 @@ static void exec_program(const struct run *r, const sigset_t *mask,
 	}
 	set_or_fail("COMDET_RUN", run, report);
 	set_or_fail("COMDET_OUT", r->out, report);
+	if (environment_pad())
+		fail(ENOMEM, report);
 	signal(SIGCHLD, on_child);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execv(r->path, r->argv);

@@ -41,6 +41,11 @@ const char *runtime_library_path(void)
 	return runtime.library;
 }
 
+char *const *runtime_hidden(void)
+{
+	return runtime.hidden;
+}
+
 enum runtime_phase runtime_phase(uint64_t now)
 {
 	const struct config *c = &runtime.config;

@@ -62,6 +62,8 @@ struct runtime {
 		uint64_t low, high;
 	} code[CODE_RANGES]; /* code that stays mapped and readable */
 	uint32_t code_count;
+	/* Of the environment, what the program does not see; NULL: nothing. */
+	char *const *hidden;
 	char source_why[200]; /* why this source, and no better one */
 	char library[PATH_MAX];
 	char out[PATH_MAX];
@@ -85,6 +87,12 @@ bool runtime_follow_children(void);
 
 /* The path under which we were preloaded, to find our LD_PRELOAD entry. */
 const char *runtime_library_path(void);
+
+/*
+ * What of the environment the program does not see, and programs that are
+ * followed get; NULL: nothing. Any context.
+ */
+char *const *runtime_hidden(void);
 
 /*
  * Where @now, in ns of CLOCK_MONOTONIC, lies in the time that --delay and

@@ -2,31 +2,49 @@
 /*
  * thread - what the library keeps of each thread of the program
  */
-#include "thread.h"
+#include <errno.h>
+
+#include "local.h"
 #include "sys.h"
+#include "thread.h"
 #include "src/base/signal_safe.h"
 
-static __thread struct thread *self __attribute__((tls_model("initial-exec")));
-static __thread bool gone __attribute__((tls_model("initial-exec")));
+struct own {
+	struct thread *self;
+	pid_t gone; /* the thread whose record has ended, 0: none */
+};
+_Static_assert(sizeof(struct own) <= LOCAL_STACK - LOCAL_THREAD, "it fits");
+
+static struct own *own(void)
+{
+	return local_get(LOCAL_THREAD);
+}
 
 struct thread *thread_self(void)
 {
-	return self;
+	return own()->self;
 }
 
 bool thread_has_ended(void)
 {
-	return gone;
+	pid_t gone = own()->gone;
+
+	return gone && gone == sys_call0(SYS_gettid);
 }
 
 void thread_set_self(struct thread *t)
 {
-	self = t;
+	own()->self = t;
 }
 
 void thread_set_ended(bool ended)
 {
-	gone = ended;
+	own()->gone = ended ? (pid_t)sys_call0(SYS_gettid) : 0;
+}
+
+bool thread_is_dead(const struct thread *t)
+{
+	return sys_call3(SYS_tgkill, runtime.pid, t->tid, 0) == -ESRCH;
 }
 
 bool thread_is_another(const struct thread *t)

@@ -62,6 +62,12 @@ void thread_set_ended(bool ended);
  */
 bool thread_is_another(const struct thread *t);
 
+/*
+ * True if the thread that @t belonged to exists no longer: the calling thread
+ * then runs on its stack. Any context, one system call.
+ */
+bool thread_is_dead(const struct thread *t);
+
 /* Count a loss for thread @t, or for the process (NULL). Any context. */
 void count_loss(struct thread *t, enum loss_cause cause);
 

@@ -224,6 +224,10 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 		return;
 	}
 	block_all();
+	if (t && thread_is_another(t) && thread_is_dead(t)) {
+		thread_set_self(NULL);
+		t = NULL;
+	}
 	if (!t)
 		t = thread_adopt();
 	if (!t || thread_is_another(t)) {

@@ -7,22 +7,16 @@
 
 #include <stdbool.h>
 
-/*
- * Write LD_PRELOAD's @value without the library at @path to @out: at most
- * strlen(@value) + 1 bytes. Returns false if the library is not in it. An entry
- * names the library if it is @path or has the same file name.
- */
-bool preload_without(const char *value, const char *path, char *out);
-
 enum {
 	ENV_ROOM_BYTES = 4096
 };
 
 /*
- * Returns the environment for a program that is started: @env if we profile
- * that program (@follow) or if it does not preload us, else a copy without our
- * entry. The copy lies in @room, which has ENV_ROOM_BYTES, or, if that is too
- * small, in memory that the thread keeps. Any context.
+ * Returns the environment for a program that is started. If we profile that
+ * program (@follow), it has the variables that we hid from this one; otherwise
+ * it lacks our entry in LD_PRELOAD. If nothing is to be changed that is @env,
+ * else a copy. The copy lies in @room, which has ENV_ROOM_BYTES, or, if that is
+ * too small, in memory that the thread keeps. Any context.
  */
 char **env_for_program(char *const *env, bool follow, char *room);
 

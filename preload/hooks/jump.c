@@ -43,12 +43,12 @@ static void restore(const sigset_t *saved)
 {
 	uint64_t word;
 
-	signal_thread.waits = false;
+	signal_self()->waits = false;
 	if (!signal_claimed())
 		return;
 	memcpy(&word, (const uint64_t *)saved + FLAG_WORD, sizeof(word));
 	if (word - FLAG_MAGIC > 1) {
-		if (signal_thread.handles && !signal_is_in(saved))
+		if (signal_self()->handles && !signal_is_in(saved))
 			signal_blocks_set(false);
 		return;
 	}
@@ -116,7 +116,7 @@ STUB("swapcontext", "swapcontext_enter");
 /* The jump restores the mask only if it was saved, whichever function jumps. */
 static void before_jump(const struct __jmp_buf_tag *env)
 {
-	signal_thread.waits = false;
+	signal_self()->waits = false;
 	if (env->__mask_was_saved)
 		restore(&env->__saved_mask);
 }

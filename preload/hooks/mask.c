@@ -33,7 +33,7 @@ uint64_t signal_mask_view(uint64_t mask)
  */
 static bool is_real(uint64_t mask)
 {
-	return mask & signal_bit(signal_claimed()) && !signal_thread.held;
+	return mask & signal_bit(signal_claimed()) && !signal_self()->held;
 }
 
 /* Copy only the words the kernel uses: the application may have no more. */
@@ -60,7 +60,7 @@ static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
 	if (r)
 		return r;
 	if (!is_real(kernel_mask(&before)))
-		signal_thread.blocks = true;
+		signal_self()->blocks = true;
 	if (old)
 		set_kernel_mask(old, kernel_mask(&before));
 	return 0;
@@ -72,7 +72,7 @@ static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
  */
 static int replace(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 {
-	struct signal_thread *t = &signal_thread;
+	struct signal_thread *t = signal_self();
 	bool blocks = how == SIG_SETMASK && signal_is_in(set);
 	sigset_t without;
 
@@ -104,7 +104,7 @@ static bool is_how(int how)
 /* Change the mask by @fn, which reports errors in its own way. */
 static int change(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 {
-	struct signal_thread *t = &signal_thread;
+	struct signal_thread *t = signal_self();
 	bool flagged = t->blocks || t->child, ours, blocked;
 	int r;
 

@@ -14,20 +14,25 @@
 #include <signal.h>
 
 #include "process.h"
+#include "preload/core/local.h"
 #include "preload/core/runtime.h"
 #include "preload/signal/claim.h"
 #include "preload/signal/claimed.h"
 #include "preload/signal/real.h"
 #include "preload/start/process.h"
 
-static __thread bool profiled __attribute__((tls_model("initial-exec")));
+/* True if the calling thread began to fork while it was profiled. */
+static bool *profiled(void)
+{
+	return local_get(LOCAL_FORK);
+}
 
 void process_before_fork(void)
 {
 	int saved_errno = errno;
 
-	profiled = runtime_is_ours();
-	if (profiled)
+	*profiled() = runtime_is_ours();
+	if (*profiled())
 		runtime_before_fork();
 	errno = saved_errno;
 }
@@ -36,7 +41,7 @@ void process_after_fork_parent(bool forked)
 {
 	int saved_errno = errno;
 
-	if (profiled) {
+	if (*profiled()) {
 		runtime_after_fork_parent();
 		if (forked && !runtime_follow_children())
 			runtime_count_not_followed();
@@ -49,7 +54,7 @@ void process_after_fork_child(void)
 	int saved_errno = errno, sig = signal_claimed();
 	bool blocked = signal_release_in_child();
 
-	if (profiled)
+	if (*profiled())
 		runtime_after_fork_child();
 	if (blocked && signal_claimed())
 		signal_set_app_blocks(true);

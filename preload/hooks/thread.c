@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <threads.h>
 
+#include "preload/core/local.h"
 #include "preload/core/runtime.h"
 #include "preload/signal/claim.h"
 #include "preload/signal/claimed.h"
@@ -27,18 +28,24 @@
 #include "preload/threads/threads.h"
 
 enum {
-	SLOTS = 512
+	SLOTS = 512,
+	KEYS_IN_THREAD = 32, /* glibc's PTHREAD_KEY_2NDLEVEL_SIZE */
+};
+
+/* Of two words, so that a function returns it in registers. */
+struct call {
+	union {
+		void *(*posix)(void *);
+		thrd_start_t c11;
+	} routine;
+	void *argument;
 };
 
 struct start {
 	_Atomic bool taken;
 	bool mapped; /* on a page of its own, because all slots were taken */
 	bool blocks; /* the claimed signal is blocked for the application */
-	union {
-		void *(*posix)(void *);
-		thrd_start_t c11;
-	} routine;
-	void *argument;
+	struct call call;
 	struct thread *thread;
 	void *stack;        /* the application's own, or NULL */
 	size_t stack_bytes; /* that the attributes ask for */
@@ -48,21 +55,35 @@ static struct start slots[SLOTS];
 static _Atomic unsigned next;
 static pthread_key_t key;
 static bool have_key;
-static __thread unsigned rounds __attribute__((tls_model("initial-exec")));
 
 /* Run in the last round, after the application's destructors. */
 static void at_end(void *value)
 {
-	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+	unsigned *rounds = local_get(LOCAL_KEY);
+
+	if (++*rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
 	    !pthread_setspecific(key, value))
 		return;
+	*rounds = 0; /* for the next thread on this stack */
 	signal_thread_end();
 	threads_end();
 }
 
+/*
+ * Take the last of the keys whose values the C library keeps in the thread
+ * itself: those of later keys need a table in the program's heap, and the
+ * program gets the numbers that it gets without us.
+ */
 __attribute__((constructor(102))) static void make_key(void)
 {
-	have_key = !pthread_key_create(&key, at_end);
+	pthread_key_t earlier[KEYS_IN_THREAD];
+	int n = 0;
+
+	while ((have_key = !pthread_key_create(&key, at_end)) &&
+	       key < KEYS_IN_THREAD - 1 && n < KEYS_IN_THREAD)
+		earlier[n++] = key;
+	while (n)
+		pthread_key_delete(earlier[--n]);
 }
 
 static struct start *slot_new(void)
@@ -151,7 +172,7 @@ static struct start *prepare(const pthread_attr_t *attributes,
 		return NULL;
 	s->blocks = will_block(attributes);
 	take_stack(s, attributes);
-	s->argument = argument;
+	s->call.argument = argument;
 	s->thread = threads_prepare(routine);
 	return s;
 }
@@ -167,37 +188,40 @@ static void discard(struct start *s)
 }
 
 /* The new thread calls this. Frees @s. */
-static struct start begin(struct start *s)
+static __attribute__((noinline)) struct call begin(struct start *s)
 {
-	struct start copy = { .routine = s->routine,
-			      .argument = s->argument,
-			      .thread = s->thread,
-			      .blocks = s->blocks };
+	struct call call = s->call;
+	struct thread *t = s->thread;
+	bool blocks = s->blocks;
 
 	tell_stack(s);
 	slot_free(s);
-	signal_set_app_blocks(copy.blocks);
-	if (copy.thread) {
-		threads_begin(copy.thread);
-		pthread_setspecific(key, copy.thread);
+	signal_set_app_blocks(blocks);
+	if (t) {
+		threads_begin(t);
+		pthread_setspecific(key, t);
 	}
-	signal_thread_begin(copy.blocks);
+	signal_thread_begin(blocks);
 	errno = 0;
-	return copy;
+	return call;
 }
 
+/*
+ * The program's function is called last, which makes it a jump: its frame lies
+ * where it lies without us.
+ */
 static void *run_posix(void *arg)
 {
-	struct start s = begin(arg);
+	struct call call = begin(arg);
 
-	return s.routine.posix(s.argument);
+	return call.routine.posix(call.argument);
 }
 
 static int run_c11(void *arg)
 {
-	struct start s = begin(arg);
+	struct call call = begin(arg);
 
-	return s.routine.c11(s.argument);
+	return call.routine.c11(call.argument);
 }
 
 /* Without @s the thread is not profiled, but its mask must still be right. */
@@ -211,7 +235,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	errno = saved_errno;
 	signal_before_thread(&undo);
 	if (s) {
-		s->routine.posix = routine;
+		s->call.routine.posix = routine;
 		r = REAL(pthread_create)(thread, attributes, run_posix, s);
 	} else {
 		r = REAL(pthread_create)(thread, attributes, routine, argument);
@@ -232,7 +256,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 	errno = saved_errno;
 	signal_before_thread(&undo);
 	if (s) {
-		s->routine.c11 = routine;
+		s->call.routine.c11 = routine;
 		r = REAL(thrd_create)(thread, run_c11, s);
 	} else {
 		r = REAL(thrd_create)(thread, routine, argument);

@@ -29,7 +29,7 @@
 /* True if @mask unblocks the signal, which only our flag blocks. */
 static bool unblocks(const sigset_t *mask)
 {
-	return signal_claimed() && mask && signal_thread.blocks &&
+	return signal_claimed() && mask && signal_self()->blocks &&
 	       !signal_is_in(mask) && signal_claim_is_ours();
 }
 
@@ -42,8 +42,8 @@ static bool again(int result)
 {
 	siginfo_t info;
 
-	if (result != -1 || errno != EINTR || !signal_thread.waits ||
-	    !signal_thread.held || !signal_take_pending(&info))
+	if (result != -1 || errno != EINTR || !signal_self()->waits ||
+	    !signal_self()->held || !signal_take_pending(&info))
 		return false;
 	signal_requeue(&info);
 	return true;
@@ -55,9 +55,9 @@ static bool again(int result)
  */
 static void resume_sampling(void)
 {
-	if (!signal_thread.held)
+	if (!signal_self()->held)
 		return;
-	signal_thread.held = false;
+	signal_self()->held = false;
 	kernel_mask_change(SIG_UNBLOCK, signal_bit(signal_claimed()));
 }
 
@@ -68,11 +68,11 @@ static void resume_sampling(void)
 		if (!unblocks(mask)) {                                         \
 			result_ = (call);                                      \
 		} else {                                                       \
-			signal_thread.waits = true;                            \
+			signal_self()->waits = true;                            \
 			do                                                     \
 				result_ = (call);                              \
 			while (again(result_));                                \
-			signal_thread.waits = false;                           \
+			signal_self()->waits = false;                           \
 			resume_sampling();                                     \
 		}                                                              \
 		result_;                                                       \
@@ -229,7 +229,7 @@ static int timed_wait(const sigset_t *set, siginfo_t *info,
 		return REAL(sigtimedwait)(set, info, timeout);
 	bit = signal_bit(signal_claimed());
 	if (!(kernel_mask_change(SIG_BLOCK, bit) & bit))
-		signal_thread.held = true;
+		signal_self()->held = true;
 	sig = wait_for_theirs(set, &got, timeout);
 	if (sig > 0 && got.si_code == SI_TKILL)
 		got.si_code = SI_USER; /* as the C library does */

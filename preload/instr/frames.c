@@ -27,6 +27,7 @@
 #include "preload/core/memread.h"
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
+#include "preload/core/local.h"
 #include "preload/threads/stack_bounds.h"
 #include "src/base/signal_safe.h"
 
@@ -48,11 +49,17 @@ static _Atomic uint64_t cut; /* paths that are not complete */
 static _Atomic(struct room *) spare;
 
 /* The calling thread's. */
-static __thread struct {
+struct mine {
 	struct room *rooms;
 	bool lacks_room;     /* some copy got no room */
 	uint64_t at, sp, ip; /* time and access of the latest path */
-} mine __attribute__((tls_model("initial-exec")));
+};
+_Static_assert(sizeof(struct mine) <= LOCAL_UNUSED - LOCAL_FRAMES, "it fits");
+
+static struct mine *mine(void)
+{
+	return local_get(LOCAL_FRAMES);
+}
 
 static void *map(size_t bytes)
 {
@@ -89,7 +96,7 @@ static struct room *find_free(const struct instr_thread *h)
 {
 	struct room *found = NULL;
 
-	for (struct room *r = mine.rooms; r; r = r->next)
+	for (struct room *r = mine()->rooms; r; r = r->next)
 		if ((!found || &r->frame[FRAMES - 1] == h->last) && !user(r))
 			found = r;
 	return found;
@@ -109,7 +116,7 @@ static void give_away(struct room *r)
 /* Take all spare rooms: taking one of them is not safe against other takers. */
 static void take_spare(void)
 {
-	struct room **end = &mine.rooms;
+	struct room **end = &mine()->rooms;
 
 	while (*end)
 		end = &(*end)->next;
@@ -130,8 +137,8 @@ static struct room *take(const struct instr_thread *h)
 	r = map(ROOM_BYTES);
 	if (!r)
 		return NULL;
-	r->next = mine.rooms;
-	mine.rooms = r;
+	r->next = mine()->rooms;
+	mine()->rooms = r;
 	return r;
 }
 
@@ -157,7 +164,7 @@ static void keep_frames(struct instr_thread *h)
 	struct room *r = take(h);
 
 	if (!r) {
-		mine.lacks_room = true;
+		mine()->lacks_room = true;
 		return;
 	}
 	h->stack_low = stack.low;
@@ -187,7 +194,7 @@ void instr_frames_end(struct thread *t)
 {
 	struct room *next;
 
-	for (struct room *r = mine.rooms; r; r = next) {
+	for (struct room *r = mine()->rooms; r; r = next) {
 		struct instr_thread *h = user(r);
 
 		next = r->next;
@@ -199,8 +206,8 @@ void instr_frames_end(struct thread *t)
 		atomic_signal_fence(memory_order_release);
 		sys_call2(SYS_munmap, r, ROOM_BYTES);
 	}
-	mine.rooms = NULL;
-	mine.lacks_room = false;
+	mine()->rooms = NULL;
+	mine()->lacks_room = false;
 	if (instr_of(t)->path)
 		sys_call2(SYS_munmap, instr_of(t)->path,
 			  sizeof(*instr_of(t)->path));
@@ -235,7 +242,7 @@ static bool find(struct thread *t, uint64_t sp)
 	p->stack.ctx = t;
 	p->stack.bounds = stack_bounds_own();
 	instr_path_find(p, copy, copies, sp);
-	return !p->is_cut && !left_out && !mine.lacks_room;
+	return !p->is_cut && !left_out && !mine()->lacks_room;
 }
 
 static uint32_t path_of(struct thread *t, uint64_t sp, uint64_t ip,
@@ -271,11 +278,11 @@ void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip)
 	if (!table)
 		return;
 	/* One access may both decide a use and be a sample. */
-	if (mine.at == t->clock_at && mine.sp == sp && mine.ip == ip)
+	if (mine()->at == t->clock_at && mine()->sp == sp && mine()->ip == ip)
 		return;
-	mine.at = t->clock_at;
-	mine.sp = sp;
-	mine.ip = ip;
+	mine()->at = t->clock_at;
+	mine()->sp = sp;
+	mine()->ip = ip;
 	path = path_of(t, sp, ip, &complete);
 	if (!complete)
 		atomic_fetch_add_explicit(&cut, 1, memory_order_relaxed);

@@ -6,13 +6,13 @@
  * a library that is loaded later calls us (attach.c). Entries are written at
  * set-up, and by the loader under its lock, and read at any time.
  */
-#include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "libraries.h"
 #include "state.h"
+#include "preload/core/loaded.h"
 
 struct look {
 	/* NULL: unloaded */
@@ -117,7 +117,7 @@ enum instr_found instr_libraries_find(void)
 	/* A forked child has the copies of its parent. */
 	if (!look.done) {
 		look.sanitizer =
-			(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__tsan_init");
+			(uint64_t)(uintptr_t)loaded_symbol("__tsan_init");
 		dl_iterate_phdr(look_at, NULL);
 		look.lasting = look.libraries;
 		look.done = true;

@@ -197,7 +197,7 @@ bool signal_app_ignores(void)
 
 int signal_claim(int sig, void (*handler)(int, siginfo_t *, void *))
 {
-	struct signal_thread *t = &signal_thread;
+	struct signal_thread *t = signal_self();
 	struct sigaction old;
 	struct app_sigaction w, before;
 	uint64_t mask;
@@ -278,7 +278,7 @@ bool signal_release_in_child(void)
 	blocks = signal_blocks_get();
 	if (blocks)
 		kernel_mask_change(SIG_BLOCK, signal_bit(sig));
-	memset(&signal_thread, 0, sizeof(signal_thread));
+	memset(signal_self(), 0, sizeof(struct signal_thread));
 	atomic_store(&ignoring, 0);
 	signal_set_claimed(0);
 	return blocks;
@@ -299,7 +299,7 @@ void signal_thread_begin(bool blocks)
 	if (!sig)
 		return;
 	old = kernel_mask_change(SIG_BLOCK, 0);
-	signal_thread.blocks = blocks || old & signal_bit(sig);
+	signal_self()->blocks = blocks || old & signal_bit(sig);
 	if (old & signal_bit(sig))
 		kernel_mask_change(SIG_UNBLOCK, signal_bit(sig));
 }

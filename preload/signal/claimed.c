@@ -8,8 +8,6 @@
 #include "preload/core/sys.h"
 #include "src/base/signal_safe.h"
 
-__thread struct signal_thread signal_thread
-	__attribute__((tls_model("initial-exec")));
 _Atomic bool signal_handlers;
 
 static _Atomic int claimed;
@@ -51,7 +49,7 @@ void signal_set_claimed(int sig)
 
 bool signal_blocks_get(void)
 {
-	struct signal_thread *t = &signal_thread;
+	struct signal_thread *t = signal_self();
 
 	if (!t->blocks && !t->child)
 		return false;
@@ -62,7 +60,7 @@ bool signal_blocks_get(void)
 
 void signal_blocks_set(bool blocks)
 {
-	struct signal_thread *t = &signal_thread;
+	struct signal_thread *t = signal_self();
 
 	if (signal_claim_is_ours()) {
 		t->blocks = blocks;
@@ -75,5 +73,5 @@ void signal_blocks_set(bool blocks)
 
 void signal_set_app_blocks(bool blocked)
 {
-	signal_thread.blocks = blocked;
+	signal_self()->blocks = blocked;
 }

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "preload/core/local.h"
+
 /* Bytes of the kernel's mask, and of the siginfo_t that it fills in. */
 #define KERNEL_MASK_BYTES 8
 #define SIGINFO_BYTES     48
@@ -72,8 +74,14 @@ struct signal_thread {
 	bool child_blocks;
 };
 
-extern __thread struct signal_thread signal_thread
-	__attribute__((tls_model("initial-exec")));
+_Static_assert(sizeof(struct signal_thread) <= LOCAL_THREAD - LOCAL_SIGNAL,
+	       "its part of the thread's memory holds it");
+
+/* The calling thread's. Any context. */
+static inline struct signal_thread *signal_self(void)
+{
+	return local_get(LOCAL_SIGNAL);
+}
 
 /*
  * True if the program may run code of its own in the middle of ours and never

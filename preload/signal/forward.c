@@ -66,7 +66,7 @@ static void die(int sig, siginfo_t *info, ucontext_t *uc)
 static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 {
 	if (signal_claim_is_ours()) {
-		signal_thread.held = true;
+		signal_self()->held = true;
 		tell_held();
 	}
 	signal_requeue(info);
@@ -96,7 +96,7 @@ static bool has_room(const ucontext_t *uc)
  */
 static void enter_handler(struct signal_thread *before, bool blocks)
 {
-	struct signal_thread *t = &signal_thread;
+	struct signal_thread *t = signal_self();
 
 	*before = *t;
 	t->blocks = t->handles = blocks;
@@ -112,7 +112,7 @@ static void enter_handler(struct signal_thread *before, bool blocks)
 static __attribute__((noinline)) void leave_handler(
 	int sig, const struct signal_thread *before, const ucontext_t *uc)
 {
-	struct signal_thread *t = &signal_thread;
+	struct signal_thread *t = signal_self();
 	bool blocks = kernel_mask(&uc->uc_sigmask) & signal_bit(sig);
 
 	kernel_mask_change(SIG_BLOCK, signal_bit(sig));
@@ -177,7 +177,7 @@ void signal_forward(int sig, siginfo_t *info, void *context)
 	uint64_t ticket;
 
 	signal_restore_code(info);
-	signal_thread.keeps = false;
+	signal_self()->keeps = false;
 	/*
 	 * If the mask to return to has the bit, the signal came through the
 	 * temporary mask of sigsuspend or a call like it.

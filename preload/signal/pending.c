@@ -35,7 +35,7 @@ void signal_restore_code(siginfo_t *info)
 
 bool signal_took_a_place(bool late, siginfo_t *info)
 {
-	struct signal_thread *t = &signal_thread;
+	struct signal_thread *t = signal_self();
 	bool took = t->keeps && late;
 
 	if (took)
@@ -52,7 +52,7 @@ bool signal_is_theirs(siginfo_t *info)
 {
 	if (signal_is_our_own(info))
 		return signal_took_a_place(true, info);
-	signal_thread.keeps = false;
+	signal_self()->keeps = false;
 	signal_restore_code(info);
 	return true;
 }
@@ -70,7 +70,7 @@ bool signal_take_pending(siginfo_t *info)
 {
 	for (int i = 0; i < TAKE_TRIES; i++) {
 		if (take_one(info) != signal_claimed()) {
-			signal_thread.keeps = false;
+			signal_self()->keeps = false;
 			return false;
 		}
 		if (signal_is_theirs(info))
@@ -89,8 +89,8 @@ static void queue(const siginfo_t *info, bool for_this_thread)
 	if (for_this_thread) {
 		r = sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, sig, &copy);
 		if (!r && sig < FIRST_QUEUED && signal_claim_is_ours()) {
-			memcpy(signal_thread.kept, info, SIGINFO_BYTES);
-			signal_thread.keeps = true;
+			memcpy(signal_self()->kept, info, SIGINFO_BYTES);
+			signal_self()->keeps = true;
 		}
 	} else {
 		if (info->si_code == SI_USER && pid != tid)
@@ -122,18 +122,26 @@ void signal_requeue(const siginfo_t *info)
 	siginfo_t other;
 	bool more = signal_take_pending(&other);
 
-	queue(info, is_for_a_thread(info) || (signal_thread.waits && !more));
+	queue(info, is_for_a_thread(info) || (signal_self()->waits && !more));
 	if (more)
 		queue(&other, is_for_a_thread(&other));
 }
 
-void signal_thread_end(void)
+static void end_wait(void)
 {
 	siginfo_t info;
 
-	if (!signal_thread.waits)
+	if (!signal_self()->waits)
 		return;
-	signal_thread.waits = false;
-	if (signal_thread.held && signal_take_pending(&info))
+	signal_self()->waits = false;
+	if (signal_self()->held && signal_take_pending(&info))
 		signal_requeue(&info);
+}
+
+void signal_thread_end(void)
+{
+	end_wait();
+	if (signal_claimed() && signal_blocks_get())
+		kernel_mask_change(SIG_BLOCK, signal_bit(signal_claimed()));
+	memset(signal_self(), 0, sizeof(struct signal_thread));
 }

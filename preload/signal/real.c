@@ -9,12 +9,14 @@
 #include <dlfcn.h>
 
 #include "real.h"
+#include "preload/core/loaded.h"
 
 struct real_functions real_functions;
 
 void *hook_resolve(void **where, const char *name)
 {
-	void *fn = dlsym(RTLD_NEXT, name);
+	/* dlsym allocates where it finds nothing. */
+	void *fn = loaded_symbol_after_us(name) ? dlsym(RTLD_NEXT, name) : NULL;
 
 	__atomic_store_n(where, fn, __ATOMIC_RELAXED);
 	return fn;

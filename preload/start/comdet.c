@@ -23,6 +23,8 @@
 #include "output.h"
 #include "program.h"
 #include "run.h"
+#include "preload/core/loaded.h"
+#include "preload/core/local.h"
 #include "preload/core/maps.h"
 #include "preload/core/memread.h"
 #include "preload/core/runtime.h"
@@ -190,7 +192,7 @@ void runtime_start(void)
 	r = set_up_tables();
 	if (r) {
 		snprintf(error, sizeof(error), "not profiled: %s (%.200s)",
-			 strerror(-r), runtime.out);
+			 strerrordesc_np(-r), runtime.out);
 		give_up(error);
 		return;
 	}
@@ -201,7 +203,7 @@ void runtime_start(void)
 	r = source_start(why, sizeof(why));
 	if (r) {
 		snprintf(error, sizeof(error), "not profiled: %.400s",
-			 *why ? why : strerror(-r));
+			 *why ? why : strerrordesc_np(-r));
 		give_up(error);
 		return;
 	}
@@ -222,7 +224,11 @@ __attribute__((constructor)) static void comdet_start(void)
 	if (page != MAP_FAILED && !madvise(page, bytes, MADV_WIPEONFORK)) {
 		runtime_init(page);
 		stderr_line_init();
-		runtime_start();
+		if (local_works(loaded_symbol("_thread_db_pthread_list")))
+			runtime_start();
+		else
+			stderr_line("not profiled: this C library's threads "
+				    "are not as glibc's are");
 	}
 	errno = saved_errno;
 }

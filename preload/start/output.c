@@ -70,7 +70,7 @@ static int open_store(int dir, char *error, size_t size)
 	if (r)
 		snprintf(error, size,
 			 "not profiled: cannot create %.200s/%s: %s",
-			 runtime.out, name, strerror(-r));
+			 runtime.out, name, strerrordesc_np(-r));
 	return r;
 }
 
@@ -83,7 +83,7 @@ bool output_open(void)
 		snprintf(error, sizeof(error),
 			 "not profiled: cannot make the directory %.200s: %s "
 			 "(COMDET_OUT=DIR puts it elsewhere)",
-			 runtime.config.out, strerror(-dir));
+			 runtime.config.out, strerrordesc_np(-dir));
 		stderr_line(error);
 		return false;
 	}

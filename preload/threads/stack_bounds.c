@@ -6,14 +6,21 @@
 #include <sys/auxv.h>
 
 #include "stack_bounds.h"
+#include "preload/core/local.h"
 #include "preload/core/sys.h"
 #include "src/maps/map_lines.h"
 #include "src/base/signal_safe.h"
 
 #define LIMIT_MAX (UINT64_C(1) << 30) /* also where there is no limit */
 
-static __thread struct stack_bounds own
-	__attribute__((tls_model("initial-exec")));
+_Static_assert(sizeof(struct stack_bounds) <= LOCAL_KEY - LOCAL_STACK,
+	       "it fits");
+
+/* The calling thread's. */
+static struct stack_bounds *own(void)
+{
+	return local_get(LOCAL_STACK);
+}
 
 bool stack_search_take(struct stack_search *s, uint64_t start, uint64_t end)
 {
@@ -51,7 +58,7 @@ void stack_bounds_look(void)
 	char text[1024];
 	long fd;
 
-	if (own.bytes || sys_call0(SYS_gettid) != sys_call0(SYS_getpid))
+	if (own()->bytes || sys_call0(SYS_gettid) != sys_call0(SYS_getpid))
 		return;
 	fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/maps",
 		       O_RDONLY | O_CLOEXEC, 0);
@@ -63,7 +70,7 @@ void stack_bounds_look(void)
 		;
 	sys_call1(SYS_close, fd);
 	if (runs_on(&s.found))
-		own = s.found;
+		*own() = s.found;
 }
 
 void stack_bounds_tell(uint64_t low, uint64_t bytes)
@@ -71,10 +78,10 @@ void stack_bounds_tell(uint64_t low, uint64_t bytes)
 	const struct stack_bounds told = { low, bytes };
 
 	if (runs_on(&told))
-		own = told;
+		*own() = told;
 }
 
 struct stack_bounds stack_bounds_own(void)
 {
-	return own;
+	return *own();
 }

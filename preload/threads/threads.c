@@ -307,12 +307,27 @@ static void drop_adopted(void)
 	thread_set_ended(false);
 }
 
+/*
+ * The stack may be that of an ended thread whose end no hook saw; what is left
+ * of that one is ended now. Or the handler was faster than the hook.
+ */
+static void drop_earlier(void)
+{
+	struct thread *t = thread_self();
+
+	thread_set_ended(false);
+	if (t && thread_is_another(t))
+		threads_end();
+	else if (t)
+		drop_adopted();
+	thread_set_ended(false);
+}
+
 void threads_begin(struct thread *t)
 {
 	if (!t)
 		return;
-	if (thread_self())
-		drop_adopted();
+	drop_earlier();
 	begin(t);
 }
 

@@ -66,6 +66,7 @@ library()
 # The objects are compiled once, side by side.
 hooks=()
 for source in "$TOP"/preload/{hooks,signal}/*.c "$t/handing.c" \
+	"$TOP"/preload/core/{loaded,local,preload_list}.c \
 	"$TOP/tests/programs/hooks/fake_runtime.c"; do
 	folder=${source%/*}
 	object=$t/${folder##*/}.$(basename "$source" .c).o

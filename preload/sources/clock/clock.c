@@ -58,7 +58,7 @@ static const char *why_no_perf(int error)
 	case ENFILE:
 		return "no file descriptor was left (ulimit -n)";
 	default:
-		return strerror(-error);
+		return strerrordesc_np(-error);
 	}
 }
 

@@ -83,6 +83,11 @@ const char *runtime_library_path(void)
 	return library;
 }
 
+char *const *runtime_hidden(void)
+{
+	return NULL;
+}
+
 static void enable(bool on)
 {
 	sys_call3(SYS_ioctl, fd,
