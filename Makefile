@@ -65,7 +65,7 @@ EMU_OBJ := $(EMU:%.c=$(O)/%.o) $(COMMON:%.c=$(O)/%.o)
 LIBS_PRELOAD := -lZydis -ldl
 # pkg-config runs when the recipe does, because make deps may install it first.
 LIBS_ZSTD = $(shell pkg-config --libs libzstd 2>/dev/null)
-LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -liberty -lm $(LIBS_ZSTD)
+LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -liberty -lZydis -lm $(LIBS_ZSTD)
 LIBS_TEST := -lcheck -lsubunit -lrt -lm
 
 ALL := $(B)/libcomdet.so $(B)/libcomdet-qemu.so $(B)/libcomdet-instr.a \
@@ -86,9 +86,14 @@ $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -I. -c -o $@ $<
 
-# With libzstd, reusetrack can read recordings that perf compressed.
-$(O)/analysis/import/perf_data_inflate.o: DEFINES = \
+# With libzstd, reusetrack can read recordings that perf compressed,
+# and traces are compressed.
+$(O)/analysis/import/perf_data_inflate.o $(O)/analysis/model/trace_chunks.o \
+$(O)/preload/emu/trace_file.o: DEFINES = \
 	$(shell pkg-config --exists libzstd && echo -DHAVE_ZSTD)
+
+# It holds the machine files.
+$(O)/analysis/model/machine_shipped.o: $(wildcard analysis/model/machines/*)
 
 $(O)/analysis/cmd/main.o: DEFINES = -DREUSETRACK_VERSION='"$(VERSION)"'
 
@@ -105,7 +110,7 @@ $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
 # QEMU, which loads the plugin, has the functions that it leaves undefined.
 $(B)/libcomdet-qemu.so: $(EMU_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
-		-Wl,-soname,libcomdet-qemu.so -o $@ $^ -lZydis
+		-Wl,-soname,libcomdet-qemu.so -o $@ $^ -lZydis $(LIBS_ZSTD)
 
 # The hooks of instrumented code are small and fast whatever CFLAGS say, and
 # never instrumented themselves. Those in the archive also replace memcpy and

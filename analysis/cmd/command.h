@@ -24,5 +24,6 @@ extern const struct command cmd_list;
 extern const struct command cmd_import;
 extern const struct command cmd_accuracy;
 extern const struct command cmd_predict;
+extern const struct command cmd_machine;
 
 #endif

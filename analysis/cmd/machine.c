@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine - list and print machine files, for simulations
+ */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "analysis/base/options.h"
+#include "analysis/base/util.h"
+#include "analysis/model/machine.h"
+#include "analysis/model/machine_host.h"
+#include "analysis/model/machine_shipped.h"
+
+enum {
+	CHANGES_MAX = 64
+};
+
+static const struct option long_options[] = {
+	{ "list", no_argument, NULL, 'l' },
+	{ "host", no_argument, NULL, 'o' },
+	{ "set", required_argument, NULL, 's' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void list(void)
+{
+	const char *name, *words;
+
+	for (size_t i = 0; (name = machine_shipped_name(i, &words)); i++)
+		printf("%-12s %s\n", name, words);
+}
+
+static int run_machine(int argc, char **argv)
+{
+	const struct option_syntax syntax = { "machine", cmd_machine.usage,
+					      ":h", long_options };
+	const char *change[CHANGES_MAX];
+	char error[MACHINE_ERROR_BYTES];
+	int letter, changes = 0;
+	bool host = false;
+	struct machine m;
+
+	optind = 1;
+	while ((letter = next_option(&syntax, argc, argv)) != -1) {
+		if (letter == 'l') {
+			list();
+			return 0;
+		}
+		if (letter == 'o')
+			host = true;
+		if (letter == 's' && changes < CHANGES_MAX)
+			change[changes++] = optarg;
+	}
+	if (argc - optind != !host)
+		die("machine: name one machine or file, or use --host or "
+		    "--list");
+	if (host)
+		machine_host(&m);
+	else if (machine_read(&m, argv[optind], error))
+		die("machine: %s", error);
+	for (int i = 0; i < changes; i++)
+		if (machine_set(&m, change[i], error))
+			die("machine: --set %s: %s", safe_text(change[i]),
+			    error);
+	if (machine_check(&m, error))
+		die("machine: %s", error);
+	machine_print(&m, stdout);
+	return 0;
+}
+
+const struct command cmd_machine = {
+	.name = "machine",
+	.summary = "list and print the machines that simulate knows",
+	.usage =
+		"usage: reusetrack machine [--set KEY=VALUE]... NAME|FILE\n"
+		"       reusetrack machine [--set KEY=VALUE]... --host\n"
+		"       reusetrack machine --list\n\n"
+		"Prints a machine as a machine file, with what each key "
+		"means.\n\n"
+		"      --list           the machines that are part of "
+		"reusetrack\n"
+		"      --host           this machine: its caches, cores and "
+		"frequency; what\n"
+		"                       the processor does not tell is that of "
+		"golden-c3\n"
+		"      --set KEY=VALUE  change a value, for example "
+		"l2.size=1M\n",
+	.run = run_machine,
+};
