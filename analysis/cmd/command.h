@@ -25,5 +25,6 @@ extern const struct command cmd_import;
 extern const struct command cmd_accuracy;
 extern const struct command cmd_predict;
 extern const struct command cmd_machine;
+extern const struct command cmd_simulate;
 
 #endif

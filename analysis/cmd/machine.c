@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine - list and print machine files, for simulations
+ * machine - list and print the machines that simulate knows
  */
 #include <getopt.h>
 #include <stdlib.h>

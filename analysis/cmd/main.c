@@ -12,7 +12,7 @@
 
 static const struct command *const commands[] = {
 	&cmd_record, &cmd_report,   &cmd_diff,    &cmd_doctor,  &cmd_list,
-	&cmd_import, &cmd_accuracy, &cmd_predict, &cmd_machine,
+	&cmd_import, &cmd_accuracy, &cmd_predict, &cmd_machine, &cmd_simulate,
 };
 enum {
 	COMMANDS = sizeof(commands) / sizeof(commands[0])

@@ -18,6 +18,7 @@
 #include "command.h"
 #include "analysis/base/library.h"
 #include "analysis/base/util.h"
+#include "analysis/model/trace_chunks.h"
 #include "analysis/profile/profile.h"
 #include "analysis/record/auto.h"
 #include "analysis/record/emu.h"
@@ -161,14 +162,57 @@ static void say_result(const struct profile *p, const char *out)
 		     count_text(profile_not_followed(p)));
 }
 
+/* How many instructions the trace @path has, and of how many threads. */
+static uint64_t count_trace(const char *path, char *error)
+{
+	struct trace_chunks c;
+	uint64_t n = 0;
+
+	error[0] = '\0';
+	if (trace_chunks_open(&c, path, error))
+		return 0;
+	for (size_t i = 0; i < c.places; i++)
+		if (c.place[i].chunk.kind == TRACE_THREAD)
+			n = sat_add(n, c.place[i].chunk.instructions);
+	trace_chunks_close(&c);
+	return n;
+}
+
+static void say_trace(const struct profile *p, const char *out)
+{
+	for (size_t i = 0; i < p->processes; i++) {
+		const char *name = base_name(p->process[i].file);
+		size_t n = strlen(name) - strlen(".cdp");
+		char error[TRACE_ERROR_BYTES];
+		char *path =
+			xasprintf("%s/%.*s%s", out, (int)n, name, OUTDIR_TRACE);
+		uint64_t count = count_trace(path, error);
+
+		if (error[0])
+			warn("%s: %s", short_path(path), error);
+		else if (!count)
+			warn("no instructions are in the trace %s: the program "
+			     "did not reach the region of interest",
+			     short_path(path));
+		else
+			warn("%s instructions in the trace %s",
+			     count_text(count), short_path(path));
+		free(path);
+	}
+}
+
 static void finish_record(const struct run *r, int dirfd)
 {
+	const char *mode = getenv("COMDET_MODE");
 	struct profile p;
 	int err = profile_load(&p, r->out);
 
 	if (!err && p.processes) {
 		jit_files_save(&p, dirfd);
-		say_result(&p, r->out);
+		if (mode && !strcmp(mode, "trace"))
+			say_trace(&p, r->out);
+		else
+			say_result(&p, r->out);
 	} else if (err) {
 		warn("cannot read what was recorded in %s: %s",
 		     short_path(r->out), strerror(-err));
@@ -309,8 +353,10 @@ const struct command cmd_record = {
 		"     seconds to wait before sampling (COMDET_DELAY)\n      "
 		"--duration S    seconds to sample (COMDET_DURATION)\n  -m, "
 		"--mode LIST     what to measure: comm, the default, or reuse; "
-		"with emu and\n                      instr also shared, global "
-		"(COMDET_MODE)\n  -s, --source NAME   auto, pebs, ibs, clock, "
+		"with emu and\n                      instr also shared, "
+		"global; "
+		"with emu trace (COMDET_MODE)\n  -s, --source NAME   auto, "
+		"pebs, ibs, clock, "
 		"instr or emu (COMDET_SOURCE);\n                      by the "
 		"clock "
 		"shares are of CPU time, else of accesses\n  -p, --period N    "
@@ -333,7 +379,11 @@ const struct command cmd_record = {
 		"(COMDET_PATHS=1)\n\nWith the source emu, under QEMU:\n      "
 		"--place NAME    threads on cores: compact or scatter "
 		"(COMDET_PLACE)\n      --slice N       accesses in a turn, or "
-		"free; default 1000 (COMDET_SLICE)\n      --caches "
+		"free; default 1000 (COMDET_SLICE)\n      --roi "
+		"BEGIN,END "
+		"  with -m trace, from one function of PROGRAM to "
+		"another, or\n                      from one number of "
+		"instructions to another (COMDET_ROI)\n      --caches "
 		"LIST   "
 		"simulated with --exact and -m reuse; default the host's\n     "
 		"                 (COMDET_CACHES)\n      --pmu NAME      "

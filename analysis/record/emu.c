@@ -18,6 +18,7 @@
 
 #include "emu.h"
 #include "record.h"
+#include "roi.h"
 #include "analysis/base/util.h"
 #include "analysis/locality/host_caches.h"
 #include "src/base/topology.h"
@@ -317,6 +318,7 @@ char **record_emu_command(const struct program *p, char *const *argv,
 	for (int depth = 0; depth < SCRIPTS_MAX && take_script(&path, &rest);
 	     depth++)
 		argv0 = rest[0];
+	record_settle_roi(path);
 	while (rest[n])
 		n++;
 	command = xcalloc(n + OWN_ARGUMENTS + 2, sizeof(*command));

@@ -14,6 +14,7 @@
 
 #include "options.h"
 #include "record.h"
+#include "roi.h"
 #include "source.h"
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
@@ -69,14 +70,17 @@ static void check_mode(const char *name, const char *value)
 	static const char *const modes[] = { "comm", "reuse", "shared",
 					     "global", NULL };
 
+	if (!strcmp(value, "trace"))
+		return;
 	if (!strcmp(value, "profile"))
 		die("%s profile is not available in this build; use comm, "
-		    "reuse, or some of comm,reuse,shared,global with -s emu "
-		    "or -s instr",
+		    "reuse, trace with -s emu, or some of "
+		    "comm,reuse,shared,global with -s emu or -s instr",
 		    name);
 	check_words(name, value, modes,
-		    "use comm, reuse, or some of comm,reuse,shared,global "
-		    "with -s emu or -s instr");
+		    "use comm, reuse, trace with -s emu, or some of "
+		    "comm,reuse,shared,global with -s emu or -s instr; trace "
+		    "goes with no other");
 }
 
 static void check_granularity(const char *name, const char *value)
@@ -237,6 +241,7 @@ static const struct option_twin twins[] = {
 	{ "--granularity", "COMDET_GRANULARITY", 'G', check_granularity, NULL },
 	{ "--slots", "COMDET_SLOTS", 'N', check_slots, NULL },
 	{ "--call-paths", "COMDET_PATHS", 'g', check_switch, "1" },
+	{ "--roi", "COMDET_ROI", 'I', record_check_roi, NULL },
 	{ "--delay", "COMDET_DELAY", 'D', check_seconds, NULL },
 	{ "--duration", "COMDET_DURATION", 'U', check_seconds, NULL },
 };
@@ -264,6 +269,7 @@ static const struct option long_options[] = {
 	{ "granularity", required_argument, NULL, 'G' },
 	{ "slots", required_argument, NULL, 'N' },
 	{ "call-paths", no_argument, NULL, 'g' },
+	{ "roi", required_argument, NULL, 'I' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, 'U' },
 	{ "help", no_argument, NULL, 'h' },

@@ -101,6 +101,8 @@ static const struct {
 	{ "--algorithm chain (COMDET_ALGORITHM)", "COMDET_ALGORITHM", "chain",
 	  OF_EMU | OF_INSTR,
 	  "needs the source emu or instr: -s emu or -s instr" },
+	{ "--roi (COMDET_ROI)", "COMDET_ROI", NULL, OF_EMU,
+	  "needs the source emu: -s emu -m trace" },
 	{ "-F (COMDET_FREQ)", "COMDET_FREQ", NULL, OF_CLOCK,
 	  "needs the source clock; with the others set the period with -p" },
 };
@@ -123,6 +125,22 @@ static void check_mode_fits(int source)
 	die("-m %s (COMDET_MODE) needs the source emu or instr: -s emu or "
 	    "-s instr; the others take comm or reuse, alone",
 	    safe_text(mode));
+}
+
+/* A trace is all that its run measures. */
+static void check_trace_fits(int source)
+{
+	bool trace = is_set("COMDET_MODE", "trace");
+
+	if (!trace && is_set("COMDET_ROI", NULL))
+		die("--roi (COMDET_ROI) needs -m trace");
+	if (trace && source != OF_EMU)
+		die("-m trace (COMDET_MODE) needs the source emu: -s emu");
+	if (trace && is_set("COMDET_EXACT", "1"))
+		die("--exact (COMDET_EXACT) does not go with -m trace");
+	if (trace && is_set("COMDET_PERIOD", NULL))
+		die("-p (COMDET_PERIOD) does not go with -m trace, which takes "
+		    "no samples");
 }
 
 /* Refuse now what the preload would refuse only once the program runs. */
@@ -178,6 +196,7 @@ void record_check_source(bool hooks)
 		 : source_is("pebs") ? OF_PEBS
 		 : source_is("ibs")  ? OF_IBS
 				     : OF_CLOCK;
+	check_trace_fits(source);
 	check_mode_fits(source);
 	check_reuse_fits(source);
 	if (source == OF_INSTR && topology && *topology && !asks_of_caches())

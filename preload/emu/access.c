@@ -13,6 +13,7 @@
 #include "reuse_exact.h"
 #include "sample.h"
 #include "state.h"
+#include "trace.h"
 #include "transfer.h"
 #include "src/engine/reuse_table.h"
 
@@ -172,6 +173,19 @@ static void on_access_part(unsigned int index, qemu_plugin_meminfo_t info,
 	emu_sample_part(v, class, &a, first);
 }
 
+/* The thread's accesses are counted as they are without a trace. */
+static void on_access_trace(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *data)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
+	const struct trace_site *site = data;
+
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+		return;
+	emu_trace_access(&emu.vcpu[index], class, addr, site);
+	take_access(index, class, addr, (void *)(uintptr_t)site->ip, false);
+}
+
 qemu_plugin_mem_cb emu_access_part_callback(void)
 {
 	return on_access_part;
@@ -180,6 +194,8 @@ qemu_plugin_mem_cb emu_access_part_callback(void)
 qemu_plugin_mem_cb emu_access_callback(void)
 {
 	known_info = info_is_as_known();
+	if (emu.config.trace)
+		return on_access_trace;
 	if (emu_measures(EMU_REUSE_MODES))
 		return on_access_reuse;
 	if (emu.config.algorithm != EMU_COMDETECTIVE)

@@ -18,8 +18,13 @@ static const char *const names[] = {
 	"board",    "children",  "slice",  "arming", "cover",
 	"exact",    "topology",  "place",  "delay",  "seed",
 	"duration", "algorithm", "mode",   "slots",  "granularity",
-	"caches",
+	"caches",   "roi",
 };
+enum {
+	MODE_PROFILE = CDP_MODE_PROFILE,
+	MODE_TRACE = 2 * CDP_MODE_PROFILE, /* only here: no .cdp file has it */
+};
+
 enum {
 	NAMES = sizeof(names) / sizeof(names[0])
 };
@@ -211,19 +216,64 @@ static int read_list(struct reader *r, const char *name,
 	return 0;
 }
 
+/*
+ * Without samples, watches and exact counts, what is left of the mode comm are
+ * the numbers of accesses.
+ */
+static int read_trace(struct reader *r, struct emu_config *c)
+{
+	if (c->modes & MODE_PROFILE)
+		return bad(r, "mode", "profile is not available in this build");
+	c->trace = c->modes & MODE_TRACE;
+	if (c->trace && c->modes != MODE_TRACE)
+		return bad(r, "mode", "trace goes with no other mode");
+	if (c->trace)
+		c->modes = CDP_MODE_COMM;
+	return 0;
+}
+
+/* "1000,2000": numbers of instructions; "0x401000,..." and "+0x1000,...". */
+static int read_roi(struct reader *r, struct emu_config *c)
+{
+	const char *value = value_of(r->argc, r->argv, "roi"), *second;
+	bool offset = value && *value == '+', hex;
+	char *end, *last;
+
+	if (!value)
+		return 0;
+	if (!c->trace)
+		return bad(r, "roi", "needs mode=trace");
+	value += offset;
+	hex = value[0] == '0' && value[1] == 'x';
+	c->roi_begin = strtoull(value, &end, 0);
+	second = *end == ',' ? end + 1 + offset : "";
+	c->roi_end = strtoull(second, &last, 0);
+	if (end == value || last == second || *last || (offset && !hex) ||
+	    (hex ? c->roi_begin == c->roi_end : c->roi_begin >= c->roi_end))
+		return bad(r, "roi",
+			   "must be two different addresses or two "
+			   "ascending numbers of instructions");
+	c->roi = offset ? EMU_ROI_OFFSET
+		 : hex  ? EMU_ROI_ADDRESS
+			: EMU_ROI_COUNT;
+	return 0;
+}
+
 static int read_reuse(struct reader *r, struct emu_config *c)
 {
 	/* In the order of CDP_MODE_* and of enum reuse_granularity. */
-	static const char *const modes[] = { "comm", "reuse", "shared",
-					     "global", NULL };
+	static const char *const modes[] = { "comm",   "reuse",   "shared",
+					     "global", "profile", "trace",
+					     NULL };
 	static const char *const granularities[] = { "address", "line", NULL };
 
 	c->modes = CDP_MODE_COMM;
 	c->granularities = 1u << REUSE_ADDRESS | 1u << REUSE_LINE;
 	c->slots = EMU_SLOTS_DEFAULT;
 	return read_list(r, "mode", modes,
-			 "must be some of comm,reuse,shared,global",
+			 "must be trace, or some of comm,reuse,shared,global",
 			 &c->modes) ||
+	       read_trace(r, c) ||
 	       read_list(r, "granularity", granularities,
 			 "must be address, line or address,line",
 			 &c->granularities) ||
@@ -281,6 +331,14 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	    seconds(&r, "delay", &c->delay_ns) ||
 	    seconds(&r, "duration", &c->duration_ns))
 		return -EINVAL;
+	if (read_roi(&r, c))
+		return -EINVAL;
+	if (c->trace) {
+		if (exact)
+			return bad(&r, "exact", "does not go with mode=trace");
+		c->period = 0;
+		registers = 0;
+	}
 	if (c->period && c->period < EMU_PERIOD_MIN)
 		return bad(&r, "period", "must be 0 or at least 100");
 	if (c->modes & ~CDP_MODE_COMM && !c->period && !exact)

@@ -40,6 +40,14 @@ enum emu_pmu {
 	EMU_PMU_IBS,  /* one counter for both */
 };
 
+/* How the region of interest of a trace is given. */
+enum emu_roi {
+	EMU_ROI_ALL,
+	EMU_ROI_COUNT,   /* numbers of instructions, in each thread */
+	EMU_ROI_ADDRESS, /* of functions */
+	EMU_ROI_OFFSET,  /* of functions, from the program's first code */
+};
+
 struct emu_config {
 	const char *out;
 	const char *run; /* ID:PID OF THE ROOT:DIRECTORY, or NULL */
@@ -62,7 +70,10 @@ struct emu_config {
 			       estimates only */
 	bool software;      /* estimates watch many lines, and no registers */
 	bool children;
-	bool exact;   /* every access through the directory */
+	bool exact; /* every access through the directory */
+	bool trace; /* write a trace; nothing is sampled */
+	enum emu_roi roi;
+	uint64_t roi_begin, roi_end;
 	bool scatter; /* spread threads over sockets, else core by core */
 	/* A file, or "text:" and its content; NULL: the host's cores. */
 	const char *topology;

@@ -30,6 +30,7 @@
 #include "setup.h"
 #include "state.h"
 #include "thread.h"
+#include "trace.h"
 #include "vcpu.h"
 #include "src/engine/reuse_table.h"
 
@@ -61,6 +62,10 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		open_output(qemu_plugin_tb_get_insn(tb, 0));
 	if (!emu.active)
 		return;
+	if (emu.config.trace) {
+		emu_trace_translate(tb, on_access);
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t ip = qemu_plugin_insn_vaddr(insn);

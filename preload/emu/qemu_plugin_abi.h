@@ -90,6 +90,12 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
 				      enum qemu_plugin_cb_flags flags,
 				      enum qemu_plugin_mem_rw rw, void *data);
 
+/* Called before the block is executed. */
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
+					  qemu_plugin_insn_cb cb,
+					  enum qemu_plugin_cb_flags flags,
+					  void *data);
+
 /* Called before the instruction is executed. */
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_plugin_insn_cb cb,
@@ -110,6 +116,9 @@ unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 
 /* Allocated with malloc; available from the first translation on. */
 const char *qemu_plugin_path_to_binary(void);
+
+/* Where the program's first executable segment is, from then on. */
+uint64_t qemu_plugin_start_code(void);
 
 /* What we export. */
 #define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))

@@ -30,6 +30,7 @@
 #include "scheduler.h"
 #include "state.h"
 #include "thread.h"
+#include "trace.h"
 #include "transfer.h"
 #include "vcpu.h"
 #include "preload/common/run_variable.h"
@@ -81,7 +82,6 @@ static void find_program(void)
 
 static int open_store(void)
 {
-	char name[128];
 	int dir = open_directory(), r;
 
 	if (dir == NOT_OURS)
@@ -92,12 +92,12 @@ static int open_store(void)
 			emu.config.out, strerror(-dir));
 		return dir;
 	}
-	emu_describe_file_name(name, sizeof(name));
-	r = store_create(&emu.store, dir, name, STORE_MAX_BYTES_DEFAULT);
+	emu_describe_file_name(emu.file, sizeof(emu.file));
+	r = store_create(&emu.store, dir, emu.file, STORE_MAX_BYTES_DEFAULT);
 	close(dir);
 	if (r)
 		emu_say("not profiled: cannot create %.200s/%s: %s", emu.out,
-			name, strerror(-r));
+			emu.file, strerror(-r));
 	return r;
 }
 
@@ -140,6 +140,8 @@ int emu_setup_open(unsigned int index)
 		r = emu_exact_init();
 	if (!r && emu.config.algorithm != EMU_COMDETECTIVE)
 		r = emu_transfer_init();
+	if (!r && emu.config.trace)
+		r = emu_trace_open();
 	if (!r)
 		r = emu_thread_init();
 	if (r) {
@@ -167,6 +169,8 @@ void emu_setup_after_fork(void)
 	emu.config.seed = rng_splitmix(&x);
 	emu.forks = 0;
 	sample_log_close();
+	if (emu.config.trace)
+		emu_trace_forget();
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record)
 			emu_vcpu_mute(&emu.vcpu[i]);
@@ -185,6 +189,8 @@ void emu_setup_finish(enum cdp_state state)
 	struct emu_scheduler_counts turns = emu_scheduler_counts();
 
 	emu_maps_finish();
+	if (emu.config.trace)
+		emu_trace_finish();
 	if (emu.config.exact && emu_measures(CDP_MODE_COMM))
 		emu_exact_finish();
 	if (emu_measures(EMU_REUSE_MODES)) {

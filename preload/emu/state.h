@@ -128,6 +128,7 @@ struct vcpu {
 	struct emu_reuse reuse[EMU_REUSE_ENGINES];
 	struct reuse_exact_thread *_Atomic reuse_exact; /* NULL: not followed */
 	struct cache_sets_thread *_Atomic caches; /* NULL: none simulated */
+	struct trace_thread *trace;               /* NULL: not traced */
 } __attribute__((aligned(64)));
 
 struct emu {
@@ -156,6 +157,7 @@ struct emu {
 	char **argv;
 	char exe[PATH_MAX]; /* the program, not qemu */
 	char out[PATH_MAX];
+	char file[128]; /* the .cdp file there */
 	char run_id[40];
 };
 

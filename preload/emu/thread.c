@@ -25,6 +25,7 @@
 #include "sample.h"
 #include "scheduler.h"
 #include "state.h"
+#include "trace.h"
 #include "vcpu.h"
 #include "src/base/zero_pages.h"
 
@@ -89,6 +90,8 @@ void emu_thread_start(unsigned int index)
 		if (emu.config.exact)
 			emu_reuse_exact_start(v);
 	}
+	if (emu.config.trace)
+		emu_trace_start(v);
 	emu_sample_start(v);
 	emu_calls_create(v);
 }
@@ -115,6 +118,7 @@ void emu_thread_end(unsigned int index)
 	emu_exact_end(v);
 	emu_reuse_end(v);
 	emu_reuse_exact_end(v);
+	emu_trace_end(v);
 	comm_stop(&emu.comm, &v->comm);
 	close_row(v->record);
 	pair_table_release(&v->pairs);

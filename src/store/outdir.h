@@ -10,7 +10,7 @@
  * - the run of NAME or NAME.old still goes on: the directory or one of its .cdp
  *   files carries a flock;
  * - NAME.old has no marker, or holds anything but a marker and regular files
- *   named *.cdp, *.jitmap and *.jitdump.
+ *   named *.cdp, *.jitmap, *.jitdump and *.trace.
  *
  * The directory gets its name only when it has its marker. A crash before that
  * leaves a ".comdet-XXXXXXXXXXXXXXXX" beside it, which may be deleted.
@@ -25,6 +25,8 @@
 /* What JIT compilers said of the process of a .cdp file, instead of ".cdp". */
 #define OUTDIR_JIT_MAP  ".jitmap"
 #define OUTDIR_JIT_DUMP ".jitdump"
+/* The trace of the process, likewise. */
+#define OUTDIR_TRACE ".trace"
 
 enum {
 	OUTDIR_RUN_ID_BYTES = 40

@@ -89,7 +89,7 @@ static bool is_cdp(const char *name)
 static bool is_of_run(const char *name)
 {
 	return is_cdp(name) || ends_in(name, OUTDIR_JIT_MAP) ||
-	       ends_in(name, OUTDIR_JIT_DUMP);
+	       ends_in(name, OUTDIR_JIT_DUMP) || ends_in(name, OUTDIR_TRACE);
 }
 
 static bool is_busy(int fd)

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * caches - the caches of all cores, the lines that they share, and memory
+ *
+ * Each core has an instruction cache, a data cache and a second cache; all
+ * share the last one, which holds all lines of the others, as each second cache
+ * holds those of the first ones before it. Sets evict their least recently used
+ * line. Lines are modified, exclusive, shared or invalid (MESI); the last cache
+ * knows which cores have a line and which one owns it.
+ *
+ * An access at time t changes the state of the caches at once and says when it
+ * is complete. Accesses come in the order in which cores dispatch them, so
+ * their times may go back a little; memory keeps a table of its transfers, in
+ * which later calls find earlier gaps.
+ */
+#ifndef COMDET_ANALYSIS_MODEL_CACHES_H
+#define COMDET_ANALYSIS_MODEL_CACHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine.h"
+
+enum caches_use {
+	CACHES_LOAD,
+	CACHES_STORE,
+	CACHES_FETCH /* of instructions */
+};
+
+enum caches_level {
+	LEVEL_L1,
+	LEVEL_L2,
+	LEVEL_LLC,
+	LEVEL_CORE, /* the data came from another core's caches */
+	LEVEL_MEMORY,
+	LEVELS
+};
+
+struct caches_answer {
+	uint64_t done;
+	enum caches_level level;
+	uint64_t bus; /* cycles that the transfer waited for memory */
+};
+
+struct caches_counts {
+	uint64_t l1i_accesses, l1i_misses, l1d_accesses, l1d_misses;
+	uint64_t l2_accesses, l2_misses, llc_accesses, llc_misses;
+	uint64_t upgrades;  /* stores to a line that others may have */
+	uint64_t transfers; /* lines that came from another core */
+};
+
+struct caches;
+
+struct caches *caches_new(const struct machine *m, uint32_t cores);
+void caches_free(struct caches *c);
+
+/*
+ * @core uses @line (address >> MACHINE_LINE_SHIFT) at @t.
+ */
+struct caches_answer caches_access(struct caches *c, uint32_t core,
+				   uint64_t line, enum caches_use use,
+				   uint64_t t);
+
+const struct caches_counts *caches_counts(const struct caches *c,
+					  uint32_t core);
+void caches_memory(const struct caches *c, uint64_t *reads, uint64_t *writes);
+
+#endif

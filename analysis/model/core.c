@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core - one out-of-order core, a time for each step of each micro-operation
+ */
+#include <stdlib.h>
+
+#include "core.h"
+#include "forward.h"
+#include "ports.h"
+#include "predictor.h"
+#include "time_heap.h"
+#include "analysis/base/util.h"
+
+enum {
+	/* Of core.refill: from dispatch to issue of what follows a branch. */
+	REFILL_TO_ISSUE = 2,
+};
+
+struct core {
+	const struct machine *machine;
+	struct caches *caches;
+	struct predictor *predictor;
+	struct ports *ports;
+	struct forward *forward;
+	uint32_t id;
+
+	uint64_t dispatch;       /* the cycle of the latest dispatch */
+	uint32_t dispatched;     /* in that cycle */
+	uint64_t front;          /* nothing is dispatched before this cycle */
+	enum cpi_component late; /* why */
+	uint64_t line;           /* of the latest instruction */
+	uint64_t number;         /* of micro-operations so far */
+	uint64_t *committed;     /* ring of core.rob */
+	uint64_t last_commit;
+	uint64_t ready[UOP_REGISTERS];
+	uint64_t last_issue; /* the latest of all so far */
+	uint64_t stores_done;
+	uint64_t barrier; /* no access of memory is issued before */
+	struct time_heap iq, loads, stores;
+	struct core_counts counts;
+	struct cpi_stack stack;
+};
+
+/* The accesses of an instruction. */
+struct accesses {
+	const struct trace_access *access;
+	size_t n;
+};
+
+static void heap_init(struct time_heap *h, uint32_t entries)
+{
+	h->entries = entries;
+	h->at = xcalloc(entries + 1, sizeof(*h->at));
+}
+
+struct core *core_new(const struct machine *m, struct caches *caches,
+		      uint32_t id)
+{
+	struct core *c = xcalloc(1, sizeof(*c));
+
+	c->machine = m;
+	c->caches = caches;
+	c->id = id;
+	c->predictor = predictor_new((enum machine_predictor)m->predictor);
+	c->ports = ports_new();
+	c->forward = forward_new(m->rob);
+	c->committed = xcalloc(m->rob, sizeof(*c->committed));
+	c->line = UINT64_MAX;
+	heap_init(&c->iq, m->iq);
+	heap_init(&c->loads, m->load_queue);
+	heap_init(&c->stores, m->store_queue);
+	return c;
+}
+
+void core_free(struct core *c)
+{
+	free(c->iq.at);
+	free(c->loads.at);
+	free(c->stores.at);
+	free(c->ports);
+	free(c->forward);
+	free(c->committed);
+	predictor_free(c->predictor);
+	free(c);
+}
+
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void fetch_line(struct core *c, uint64_t line)
+{
+	uint64_t t = later(c->dispatch, c->front);
+	struct caches_answer a;
+
+	if (line == c->line)
+		return;
+	c->line = line;
+	a = caches_access(c->caches, c->id, line, CACHES_FETCH, t);
+	if (a.done > t) {
+		c->front = a.done;
+		c->late = CPI_ICACHE;
+	}
+}
+
+static void fetch(struct core *c, const struct trace_insn *insn)
+{
+	fetch_line(c, insn->ip >> MACHINE_LINE_SHIFT);
+	fetch_line(c, (insn->ip + insn->bytes - 1) >> MACHINE_LINE_SHIFT);
+}
+
+static uint64_t dispatch(struct core *c)
+{
+	uint64_t t = later(c->dispatch, c->front);
+
+	if (c->number >= c->machine->rob)
+		t = later(t, c->committed[c->number % c->machine->rob] + 1);
+	t = time_heap_enter(&c->iq, t);
+	if (t == c->dispatch && c->dispatched >= c->machine->width)
+		t++;
+	if (t != c->dispatch) {
+		c->dispatch = t;
+		c->dispatched = 0;
+	}
+	c->dispatched++;
+	return t;
+}
+
+/* The address of the first load or store; NULL if it makes none. */
+static const struct trace_access *first_access(const struct accesses *all,
+					       bool store)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->access[i].store == store)
+			return &all->access[i];
+	return NULL;
+}
+
+/* The cycle from which the operands of @u are there. */
+static uint64_t operands(const struct core *c, const struct uop *u, uint64_t t)
+{
+	for (int i = 0; i < u->sources; i++)
+		t = later(t, c->ready[u->source[i]]);
+	return t;
+}
+
+/* The cycle from which @u can issue, but for a port. */
+static uint64_t when_ready(struct core *c, const struct uop *u,
+			   const struct trace_access *a, uint64_t dispatched)
+{
+	uint64_t t = operands(c, u, dispatched + 1);
+
+	if (u->flags & UOP_IS_BARRIER)
+		t = later(t, later(c->last_commit, c->stores_done));
+	if (!(u->flags & (UOP_IS_LOAD | UOP_IS_STORE)))
+		return t;
+	t = later(t, c->barrier);
+	if (u->flags & UOP_IS_STORE)
+		return time_heap_enter(&c->stores, later(t, c->last_issue));
+	if (a)
+		t = later(t, forward_ready(c->forward, a->addr, c->number));
+	return time_heap_enter(&c->loads, t);
+}
+
+/*
+ * Access the line of @first, and those of the instruction's other accesses of
+ * this kind, all at once.
+ */
+static struct caches_answer access_memory(struct core *c,
+					  const struct accesses *all,
+					  const struct trace_access *first,
+					  uint64_t t)
+{
+	enum caches_use use = first->store ? CACHES_STORE : CACHES_LOAD;
+	uint64_t line = first->addr >> MACHINE_LINE_SHIFT;
+	struct caches_answer answer =
+		caches_access(c->caches, c->id, line, use, t);
+
+	for (const struct trace_access *a = first + 1; a < all->access + all->n;
+	     a++) {
+		struct caches_answer other;
+
+		if (a->store != first->store ||
+		    a->addr >> MACHINE_LINE_SHIFT == line)
+			continue;
+		line = a->addr >> MACHINE_LINE_SHIFT;
+		other = caches_access(c->caches, c->id, line, use, t);
+		if (other.done > answer.done)
+			answer = other;
+	}
+	return answer;
+}
+
+static void load(struct core *c, const struct uop *u,
+		 const struct accesses *all, const struct trace_access *a,
+		 struct cpi_life *life)
+{
+	uint64_t first = c->machine->l1d.latency;
+
+	c->counts.loads++;
+	life->done = life->issue + first;
+	if (a) {
+		struct caches_answer answer =
+			access_memory(c, all, a, life->issue);
+
+		life->done = answer.done;
+		life->beyond = answer.done - life->issue - first;
+		life->level = answer.level;
+		life->bus =
+			answer.bus < life->beyond ? answer.bus : life->beyond;
+	}
+	life->done += c->machine->uop[u->class].latency;
+	if (u->flags & UOP_IS_VECTOR)
+		life->done += c->machine->vector_load_extra;
+	time_heap_push(&c->loads, life->done);
+}
+
+static void store(struct core *c, const struct uop *u,
+		  const struct accesses *all, const struct trace_access *a,
+		  struct cpi_life *life)
+{
+	uint64_t done = life->issue;
+
+	c->counts.stores++;
+	if (a) {
+		done = access_memory(c, all, a, life->issue).done;
+		forward_store(c->forward, a->addr, c->number,
+			      operands(c, u, 0));
+	}
+	time_heap_push(&c->stores, done);
+	c->stores_done = later(c->stores_done, done);
+	life->done = life->issue + c->machine->uop[u->class].latency;
+}
+
+static void branch(struct core *c, const struct trace_insn *insn,
+		   uint64_t next_ip, uint64_t issue)
+{
+	bool taken = next_ip && next_ip != insn->ip + insn->bytes;
+	uint64_t restart = issue + c->machine->refill - REFILL_TO_ISSUE;
+
+	c->counts.branches++;
+	if (predictor_right(c->predictor, insn->ip, taken))
+		return;
+	c->counts.mispredicted++;
+	c->front = later(restart, c->dispatch);
+	c->late = CPI_BRANCH;
+}
+
+static void commit(struct core *c, const struct cpi_life *life)
+{
+	uint64_t t = later(life->done + 1, c->last_commit);
+
+	c->stack.slots += 1.0 / c->machine->width;
+	if (t > c->last_commit)
+		cpi_stack_charge(&c->stack, life, t - c->last_commit);
+	c->last_commit = t;
+	c->committed[c->number % c->machine->rob] = t;
+	c->number++;
+}
+
+static uint64_t execute(struct core *c, const struct uop *u,
+			const struct accesses *all)
+{
+	const struct machine_uop *costs = &c->machine->uop[u->class];
+	bool memory = u->flags & (UOP_IS_LOAD | UOP_IS_STORE);
+	const struct trace_access *a =
+		memory ? first_access(all, u->flags & UOP_IS_STORE) : NULL;
+	struct cpi_life life = { .before = c->dispatch };
+
+	life.front = c->front > c->dispatch ? c->late : CPI_BASE;
+	life.dispatch = dispatch(c);
+	life.ready = when_ready(c, u, a, life.dispatch);
+	life.issue = ports_reserve(c->ports, costs, life.ready, &life.unit);
+	c->last_issue = later(c->last_issue, life.issue);
+	time_heap_push(&c->iq, life.issue);
+	if (u->flags & UOP_IS_BARRIER)
+		c->barrier = life.issue;
+	if (u->flags & UOP_IS_LOAD)
+		load(c, u, all, a, &life);
+	else if (u->flags & UOP_IS_STORE)
+		store(c, u, all, a, &life);
+	else
+		life.done = life.issue + costs->latency;
+	for (int i = 0; i < u->results; i++)
+		c->ready[u->result[i]] = life.done;
+	commit(c, &life);
+	return life.issue;
+}
+
+void core_execute(struct core *c, const struct trace_insn *insn,
+		  const struct trace_access *access, size_t n, uint64_t next_ip)
+{
+	const struct uop_insn *decoded = &insn->decoded;
+	struct accesses all = { access, n };
+
+	fetch(c, insn);
+	for (int i = 0; i < decoded->uops; i++) {
+		const struct uop *u = &decoded->uop[i];
+		uint64_t issue = execute(c, u, &all);
+
+		if (u->flags & UOP_IS_BRANCH)
+			branch(c, insn, next_ip, issue);
+	}
+	c->counts.instructions++;
+	c->counts.uops += decoded->uops;
+	c->counts.unknown += !decoded->known;
+}
+
+uint64_t core_now(const struct core *c)
+{
+	return c->dispatch;
+}
+
+uint64_t core_end(const struct core *c)
+{
+	return c->last_commit;
+}
+
+void core_sleep(struct core *c, uint64_t t)
+{
+	if (t > c->last_commit) {
+		c->stack.cycles[CPI_SYNC] += (double)(t - c->last_commit);
+		c->last_commit = t;
+	}
+	c->dispatch = later(c->dispatch, t);
+	c->front = later(c->front, t);
+}
+
+const struct core_counts *core_counts(const struct core *c)
+{
+	return &c->counts;
+}
+
+const struct cpi_stack *core_stack(const struct core *c)
+{
+	return &c->stack;
+}

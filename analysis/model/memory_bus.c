@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory_bus - which lines memory transfers when
+ */
+#include "memory_bus.h"
+#include "analysis/base/util.h"
+
+struct memory_bus *memory_bus_new(double slot)
+{
+	struct memory_bus *b = xcalloc(1, sizeof(*b));
+
+	b->slot = slot;
+	return b;
+}
+
+uint64_t memory_bus_take(struct memory_bus *b, uint64_t t)
+{
+	uint64_t slot = (uint64_t)((double)t / b->slot), start;
+
+	while (b->taken[slot % MEMORY_BUS_SLOTS] == slot + 1)
+		slot++;
+	b->taken[slot % MEMORY_BUS_SLOTS] = slot + 1;
+	b->transfers++;
+	start = (uint64_t)((double)slot * b->slot);
+	return start > t ? start - t : 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace - what the threads of a program executed, read from a .trace file
+ */
+#ifndef COMDET_ANALYSIS_MODEL_TRACE_H
+#define COMDET_ANALYSIS_MODEL_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace_chunks.h"
+#include "uop.h"
+
+struct trace_block {
+	uint64_t ip, end; /* addresses of its first byte and after its last */
+	uint32_t insns;
+	uint32_t first; /* its first instruction in struct trace */
+};
+
+struct trace_insn {
+	uint64_t ip;
+	uint32_t bytes;
+	struct uop_insn decoded;
+};
+
+struct trace_thread {
+	uint32_t id;
+	size_t *chunk; /* numbers of its chunks */
+	size_t chunks, room;
+	uint64_t instructions; /* by the headers of its chunks */
+};
+
+struct trace {
+	struct trace_chunks file;
+	struct trace_block *block;
+	size_t blocks, blocks_room;
+	struct trace_insn *insn;
+	size_t insns, insns_room;
+	struct trace_thread *thread; /* by id */
+	size_t threads, threads_room;
+	bool complete;       /* the file has its last chunk */
+	const char *warning; /* about a trace that is not complete, or NULL */
+};
+
+struct trace_access {
+	uint64_t addr;
+	uint32_t index; /* of the instruction in its block */
+	bool store;
+};
+
+struct trace_event {
+	enum trace_event_kind kind;
+	uint64_t object, argument;
+};
+
+/* A block that a thread executes, and the events behind it. */
+struct trace_step {
+	const struct trace_block *block; /* NULL: events alone */
+	uint64_t next_ip; /* of the block behind it; 0: the last */
+	struct trace_access *access;
+	size_t accesses, access_room;
+	struct trace_event *event;
+	size_t events, event_room;
+};
+
+struct trace_stream {
+	const struct trace *trace;
+	const struct trace_thread *thread;
+	size_t chunk; /* the next to read */
+	const unsigned char *at, *end;
+	uint32_t number; /* of the latest block */
+	bool pending;    /* the token of the next block is read */
+	uint32_t *next;  /* by block */
+	uint64_t *last;  /* by instruction: loads, stores */
+	struct trace_step step;
+	unsigned char content[TRACE_CHUNK_BYTES];
+	char error[TRACE_ERROR_BYTES];
+};
+
+/*
+ * Read the file, or the only .trace file of the directory, @path. Returns 0, or
+ * -EINVAL with one line for the user in @error.
+ */
+int trace_open(struct trace *t, const char *path,
+	       char error[TRACE_ERROR_BYTES]);
+void trace_close(struct trace *t);
+
+/* In trace_stream.c. */
+struct trace_stream *trace_stream_open(const struct trace *t, size_t thread);
+void trace_stream_close(struct trace_stream *s);
+
+/*
+ * Read the next step into s->step. Returns 1, 0 at the end, or -EINVAL with a
+ * line in s->error.
+ */
+int trace_stream_next(struct trace_stream *s);
+
+#endif

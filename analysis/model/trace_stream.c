@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_stream - the tokens of one thread, a block at a time
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace.h"
+#include "analysis/base/util.h"
+
+enum {
+	ACCESSES_MAX = 1 << 20, /* of one block */
+	EVENTS_MAX = 1 << 16,
+	KINDS = 2,
+};
+
+struct trace_stream *trace_stream_open(const struct trace *t, size_t thread)
+{
+	struct trace_stream *s = xcalloc(1, sizeof(*s));
+
+	s->trace = t;
+	s->thread = &t->thread[thread];
+	s->next = xcalloc(t->blocks + 1, sizeof(*s->next));
+	s->last = xcalloc(KINDS * (t->insns + 1), sizeof(*s->last));
+	return s;
+}
+
+void trace_stream_close(struct trace_stream *s)
+{
+	free(s->next);
+	free(s->last);
+	free(s->step.access);
+	free(s->step.event);
+	free(s);
+}
+
+static int damaged(struct trace_stream *s, const char *why)
+{
+	const struct trace_place *p =
+		&s->trace->file.place[s->thread->chunk[s->chunk - 1]];
+
+	snprintf(s->error, sizeof(s->error),
+		 "thread %u, chunk at offset %llu: %s", s->thread->id,
+		 (unsigned long long)p->offset, why);
+	return -EINVAL;
+}
+
+/* True if there are tokens left, read from the next chunk if need be. */
+static int more(struct trace_stream *s)
+{
+	while (s->at == s->end) {
+		size_t i;
+		int err;
+
+		if (s->chunk == s->thread->chunks)
+			return 0;
+		i = s->thread->chunk[s->chunk++];
+		err = trace_chunks_read(&s->trace->file, i, s->content,
+					s->error);
+		if (err)
+			return err;
+		s->at = s->content;
+		s->end = s->at + s->trace->file.place[i].chunk.bytes;
+	}
+	return 1;
+}
+
+static inline bool number(struct trace_stream *s, uint64_t *n)
+{
+	const unsigned char *at;
+
+	if (s->at < s->end && !(*s->at & 0x80)) {
+		*n = *s->at++;
+		return true;
+	}
+	at = trace_get(s->at, s->end, n);
+	if (at)
+		s->at = at;
+	return at;
+}
+
+static int take_block(struct trace_stream *s, uint64_t value)
+{
+	uint64_t n = s->next[s->number] + (uint64_t)trace_unzigzag(value);
+
+	if (n >= s->trace->blocks)
+		return damaged(s, "a block that the trace does not have");
+	s->next[s->number] = (uint32_t)n;
+	s->number = (uint32_t)n;
+	return 0;
+}
+
+static int take_access(struct trace_stream *s, bool store, uint64_t ahead)
+{
+	struct trace_step *step = &s->step;
+	uint64_t index = ahead, change, *last;
+
+	if (!step->block)
+		return damaged(s, "an access before the first block");
+	if (step->accesses)
+		index += step->access[step->accesses - 1].index;
+	if (ahead >= step->block->insns || index >= step->block->insns)
+		return damaged(s, "an access behind the end of its block");
+	if (!number(s, &change))
+		return damaged(s, "an access without an address");
+	if (step->accesses == ACCESSES_MAX)
+		return damaged(s, "a block with too many accesses");
+	last = &s->last[(step->block->first + index) * KINDS + store];
+	*last += (uint64_t)trace_unzigzag(change);
+	if (step->accesses == step->access_room)
+		step->access = grow(step->access, step->accesses,
+				    &step->access_room, sizeof(*step->access));
+	step->access[step->accesses++] = (struct trace_access){
+		.addr = *last, .index = (uint32_t)index, .store = store
+	};
+	return 0;
+}
+
+static int take_event(struct trace_stream *s, uint64_t kind)
+{
+	struct trace_step *step = &s->step;
+	struct trace_event e = { .kind = (enum trace_event_kind)kind };
+
+	if (!kind || kind >= TRACE_EVENT_KINDS)
+		return damaged(s, "an event of an unknown kind");
+	if (!number(s, &e.object) || !number(s, &e.argument))
+		return damaged(s, "an event without its object");
+	if (step->events == EVENTS_MAX)
+		return damaged(s, "too many events without instructions");
+	step->event = grow(step->event, step->events, &step->event_room,
+			   sizeof(*step->event));
+	step->event[step->events++] = e;
+	return 0;
+}
+
+static int take_token(struct trace_stream *s, uint64_t token)
+{
+	uint64_t value = token >> TRACE_TOKEN_BITS;
+
+	switch ((enum trace_token)(token & 3)) {
+	case TRACE_LOAD:
+		return take_access(s, false, value);
+	case TRACE_STORE:
+		return take_access(s, true, value);
+	default:
+		return take_event(s, value);
+	}
+}
+
+int trace_stream_next(struct trace_stream *s)
+{
+	struct trace_step *step = &s->step;
+	uint64_t token;
+	int r;
+
+	step->accesses = step->events = 0;
+	step->next_ip = 0;
+	step->block = s->pending ? &s->trace->block[s->number] : NULL;
+	s->pending = false;
+	while ((r = more(s)) == 1) {
+		if (!number(s, &token))
+			return damaged(s, "a token is cut off");
+		if ((token & 3) == TRACE_BLOCK) {
+			r = take_block(s, token >> TRACE_TOKEN_BITS);
+			if (r)
+				return r;
+			s->pending = true;
+			step->next_ip = s->trace->block[s->number].ip;
+			if (step->block || step->events)
+				return 1;
+			step->block = &s->trace->block[s->number];
+			s->pending = false;
+			step->next_ip = 0;
+			continue;
+		}
+		r = take_token(s, token);
+		if (r)
+			return r;
+	}
+	return r < 0 ? r : step->block || step->events;
+}

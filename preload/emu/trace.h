@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace - write what each thread executes to a .trace file
+ *
+ * A callback for each block of instructions and one for each access; none for
+ * each instruction. Threads fill buffers of their own, and write them out under
+ * a lock. src/trace/trace_format.h describes the file.
+ */
+#ifndef COMDET_PRELOAD_EMU_TRACE_H
+#define COMDET_PRELOAD_EMU_TRACE_H
+
+#include "qemu_plugin_abi.h"
+#include "state.h"
+
+/* An instruction that was translated, in its block. */
+struct trace_site {
+	uint64_t ip;
+	uint32_t number; /* over all blocks */
+	uint32_t index;  /* in its block */
+};
+
+/*
+ * Create the file in the directory of the run. Returns 0 or -errno. Context:
+ * set-up.
+ */
+int emu_trace_open(void);
+
+/* Write what is left, and the end. Context: QEMU has stopped all threads, or
+ * the program calls exec. */
+void emu_trace_finish(void);
+
+/* In a forked child: the file is the parent's. */
+void emu_trace_forget(void);
+
+void emu_trace_start(struct vcpu *v);
+/* Context: the thread itself. */
+void emu_trace_end(struct vcpu *v);
+
+/*
+ * Register callbacks for @tb; @on_access gets a struct trace_site. Context:
+ * translation.
+ */
+void emu_trace_translate(struct qemu_plugin_tb *tb,
+			 qemu_plugin_mem_cb on_access);
+
+/* Thread @v made an access of @class. Context: the thread itself. */
+void emu_trace_access(struct vcpu *v, unsigned int class, uint64_t addr,
+		      const struct trace_site *site);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_blocks - the blocks of instructions of a trace, each written once
+ *
+ * QEMU translates a block again when its cache of translations was full. The
+ * same instructions at the same address keep their number.
+ */
+#ifndef COMDET_PRELOAD_EMU_TRACE_BLOCKS_H
+#define COMDET_PRELOAD_EMU_TRACE_BLOCKS_H
+
+#include "trace.h"
+
+struct trace_block {
+	struct trace_block *other; /* with the same hash */
+	uint64_t ip, hash;
+	uint32_t number, insns;
+	uint32_t bytes;      /* of its description */
+	bool border;         /* the region of interest may begin or end here */
+	unsigned char *text; /* as it is written to the file */
+	struct trace_site site[];
+};
+
+/*
+ * The block of @tb, found or made; NULL if there are too many, which it says
+ * once. Context: translation.
+ */
+struct trace_block *emu_trace_block(struct qemu_plugin_tb *tb);
+
+/* Write blocks that the file does not have yet. Context: any callback. */
+void emu_trace_blocks_flush(void);
+
+/* In a forked child: none has been written. */
+void emu_trace_blocks_forget(void);
+
+#endif

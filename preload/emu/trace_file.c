@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_file - the .trace file of this process, chunk by chunk
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "trace_file.h"
+#include "now.h"
+#include "say.h"
+#include "state.h"
+#include "src/store/outdir.h"
+#include "src/trace/trace_format.h"
+
+enum {
+	LEVEL = 1,
+	ROOM = TRACE_CHUNK_BYTES + (TRACE_CHUNK_BYTES >> 8) + 64, /* zstd's */
+	ENDED_BYTES = 2 * TRACE_NUMBER_BYTES,
+	ENDED_MAX = TRACE_CHUNK_BYTES / ENDED_BYTES - 1,
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int fd = -1;
+static unsigned char ended[TRACE_CHUNK_BYTES]; /* content of the last chunk */
+static uint32_t ended_bytes, ended_threads;
+
+static void give_up(int error)
+{
+	emu_say("the trace is cut short: %s", strerror(error));
+	close(fd);
+	fd = -1;
+}
+
+static void write_all(struct iovec *v, int n)
+{
+	while (n && fd >= 0) {
+		ssize_t done = writev(fd, v, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			give_up(done < 0 ? errno : EIO);
+			return;
+		}
+		for (; n && (size_t)done >= v->iov_len; v++, n--)
+			done -= (ssize_t)v->iov_len;
+		if (n) {
+			v->iov_base = (char *)v->iov_base + done;
+			v->iov_len -= (size_t)done;
+		}
+	}
+}
+
+/* Compress @data to @to; returns how many bytes, or 0 if that is no gain. */
+static uint32_t compress(const unsigned char *data, uint32_t bytes,
+			 unsigned char *to)
+{
+#ifdef HAVE_ZSTD
+	size_t n = ZSTD_compress(to, ROOM, data, bytes, LEVEL);
+
+	return ZSTD_isError(n) || n >= bytes ? 0 : (uint32_t)n;
+#else
+	return 0;
+#endif
+}
+
+/* Call with the lock. */
+static void write_chunk(struct trace_chunk chunk, const unsigned char *data)
+{
+	static unsigned char packed[ROOM];
+	uint32_t n;
+
+	if (fd < 0)
+		return;
+	n = compress(data, chunk.bytes, packed);
+	chunk.magic = TRACE_CHUNK_MAGIC;
+	chunk.stored = n ? n : chunk.bytes;
+	chunk.check = trace_check(n ? packed : data, chunk.stored);
+	write_all(
+		(struct iovec[]){ { &chunk, sizeof(chunk) },
+				  { n ? packed : (void *)data, chunk.stored } },
+		2);
+}
+
+static void write_locked(struct trace_chunk chunk, const unsigned char *data)
+{
+	pthread_mutex_lock(&lock);
+	write_chunk(chunk, data);
+	pthread_mutex_unlock(&lock);
+}
+
+void emu_trace_file_blocks(const unsigned char *data, uint32_t bytes)
+{
+	write_locked(
+		(struct trace_chunk){ .kind = TRACE_BLOCKS, .bytes = bytes },
+		data);
+}
+
+void emu_trace_file_thread(uint32_t thread, const unsigned char *data,
+			   uint32_t bytes, uint64_t instructions)
+{
+	write_locked((struct trace_chunk){ .kind = TRACE_THREAD,
+					   .thread = thread,
+					   .bytes = bytes,
+					   .instructions = instructions },
+		     data);
+}
+
+void emu_trace_file_ended(uint32_t thread, uint64_t instructions)
+{
+	pthread_mutex_lock(&lock);
+	if (ended_threads < ENDED_MAX) {
+		unsigned char *to = ended + ended_bytes;
+
+		to = trace_put(trace_put(to, thread), instructions);
+		ended_bytes = (uint32_t)(to - ended);
+		ended_threads++;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void emu_trace_file_finish(void)
+{
+	pthread_mutex_lock(&lock);
+	if (fd >= 0) {
+		write_chunk((struct trace_chunk){ .kind = TRACE_END,
+						  .bytes = ended_bytes },
+			    ended);
+		close(fd);
+	}
+	fd = -1;
+	ended_bytes = ended_threads = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+void emu_trace_file_forget(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	if (fd >= 0)
+		close(fd);
+	fd = -1;
+	ended_bytes = ended_threads = 0;
+}
+
+int emu_trace_file_open(void)
+{
+	struct trace_header h = {
+		.magic = TRACE_MAGIC,
+		.version = TRACE_VERSION,
+		.header_bytes = sizeof(h),
+		.pid = (uint64_t)emu.pid,
+		.start_real = emu_now_ns(CLOCK_REALTIME),
+	};
+	char name[sizeof(emu.file) + sizeof(OUTDIR_TRACE)];
+	int dir = outdir_open(emu.out, NULL), err = 0;
+
+	if (dir < 0)
+		return dir;
+	snprintf(name, sizeof(name), "%.*s%s",
+		 (int)(strlen(emu.file) - strlen(".cdp")), emu.file,
+		 OUTDIR_TRACE);
+	fd = openat(dir, name,
+		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW |
+			    O_APPEND,
+		    0600);
+	if (fd < 0)
+		err = -errno;
+	close(dir);
+	if (err)
+		return err;
+	write_all((struct iovec[]){ { &h, sizeof(h) } }, 1);
+	return fd < 0 ? -EIO : 0;
+}

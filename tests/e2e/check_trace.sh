@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_trace - record a trace of a program under QEMU and simulate it
+#
+# The program is written so that its instructions and accesses are known. It is
+# built static, position-independent and dynamic; each way the region of
+# interest must be the same. Recording must not change what the program does.
+#
+# covers: preload/emu analysis/record analysis/model analysis/cmd src/trace
+
+. "$(dirname "$0")/e2e.sh"
+
+command -v qemu-x86_64 >/dev/null ||
+	skip 'qemu-x86_64 is missing: install the package qemu-user'
+cd "$WORK" || exit 1
+
+# A thread's region has 5 instructions (call, jump or return around it aside), a
+# loop of 3 instructions, 1000 times, with a load in each round.
+cat >p.c <<-'EOC'
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <unistd.h>
+	static long data[4096];
+	__attribute__((noinline, noclone)) void begin(void)
+	{
+		__asm__ volatile("nop" ::: "memory");
+	}
+	__attribute__((noinline, noclone)) void end(void)
+	{
+		__asm__ volatile("nop" ::: "memory");
+	}
+	static void *work(void *arg)
+	{
+		long n = 1000, x, *p = data;
+
+		begin();
+		__asm__ volatile("1: mov (%1),%2\n dec %0\n jne 1b"
+				 : "+r"(n), "+r"(p), "=&r"(x)
+				 :
+				 : "memory");
+		end();
+		return arg;
+	}
+	int main(int argc, char **argv)
+	{
+		pthread_t t;
+
+		work(0);
+		pthread_create(&t, 0, work, 0);
+		pthread_join(t, 0);
+		puts("done");
+		fflush(stdout);
+		if (argc > 1 && argv[1][0] == 'k')
+			kill(getpid(), 9);
+		if (argc > 1 && argv[1][0] == 'f' && !fork())
+			work(0);
+		return argc > 1 ? 7 : 0;
+	}
+EOC
+sed -i 's/#include <unistd.h>/#include <signal.h>\n#include <unistd.h>/' p.c
+gcc -O2 -pthread -static -no-pie -fno-pie -o p.static p.c 2>/dev/null ||
+	skip 'gcc cannot link a static program here'
+gcc -O2 -pthread -fpie -pie -o p.pie p.c || fail 'cannot build p.pie'
+gcc -O2 -pthread -no-pie -fno-pie -o p.dynamic p.c || fail 'cannot build'
+
+# record OUT ARGUMENT... - its status; stdout and stderr go to files
+record()
+{
+	local out=$1
+
+	shift
+	rm -rf "$out" "$out.old"
+	"$TOOL" record -s emu -o "$out" "$@" >stdout 2>stderr
+}
+
+# says FILE WORDS
+says()
+{
+	grep -q -- "$2" "$1" || fail "'$2' is not in: $(cat "$1")"
+}
+
+# simulated DIR EXPRESSION - the value of Python over the simulation s
+simulated()
+{
+	"$TOOL" simulate --json --machine golden-c3 "$1" >json ||
+		fail "simulate $1 failed"
+	python3 -c 'import json, sys
+s = json.load(open("json"))
+t = s["threads"]
+print(eval(sys.argv[1]))' "$2"
+}
+
+for kind in static pie dynamic; do
+	record "out.$kind" -m trace --roi begin,end -- "./p.$kind" ||
+		fail "$kind: status $?: $(cat stderr)"
+	[ "$(cat stdout)" = "done" ] || fail "$kind: it printed $(cat stdout)"
+	says stderr 'instructions in the trace out'
+	# begin's nop and ret, the set-up of the loop, and the call of end
+	for i in 0 1; do
+		n=$(simulated "out.$kind" "t[$i]['instructions'] - 3000")
+		[ "$n" -ge 3 ] && [ "$n" -le 12 ] ||
+			fail "$kind: thread $i has $n instructions too many"
+	done
+	n=$(simulated "out.$kind" 's["branches"]["conditional"]')
+	[ "$n" = 2000 ] || fail "$kind: $n branches, not 2000"
+	# each thread has the 1000 loads of the loop and what calls need
+	n=$(simulated "out.$kind" \
+		'sum(c["accesses"] for c in s["caches"] if c["name"] == "l1d")')
+	[ "$n" -ge 2000 ] && [ "$n" -le 2020 ] || fail "$kind: $n accesses"
+	n=$(simulated "out.$kind" \
+		'all(abs(sum(x["stack"].values()) - x["cycles"]) < 1e-3 for x in t)')
+	[ "$n" = True ] || fail "$kind: a stack does not add up"
+done
+
+# Numbers of instructions.
+record a -m trace --roi 1000,3000 -- ./p.static || fail "$(cat stderr)"
+n=$(simulated a 't[0]["instructions"]')
+[ "$n" -ge 1900 ] && [ "$n" -le 2100 ] || fail "$n instructions, not 2000"
+
+# Exit status and signals are the program's; a killed one leaves a trace.
+record c -m trace -- ./p.static x
+[ $? = 7 ] || fail 'the exit status is not the program'\''s'
+record c -m trace -- ./p.static k
+[ $? = 137 ] || fail 'it did not end as killed'
+"$TOOL" simulate --machine golden-c1 c >text 2>err ||
+	grep -q 'holds no instructions' err || fail "$(cat err)"
+
+# A followed child has a trace of its own.
+record d -m trace --roi begin,end --children -- ./p.static f
+[ "$(ls d/*.trace | wc -l)" = 2 ] || fail "no trace of the child: $(ls d)"
+for f in d/*.trace; do
+	"$TOOL" simulate --machine golden-c1 "$f" >text ||
+		fail "cannot simulate $f"
+	says text 'Thread 0: 3,'
+done
+
+# What is refused, before the program runs.
+record e -m trace --roi begin,nothing -- ./p.static
+[ $? = 125 ] || fail 'a function that is not there: not refused'
+says stderr "has no function 'nothing'"
+record e -m comm --roi begin,end -- ./p.static
+says stderr 'needs -m trace'
+record e -m trace,comm -- ./p.static
+says stderr 'trace goes with no other'
+record e -m trace --roi 5,5 -- ./p.static
+says stderr 'second number must be larger'
+"$TOOL" record -m trace -- ./p.static 2>stderr && fail 'clock wrote a trace'
+says stderr 'needs the source emu'
+[ ! -e e ] || fail 'a refused run left a directory'
+
+# A damaged trace names the offset.
+cp a/*.trace bad.trace
+printf 'x' | dd of=bad.trace bs=1 seek=200 conv=notrunc 2>/dev/null
+"$TOOL" simulate --machine golden-c1 bad.trace >text 2>err &&
+	fail 'a damaged trace was simulated'
+says err 'offset 64'
+"$TOOL" simulate --machine golden-c1 p.c 2>err && fail "C was simulated"
+says err 'not a trace'
+echo "traces of static, position-independent and dynamic programs agree"
