@@ -97,6 +97,8 @@ $(O)/analysis/model/machine_shipped.o: $(wildcard analysis/model/machines/*)
 
 $(O)/analysis/cmd/main.o: DEFINES = -DREUSETRACK_VERSION='"$(VERSION)"'
 
+$(O)/analysis/html/page.o: analysis/html/page.html
+
 $(SRC_LIB): $(SRC:%.c=$(O)/%.o)
 $(ANALYSIS_LIB): $(filter-out $(O)/analysis/cmd/main.o,$(ANALYSIS:%.c=$(O)/%.o))
 $(SRC_LIB) $(ANALYSIS_LIB):

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
+#include "analysis/html/html.h"
 #include "analysis/report/json.h"
 #include "analysis/report/reuse_svg.h"
 #include "analysis/report/reuse_words.h"
@@ -29,7 +30,7 @@ struct options {
 	enum colour_mode colour;
 	size_t top, thread_rows;
 	struct reuse_filter filter;
-	const char *output, *svg, *dir;
+	const char *output, *svg, *html, *dir;
 };
 
 static const struct option long_options[] = {
@@ -41,6 +42,7 @@ static const struct option long_options[] = {
 	{ "no-symbols", no_argument, NULL, 'S' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "svg", required_argument, NULL, 'g' },
+	{ "html", required_argument, NULL, 'H' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -111,6 +113,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 'g':
 			o->svg = optarg;
 			break;
+		case 'H':
+			o->html = optarg;
+			break;
 		}
 	}
 	o->dir = directory_argument("report", argc, argv);
@@ -133,13 +138,27 @@ static void empty_output(FILE *f, const char *path)
 		die("cannot write %s: %s", safe_text(path), strerror(errno));
 }
 
+static void close_output(FILE *f, const char *path)
+{
+	if (ferror(f) || fclose(f))
+		die("cannot write %s: %s", safe_text(path), strerror(errno));
+}
+
 static void write_svg(FILE *f, const char *path,
 		      const struct report_reuse *reuse)
 {
 	empty_output(f, path);
 	report_reuse_svg(f, reuse);
-	if (fclose(f))
-		die("cannot write %s: %s", safe_text(path), strerror(errno));
+	close_output(f, path);
+}
+
+static void write_html(FILE *f, const char *path, struct report *r)
+{
+	empty_output(f, path);
+	report_html(f, r);
+	close_output(f, path);
+	fprintf(stderr, "reusetrack: %s shows the report in a browser\n",
+		safe_text(path));
 }
 
 /* Until now they were where the program left them, if record did not run. */
@@ -159,7 +178,7 @@ static int run_report(int argc, char **argv)
 	struct report r = { 0 };
 	struct profile p;
 	struct options o;
-	FILE *svg;
+	FILE *svg, *html;
 	int status;
 
 	parse_options(argc, argv, &o);
@@ -192,17 +211,21 @@ static int run_report(int argc, char **argv)
 	r.reuse = &reuse;
 	r.out = open_output(o.output);
 	svg = o.svg ? open_output(o.svg) : NULL;
+	html = o.html ? open_output(o.html) : NULL;
 	empty_output(r.out, o.output);
 	r.colour = colour_wanted(o.colour, r.out);
 	if (svg)
 		write_svg(svg, o.svg, &reuse);
-	if (o.json)
+	if (html)
+		write_html(html, o.html, &r);
+	if (html && !o.output && !o.json)
+		; /* the page has the text */
+	else if (o.json)
 		status |= report_json(&r) ? 1 : 0;
 	else
 		report_text(&r);
-	if (o.output && fclose(r.out))
-		die("cannot write %s: %s", safe_text(o.output),
-		    strerror(errno));
+	if (o.output)
+		close_output(r.out, o.output);
 	report_reuse_release(&reuse);
 	tally_release(&r.tally);
 	symbols_free(r.symbols);
@@ -228,6 +251,8 @@ const struct command cmd_report = {
 		 "  -o, --output FILE   write to FILE\n"
 		 "      --svg FILE      also draw the miss ratio curves, as "
 		 "SVG\n"
+		 "      --html FILE     write a page for a browser instead of "
+		 "the text\n"
 		 "      --no-symbols    modules and offsets, no names\n"
 		 "      --color WHEN    auto, always or never\n",
 	.run = run_report,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "byte_map.h"
 #include "caches.h"
 #include "estimate.h"
 #include "exact.h"
@@ -264,6 +265,27 @@ static json_t *json_ids(uint32_t *id, size_t n)
 	return a;
 }
 
+/* Each thread's accesses to the bytes of the line, a letter a column. */
+static json_t *json_bytes(const struct tally *t, const struct line_tally *l)
+{
+	struct byte_map m;
+	json_t *a = json_array();
+
+	byte_map_build(&m, t, l);
+	for (size_t i = 0; i < m.rows && i < BYTE_MAP_ROWS; i++) {
+		char map[BYTE_MAP_COLUMNS + 1] = "";
+		json_t *o = json_object();
+
+		for (uint32_t c = 0; c < byte_map_columns(&m); c++)
+			map[c] = byte_map_letter(m.row[i].flags[c]);
+		put(o, "thread", integer(m.row[i].thread));
+		put(o, "map", json_string(map));
+		append(a, o);
+	}
+	byte_map_release(&m);
+	return a;
+}
+
 static json_t *json_line(const struct tally *t, const struct line_tally *l)
 {
 	json_t *o = json_object();
@@ -285,6 +307,7 @@ static json_t *json_line(const struct tally *t, const struct line_tally *l)
 	put_judged(o, &l->judged);
 	put(o, "sites", json_ids(site, 2 * l->pairs));
 	put(o, "threads", json_ids(thread, 2 * l->pairs));
+	put(o, "bytes", json_bytes(t, l));
 	free(site);
 	free(thread);
 	return o;

@@ -10,14 +10,13 @@
 #include <string.h>
 
 #include "lines.h"
+#include "byte_map.h"
 #include "line_groups.h"
 #include "padding.h"
 #include "style.h"
 #include "analysis/base/util.h"
 
 enum {
-	MAP_COLUMNS = 64,
-	MAP_ROWS = 8,
 	LABEL_MAX = 8,
 	VARIABLES = 4,
 	VARIABLE_COLUMNS = 60,
@@ -28,90 +27,8 @@ enum {
 	FUNCTION_COLUMNS = LINE_COLUMNS - PLACE_AT - PLACE_COLUMNS - 1,
 };
 
-struct byte_row {
-	uint32_t thread;
-	uint64_t detections;
-	uint8_t flags[MAP_COLUMNS]; /* ACCESS_LOAD | ACCESS_STORE */
-};
-
-struct byte_map {
-	struct byte_row *row;
-	size_t rows, room;
-	uint64_t line;
-	uint32_t bytes, a_column; /* of the line, and in one column */
-};
-
-static struct byte_row *map_row(struct byte_map *m, uint32_t thread)
-{
-	for (size_t i = 0; i < m->rows; i++)
-		if (m->row[i].thread == thread)
-			return &m->row[i];
-	m->row = grow(m->row, m->rows, &m->room, sizeof(*m->row));
-	m->row[m->rows] = (struct byte_row){ .thread = thread };
-	return &m->row[m->rows++];
-}
-
-/* An access may begin before the line or end after it. */
-static void map_access(struct byte_map *m, uint32_t thread, uint64_t addr,
-		       uint32_t len, uint16_t flags, uint64_t count)
-{
-	struct byte_row *row = map_row(m, thread);
-	uint64_t end = sat_add(addr, len), stop = sat_add(m->line, m->bytes);
-
-	row->detections = sat_add(row->detections, count);
-	if (addr < m->line)
-		addr = m->line;
-	if (end > stop)
-		end = stop;
-	for (; addr < end; addr++)
-		row->flags[(addr - m->line) / m->a_column] |=
-			flags & (ACCESS_LOAD | ACCESS_STORE);
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct byte_row *x = a, *y = b;
-
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
-}
-
-static int compare_row_weights(const void *a, const void *b)
-{
-	const struct byte_row *x = a, *y = b;
-
-	if (x->detections != y->detections)
-		return x->detections > y->detections ? -1 : 1;
-	return compare_rows(a, b);
-}
-
-static void build_map(const struct tally *t, const struct line_tally *l,
-		      struct byte_map *m)
-{
-	uint32_t bytes = t->profile->process[l->process].header.line_bytes;
-
-	memset(m, 0, sizeof(*m));
-	m->line = l->line;
-	m->bytes = bytes >= 16 && bytes <= 4096 ? bytes : 64;
-	m->a_column = m->bytes > MAP_COLUMNS
-			      ? (m->bytes + MAP_COLUMNS - 1) / MAP_COLUMNS
-			      : 1;
-	for (size_t i = 0; i < l->pairs; i++) {
-		const struct pair_row *p =
-			&t->profile->pair[t->by_line[l->first + i]];
-
-		map_access(m, p->publisher, p->publisher_addr, p->publisher_len,
-			   p->publisher_flags, p->count);
-		map_access(m, p->detector, p->detector_addr, p->detector_len,
-			   p->detector_flags, p->count);
-	}
-	qsort(m->row, m->rows, sizeof(*m->row), compare_row_weights);
-	qsort(m->row, m->rows < MAP_ROWS ? m->rows : MAP_ROWS, sizeof(*m->row),
-	      compare_rows);
-}
-
 static void print_map(struct report *r, const struct byte_map *m)
 {
-	static const char letters[4] = { '.', 'r', 'W', 'B' };
 	uint32_t columns = (m->bytes + m->a_column - 1) / m->a_column;
 	char label[32];
 
@@ -120,7 +37,7 @@ static void print_map(struct report *r, const struct byte_map *m)
 		fprintf(r->out, "%-*u", c + 8 < columns ? 8 : 1,
 			c * m->a_column);
 	fprintf(r->out, "%s\n", paint(r, PAINT_OFF));
-	for (size_t i = 0; i < m->rows && i < MAP_ROWS; i++) {
+	for (size_t i = 0; i < m->rows && i < BYTE_MAP_ROWS; i++) {
 		const struct byte_row *row = &m->row[i];
 
 		snprintf(label, sizeof(label), "thr %u", row->thread);
@@ -131,14 +48,14 @@ static void print_map(struct report *r, const struct byte_map *m)
 				       : f               ? PAINT_WARM
 							 : PAINT_DIM;
 
-			fprintf(r->out, "%s%c%s", paint(r, p), letters[f],
-				paint(r, PAINT_OFF));
+			fprintf(r->out, "%s%c%s", paint(r, p),
+				byte_map_letter(f), paint(r, PAINT_OFF));
 		}
 		fputc('\n', r->out);
 	}
-	if (m->rows > MAP_ROWS)
+	if (m->rows > BYTE_MAP_ROWS)
 		fprintf(r->out, "    ... and %s more threads\n",
-			count_text(m->rows - MAP_ROWS));
+			count_text(m->rows - BYTE_MAP_ROWS));
 }
 
 /* Name up to VARIABLES different variables on the line. */
@@ -197,7 +114,7 @@ static void print_line(struct report *r, size_t i)
 		snprintf(padding, sizeof(padding), "; padding avoids %s of %s",
 			 count_text(l->judged.avoidable),
 			 count_text(l->judged.all));
-	build_map(t, l, &m);
+	byte_map_build(&m, t, l);
 	name_variables(r, l, names, sizeof(names));
 	if (l->object.kind == OBJECT_STATIC)
 		snprintf(module, sizeof(module), " (%s)",
@@ -219,7 +136,7 @@ static void print_line(struct report *r, size_t i)
 	print_wrapped(r->out, text, 2, 4);
 	print_map(r, &m);
 	free(text);
-	free(m.row);
+	byte_map_release(&m);
 }
 
 /* A variable on several lines: its sum, the first lines, the rest's sum. */

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_html - the page of report --html works in a real browser
+#
+# Chromium opens the pages of a run with sharing, of one with reuse and of one
+# whose names are markup, and a script at the page's end uses them as a reader
+# does: it sorts, searches, types and switches. All parts must be there, no
+# console message may appear, and nothing may be loaded.
+#
+# covers: analysis/html analysis/report
+
+. "$(dirname "$0")/e2e.sh"
+cd "$WORK" || exit 1
+
+browser=$(command -v chromium || command -v chromium-browser) ||
+	skip 'no browser: install the package chromium'
+
+# What a reader does; the results go into the title, one word each.
+cat >reader.js <<'END'
+window.addEventListener("load", () => {
+	const seen = [], $ = s => document.querySelector(s);
+	const rows = () => document.querySelectorAll("tbody tr").length;
+	const press = (key, on) => on.dispatchEvent(
+		new KeyboardEvent("keydown", { key, bubbles: true }));
+	const loaded = performance.getEntriesByType("resource").length;
+	seen.push("parts=" + [...document.querySelectorAll("h2")].map(h => h.id).join(","));
+	seen.push("cells=" + document.querySelectorAll("#matrix ~ div svg rect title").length);
+	seen.push("curves=" + document.querySelectorAll("polyline").length);
+	seen.push("bars=" + document.querySelectorAll("#reuse ~ div svg rect").length);
+	const button = $("#threads ~ div th button");
+	button.focus();
+	button.click();
+	const up = button.parentNode.getAttribute("aria-sort");
+	button.click();
+	seen.push("sort=" + up + "," + button.parentNode.getAttribute("aria-sort"));
+	press("/", document.body);
+	seen.push("focus=" + document.activeElement.id);
+	const before = rows();
+	$("#search").value = "no such words";
+	$("#search").dispatchEvent(new Event("input"));
+	seen.push("found=" + rows());
+	press("Escape", $("#search"));
+	seen.push("again=" + (rows() === before));
+	const theme = document.documentElement.getAttribute("data-theme");
+	$("#theme").click();
+	seen.push("theme=" + (document.documentElement.getAttribute("data-theme") !== theme));
+	for (const e of document.querySelectorAll("select"))
+		for (const o of e.options) {
+			e.value = o.value;
+			e.dispatchEvent(new Event("change"));
+		}
+	seen.push("loaded=" + loaded);
+	seen.push("scripts=" + document.scripts.length);
+	document.title = "seen " + seen.join(" ");
+});
+END
+
+# visit DIR - what the reader saw, and the console's messages
+visit()
+{
+	"$TOOL" report --html page.html "$1" 2>/dev/null || fail "report of $1"
+	{
+		cat page.html
+		echo '<script>'
+		cat reader.js
+		echo '</script>'
+	} >visited.html
+	timeout 300 "$browser" --headless=new --no-sandbox --disable-gpu \
+		--user-data-dir="$WORK/browser" --enable-logging=stderr --v=0 \
+		--virtual-time-budget=20000 --dump-dom \
+		"file://$WORK/visited.html" >dom 2>log ||
+		fail "the browser: $(tail -1 log)"
+	if grep -q CONSOLE log; then
+		fail "$1: $(grep -m1 CONSOLE log)"
+	fi
+	grep -o '<title>seen [^<]*' dom | sed 's/<title>seen //' >seen
+	[ -s seen ] || fail "$1: the page's reader did not finish"
+}
+
+# says WORD - the reader saw it
+says()
+{
+	tr ' ' '\n' <seen | grep -qx -- "$1" || fail "$1 is not in: $(cat seen)"
+}
+
+always()
+{
+	says sort=descending,ascending
+	says focus=search
+	says found=0
+	says again=true
+	says theme=true
+	says loaded=0
+	says scripts=4
+}
+
+"$TOOL" record -s emu -p 500 -o shares -- "$B/microbench/false_sharing" \
+	>/dev/null 2>&1 || fail 'record'
+visit shares
+says parts=answer,matrix,objects,code,threads,method,whole
+tr ' ' '\n' <seen | grep -q '^cells=[1-9]' || fail "no matrix: $(cat seen)"
+always
+
+"$TOOL" record -s emu -m reuse -o reuses -- gzip -9 -c "$TOOL" \
+	>/dev/null 2>&1 || fail 'record -m reuse'
+visit reuses
+grep -q 'parts=[^ ]*reuse,sites' seen || fail "no reuse: $(cat seen)"
+says curves=1
+tr ' ' '\n' <seen | grep -q '^bars=[1-9]' || fail "no bars: $(cat seen)"
+always
+
+# A program whose name is markup, and ends the page's script.
+mkdir bin && cp "$B/microbench/false_sharing" \
+	'bin/<b onclick=alert(1)>"&amp;' || exit 1
+"$TOOL" record -s emu -p 500 -o evil -- 'bin/<b onclick=alert(1)>"&amp;' \
+	'</script><script>document.title="gone"</script><!--' >/dev/null 2>&1
+visit evil
+always
+grep -q '<b onclick' dom && fail 'a name became markup'
+echo 'three pages, in all their parts, without a message or a request'
