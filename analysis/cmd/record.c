@@ -382,7 +382,7 @@ const struct command cmd_record = {
 		"free; default 1000 (COMDET_SLICE)\n      --roi "
 		"BEGIN,END "
 		"  with -m trace, from one function of PROGRAM to "
-		"another, or\n                      from one number of "
+		"another,\n                      or from one number of "
 		"instructions to another (COMDET_ROI)\n      --caches "
 		"LIST   "
 		"simulated with --exact and -m reuse; default the host's\n     "
