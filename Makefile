@@ -39,7 +39,23 @@ SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 endif
 O := $(B)/obj
-ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(SANFLAGS) $(DEFINES) -fPIC \
+
+# The stack protector and fortified functions of libc; sanitizers find more, and
+# without optimization there are no fortified functions. Code that runs in
+# handlers and at each access goes without: it uses nothing of libc that is not
+# in tests/e2e/nm_allow.txt, must not end the program, and is what profiling
+# costs. The hooks replace some of the fortified functions.
+HANDLER := $(shell grep -rlE '^\#include .*signal_safe\.h"' src preload \
+	--include='*.c') $(wildcard preload/emu/*.c src/exact/*.c)
+ifndef SAN
+HARDEN = $(if $(filter $(HANDLER),$<),,-fstack-protector-strong \
+	$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))), \
+	$(if $(filter preload/hooks/%,$<),,-U_FORTIFY_SOURCE \
+	-D_FORTIFY_SOURCE=2)))
+endif
+# All symbols are bound when a file is loaded, and their table is then read-only.
+HARDEN_LINK := -Wl,-z,relro,-z,now -Wl,-z,noexecstack
+ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) $(HARDEN) $(SANFLAGS) $(DEFINES) -fPIC \
 	-fvisibility=hidden -MMD -MP -pthread
 
 # ---- what there is -------------------------------------------------------
@@ -106,12 +122,12 @@ $(SRC_LIB) $(ANALYSIS_LIB):
 	$(AR) rcs $@ $^
 
 $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
-	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
+	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread $(HARDEN_LINK) -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 
 # QEMU, which loads the plugin, has the functions that it leaves undefined.
 $(B)/libcomdet-qemu.so: $(EMU_OBJ) $(SRC_LIB)
-	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
+	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread $(HARDEN_LINK) \
 		-Wl,-soname,libcomdet-qemu.so -o $@ $^ -lZydis $(LIBS_ZSTD)
 
 # The hooks of instrumented code are small and fast whatever CFLAGS say, and
@@ -136,11 +152,12 @@ $(B)/libcomdet-instr.a: $(INSTR:%.c=$(O)/%.a.o)
 # It is never unloaded: libcomdet.so knows its thread-local storage, where the
 # threads count.
 $(B)/libcomdet-instr.so: $(INSTR:%.c=$(O)/%.o)
-	$(CC) -shared -Wl,-z,now -Wl,-z,nodelete \
+	$(CC) -shared $(HARDEN_LINK) -Wl,-z,nodelete \
 		-Wl,-soname,libcomdet-instr.so -o $@ $^
 
 $(B)/reusetrack: $(O)/analysis/cmd/main.o $(ANALYSIS_LIB) $(SRC_LIB)
-	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
+	$(CC) $(CFLAGS) $(SANFLAGS) -pie -pthread $(HARDEN_LINK) -o $@ $^ \
+		$(LIBS_ANALYSIS)
 
 # Bind eagerly: lazy binding would add shared accesses to the counts.
 $(B)/microbench/%: microbench/%.c Makefile | $(DEPS_FIRST)
