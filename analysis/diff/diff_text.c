@@ -104,6 +104,11 @@ static void print_answer(const struct diff *d, FILE *f)
 		text = xasprintf("Worse: before, nothing was found; after, %s "
 				 "at least %s times as often (95 %% interval).",
 				 what, low);
+	else if (c->ratio == 0)
+		text = xasprintf("Better: after, nothing was found; %s at most "
+				 "%s times as often as before (95 %% "
+				 "interval).",
+				 what, high);
 	else
 		text = xasprintf("%s: after, %s %s times as often as before "
 				 "(95 %% interval %s to %s).",
@@ -125,7 +130,7 @@ static void print_share(const struct diff *d, FILE *f, const char *name,
 		double share = diff_share(side[i], q, &by);
 
 		if (isnan(share))
-			fprintf(f, "  %-20s", "not known");
+			fprintf(f, "  %-*s", i ? 0 : 20, "not known");
 		else
 			fprintf(f, "  %3.0f %% (%.0f to %.0f)%*s", share * 100,
 				by.low * 100, by.high * 100, i ? 0 : 3, "");

@@ -89,6 +89,25 @@ START_TEST(sharing_that_is_gone_is_better)
 }
 END_TEST
 
+START_TEST(a_side_without_sharing_bounds_the_other)
+{
+	struct verb v = VERB(cmd_diff, "diff", make(0, 40, 0, "clock"),
+			     make(1, 0, 0, "clock"));
+
+	/* 0 of 40: Wilson's interval ends at 8.76 %, as a ratio 0.096. */
+	ASSERT_SAYS(v.out, "Better: after, nothing was found; a sample detects "
+			   "sharing at most 0.10 times as often as before");
+	verb_free(&v);
+	v = VERB(cmd_diff, "diff", dirs[1], dirs[0]);
+	ASSERT_SAYS(v.out, "Worse: before, nothing was found; after, a sample "
+			   "detects sharing at least 10.4 times as often");
+	verb_free(&v);
+	v = VERB(cmd_diff, "diff", dirs[1], dirs[1]);
+	ASSERT_SAYS(v.out, "No sharing was found on either side.");
+	verb_free(&v);
+}
+END_TEST
+
 START_TEST(a_few_more_detections_are_noise)
 {
 	struct verb v = VERB(cmd_diff, "diff", make(0, 20, 20, "clock"),
@@ -253,6 +272,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_add_test(t, sharing_that_is_gone_is_better);
+	tcase_add_test(t, a_side_without_sharing_bounds_the_other);
 	tcase_add_test(t, a_few_more_detections_are_noise);
 	tcase_add_test(t, rules_fail_only_beyond_noise);
 	tcase_add_test(t, several_runs_bring_their_scatter);
