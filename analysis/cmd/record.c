@@ -22,6 +22,7 @@
 #include "analysis/profile/profile.h"
 #include "analysis/record/auto.h"
 #include "analysis/record/emu.h"
+#include "analysis/record/ending.h"
 #include "analysis/record/environment.h"
 #include "analysis/record/options.h"
 #include "analysis/record/record.h"
@@ -328,6 +329,7 @@ static int run_record(int argc, char **argv)
 		       "cannot run %s: %s", safe_text(r.path),
 		       strerror(r.exec_error));
 	}
+	ending_note(&r, dirfd);
 	finish_record(&r, dirfd);
 	close(dirfd);
 	free(library);

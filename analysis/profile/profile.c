@@ -201,8 +201,29 @@ const char *process_state_text(enum process_state s)
 	case PROCESS_RUNNING:
 		return "still running";
 	default:
-		return "incomplete: killed or crashed";
+		return "incomplete: killed or crashed, or ended past the C "
+		       "library";
 	}
+}
+
+const char *process_end_text(const struct process *s)
+{
+	const struct cdp_header *h = &s->header;
+	static char text[128];
+	const char *name;
+
+	if (s->state != PROCESS_CUT || h->end_how == CDP_END_UNKNOWN)
+		return process_state_text(s->state);
+	name = sigdescr_np((int)h->end_value);
+	if (h->end_how == CDP_END_SIGNAL)
+		snprintf(text, sizeof(text),
+			 "incomplete: ended by signal %u%s%s%s", h->end_value,
+			 name ? " (" : "", name ? name : "", name ? ")" : "");
+	else
+		snprintf(text, sizeof(text),
+			 "ended past the C library, with exit status %u",
+			 h->end_value);
+	return text;
 }
 
 const struct cdp_map *process_map(const struct process *process, uint64_t addr,

@@ -135,6 +135,12 @@ bool profile_note_is_new(const struct profile *p, size_t i);
 const char *process_state_text(enum process_state s);
 
 /*
+ * The same, with the exit status or signal where record saw it. Valid until the
+ * next call.
+ */
+const char *process_end_text(const struct process *s);
+
+/*
  * The process with most interrupts, which stands for the run where the report
  * says how it was measured. A wrapper that only execs another program has none.
  */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -103,8 +104,25 @@ static void stop_like(int sig)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-static bool reap(pid_t pid, int *status)
+/* The process has ended; while nobody has waited for it, its clock stands. */
+static void note_cpu_time(struct run *r)
 {
+	siginfo_t info = { .si_pid = 0 };
+	struct timespec ts;
+	clockid_t clock;
+
+	if (waitid(P_PID, r->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+	    info.si_pid != r->pid || clock_getcpuclockid(r->pid, &clock) ||
+	    clock_gettime(clock, &ts))
+		return;
+	r->cpu_ns = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static bool reap(struct run *r, int *status)
+{
+	pid_t pid = r->pid;
+
+	note_cpu_time(r);
 	while (waitpid(pid, status, WNOHANG | WUNTRACED) == pid) {
 		if (!WIFSTOPPED(*status))
 			return true;
@@ -114,19 +132,20 @@ static bool reap(pid_t pid, int *status)
 	return false;
 }
 
-static int wait_for_end(pid_t pid, const sigset_t *set)
+static int wait_for_end(struct run *r, const sigset_t *set)
 {
 	int status;
 
-	while (!reap(pid, &status)) {
+	while (!reap(r, &status)) {
 		siginfo_t info;
 		int sig = sigwaitinfo(set, &info);
 
 		if (sig < 0 || sig == SIGCHLD || sig == SIGTSTP ||
 		    sig == SIGTTIN || sig == SIGTTOU)
 			continue;
-		pass_on(pid, &info);
+		pass_on(r->pid, &info);
 	}
+	r->wait_status = status;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 				   : WEXITSTATUS(status);
 }
@@ -160,7 +179,7 @@ int run_program(struct run *r)
 	if (n != sizeof(r->exec_error))
 		r->exec_error = 0;
 	close(report[0]);
-	status = wait_for_end(r->pid, &set);
+	status = wait_for_end(r, &set);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return status;
 }

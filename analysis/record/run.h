@@ -5,6 +5,7 @@
 #ifndef COMDET_ANALYSIS_RECORD_RUN_H
 #define COMDET_ANALYSIS_RECORD_RUN_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct run {
@@ -14,6 +15,8 @@ struct run {
 	const char *library; /* absolute path to preload; NULL: none */
 	const char *run_id;
 	const char *out; /* absolute */
+	int wait_status; /* as waitpid gave it */
+	uint64_t cpu_ns; /* CPU time of the process, 0 if unknown */
 	/* errno if the program could not be executed, else 0. */
 	int exec_error;
 };

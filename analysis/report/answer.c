@@ -330,7 +330,7 @@ static void print_states(struct report *r)
 		text = xasprintf(
 			"%s (pid %u): %s%s%s",
 			safe_text(base_name(s->header.exe)), s->header.pid,
-			process_state_text(s->state),
+			process_end_text(s),
 			s->state == PROCESS_RUNNING
 				? "; what was committed so far is shown"
 			: s->state == PROCESS_CUT

@@ -122,6 +122,10 @@ static json_t *json_processes(const struct profile *p)
 		    json_boolean(s->state == PROCESS_ENDED ||
 				 s->state == PROCESS_EXECED));
 		put(o, "state", json_string(state_name(s->state)));
+		if (s->header.end_how == CDP_END_EXIT)
+			put(o, "exit_status", integer(s->header.end_value));
+		else if (s->header.end_how == CDP_END_SIGNAL)
+			put(o, "signal", integer(s->header.end_value));
 		put_text(o, "note", s->header.note);
 		append(a, o);
 	}

@@ -216,7 +216,7 @@ void report_method(struct report *r)
 			     safe_text(p->process[i].header.note));
 	item(r, "complete", "%s",
 	     profile_complete(p) ? "yes"
-	     : p->processes == 1 ? process_state_text(p->process[0].state)
+	     : p->processes == 1 ? process_end_text(&p->process[0])
 				 : "no: see the processes");
 	if (missed)
 		item(r, "left out",

@@ -36,7 +36,7 @@ static void print_processes(struct report *r)
 
 		fprintf(r->out, "  %2zu  pid %-7u %s (%s)\n", i, s->header.pid,
 			safe_text(base_name(s->header.exe)),
-			process_state_text(s->state));
+			process_end_text(s));
 	}
 	if (p->processes > r->top)
 		fprintf(r->out, "  ... and %s more\n",

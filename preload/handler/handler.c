@@ -204,6 +204,7 @@ static void take_signal(struct thread *t, const struct watch_signal *what,
 	t->in_handler = true;
 	t->clock_at = begin;
 	t->cpu_at = thread_cpu_ns();
+	store_set(&t->record->cpu_ns, t->cpu_at); /* if its end is not seen */
 	if (source->enter)
 		source->enter(t);
 	handler_call(t, work, &job);

@@ -55,6 +55,12 @@ enum cdp_state {
 	CDP_STOPPED,     /* profiling stopped early: note says why */
 };
 
+enum cdp_end {
+	CDP_END_UNKNOWN,
+	CDP_END_EXIT, /* by a system call past the C library */
+	CDP_END_SIGNAL,
+};
+
 enum {
 	CDP_MODE_COMM = 1,
 	CDP_MODE_REUSE = 2,
@@ -123,6 +129,9 @@ struct cdp_header {
 	uint64_t turns_by_time; /* given to another thread by time */
 	uint64_t unordered;     /* threads that came back from the kernel, while
 				   others ran, when the host said so */
+	/* What record saw of a process whose end the library did not see. */
+	uint32_t end_how;   /* enum cdp_end; 0 in files of older writers */
+	uint32_t end_value; /* exit status or signal */
 };
 _Static_assert(offsetof(struct cdp_header, slice) == CDP_HEADER_BYTES,
 	       "new fields follow the header of version 1");

@@ -221,6 +221,31 @@ START_TEST(a_killed_process_is_incomplete_and_said_to_be)
 }
 END_TEST
 
+START_TEST(how_a_process_ended_is_said_if_record_saw_it)
+{
+	struct cdp_header *h = fake_begin(&fake);
+	json_t *j;
+	char *text;
+
+	h->state = CDP_RUNNING;
+	h->end_how = _i ? CDP_END_SIGNAL : CDP_END_EXIT;
+	h->end_value = _i ? 2 : 7;
+	fake_thread(&fake, "a");
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	if (_i)
+		ASSERT_SAYS(text, "incomplete: ended by signal 2 (Interrupt)");
+	else
+		ASSERT_SAYS(text, "library, with exit status 7");
+	free(text);
+	j = report_of(fake.dir);
+	ck_assert_int_eq(int_at(j, _i ? "processes.0.signal"
+					 : "processes.0.exit_status"),
+			 _i ? 2 : 7);
+	json_decref(j);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("profile");
@@ -230,6 +255,8 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, ended_threads_are_merged_and_no_count_is_lost);
 	tcase_add_test(t, few_threads_are_not_merged);
+	tcase_add_loop_test(t, how_a_process_ended_is_said_if_record_saw_it, 0,
+			    2);
 	tcase_add_test(t, a_thread_without_a_record_gets_a_row);
 	tcase_add_test(t, threads_of_two_processes_stay_apart);
 	tcase_add_test(t, a_wrapper_that_execs_does_not_speak_for_the_run);

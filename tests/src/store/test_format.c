@@ -100,6 +100,8 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		H(turns_shared),
 		H(turns_by_time),
 		H(unordered),
+		H(end_how),
+		H(end_value),
 		T(id),
 		T(tid),
 		T(state),
