@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "describe.h"
 #include "now.h"
 #include "state.h"
-#include "preload/common/host.h"
+#include "src/store/host.h"
 
 void emu_describe_file_name(char *name, size_t size)
 {
@@ -59,7 +60,7 @@ void emu_describe_process(struct cdp_header *h)
 {
 	char model[41];
 
-	host_describe(h);
+	host_describe(h, getpid());
 	h->pid = emu.pid;
 	h->start_real = emu_now_ns(CLOCK_REALTIME);
 	h->start_mono = emu.start_mono;

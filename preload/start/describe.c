@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "describe.h"
-#include "preload/common/host.h"
+#include "src/store/host.h"
 #include "preload/core/runtime.h"
 #include "preload/core/timing.h"
 
@@ -44,7 +44,7 @@ void describe_process(struct cdp_header *h)
 {
 	ssize_t n;
 
-	host_describe(h);
+	host_describe(h, getpid());
 	h->pid = runtime.pid;
 	h->line_bytes = runtime.comm.line_bytes;
 	h->start_real = clock_ns(CLOCK_REALTIME);
