@@ -6,13 +6,10 @@
  * output directory (so that an unwritable place is an early error), starts the
  * program and waits. The exit status is the program's.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -25,6 +22,7 @@
 #include "analysis/record/ending.h"
 #include "analysis/record/environment.h"
 #include "analysis/record/options.h"
+#include "analysis/record/output.h"
 #include "analysis/record/record.h"
 #include "analysis/record/run.h"
 #include "analysis/record/source.h"
@@ -65,104 +63,6 @@ static char *find_preload(void)
 	return path;
 }
 
-static void new_run_id(char *id, size_t size)
-{
-	unsigned char bytes[16];
-
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		die("cannot get random bytes: %s", strerror(errno));
-	for (size_t i = 0; i < sizeof(bytes) && 2 * i + 2 < size; i++)
-		sprintf(id + 2 * i, "%02x", bytes[i]);
-}
-
-static const char *mend_out(int error)
-{
-	switch (error) {
-	case EACCES:
-	case EROFS:
-	case EPERM:
-		return "; choose a directory that you may write with -o";
-	case ENOSPC:
-	case EDQUOT:
-		return "; make room, or write elsewhere with -o";
-	case ENOENT:
-		return "; make the directory above it first";
-	case EEXIST:
-		return "; remove some of the earlier ones";
-	default:
-		return "; choose another one with -o";
-	}
-}
-
-/* Remove the directory if it holds nothing but our marker. */
-static bool remove_if_empty(int dirfd, const char *path)
-{
-	DIR *dir = fdopendir(dup(dirfd));
-	struct dirent *e;
-	bool empty = true;
-
-	if (!dir)
-		return false;
-	while ((e = readdir(dir)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
-		    strcmp(e->d_name, OUTDIR_MARKER))
-			empty = false;
-	closedir(dir);
-	return empty && !unlinkat(dirfd, OUTDIR_MARKER, 0) && !rmdir(path);
-}
-
-/* @path as the user would type it in this directory. */
-static const char *short_path(const char *path)
-{
-	char cwd[PATH_MAX];
-	size_t n;
-
-	if (!getcwd(cwd, sizeof(cwd)))
-		return safe_text(path);
-	n = strlen(cwd);
-	/* A name that begins with "-" would look like an option. */
-	if (!strncmp(path, cwd, n) && path[n] == '/' && path[n + 1] &&
-	    path[n + 1] != '-')
-		path += n + 1;
-	return safe_text(path);
-}
-
-static void say_result(const struct profile *p, const char *out)
-{
-	const struct process *first = profile_main_process(p);
-	uint64_t samples = 0, detections = 0;
-	char *found = NULL;
-
-	for (size_t i = 0; i < p->threads; i++)
-		for (int k = 0; k < SAMPLE_KINDS; k++)
-			samples = sat_add(samples, p->thread[i].samples[k]);
-	for (size_t i = 0; i < p->pairs; i++)
-		detections = sat_add(detections, p->pair[i].count);
-	if (first->header.source[0])
-		warn("source %s: %s", safe_text(first->header.source),
-		     first->header.source_reason[0]
-			     ? safe_text(first->header.source_reason)
-			     : "no reason was recorded");
-	for (size_t i = 0; i < p->processes; i++)
-		if (profile_note_is_new(p, i))
-			warn("note: %s", safe_text(p->process[i].header.note));
-	if (!first->header.registers &&
-	    !strcmp(first->header.delivery, "rtsig"))
-		warn("-s emu needs neither perf_events nor debug registers: it "
-		     "counts every access under QEMU, some ten times slower");
-	if (first->header.modes & CDP_MODE_COMM)
-		found = xasprintf(", %s detection%s", count_text(detections),
-				  detections == 1 ? "" : "s");
-	warn("%s sample%s%s in %s; next: reusetrack report %s",
-	     count_text(samples), samples == 1 ? "" : "s", found ? found : "",
-	     short_path(out), short_path(out));
-	free(found);
-	if (profile_not_followed(p))
-		warn("programs that it started and that were not profiled: %s; "
-		     "--children includes them",
-		     count_text(profile_not_followed(p)));
-}
-
 /* How many instructions the trace @path has, and of how many threads. */
 static uint64_t count_trace(const char *path, char *error)
 {
@@ -190,14 +90,14 @@ static void say_trace(const struct profile *p, const char *out)
 		uint64_t count = count_trace(path, error);
 
 		if (error[0])
-			warn("%s: %s", short_path(path), error);
+			warn("%s: %s", output_name(path), error);
 		else if (!count)
 			warn("no instructions are in the trace %s: the program "
 			     "did not reach the region of interest",
-			     short_path(path));
+			     output_name(path));
 		else
 			warn("%s instructions in the trace %s",
-			     count_text(count), short_path(path));
+			     count_text(count), output_name(path));
 		free(path);
 	}
 }
@@ -213,23 +113,23 @@ static void finish_record(const struct run *r, int dirfd)
 		if (mode && !strcmp(mode, "trace"))
 			say_trace(&p, r->out);
 		else
-			say_result(&p, r->out);
+			output_say(&p, r->out);
 	} else if (err) {
 		warn("cannot read what was recorded in %s: %s",
-		     short_path(r->out), strerror(-err));
+		     output_name(r->out), strerror(-err));
 	} else if (p.bad_files) {
 		warn("what was recorded in %s cannot be read: %s: %s",
-		     short_path(r->out), safe_text(p.bad[0].name),
+		     output_name(r->out), safe_text(p.bad[0].name),
 		     p.bad[0].why);
 	} else {
-		bool gone = remove_if_empty(dirfd, r->out);
+		bool gone = output_remove_if_empty(dirfd, r->out);
 
 		warn("nothing was recorded: libcomdet.so did not start in the "
 		     "program (a line above says why), or the program cleared "
 		     "LD_PRELOAD; try reusetrack doctor");
 		if (!gone)
 			warn("the part that was written is in %s",
-			     short_path(r->out));
+			     output_name(r->out));
 	}
 	profile_release(&p);
 }
@@ -258,10 +158,9 @@ static bool never_hooked(const struct program *p)
 
 static int run_record(int argc, char **argv)
 {
-	char run_id[40] = "", path[PATH_MAX];
+	char run_id[OUTDIR_RUN_ID_BYTES] = "", path[PATH_MAX];
 	struct program program;
 	struct run r = { .out = path, .run_id = run_id };
-	const char *wanted;
 	char *library, **shell = NULL;
 	int first, dirfd, status;
 	enum elf_hooks hooks;
@@ -313,17 +212,10 @@ static int run_record(int argc, char **argv)
 		r.path = shell[0];
 		r.argv = shell;
 	}
-	new_run_id(run_id, sizeof(run_id));
-	wanted = getenv("COMDET_OUT");
-	if (!wanted || !*wanted)
-		wanted = "out";
-	dirfd = outdir_create(wanted, run_id, path, sizeof(path));
-	if (dirfd < 0)
-		die("cannot make the output directory %s: %s%s",
-		    safe_text(wanted), strerror(-dirfd), mend_out(-dirfd));
+	dirfd = output_make(getenv("COMDET_OUT"), run_id, path);
 	status = run_program(&r);
 	if (r.exec_error) {
-		remove_if_empty(dirfd, path);
+		output_remove_if_empty(dirfd, path);
 		die_as(r.exec_error == ENOENT ? RECORD_NOT_FOUND
 					      : RECORD_CANNOT_RUN,
 		       "cannot run %s: %s", safe_text(r.path),

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output - the directory of a recording, and what is said of it
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "analysis/base/util.h"
+#include "src/store/outdir.h"
+
+static void new_run_id(char *id, size_t size)
+{
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		die("cannot get random bytes: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof(bytes) && 2 * i + 2 < size; i++)
+		sprintf(id + 2 * i, "%02x", bytes[i]);
+}
+
+static const char *mend_out(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EROFS:
+	case EPERM:
+		return "; choose a directory that you may write with -o";
+	case ENOSPC:
+	case EDQUOT:
+		return "; make room, or write elsewhere with -o";
+	case ENOENT:
+		return "; make the directory above it first";
+	case EEXIST:
+		return "; remove some of the earlier ones";
+	default:
+		return "; choose another one with -o";
+	}
+}
+
+bool output_remove_if_empty(int dirfd, const char *path)
+{
+	DIR *dir = fdopendir(dup(dirfd));
+	struct dirent *e;
+	bool empty = true;
+
+	if (!dir)
+		return false;
+	while ((e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    strcmp(e->d_name, OUTDIR_MARKER))
+			empty = false;
+	closedir(dir);
+	return empty && !unlinkat(dirfd, OUTDIR_MARKER, 0) && !rmdir(path);
+}
+
+const char *output_name(const char *path)
+{
+	char cwd[PATH_MAX];
+	size_t n;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return safe_text(path);
+	n = strlen(cwd);
+	/* A name that begins with "-" would look like an option. */
+	if (!strncmp(path, cwd, n) && path[n] == '/' && path[n + 1] &&
+	    path[n + 1] != '-')
+		path += n + 1;
+	return safe_text(path);
+}
+
+void output_say(const struct profile *p, const char *out)
+{
+	const struct process *first = profile_main_process(p);
+	uint64_t samples = 0, detections = 0;
+	char *found = NULL;
+
+	for (size_t i = 0; i < p->threads; i++)
+		for (int k = 0; k < SAMPLE_KINDS; k++)
+			samples = sat_add(samples, p->thread[i].samples[k]);
+	for (size_t i = 0; i < p->pairs; i++)
+		detections = sat_add(detections, p->pair[i].count);
+	if (first->header.source[0])
+		warn("source %s: %s", safe_text(first->header.source),
+		     first->header.source_reason[0]
+			     ? safe_text(first->header.source_reason)
+			     : "no reason was recorded");
+	for (size_t i = 0; i < p->processes; i++)
+		if (profile_note_is_new(p, i))
+			warn("note: %s", safe_text(p->process[i].header.note));
+	if (!first->header.registers &&
+	    !strcmp(first->header.delivery, "rtsig"))
+		warn("-s emu needs neither perf_events nor debug registers: it "
+		     "counts every access under QEMU, some ten times slower");
+	if (first->header.modes & CDP_MODE_COMM)
+		found = xasprintf(", %s detection%s", count_text(detections),
+				  detections == 1 ? "" : "s");
+	warn("%s sample%s%s in %s; next: reusetrack report %s",
+	     count_text(samples), samples == 1 ? "" : "s", found ? found : "",
+	     output_name(out), output_name(out));
+	free(found);
+	if (profile_not_followed(p))
+		warn("programs that it started and that were not profiled: %s; "
+		     "--children includes them",
+		     count_text(profile_not_followed(p)));
+}
+
+int output_make(const char *wanted, char *run_id, char *path)
+{
+	int dirfd;
+
+	if (!wanted || !*wanted)
+		wanted = "out";
+	new_run_id(run_id, OUTDIR_RUN_ID_BYTES);
+	dirfd = outdir_create(wanted, run_id, path, PATH_MAX);
+	if (dirfd < 0)
+		die("cannot make the output directory %s: %s%s",
+		    safe_text(wanted), strerror(-dirfd), mend_out(-dirfd));
+	return dirfd;
+}
