@@ -242,8 +242,10 @@ static struct site_ref *site_refs(struct tally *t, const uint32_t *pairs,
 	*refs = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct pair_row *p = &t->profile->pair[pairs[i]];
-		struct site_ref r = { .generation = p->map_generation,
-				      .process = p->process,
+		struct site_ref r = { .generation = p->foreign
+							    ? UINT64_MAX
+							    : p->map_generation,
+				      .process = p->publisher_process,
 				      .pair = pairs[i] };
 
 		t->publisher_site[pairs[i]] = NO_SITE;
@@ -252,6 +254,8 @@ static struct site_ref *site_refs(struct tally *t, const uint32_t *pairs,
 		if (r.ip)
 			ref[(*refs)++] = r;
 		r.ip = p->detector_ip;
+		r.generation = p->map_generation;
+		r.process = p->detector_process;
 		r.detector = true;
 		if (r.ip)
 			ref[(*refs)++] = r;
@@ -345,7 +349,7 @@ static void sum_lines(struct tally *t, struct symbols *s, size_t n)
 						  .first = i };
 			/* The first pair of a line has most detections. */
 			symbols_object(s, &p->process[r->process],
-				       r->publisher_addr, r->map_generation,
+				       r->publisher_addr, r->line_generation,
 				       &l->object);
 		}
 		judged = judged_of(r);

@@ -78,6 +78,11 @@ static int take_pair(void *ctx, const void *record)
 	p->pair = grow(p->pair, p->pairs, &p->pairs_room, sizeof(*p->pair));
 	p->pair[p->pairs++] = (struct pair_row){
 		.process = l->index,
+		.publisher_process = l->index,
+		.detector_process = l->index,
+		.foreign = c->publisher_process == l->process->header.number
+				   ? 0
+				   : c->publisher_process,
 		.publisher = c->publisher_thread,
 		.detector = c->detector_thread,
 		.publisher_addr = c->publisher_addr,
@@ -98,6 +103,7 @@ static int take_pair(void *ctx, const void *record)
 		.avoidable = avoidable,
 		.judged = judged,
 		.map_generation = c->map_generation,
+		.line_generation = c->map_generation,
 	};
 	return 0;
 }

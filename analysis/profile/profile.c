@@ -12,6 +12,7 @@
 
 #include "profile.h"
 #include "file.h"
+#include "foreign.h"
 #include "rows.h"
 #include "analysis/base/util.h"
 #include "src/store/outdir.h"
@@ -78,7 +79,9 @@ int profile_load(struct profile *p, const char *path)
 		profile_add_file(p, AT_FDCWD, path);
 	if (err)
 		return err;
+	foreign_publishers(p);
 	rows_order(p);
+	foreign_lines(p);
 	rows_take_off_execed(p);
 	if (p->threads > PROFILE_ROWS_MAX)
 		rows_merge(p);
@@ -224,35 +227,6 @@ const char *process_end_text(const struct process *s)
 			 "ended past the C library, with exit status %u",
 			 h->end_value);
 	return text;
-}
-
-const struct cdp_map *process_map(const struct process *process, uint64_t addr,
-				  uint64_t generation)
-{
-	const struct cdp_map *up_to = NULL, *after = NULL;
-	size_t low = 0, high = process->maps;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (process->map[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	while (low-- && process->map_end_max[low] > addr) {
-		const struct cdp_map *m = &process->map[low];
-
-		if (m->end <= addr)
-			continue;
-		if (m->generation <= generation) {
-			if (!up_to || m->generation > up_to->generation)
-				up_to = m;
-		} else if (!after || m->generation < after->generation) {
-			after = m;
-		}
-	}
-	return up_to ? up_to : after;
 }
 
 const struct cdp_path *process_path(const struct process *process,

@@ -63,9 +63,13 @@ struct thread_row {
 	uint64_t loss[CDP_LOSS_MAX];
 };
 
-/* A cdp_pair whose threads are row numbers. */
+/*
+ * A cdp_pair whose threads are row numbers. The line may be shared by several
+ * processes: its addresses are those of one of them.
+ */
 struct pair_row {
-	uint32_t process;
+	uint32_t process; /* of the addresses and the line */
+	uint32_t publisher_process, detector_process; /* of the instructions */
 	uint32_t publisher, detector;
 	uint64_t publisher_addr, detector_addr;
 	uint64_t publisher_ip, detector_ip;
@@ -76,7 +80,9 @@ struct pair_row {
 	uint64_t line; /* 0: summed over several lines */
 	uint64_t count, periods_q8;
 	uint64_t avoidable, judged; /* detections: padding, of count */
-	uint64_t map_generation;
+	uint64_t map_generation;    /* of the detector's process */
+	uint64_t line_generation;   /* of the maps that have the line */
+	uint64_t foreign; /* number of the publisher's process, 0: the same */
 };
 
 struct core_row {
@@ -154,13 +160,6 @@ uint64_t profile_cpu_ns(const struct profile *p);
 /* Mean time in our handler for each sample of the clock or a PMU; 0: none. */
 uint64_t profile_handler_ns(const struct profile *p);
 uint64_t profile_loss(const struct profile *p, enum loss_cause cause);
-
-/*
- * The mapping that held @addr when the maps were at generation @generation: the
- * latest one up to then, else the first one after. NULL if there is none.
- */
-const struct cdp_map *process_map(const struct process *process, uint64_t addr,
-				  uint64_t generation);
 
 /* Node @node of the call paths; NULL if there is none. */
 const struct cdp_path *process_path(const struct process *process,

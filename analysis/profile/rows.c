@@ -61,8 +61,8 @@ static int compare_u32(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void add_unknown(struct profile *p, uint32_t process, uint32_t *ids,
-			size_t n)
+void rows_add_unknown(struct profile *p, uint32_t process, uint32_t *ids,
+		      size_t n)
 {
 	qsort(ids, n, sizeof(*ids), compare_u32);
 	for (size_t i = 0; i < n; i++) {
@@ -107,14 +107,15 @@ void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
 	struct id_row *index = index_rows(p, first_thread, &n);
 
 	for (size_t i = first_pair; i < p->pairs; i++) {
-		look_up(&u, index, n, p->pair[i].publisher);
+		if (!p->pair[i].foreign)
+			look_up(&u, index, n, p->pair[i].publisher);
 		look_up(&u, index, n, p->pair[i].detector);
 	}
 	for (size_t i = first_reuse; i < p->reuses; i++)
 		if (p->reuse[i].thread != ALL_THREADS)
 			look_up(&u, index, n, p->reuse[i].thread);
 	if (u.n) {
-		add_unknown(p, process, u.id, u.n);
+		rows_add_unknown(p, process, u.id, u.n);
 		free(u.id);
 		free(index);
 		index = index_rows(p, first_thread, &n);
@@ -122,7 +123,8 @@ void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
 	for (size_t i = first_pair; i < p->pairs; i++) {
 		struct pair_row *pair = &p->pair[i];
 
-		find_row(index, n, pair->publisher, &pair->publisher);
+		if (!pair->foreign)
+			find_row(index, n, pair->publisher, &pair->publisher);
 		find_row(index, n, pair->detector, &pair->detector);
 	}
 	for (size_t i = first_reuse; i < p->reuses; i++)
@@ -184,8 +186,13 @@ static void order_processes(struct profile *p)
 	}
 	for (size_t i = 0; i < p->threads; i++)
 		p->thread[i].process = place[p->thread[i].process];
-	for (size_t i = 0; i < p->pairs; i++)
-		p->pair[i].process = place[p->pair[i].process];
+	for (size_t i = 0; i < p->pairs; i++) {
+		struct pair_row *pair = &p->pair[i];
+
+		pair->process = place[pair->process];
+		pair->publisher_process = place[pair->publisher_process];
+		pair->detector_process = place[pair->detector_process];
+	}
 	for (size_t i = 0; i < p->reuses; i++)
 		p->reuse[i].process = place[p->reuse[i].process];
 	free(p->process);

@@ -15,6 +15,13 @@
 void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
 		   size_t first_pair, size_t first_reuse);
 
+/*
+ * Give each of the @n thread ids @ids, which are sorted here, a row of process
+ * @process that says that the thread is not known.
+ */
+void rows_add_unknown(struct profile *p, uint32_t process, uint32_t *ids,
+		      size_t n);
+
 /* Order processes by time of start, and threads by process and id. */
 void rows_order(struct profile *p);
 

@@ -82,7 +82,7 @@ static void name_variables(struct report *r, const struct line_tally *l,
 		 */
 		if (addr < l->line || addr - l->line >= s->header.line_bytes)
 			continue;
-		symbols_object(r->symbols, s, addr, p->map_generation, &o);
+		symbols_object(r->symbols, s, addr, p->line_generation, &o);
 		for (k = 0; k < n && seen[k] != o.start; k++)
 			;
 		if (k < n || o.kind != OBJECT_STATIC)

@@ -14,6 +14,7 @@
 #include "module.h"
 #include "analysis/base/util.h"
 #include "src/base/regular_file.h"
+#include "analysis/profile/mapping.h"
 
 struct known_module {
 	char *path; /* as recorded */

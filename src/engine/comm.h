@@ -67,6 +67,11 @@ struct detection {
 	enum detected_by by;
 	enum padding padding; /* the engine leaves it unknown */
 	/*
+	 * For a store that watches several processes (cdp_pair); the engine
+	 * leaves it 0.
+	 */
+	uint32_t publisher_process;
+	/*
 	 * Volume scaling (5.3.2): sampling periods that this detection stands
 	 * for, in 1/256. A trap stands for line bytes / watched bytes, a
 	 * detection by the board for 1.

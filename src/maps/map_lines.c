@@ -59,8 +59,8 @@ static bool spaces(struct cursor *c)
 	return c->p > begin;
 }
 
-/* Rights such as r-xp; shared or private makes no difference to us. */
-static bool rights(struct cursor *c, uint32_t *prot)
+/* Rights such as r-xp, or rw-s of shared memory. */
+static bool rights(struct cursor *c, uint32_t *prot, uint32_t *flags)
 {
 	static const char letter[] = "rwx";
 	static const uint32_t bit[] = { PROT_READ, PROT_WRITE, PROT_EXEC };
@@ -73,6 +73,8 @@ static bool rights(struct cursor *c, uint32_t *prot)
 		else if (*c->p != '-')
 			return false;
 	}
+	if (*c->p == 's')
+		*flags |= CDP_MAP_SHARED;
 	return *c->p == 'p' ? one(c, 'p') : one(c, 's');
 }
 
@@ -84,7 +86,7 @@ bool map_lines_parse(const char *line, const char *end, struct cdp_map *m)
 
 	memset(m, 0, sizeof(*m));
 	if (!hex(&c, &m->start) || !one(&c, '-') || !hex(&c, &m->end) ||
-	    m->end <= m->start || !spaces(&c) || !rights(&c, &m->prot) ||
+	    m->end <= m->start || !spaces(&c) || !rights(&c, &m->prot, &m->flags) ||
 	    !spaces(&c) || !hex(&c, &m->file_offset) || !spaces(&c) ||
 	    !number(&c, 16, UINT32_MAX, &major) || !one(&c, ':') ||
 	    !number(&c, 16, UINT32_MAX, &minor) || !spaces(&c) ||

@@ -15,7 +15,8 @@ static struct map_range range_of(const struct cdp_map *m)
 	uint64_t key = m->inode * 0x9E3779B97F4A7C15ull;
 
 	key ^= m->file_offset + ((uint64_t)m->dev_major << 40) +
-	       ((uint64_t)m->dev_minor << 20) + m->prot;
+	       ((uint64_t)m->dev_minor << 20) + m->prot +
+	       ((uint64_t)m->flags << 8);
 	for (const char *p = m->path; *p; p++)
 		key = (key ^ (uint8_t)*p) * 0x100000001B3ull;
 	return (struct map_range){ m->start, m->end, key, m->prot & PROT_EXEC };

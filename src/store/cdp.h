@@ -132,6 +132,15 @@ struct cdp_header {
 	/* What record saw of a process whose end the library did not see. */
 	uint32_t end_how;   /* enum cdp_end; 0 in files of older writers */
 	uint32_t end_value; /* exit status or signal */
+
+	/* If the process was watched from outside; 0 in older files. */
+	uint64_t number; /* of the process among those watched together, from 1
+			    on; 0: no other process was watched with it */
+	/*
+	 * Samples by the memory that they depend on, and interrupts of which
+	 * an access was not published (docs/attach.md). Atomic.
+	 */
+	uint64_t samples_exact, samples_verified, samples_racy;
 };
 _Static_assert(offsetof(struct cdp_header, slice) == CDP_HEADER_BYTES,
 	       "new fields follow the header of version 1");
@@ -204,7 +213,12 @@ struct cdp_pair {
 	uint64_t map_generation; /* of CDP_MAPS when first seen */
 	uint64_t avoidable;      /* of count: padding avoids them; atomic */
 	uint64_t unavoidable;    /* of count: it does not; atomic */
-	uint64_t spare[1];
+	/*
+	 * The header's number of the process that has publisher_thread and
+	 * publisher_ip; 0: this one. publisher_addr is where the detector's
+	 * process has the place.
+	 */
+	uint64_t publisher_process;
 };
 _Static_assert(sizeof(struct cdp_pair) == 128, "cdp_pair");
 
@@ -218,6 +232,10 @@ struct cdp_core {
 };
 _Static_assert(sizeof(struct cdp_core) == 64, "cdp_core");
 
+enum {
+	CDP_MAP_SHARED = 1, /* with other processes: MAP_SHARED */
+};
+
 /*
  * A mapping of the address space, as in /proc/PID/maps. 384 bytes. A mapping of
  * a later generation replaces earlier ones where they overlap.
@@ -227,12 +245,14 @@ struct cdp_map {
 	uint64_t generation; /* rises by 1 each time the maps are read */
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	uint32_t prot; /* PROT_READ | PROT_WRITE | PROT_EXEC */
-	uint32_t spare0;
+	uint32_t prot;             /* PROT_READ | PROT_WRITE | PROT_EXEC */
+	uint32_t flags;            /* CDP_MAP_*; 0 in files of older writers */
 	char path[CDP_PATH_BYTES]; /* "" or "[heap]", "[stack]" as the kernel */
 	uint8_t build_id[20];
 	uint8_t build_id_bytes;
-	uint8_t spare[51];
+	uint8_t spare0[3];
+	uint64_t ipc_namespace; /* its inode, of System V segments; else 0 */
+	uint8_t spare[40];
 };
 _Static_assert(sizeof(struct cdp_map) == 384, "cdp_map");
 

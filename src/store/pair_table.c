@@ -39,6 +39,7 @@ static struct cdp_pair rest_of(const struct detection *d, uint64_t now,
 		.map_generation = map_generation,
 		.avoidable = d->padding == PADDING_AVOIDS,
 		.unavoidable = d->padding == PADDING_KEEPS,
+		.publisher_process = d->publisher_process,
 	};
 }
 

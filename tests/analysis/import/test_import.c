@@ -3,6 +3,7 @@
  * test_import - from records to profiles: order, threads, processes, maps
  */
 #include "import_fixture.h"
+#include "analysis/profile/mapping.h"
 #include "src/engine/comm.h"
 #include "tests/run_suite.h"
 

@@ -7,6 +7,7 @@
  */
 #include <sys/mman.h>
 
+#include "analysis/profile/mapping.h"
 #include "analysis/profile/profile.h"
 #include "tests/fake/fake_profile.h"
 #include "tests/run_verb.h"

@@ -53,6 +53,20 @@ static bool parse(const char *line, struct cdp_map *m)
 	return ok;
 }
 
+START_TEST(shared_memory_is_told_from_private)
+{
+	struct cdp_map m;
+
+	ck_assert(parse(LINE "/usr/lib/libc.so.6", &m));
+	ck_assert_uint_eq(m.flags, 0);
+	ck_assert(parse("7f0000001000-7f0000002000 rw-s 00003000 00:01 4711   "
+			"/memfd:x (deleted)",
+			&m));
+	ck_assert_uint_eq(m.flags, CDP_MAP_SHARED);
+	ck_assert_uint_eq(m.prot, PROT_READ | PROT_WRITE);
+}
+END_TEST
+
 START_TEST(every_field_is_taken)
 {
 	struct cdp_map m;
@@ -336,6 +350,7 @@ int main(void)
 	TCase *c = tcase_create("lines");
 
 	tcase_add_test(c, every_field_is_taken);
+	tcase_add_test(c, shared_memory_is_told_from_private);
 	tcase_add_loop_test(c, a_path_is_kept_as_the_kernel_writes_it, 0,
 			    COUNT(paths));
 	tcase_add_loop_test(c, what_is_no_mapping_is_refused, 0,
