@@ -17,6 +17,7 @@ struct command {
 };
 
 extern const struct command cmd_record;
+extern const struct command cmd_attach;
 extern const struct command cmd_report;
 extern const struct command cmd_diff;
 extern const struct command cmd_doctor;

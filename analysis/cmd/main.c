@@ -11,8 +11,9 @@
 #include "analysis/base/util.h"
 
 static const struct command *const commands[] = {
-	&cmd_record, &cmd_report,   &cmd_diff,    &cmd_doctor,  &cmd_list,
-	&cmd_import, &cmd_accuracy, &cmd_predict, &cmd_machine, &cmd_simulate,
+	&cmd_record,  &cmd_attach,  &cmd_report,   &cmd_diff,
+	&cmd_doctor,  &cmd_list,    &cmd_import,   &cmd_accuracy,
+	&cmd_predict, &cmd_machine, &cmd_simulate,
 };
 enum {
 	COMMANDS = sizeof(commands) / sizeof(commands[0])

@@ -105,6 +105,19 @@ static const char *state_name(enum process_state s)
 	return names[s];
 }
 
+static void put_memory(json_t *o, const struct cdp_header *h)
+{
+	json_t *n;
+
+	if (!h->samples_exact && !h->samples_verified && !h->samples_racy)
+		return;
+	n = json_object();
+	put(n, "exact", integer(h->samples_exact));
+	put(n, "verified", integer(h->samples_verified));
+	put(n, "racy", integer(h->samples_racy));
+	put(o, "samples_by_memory", n);
+}
+
 static json_t *json_processes(const struct profile *p)
 {
 	json_t *a = json_array();
@@ -127,6 +140,7 @@ static json_t *json_processes(const struct profile *p)
 		else if (s->header.end_how == CDP_END_SIGNAL)
 			put(o, "signal", integer(s->header.end_value));
 		put_text(o, "note", s->header.note);
+		put_memory(o, &s->header);
 		append(a, o);
 	}
 	return a;

@@ -148,6 +148,34 @@ static void item_handler(struct report *r)
 		     duration_text(ns));
 }
 
+/* Of processes that were watched from outside. */
+static void item_memory(struct report *r)
+{
+	const struct profile *p = r->profile;
+	uint64_t exact = 0, verified = 0, racy = 0;
+
+	for (size_t i = 0; i < p->processes; i++) {
+		const struct cdp_header *h = &p->process[i].header;
+
+		exact = sat_add(exact, h->samples_exact);
+		verified = sat_add(verified, h->samples_verified);
+		racy = sat_add(racy, h->samples_racy);
+	}
+	if (!exact && !verified && !racy)
+		return;
+	item(r, "memory",
+	     "%s samples depend on registers and on memory that cannot change "
+	     "(exact), %s on memory that was read twice and equal (verified)",
+	     count_text(exact), count_text(verified));
+	if (racy)
+		item(r, "",
+		     "at %s interrupts a coming access depended on memory that "
+		     "may have changed since (racy): only accesses before it "
+		     "were taken, so code before such accesses has too large a "
+		     "share",
+		     count_text(racy));
+}
+
 static void item_start(struct report *r, const struct cdp_header *h)
 {
 	time_t t = h->start_real / 1000000000;
@@ -194,6 +222,7 @@ void report_method(struct report *r)
 	if (!is_import(h))
 		item_registers(r, h);
 	item_turns(r, h);
+	item_memory(r);
 	if (comm) {
 		item_expiry(r, h);
 		item(r, "detections", "%s", by_text(&r->tally));
@@ -253,6 +282,7 @@ static bool is_of_interrupts(enum loss_cause c)
 	case LOSS_BREAKPOINT_MISSED:
 	case LOSS_BUDGET:
 	case LOSS_EXITING:
+	case LOSS_RACY:
 		return true;
 	default:
 		return false;

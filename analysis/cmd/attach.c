@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach - profile processes that are running already
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "analysis/base/options.h"
+#include "analysis/base/util.h"
+#include "analysis/outside/permission.h"
+#include "analysis/outside/watcher.h"
+#include "analysis/profile/profile.h"
+#include "analysis/record/output.h"
+#include "analysis/symbols/jit_files.h"
+#include "src/store/outdir.h"
+#include "src/store/sample_log.h"
+
+enum {
+	TARGETS_MAX = 1024,
+	FREQ_DEFAULT = 200,
+	FREQ_MAX = 20000,
+	SECONDS_MAX = 1000000,
+};
+
+struct options {
+	struct watch_options watch;
+	const char *out;
+	uint64_t delay; /* ns */
+	pid_t target[TARGETS_MAX];
+	size_t targets;
+};
+
+/* An option's value, or that of its variable, which may be empty. */
+static double seconds(const char *name, const char *value)
+{
+	char *end;
+	double s;
+
+	errno = 0;
+	s = strtod(value, &end);
+	if (end == value || *end || errno || !(s >= 0) || s > SECONDS_MAX)
+		die("%s must be a number of seconds from 0 to %d, not '%s'",
+		    name, SECONDS_MAX, safe_text(value));
+	return s;
+}
+
+static void add_target(struct options *o, const char *text)
+{
+	if (o->targets == TARGETS_MAX)
+		die("attach takes at most %d targets", TARGETS_MAX);
+	o->target[o->targets++] = (pid_t)whole_number(
+		o->watch.threads ? "--tid" : "a PID", text, 1, INT_MAX);
+}
+
+/* Numbers, separated by commas. */
+static void add_targets(struct options *o, const char *list)
+{
+	char *copy = xstrdup(list), *at = copy, *one;
+
+	while ((one = strsep(&at, ",")))
+		add_target(o, one);
+	free(copy);
+}
+
+static const struct option long_options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "freq", required_argument, NULL, 'F' },
+	{ "registers", required_argument, NULL, 'r' },
+	{ "children", no_argument, NULL, 'c' },
+	{ "delay", required_argument, NULL, 'D' },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "tid", required_argument, NULL, 't' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void take_option(struct options *o, int letter)
+{
+	switch (letter) {
+	case 'o':
+		o->out = optarg;
+		break;
+	case 'F':
+		o->watch.period =
+			1000000000ul /
+			(uint64_t)whole_number("-F", optarg, 1, FREQ_MAX);
+		break;
+	case 'r':
+		o->watch.registers =
+			(int)whole_number("--registers", optarg, 0, 4);
+		break;
+	case 'c':
+		o->watch.children = true;
+		break;
+	case 'D':
+		o->delay = (uint64_t)(seconds("--delay", optarg) * 1e9);
+		break;
+	case 'd':
+		o->watch.duration =
+			(uint64_t)(seconds("--duration", optarg) * 1e9);
+		break;
+	case 't':
+		o->watch.threads = true;
+		add_targets(o, optarg);
+		break;
+	}
+}
+
+static void read_options(struct options *o, int argc, char **argv)
+{
+	const struct option_syntax syntax = { .verb = "attach",
+					      .usage = cmd_attach.usage,
+					      .letters = ":o:F:h",
+					      .options = long_options };
+	int letter;
+
+	memset(o, 0, sizeof(*o));
+	o->out = getenv("COMDET_OUT");
+	o->watch.period = 1000000000ul / FREQ_DEFAULT;
+	o->watch.registers = 4;
+	optind = 1;
+	while ((letter = next_option(&syntax, argc, argv)) != -1)
+		take_option(o, letter);
+	if (o->watch.threads && optind < argc)
+		die("attach: name processes or threads (--tid), not both");
+	if (o->watch.threads && o->watch.children)
+		die("attach: --children goes with processes, not with --tid");
+	for (; optind < argc; optind++)
+		add_targets(o, argv[optind]);
+	if (!o->targets)
+		die("attach: name a process: reusetrack attach PID; pgrep -l "
+		    "NAME lists processes by name");
+}
+
+/* Ctrl-C and its like end us well. */
+static int take_signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		die("cannot make a signal descriptor: %s", strerror(errno));
+	return fd;
+}
+
+/* Wait; false if a signal came first. */
+static bool delay(uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000),
+			       (long)(ns % 1000000000) };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return sigtimedwait(&set, NULL, &ts) < 0;
+}
+
+static void check_targets(const struct options *o)
+{
+	for (size_t i = 0; i < o->targets; i++) {
+		char *why = permission_denied(o->target[i], o->watch.threads);
+
+		if (why)
+			die("cannot attach: %s", why);
+	}
+}
+
+static int say_end(enum watch_end end, const struct watch_sums *sums, int dirfd,
+		   const char *path)
+{
+	struct profile p;
+	int err = profile_load(&p, path);
+
+	if (!err && p.processes) {
+		jit_files_save(&p, dirfd);
+		output_say(&p, path);
+	} else {
+		warn("cannot read what was recorded in %s", output_name(path));
+	}
+	warn("%s; the watcher took %s of CPU time",
+	     end == WATCH_ALL_ENDED ? "what was watched has ended"
+				    : "what was watched goes on",
+	     duration_text(sums->cpu_ns));
+	profile_release(&p);
+	return err != 0;
+}
+
+/* For tests of how accesses are chosen. */
+static void open_sample_log(const char *path)
+{
+	int err = path && *path ? sample_log_open(path) : 0;
+
+	if (err)
+		die("cannot write COMDET_SAMPLE_LOG=%s: %s", safe_text(path),
+		    strerror(-err));
+}
+
+static int run_attach(int argc, char **argv)
+{
+	char run_id[OUTDIR_RUN_ID_BYTES], path[PATH_MAX];
+	struct watch_sums sums;
+	struct options o;
+	struct watcher *w;
+	enum watch_end end;
+	char *why;
+	int dirfd, status;
+
+	read_options(&o, argc, argv);
+	check_targets(&o);
+	o.watch.stop = take_signals();
+	if (o.delay && !delay(o.delay))
+		return 0;
+	open_sample_log(getenv("COMDET_SAMPLE_LOG"));
+	o.watch.progress = isatty(STDERR_FILENO);
+	dirfd = output_make(o.out, run_id, path);
+	o.watch.dirfd = dirfd;
+	o.watch.run_id = run_id;
+	w = watcher_attach(&o.watch, o.target, o.targets, &why);
+	if (!w) {
+		output_remove_if_empty(dirfd, path);
+		die("cannot attach: %s", why);
+	}
+	end = watcher_run(w);
+	watcher_close(w, &sums);
+	status = say_end(end, &sums, dirfd, path);
+	close(dirfd);
+	close(o.watch.stop);
+	return status;
+}
+
+const struct command cmd_attach = {
+	.name = "attach",
+	.summary = "profile processes that are running already",
+	.usage =
+		"usage: reusetrack attach [OPTION...] PID...\n       "
+		"reusetrack "
+		"attach [OPTION...] --tid TID...\n\nWatches running programs "
+		"from outside, also static and managed ones, and writes\ntheir "
+		"profile to the directory out. They are not stopped, and "
+		"nothing is loaded\ninto them. Ends when they have ended, "
+		"after --duration, or with Ctrl-C.\n\n  -o, --output DIR    "
+		"where to write; default out (COMDET_OUT)\n  -F, --freq HZ     "
+		"  samples a second of a thread's CPU time, 1 to 20000;\n      "
+		"                default 200\n      --registers N   debug "
+		"registers to use, 0 to 4\n      --children      also "
+		"processes that they have started or will start\n      --delay "
+		"S       seconds to wait before sampling\n      --duration S   "
+		" seconds to sample\n      --tid TID       only this thread; "
+		"several are separated by commas\n\nMemory that processes "
+		"share is found between all processes that one attach\n"
+		"watches. The exit status is 0, also after Ctrl-C, or 1 if "
+		"nothing was recorded.\n",
+	.run = run_attach,
+};

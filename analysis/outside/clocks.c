@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clocks - the clock events of all watched threads, and their rings
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "clocks.h"
+#include "event.h"
+#include "analysis/base/util.h"
+
+enum {
+	RING_PAGES = 64,
+	CPUS_MAX = 8192,
+};
+
+/* The processor may be offline: then there is no ring, and no error. */
+static int open_ring(struct clocks *c, int cpu)
+{
+	struct perf_event_attr a = event_attr();
+	struct epoll_event wake = { .events = EPOLLIN };
+	int fd = event_open(&a, 0, cpu), err;
+
+	if (fd == -ENODEV || fd == -EINVAL)
+		return 0;
+	if (fd < 0)
+		return fd;
+	err = ring_map(&c->ring[cpu], fd, RING_PAGES);
+	if (!err && epoll_ctl(c->poll, EPOLL_CTL_ADD, fd, &wake))
+		err = -errno;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	c->fd[cpu] = fd;
+	rings_add(c->rings, &c->ring[cpu]);
+	return 0;
+}
+
+int clocks_init(struct clocks *c, struct rings *rings, int poll,
+		uint64_t period, bool children, bool on_exec)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int err = 0;
+
+	memset(c, 0, sizeof(*c));
+	c->rings = rings;
+	c->poll = poll;
+	c->period = period;
+	c->children = children;
+	c->on_exec = on_exec;
+	c->cpus = cpus < 1 ? 1 : cpus > CPUS_MAX ? CPUS_MAX : (int)cpus;
+	c->ring = xcalloc((size_t)c->cpus, sizeof(*c->ring));
+	c->fd = xcalloc((size_t)c->cpus, sizeof(*c->fd));
+	for (int i = 0; i < c->cpus; i++)
+		c->fd[i] = -1;
+	for (int i = 0; i < c->cpus && !err; i++)
+		err = open_ring(c, i);
+	if (err)
+		clocks_release(c);
+	return err;
+}
+
+static int open_event(struct clocks *c, const struct perf_event_attr *a,
+		      pid_t tid, int cpu)
+{
+	struct clock_event e = { .set = c->sets, .fd = -1 };
+	int err = 0;
+
+	e.fd = event_open(a, tid, cpu);
+	if (e.fd < 0)
+		return e.fd;
+	if (ioctl(e.fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd[cpu]) ||
+	    ioctl(e.fd, PERF_EVENT_IOC_ID, &e.id))
+		err = -errno;
+	if (err) {
+		close(e.fd);
+		return err;
+	}
+	c->event = grow(c->event, c->events, &c->room, sizeof(*c->event));
+	c->event[c->events++] = e;
+	return 0;
+}
+
+int clocks_attach(struct clocks *c, pid_t tid)
+{
+	struct perf_event_attr a =
+		event_clock(c->period, c->children, c->on_exec);
+	size_t before = c->events;
+	int err = 0;
+
+	c->sets++;
+	for (int cpu = 0; cpu < c->cpus && !err; cpu++)
+		if (c->fd[cpu] >= 0)
+			err = open_event(c, &a, tid, cpu);
+	if (!err)
+		return 0;
+	while (c->events > before)
+		close(c->event[--c->events].fd);
+	return err;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct clock_event *x = a, *y = b;
+
+	return order_u64(x->id, y->id);
+}
+
+uint32_t clocks_set(const struct clocks *c, uint64_t id)
+{
+	struct clock_event key = { .id = id };
+	const struct clock_event *e =
+		c->events ? bsearch(&key, c->event, c->events, sizeof(key),
+				    compare_events)
+			  : NULL;
+
+	return e ? e->set : CLOCK_SET_NONE;
+}
+
+void clocks_release(struct clocks *c)
+{
+	for (size_t i = 0; i < c->events; i++)
+		close(c->event[i].fd);
+	for (int i = 0; i < c->cpus; i++) {
+		if (c->fd[i] < 0)
+			continue;
+		rings_remove(c->rings, &c->ring[i]);
+		ring_unmap(&c->ring[i]);
+		close(c->fd[i]);
+	}
+	free(c->event);
+	free(c->ring);
+	free(c->fd);
+	memset(c, 0, sizeof(*c));
+}

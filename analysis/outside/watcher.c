@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watcher - profile running processes from outside
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "watcher.h"
+#include "follow.h"
+#include "listing.h"
+#include "now.h"
+#include "permission.h"
+#include "analysis/base/util.h"
+#include "src/store/host.h"
+
+enum {
+	WAIT_MS = 100,
+	SWEEP_NS = 1000 * 1000 * 1000, /* look whether targets live */
+	EVENTS = 64,
+};
+
+struct watcher {
+	struct watch_options options;
+	int poll;
+	struct follow follow;
+	char registers_reason[192];
+	uint64_t begin, next_sweep, next_progress;
+};
+
+/* Take all records up to now. */
+static void drain(struct watcher *w)
+{
+	uint64_t until = outside_now(), damaged = w->follow.rings.damaged;
+	struct outside_record r;
+	struct outside_ring *from;
+
+	while (rings_next(&w->follow.rings, until, &r, &from))
+		follow_record(&w->follow, &r, from);
+	if (w->follow.rings.damaged > damaged)
+		follow_lose(&w->follow, LOSS_MALFORMED,
+			    w->follow.rings.damaged - damaged);
+	if (!w->follow.rings.maps_missed)
+		return;
+	w->follow.rings.maps_missed = false;
+	for (struct task_process *p = w->follow.tasks.process; p; p = p->next) {
+		struct space_sink sink = { file_mapping, &p->file };
+
+		space_reread(&p->space, until, &sink);
+	}
+}
+
+/* Attach to a thread that was listed; it may have ended since. */
+static int attach_thread(struct watcher *w, struct task_process *p, pid_t tid)
+{
+	int err = clocks_attach(&w->follow.clocks, tid);
+
+	if (err)
+		return err == -ESRCH ? 0 : err;
+	follow_add_thread(&w->follow, p, tid, NULL)->set =
+		w->follow.clocks.sets;
+	return 1;
+}
+
+/*
+ * Threads begin while we look: list them until nothing is new. Those that
+ * began after their maker had its events have inherited these, and the ring
+ * says so.
+ */
+static int attach_process(struct watcher *w, struct task_process *p)
+{
+	int added, err = 0;
+
+	do {
+		struct listing tids = list_threads(p->pid);
+
+		added = 0;
+		drain(w);
+		for (size_t i = 0; i < tids.n && err >= 0; i++) {
+			if (tasks_thread(&w->follow.tasks, tids.pid[i]))
+				continue;
+			err = attach_thread(w, p, tids.pid[i]);
+			added += err > 0;
+		}
+		listing_release(&tids);
+	} while (added && err >= 0);
+	return err < 0 ? err : 0;
+}
+
+static int attach_target(struct watcher *w, pid_t pid)
+{
+	struct task_process *p = tasks_process(&w->follow.tasks, pid);
+	int err;
+
+	if (p)
+		return 0;
+	if (w->options.threads) {
+		pid_t tgid = list_process_of(pid);
+
+		p = tasks_process(&w->follow.tasks, tgid);
+		if (!p)
+			p = follow_add_process(&w->follow, tgid);
+		err = attach_thread(w, p, pid);
+	} else {
+		p = follow_add_process(&w->follow, pid);
+		err = attach_process(w, p);
+	}
+	return err < 0 ? err : 0;
+}
+
+/* The children, and theirs, that the process has already. */
+static int attach_children(struct watcher *w, pid_t pid)
+{
+	struct listing children = list_children(pid);
+	int err = 0;
+
+	for (size_t i = 0; i < children.n && !err; i++) {
+		err = attach_target(w, children.pid[i]);
+		if (!err)
+			err = attach_children(w, children.pid[i]);
+	}
+	listing_release(&children);
+	return err;
+}
+
+/* How many debug registers the first target has free, and why not four. */
+static void find_registers(struct watcher *w, pid_t tid)
+{
+	int wanted = w->options.registers, n = 0;
+
+	if (wanted) {
+		n = registers_free(tid, wanted);
+		if (n < wanted)
+			snprintf(w->registers_reason,
+				 sizeof(w->registers_reason),
+				 "the others are taken, by a debugger or "
+				 "another watcher, or denied%s%s",
+				 n < 0 ? ": " : "", n < 0 ? strerror(-n) : "");
+	}
+	w->follow.run.registers = n > 0 ? n : 0;
+}
+
+static void raise_descriptors(void)
+{
+	struct rlimit r;
+
+	if (!getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+static int attach_all(struct watcher *w, const pid_t *target, size_t n,
+		      pid_t *failed)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		*failed = target[i];
+		err = attach_target(w, target[i]);
+		if (!err && w->options.children)
+			err = attach_children(w, target[i]);
+	}
+	return err;
+}
+
+static void begin(struct watcher *w)
+{
+	w->begin = outside_now();
+	w->next_sweep = w->next_progress = w->begin + SWEEP_NS;
+	/* A program that has yet to be executed gets its file then. */
+	for (struct task_process *p = w->follow.tasks.process; p; p = p->next)
+		if (!w->options.on_exec)
+			follow_open_file(&w->follow, p);
+}
+
+struct watcher *watcher_attach(const struct watch_options *o,
+			       const pid_t *target, size_t n, char **why)
+{
+	struct watcher *w = xcalloc(1, sizeof(*w));
+	struct epoll_event stop = { .events = EPOLLIN, .data.ptr = w };
+	pid_t failed = n ? target[0] : 0;
+	uint64_t seed = 0;
+	int err;
+
+	w->options = *o;
+	w->follow.period = o->period;
+	w->follow.children = o->children;
+	w->follow.threads = o->threads;
+	w->follow.on_exec = o->on_exec;
+	raise_descriptors();
+	if (getrandom(&seed, sizeof(seed), 0) < 0)
+		seed = outside_now();
+	w->poll = epoll_create1(EPOLL_CLOEXEC);
+	if (w->poll < 0)
+		die("cannot make an epoll descriptor: %s", strerror(errno));
+	if (o->stop >= 0)
+		epoll_ctl(w->poll, EPOLL_CTL_ADD, o->stop, &stop);
+	err = clocks_init(&w->follow.clocks, &w->follow.rings, w->poll,
+			  o->period, o->children, o->on_exec);
+	find_registers(w, failed);
+	registers_init(&w->follow.registers, &w->follow.rings, w->poll,
+		       w->follow.run.registers);
+	sampler_init(&w->follow.sampler, &w->follow.tasks, &w->follow.registers,
+		     o->period, w->follow.run.registers, seed);
+	w->follow.run.dirfd = o->dirfd;
+	w->follow.run.run_id = o->run_id;
+	w->follow.run.period = o->period;
+	w->follow.run.registers_reason = w->registers_reason;
+	w->follow.run.comm = &w->follow.sampler.comm;
+	if (!err)
+		err = attach_all(w, target, n, &failed);
+	if (!err && !tasks_any_thread(&w->follow.tasks, NULL))
+		err = -ESRCH;
+	if (err) {
+		*why = permission_event(failed, -err);
+		watcher_close(w, NULL);
+		return NULL;
+	}
+	begin(w);
+	return w;
+}
+
+/* A process may have ended although its last record was lost. */
+static void sweep(struct watcher *w, uint64_t now)
+{
+	struct task_process *p, *next;
+	uint32_t parent;
+
+	if (now < w->next_sweep)
+		return;
+	w->next_sweep = now + SWEEP_NS;
+	for (p = w->follow.tasks.process; p; p = next) {
+		next = p->next;
+		if (host_process_start(p->pid, &parent) != p->start)
+			follow_end_process(&w->follow, p, CDP_ENDED, now, "");
+	}
+}
+
+static void show_progress(struct watcher *w, uint64_t now)
+{
+	uint32_t processes = 0, threads = 0;
+
+	if (!w->options.progress || now < w->next_progress)
+		return;
+	w->next_progress = now + SWEEP_NS;
+	for (struct task_process *p = w->follow.tasks.process; p; p = p->next) {
+		processes++;
+		threads += p->threads;
+	}
+	fprintf(stderr,
+		"\r%s: %u process%s, %u threads, %s samples, %s detections; "
+		"Ctrl-C ends it\033[K",
+		duration_text(now - w->begin), processes,
+		processes == 1 ? "" : "es", threads,
+		count_text(w->follow.sampler.samples),
+		count_text(w->follow.sampler.detections));
+	fflush(stderr);
+}
+
+static int wait_ms(const struct watcher *w, uint64_t now)
+{
+	uint64_t left;
+
+	if (!w->options.duration)
+		return WAIT_MS;
+	left = w->begin + w->options.duration - now;
+	return left < WAIT_MS * UINT64_C(1000000) ? (int)(left / 1000000) + 1
+						  : WAIT_MS;
+}
+
+/* A watched thread ended: its set of registers reports that for ever. */
+static void close_ended(struct watcher *w, const struct epoll_event *e, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct lease *l = e[i].data.ptr;
+
+		if (e[i].events & EPOLLHUP && l && e[i].data.ptr != w &&
+		    l->holder)
+			registers_end(&w->follow.registers, l->holder);
+	}
+}
+
+enum watch_end watcher_run(struct watcher *w)
+{
+	struct epoll_event e[EVENTS];
+
+	for (;;) {
+		uint64_t now = outside_now();
+		int n;
+
+		if (w->options.duration &&
+		    now >= w->begin + w->options.duration)
+			return WATCH_TIME_OVER;
+		n = epoll_wait(w->poll, e, EVENTS, wait_ms(w, now));
+		drain(w);
+		close_ended(w, e, n);
+		for (int i = 0; i < n; i++)
+			if (e[i].data.ptr == w)
+				return WATCH_STOPPED;
+		now = outside_now();
+		sweep(w, now);
+		show_progress(w, now);
+		if (!w->follow.tasks.process)
+			return WATCH_ALL_ENDED;
+	}
+}
+
+static void stop_process(struct watcher *w, struct task_process *p)
+{
+	struct space_sink sink = { file_mapping, &p->file };
+	uint64_t now = outside_now();
+	char note[128];
+
+	space_read(&p->space, &sink);
+	snprintf(note, sizeof(note),
+		 "watched for %s while it ran, and left running",
+		 duration_text(now - w->begin));
+	follow_end_process(&w->follow, p, CDP_STOPPED, now, note);
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+void watcher_close(struct watcher *w, struct watch_sums *sums)
+{
+	if (w->follow.clocks.rings)
+		drain(w);
+	while (w->follow.tasks.process)
+		stop_process(w, w->follow.tasks.process);
+	if (w->options.progress && w->begin)
+		fputs("\r\033[K", stderr);
+	if (sums)
+		*sums = (struct watch_sums){
+			.samples = w->follow.sampler.samples,
+			.detections = w->follow.sampler.detections,
+			.cpu_ns = own_cpu_ns(),
+			.registers = w->follow.run.registers,
+		};
+	registers_release(&w->follow.registers);
+	clocks_release(&w->follow.clocks);
+	rings_release(&w->follow.rings);
+	sampler_release(&w->follow.sampler);
+	tasks_release(&w->follow.tasks);
+	close(w->poll);
+	free(w);
+}
