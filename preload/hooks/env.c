@@ -130,7 +130,8 @@ char **env_for_program(char *const *env, bool follow, char *room)
 	if (!env || !path || !*path)
 		return (char **)env;
 	if (follow)
-		return runtime_hidden() ? with_us(env, path, room) : (char **)env;
+		return runtime_hidden() ? with_us(env, path, room)
+					: (char **)env;
 	at = find(env, &n);
 	if (at == (size_t)-1)
 		return (char **)env;

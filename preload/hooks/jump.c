@@ -3,7 +3,7 @@
  * jump - jumps and context switches that restore a mask
  *
  * sigsetjmp and getcontext save the kernel's mask. The other half of the
- * application's mask is our flag signal_thread.blocks. The saved set has
+ * application's mask is our flag signal_self()->blocks. The saved set has
  * sixteen words, and the kernel fills only the first; so we save the flag in
  * the last one, and siglongjmp, setcontext and swapcontext restore it from
  * there.
@@ -17,6 +17,7 @@
 #include <ucontext.h>
 
 #include "preload/signal/claimed.h"
+#include "preload/signal/quiet.h"
 #include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
@@ -28,7 +29,7 @@ enum {
 
 static void note(sigset_t *saved)
 {
-	uint64_t word = FLAG_MAGIC + signal_blocks_get();
+	uint64_t word = FLAG_MAGIC + signal_blocks_now();
 
 	if (signal_claimed())
 		memcpy((uint64_t *)saved + FLAG_WORD, &word, sizeof(word));
@@ -43,18 +44,22 @@ static void restore(const sigset_t *saved)
 {
 	uint64_t word;
 
-	signal_self()->waits = false;
+	signal_self()->waits = signal_self()->suspends = false;
 	if (!signal_claimed())
 		return;
 	memcpy(&word, (const uint64_t *)saved + FLAG_WORD, sizeof(word));
 	if (word - FLAG_MAGIC > 1) {
 		if (signal_self()->handles && !signal_is_in(saved))
-			signal_blocks_set(false);
+			signal_blocks_set(false, 0);
+		signal_blocks_beside(kernel_mask(saved));
 		return;
 	}
 	if ((bool)(word - FLAG_MAGIC) == signal_blocks_get())
-		return;
-	signal_blocks_set(word - FLAG_MAGIC);
+		signal_blocks_beside(kernel_mask(saved));
+	else
+		signal_blocks_set(word - FLAG_MAGIC, kernel_mask(saved));
+	if (!signal_self()->held)
+		signal_quiet_end();
 }
 
 void *sigsetjmp_enter(struct __jmp_buf_tag *env, int save_mask);
@@ -116,7 +121,7 @@ STUB("swapcontext", "swapcontext_enter");
 /* The jump restores the mask only if it was saved, whichever function jumps. */
 static void before_jump(const struct __jmp_buf_tag *env)
 {
-	signal_self()->waits = false;
+	signal_self()->waits = signal_self()->suspends = false;
 	if (env->__mask_was_saved)
 		restore(&env->__saved_mask);
 }

@@ -3,25 +3,40 @@
  * mask - the functions that set a thread's mask
  *
  * On the way to the kernel we take the claimed signal out of the mask and keep
- * it in signal_thread.blocks; on the way back we put it in. The application has
- * the signal blocked if the kernel's bit or ours is set. So a mask that reaches
- * the kernel without a hook is right too; only the thread is not sampled then.
+ * it in signal_self()->blocks; on the way back we put it in. The application
+ * has the signal blocked if the kernel's bit or ours is set. So a mask that
+ * reaches the kernel without a hook is right too; only the thread is not
+ * sampled then.
  */
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "mask.h"
+#include "preload/core/sys.h"
 #include "preload/signal/claimed.h"
 #include "preload/signal/pending.h"
+#include "preload/signal/quiet.h"
 #include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
 typedef __typeof__(&pthread_sigmask) mask_fn;
 
+/*
+ * What runs while the thread is in a call whose mask unblocks the signal, a
+ * handler or a cancellation, finds it unblocked.
+ */
+static bool app_blocks(void)
+{
+	return signal_self()->blocks && !signal_self()->waits;
+}
+
 uint64_t signal_mask_view(uint64_t mask)
 {
-	if (signal_claimed() && signal_blocks_get())
+	if (signal_claimed() && signal_claim_is_ours())
+		signal_mask_is(mask);
+	if (signal_claimed() && signal_blocks_get() && !signal_self()->waits)
 		mask |= signal_bit(signal_claimed());
 	return mask;
 }
@@ -48,7 +63,7 @@ static sigset_t set_without(const sigset_t *set)
 }
 
 /* Block @set, which holds the claimed signal. */
-static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
+static int block(mask_fn fn, const sigset_t *set, sigset_t *old, bool *blocked)
 {
 	sigset_t without = *set, before;
 	int r;
@@ -59,8 +74,12 @@ static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
 	r = fn(SIG_BLOCK, &without, &before);
 	if (r)
 		return r;
+	if (signal_self()->blocks)
+		signal_mask_is(kernel_mask(&before));
+	*blocked = app_blocks();
 	if (!is_real(kernel_mask(&before)))
-		signal_self()->blocks = true;
+		signal_set_app_blocks(true,
+				      kernel_mask(&before) | kernel_mask(set));
 	if (old)
 		set_kernel_mask(old, kernel_mask(&before));
 	return 0;
@@ -70,21 +89,52 @@ static int block(mask_fn fn, const sigset_t *set, sigset_t *old)
  * Unblock, or set a mask. The flag changes first, so that a signal which the
  * kernel then releases sees the new value.
  */
-static int replace(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
+static int replace(mask_fn fn, int how, const sigset_t *set, sigset_t *old,
+		   bool *blocked)
 {
 	struct signal_thread *t = signal_self();
 	bool blocks = how == SIG_SETMASK && signal_is_in(set);
 	sigset_t without;
+	int r;
 
+	signal_blocks_now();
+	*blocked = app_blocks();
 	if (blocks && is_real(kernel_mask_change(SIG_BLOCK, 0)))
 		return fn(how, set, old);
-	t->blocks = blocks;
+	signal_set_app_blocks(blocks, kernel_mask(set));
 	t->handles = t->handles && blocks;
 	t->held = false;
-	if (!blocks)
-		return fn(how, set, old);
 	without = set_without(set);
-	return fn(how, &without, old);
+	r = fn(how, blocks ? &without : set, old);
+	signal_quiet_end();
+	return r;
+}
+
+/*
+ * The flag is set, and @set has not the claimed signal; or there is no set. Any
+ * mask that libc sets is no raw system call's.
+ */
+static int change_others(mask_fn fn, int how, const sigset_t *set,
+			 sigset_t *old, bool *blocked)
+{
+	struct signal_thread *t = signal_self();
+	sigset_t before;
+	int r;
+
+	sigemptyset(&before);
+	r = fn(how, set, &before);
+	if (r)
+		return r;
+	signal_mask_is(kernel_mask(&before));
+	*blocked = app_blocks();
+	if (set && t->blocks)
+		signal_blocks_beside(
+			how == SIG_BLOCK
+				? kernel_mask(&before) | kernel_mask(set)
+				: kernel_mask(&before) & ~kernel_mask(set));
+	if (old)
+		set_kernel_mask(old, kernel_mask(&before));
+	return 0;
 }
 
 /* Once a vfork child sets its mask, the kernel alone keeps it. */
@@ -92,7 +142,7 @@ static int change_in_child(mask_fn fn, int how, const sigset_t *set,
 			   sigset_t *old)
 {
 	if (how == SIG_SETMASK || (how == SIG_UNBLOCK && signal_is_in(set)))
-		signal_blocks_set(false);
+		signal_blocks_set(false, 0);
 	return fn(how, set, old);
 }
 
@@ -111,17 +161,19 @@ static int change(mask_fn fn, int how, const sigset_t *set, sigset_t *old)
 	if (!signal_claimed() || !(flagged || signal_is_in(set)))
 		return fn(how, set, old);
 	ours = signal_claim_is_ours();
-	blocked = ours ? t->blocks : signal_blocks_get();
-	if (!set || !is_how(how))
+	blocked = ours ? app_blocks() : signal_blocks_get();
+	if (!set ? !ours : !is_how(how))
 		r = fn(how, set, old);
 	else if (!ours)
 		r = change_in_child(fn, how, set, old);
+	else if (!set)
+		r = change_others(fn, how, set, old, &blocked);
 	else if (how == SIG_BLOCK && signal_is_in(set))
-		r = block(fn, set, old);
+		r = block(fn, set, old, &blocked);
 	else if (how == SIG_SETMASK || signal_is_in(set))
-		r = replace(fn, how, set, old);
+		r = replace(fn, how, set, old, &blocked);
 	else
-		r = fn(how, set, old);
+		r = change_others(fn, how, set, old, &blocked);
 	if (!r && old && blocked)
 		set_kernel_mask(old, kernel_mask(old) |
 					     signal_bit(signal_claimed()));
@@ -137,6 +189,41 @@ uint64_t signal_mask_change(int how, uint64_t mask)
 	set_kernel_mask(&set, mask);
 	change(REAL(pthread_sigmask), how, &set, &old);
 	return kernel_mask(&old);
+}
+
+static int raw_mask(int how, const sigset_t *set, sigset_t *old)
+{
+	return (int)sys_call4(SYS_rt_sigprocmask, how, set, old,
+			      KERNEL_MASK_BYTES);
+}
+
+static bool is_readable(const void *from, uint64_t *word)
+{
+	struct iovec here = { word, sizeof(*word) };
+	struct iovec there = { (void *)(uintptr_t)from, sizeof(*word) };
+
+	return sys_call6(SYS_process_vm_readv, sys_call0(SYS_getpid),
+			 (long)&here, 1, (long)&there, 1, 0) == sizeof(*word);
+}
+
+/* The kernel answers what is wrong, and whether @old can be written. */
+long signal_mask_syscall(int how, const void *set, void *old, size_t bytes)
+{
+	sigset_t words;
+	uint64_t word;
+	long r = 0;
+
+	if (!signal_claimed() || bytes != KERNEL_MASK_BYTES ||
+	    (set && !is_readable(set, &word)))
+		return sys_call4(SYS_rt_sigprocmask, how, set, old, bytes);
+	if (old)
+		r = sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, old, bytes);
+	if (r)
+		return r;
+	sigemptyset(&words);
+	if (set)
+		set_kernel_mask(&words, word);
+	return change(raw_mask, how, set ? &words : NULL, old);
 }
 
 EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)

@@ -57,7 +57,7 @@ void process_after_fork_child(void)
 	if (*profiled())
 		runtime_after_fork_child();
 	if (blocked && signal_claimed())
-		signal_set_app_blocks(true);
+		signal_set_app_blocks(true, 0);
 	else if (blocked)
 		kernel_mask_change(SIG_BLOCK, signal_bit(sig));
 	errno = saved_errno;

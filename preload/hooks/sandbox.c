@@ -7,6 +7,8 @@
  * lock of the very thread whose memory we read. So we stop profiling for good
  * before the program asks for such a thing. We do not see a program that asks
  * the kernel by a system call instruction of its own.
+ *
+ * Libc's syscall() may also do what other functions do that we hook.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -14,6 +16,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "mask.h"
+#include "preload/signal/claimed.h"
 #include "preload/signal/real.h"
 #include "preload/start/process.h"
 
@@ -91,8 +95,19 @@ syscall_fn hook_syscall __asm__("syscall");
 EXPORT long hook_syscall(long n, long a, long b, long c, long d, long e, long f)
 {
 	const char *what = forbidden(n, a, b, c);
+	long r;
 
 	if (what)
 		stop_for(what);
+	if (n == SYS_rt_sigprocmask && signal_claimed()) {
+		r = signal_mask_syscall((int)a, (const void *)b, (void *)c,
+					(size_t)d);
+		if (!r)
+			return 0;
+		errno = (int)-r;
+		return -1;
+	}
+	if (n == SYS_tgkill && c == signal_claimed())
+		return tgkill((pid_t)a, (pid_t)b, (int)c);
 	return REAL(syscall)(n, a, b, c, d, e, f);
 }

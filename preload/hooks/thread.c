@@ -123,7 +123,7 @@ static bool will_block(const pthread_attr_t *attributes)
 
 	if (attributes && !pthread_attr_getsigmask_np(attributes, &set))
 		return signal_is_in(&set);
-	return signal_blocks_get();
+	return signal_blocks_now();
 }
 
 static void take_stack(struct start *s, const pthread_attr_t *attributes)
@@ -196,7 +196,7 @@ static __attribute__((noinline)) struct call begin(struct start *s)
 
 	tell_stack(s);
 	slot_free(s);
-	signal_set_app_blocks(blocks);
+	signal_set_app_blocks(blocks, 0);
 	if (t) {
 		threads_begin(t);
 		pthread_setspecific(key, t);

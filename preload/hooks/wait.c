@@ -21,6 +21,7 @@
 #include "mask.h"
 #include "preload/signal/claimed.h"
 #include "preload/signal/pending.h"
+#include "preload/signal/quiet.h"
 #include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
@@ -30,7 +31,8 @@
 static bool unblocks(const sigset_t *mask)
 {
 	return signal_claimed() && mask && signal_self()->blocks &&
-	       !signal_is_in(mask) && signal_claim_is_ours();
+	       !signal_is_in(mask) && signal_claim_is_ours() &&
+	       signal_blocks_now();
 }
 
 /*
@@ -59,22 +61,26 @@ static void resume_sampling(void)
 		return;
 	signal_self()->held = false;
 	kernel_mask_change(SIG_UNBLOCK, signal_bit(signal_claimed()));
+	signal_quiet_end();
 }
 
 #define WAIT(mask, call)                                                       \
 	({                                                                     \
+		bool before_ = signal_self()->suspends;                        \
 		int result_;                                                   \
                                                                                \
 		if (!unblocks(mask)) {                                         \
+			signal_self()->suspends |= (mask) != NULL;             \
 			result_ = (call);                                      \
 		} else {                                                       \
-			signal_self()->waits = true;                            \
+			signal_self()->waits = signal_self()->suspends = true; \
 			do                                                     \
 				result_ = (call);                              \
 			while (again(result_));                                \
-			signal_self()->waits = false;                           \
+			signal_self()->waits = false;                          \
 			resume_sampling();                                     \
 		}                                                              \
+		signal_self()->suspends = before_;                             \
 		result_;                                                       \
 	})
 
@@ -230,6 +236,8 @@ static int timed_wait(const sigset_t *set, siginfo_t *info,
 	bit = signal_bit(signal_claimed());
 	if (!(kernel_mask_change(SIG_BLOCK, bit) & bit))
 		signal_self()->held = true;
+	/* What comes while this thread waits is dropped in its turn. */
+	signal_quiet_end();
 	sig = wait_for_theirs(set, &got, timeout);
 	if (sig > 0 && got.si_code == SI_TKILL)
 		got.si_code = SI_USER; /* as the C library does */

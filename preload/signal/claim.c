@@ -15,7 +15,9 @@
 #include "claim.h"
 #include "claimed.h"
 #include "pending.h"
+#include "quiet.h"
 #include "real.h"
+#include "sent.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -197,7 +199,6 @@ bool signal_app_ignores(void)
 
 int signal_claim(int sig, void (*handler)(int, siginfo_t *, void *))
 {
-	struct signal_thread *t = signal_self();
 	struct sigaction old;
 	struct app_sigaction w, before;
 	uint64_t mask;
@@ -221,9 +222,10 @@ int signal_claim(int sig, void (*handler)(int, siginfo_t *, void *))
 		libc_restorer = (void *)(uintptr_t)old.sa_restorer;
 	mask = kernel_mask_change(SIG_BLOCK, 0);
 	if (mask & signal_bit(sig)) {
-		t->blocks = true;
+		signal_set_app_blocks(true, mask);
 		kernel_mask_change(SIG_UNBLOCK, signal_bit(sig));
 	}
+	signal_numbers_begin();
 	return 0;
 }
 
@@ -279,6 +281,7 @@ bool signal_release_in_child(void)
 	if (blocks)
 		kernel_mask_change(SIG_BLOCK, signal_bit(sig));
 	memset(signal_self(), 0, sizeof(struct signal_thread));
+	signal_quiet_reset();
 	atomic_store(&ignoring, 0);
 	signal_set_claimed(0);
 	return blocks;
@@ -299,7 +302,8 @@ void signal_thread_begin(bool blocks)
 	if (!sig)
 		return;
 	old = kernel_mask_change(SIG_BLOCK, 0);
-	signal_self()->blocks = blocks || old & signal_bit(sig);
+	signal_set_app_blocks(blocks || old & signal_bit(sig), old);
 	if (old & signal_bit(sig))
 		kernel_mask_change(SIG_UNBLOCK, signal_bit(sig));
+	signal_numbers_begin();
 }

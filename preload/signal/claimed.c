@@ -58,12 +58,42 @@ bool signal_blocks_get(void)
 	return t->child == sys_call0(SYS_getpid) ? t->child_blocks : t->blocks;
 }
 
-void signal_blocks_set(bool blocks)
+/* Libc keeps two signals of its own out of every mask. */
+static uint64_t told_apart(uint64_t mask)
+{
+	return mask &
+	       ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP) | signal_bit(32) |
+		 signal_bit(33) | signal_bit(signal_claimed()));
+}
+
+void signal_mask_is(uint64_t mask)
+{
+	struct signal_thread *t = signal_self();
+
+	if (t->blocks && !t->suspends && t->beside & ~mask)
+		t->blocks = t->handles = false;
+}
+
+bool signal_blocks_now(void)
+{
+	if (signal_self()->blocks && signal_claim_is_ours())
+		signal_mask_is(kernel_mask_change(SIG_BLOCK, 0));
+	return signal_blocks_get();
+}
+
+void signal_blocks_beside(uint64_t mask)
+{
+	if (signal_claim_is_ours())
+		signal_self()->beside = told_apart(mask);
+}
+
+void signal_blocks_set(bool blocks, uint64_t mask)
 {
 	struct signal_thread *t = signal_self();
 
 	if (signal_claim_is_ours()) {
 		t->blocks = blocks;
+		t->beside = told_apart(mask);
 		t->handles = t->held = false;
 		return;
 	}
@@ -71,7 +101,8 @@ void signal_blocks_set(bool blocks)
 	t->child = sys_call0(SYS_getpid);
 }
 
-void signal_set_app_blocks(bool blocked)
+void signal_set_app_blocks(bool blocked, uint64_t mask)
 {
 	signal_self()->blocks = blocked;
+	signal_self()->beside = told_apart(mask);
 }

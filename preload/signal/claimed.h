@@ -59,22 +59,43 @@ static inline void set_kernel_mask(sigset_t *set, uint64_t mask)
 uint64_t kernel_mask_change(int how, uint64_t mask);
 
 /*
+ * Signals that are sent to one thread through libc are numbered from 1, so that
+ * one that the kernel dropped is noticed (sent.h). Other threads write all but
+ * the last two.
+ */
+struct signal_numbers {
+	_Atomic pid_t tid;      /* 0: signals are not numbered */
+	_Atomic uint32_t begun; /* the last number that was given out */
+	_Atomic uint32_t ended; /* the last one whose system call returned */
+	_Atomic uint64_t value; /* of the last one */
+	_Atomic bool queued;    /* pthread_sigqueue has sent it */
+	uint32_t received;      /* all up to this one */
+	uint32_t ahead;         /* received before it arrived */
+};
+
+/*
  * The claimed signal in one thread. The application has it blocked if the
  * kernel's bit is set or @blocks is. See docs/signal-safety.md.
  */
 struct signal_thread {
-	bool blocks;  /* the application blocks it, the kernel does not */
-	bool handles; /* @blocks is set only while its handler runs */
-	bool held;    /* a signal for the application waits in the kernel */
-	bool waits;   /* it is in a call whose mask unblocks the signal */
-	bool keeps;   /* we gave @kept back to the kernel for this thread */
+	bool blocks;   /* the application blocks it, the kernel does not */
+	bool handles;  /* @blocks is set only while its handler runs */
+	bool held;     /* a signal for the application waits in the kernel */
+	bool waits;    /* it is in a call whose mask unblocks the signal */
+	bool suspends; /* it is in a call that has set a mask for a while */
+	bool keeps;    /* we gave @kept back to the kernel for this thread */
+	bool directed; /* the signal received last was sent to this thread */
 	char kept[SIGINFO_BYTES];
+	uint64_t beside; /* what libc had the kernel block beside, when @blocks
+			    was set */
+	struct signal_numbers numbers;
+	uint64_t quiet; /* quiet.c: the round, 0: no held signal */
 	/* The same for a vfork child that lives in this thread's memory. */
 	pid_t child;
 	bool child_blocks;
 };
 
-_Static_assert(sizeof(struct signal_thread) <= LOCAL_THREAD - LOCAL_SIGNAL,
+_Static_assert(sizeof(struct signal_thread) <= LOCAL_UNUSED - LOCAL_SIGNAL,
 	       "its part of the thread's memory holds it");
 
 /* The calling thread's. Any context. */
@@ -106,11 +127,24 @@ void signal_set_claimed(int sig);
 /* True if the claimed signal is in @set; false if nothing is claimed. Any. */
 bool signal_is_in(const sigset_t *set);
 
-/* Does the application block the signal, here or in this vfork child? */
+/*
+ * Does the application block the signal, here or in this vfork child? Beside it
+ * the kernel blocks @mask.
+ */
 bool signal_blocks_get(void);
-void signal_blocks_set(bool blocks);
+void signal_blocks_set(bool blocks, uint64_t mask);
+void signal_blocks_beside(uint64_t mask);
+
+/*
+ * The kernel blocks @mask in this thread. If it lacks a signal that libc has
+ * blocked together with ours, then a raw system call has set the mask, and the
+ * application blocks ours no longer: clears the flag. Any context.
+ */
+void signal_mask_is(uint64_t mask);
+/* Ask the kernel for its mask first; then signal_blocks_get. Any context. */
+bool signal_blocks_now(void);
 
 /* Set this thread's flag without a check for vfork. Any context. */
-void signal_set_app_blocks(bool blocked);
+void signal_set_app_blocks(bool blocked, uint64_t mask);
 
 #endif

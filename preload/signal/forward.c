@@ -23,6 +23,8 @@
 #include "forward.h"
 #include "interrupted_stack.h"
 #include "pending.h"
+#include "quiet.h"
+#include "sent.h"
 #include "preload/core/sys.h"
 #include "src/base/signal_safe.h"
 
@@ -68,6 +70,7 @@ static void hold(int sig, const siginfo_t *info, ucontext_t *uc)
 	if (signal_claim_is_ours()) {
 		signal_self()->held = true;
 		tell_held();
+		signal_quiet_begin();
 	}
 	signal_requeue(info);
 	set_kernel_mask(&uc->uc_sigmask,
@@ -88,19 +91,44 @@ static bool has_room(const ucontext_t *uc)
 }
 
 /*
+ * True if @uc is of a handler that interrupted a waiting call, whose mask lets
+ * the signal through: the kernel then has neither the signal blocked, which was
+ * held before, nor what libc had blocked beside it.
+ */
+static bool is_let_through(const ucontext_t *uc)
+{
+	const struct signal_thread *t = signal_self();
+	uint64_t mask = kernel_mask(&uc->uc_sigmask);
+
+	return t->waits && signal_claim_is_ours() &&
+	       ((t->held && !(mask & signal_bit(signal_claimed()))) ||
+		t->beside & ~mask);
+}
+
+/*
  * If there is room, our flag (@blocks) blocks the signal while the
  * application's handler runs, and the kernel does not. If the kernel blocked
  * it, samples would wait for the handler's end, and a waiting sample would
  * swallow a signal that is sent to the thread meanwhile. Either way, a call in
  * which the thread waited is over.
  */
-static void enter_handler(struct signal_thread *before, bool blocks)
+static void enter_handler(struct handler_flags *before, bool blocks,
+			  uint64_t mask, const ucontext_t *uc)
 {
 	struct signal_thread *t = signal_self();
 
-	*before = *t;
-	t->blocks = t->handles = blocks;
-	t->held = t->waits = false;
+	before->in_wait = is_let_through(uc);
+	before->blocks = t->blocks;
+	before->handles = t->handles;
+	before->held = t->held;
+	before->quiet = t->quiet;
+	before->beside = t->beside;
+	signal_set_app_blocks(blocks, mask);
+	t->handles = blocks;
+	t->held = t->waits = t->suspends = false;
+	signal_quiet_end();
+	if (!t->directed)
+		signal_quiet_end_all();
 }
 
 /*
@@ -110,16 +138,21 @@ static void enter_handler(struct signal_thread *before, bool blocks)
  * was called in.
  */
 static __attribute__((noinline)) void leave_handler(
-	int sig, const struct signal_thread *before, const ucontext_t *uc)
+	int sig, const struct handler_flags *before, const ucontext_t *uc)
 {
 	struct signal_thread *t = signal_self();
-	bool blocks = kernel_mask(&uc->uc_sigmask) & signal_bit(sig);
+	bool blocks = before->in_wait ||
+		      kernel_mask(&uc->uc_sigmask) & signal_bit(sig);
 
 	kernel_mask_change(SIG_BLOCK, signal_bit(sig));
-	t->blocks = before->blocks && blocks;
+	signal_set_app_blocks(before->blocks && blocks, before->beside);
+	if (!before->in_wait)
+		t->beside &= kernel_mask(&uc->uc_sigmask);
 	t->held = before->held && blocks;
+	if (t->held && before->quiet)
+		signal_quiet_begin();
 	t->handles = before->handles;
-	t->waits = false;
+	t->waits = t->suspends = false;
 }
 
 /*
@@ -151,22 +184,19 @@ static void call_handler(int sig, siginfo_t *info, ucontext_t *uc,
 	bool blocks = !(w->flags & SA_NODEFER) || w->mask & signal_bit(sig);
 	bool moves = !(w->flags & SA_ONSTACK) && interrupted_another_stack(uc);
 	bool opens = call.ours && sig < FIRST_QUEUED && (moves || has_room(uc));
-	uint64_t open =
-		FAULT_SIGNALS & ~kernel_mask(&uc->uc_sigmask) & ~w->mask;
+	uint64_t mask,
+		open = FAULT_SIGNALS & ~kernel_mask(&uc->uc_sigmask) & ~w->mask;
 
-	if (call.ours)
-		enter_handler(&call.before, opens && blocks);
 	if (opens || !blocks)
 		open |= signal_bit(sig);
+	mask = (kernel_mask_change(SIG_BLOCK, 0) | w->mask) & ~open;
+	if (call.ours)
+		enter_handler(&call.before, opens && blocks, mask, uc);
 	if (moves) {
-		uint64_t now = kernel_mask_change(SIG_BLOCK, 0);
-
-		interrupted_stack_call(sig, info, uc, (now | w->mask) & ~open,
-				       &call, run_there);
+		interrupted_stack_call(sig, info, uc, mask, &call, run_there);
 		return;
 	}
-	kernel_mask_change(SIG_BLOCK, w->mask);
-	kernel_mask_change(SIG_UNBLOCK, open);
+	kernel_mask_change(SIG_SETMASK, mask);
 	run_there(sig, info, uc, &call);
 }
 
@@ -176,13 +206,16 @@ void signal_forward(int sig, siginfo_t *info, void *context)
 	struct app_sigaction w;
 	uint64_t ticket;
 
-	signal_restore_code(info);
+	if (!signal_received(info))
+		return;
 	signal_self()->keeps = false;
+	if (signal_claim_is_ours())
+		signal_mask_is(kernel_mask(&uc->uc_sigmask));
 	/*
 	 * If the mask to return to has the bit, the signal came through the
 	 * temporary mask of sigsuspend or a call like it.
 	 */
-	if (signal_blocks_get() &&
+	if (signal_blocks_get() && !is_let_through(uc) &&
 	    !(kernel_mask(&uc->uc_sigmask) & signal_bit(sig))) {
 		if (is_forced(sig, info))
 			die(sig, info, uc);

@@ -3,6 +3,7 @@
  * inherit - what new programs and threads inherit: the mask, ignored signals
  */
 #include <signal.h>
+#include <sys/single_threaded.h>
 
 #include "claim.h"
 #include "claimed.h"
@@ -21,11 +22,18 @@ static void block_for_program(struct signal_exec *undo)
 	siginfo_t info;
 
 	undo->blocked = false;
-	if (!signal_blocks_get())
+	if (!signal_blocks_now())
 		return;
 	undo->blocked = !(kernel_mask_change(SIG_BLOCK, bit) & bit);
-	if (signal_take_pending(&info))
-		signal_requeue(&info);
+	if (!signal_take_pending(&info))
+		return;
+	/*
+	 * A single thread has no other that could take it from the process, and
+	 * a copy that we keep does not survive exec.
+	 */
+	if (__libc_single_threaded)
+		signal_self()->directed = false;
+	signal_requeue(&info);
 }
 
 static void unblock_after_program(const struct signal_exec *undo)

@@ -17,10 +17,17 @@
 
 #include "claimed.h"
 
+/* Some of struct signal_thread. */
+struct handler_flags {
+	bool blocks, handles, held, quiet;
+	bool in_wait;
+	uint64_t beside;
+};
+
 /* A call of the application's handler. */
 struct handler_call {
 	void (*handler)(int, siginfo_t *, void *);
-	struct signal_thread before; /* what it finds when it is called */
+	struct handler_flags before; /* what it finds when it is called */
 	bool ours;                   /* not in a vfork child */
 };
 

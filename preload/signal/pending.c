@@ -3,23 +3,18 @@
  * pending - the application's signals that wait while it has them blocked
  */
 #include <errno.h>
-#include <sys/single_threaded.h>
 #include <time.h>
 
 #include "claimed.h"
 #include "pending.h"
+#include "quiet.h"
+#include "sent.h"
 #include "preload/core/sys.h"
 #include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
 
 enum {
 	TAKE_TRIES = 64,
-	/*
-	 * The kernel lets only the main thread queue a signal with si_code
-	 * SI_USER to its own process. Other threads queue it with this code,
-	 * and we turn it back before the application sees it.
-	 */
-	REQUEUED = -0x5d00,
 };
 
 bool signal_is_our_own(const siginfo_t *info)
@@ -27,25 +22,20 @@ bool signal_is_our_own(const siginfo_t *info)
 	return watch_classify(signal_claimed(), info).event != WATCH_NOTHING;
 }
 
-void signal_restore_code(siginfo_t *info)
-{
-	if (info->si_code == REQUEUED)
-		info->si_code = SI_USER;
-}
-
 bool signal_took_a_place(bool late, siginfo_t *info)
 {
 	struct signal_thread *t = signal_self();
 	bool took = t->keeps && late;
 
-	if (took)
-		memcpy(info, t->kept, SIGINFO_BYTES);
 	/*
 	 * If our signal did not wait, the signal that we kept is not queued any
 	 * more.
 	 */
 	t->keeps = false;
-	return took;
+	if (!took)
+		return signal_was_dropped(info);
+	memcpy(info, t->kept, SIGINFO_BYTES);
+	return true;
 }
 
 bool signal_is_theirs(siginfo_t *info)
@@ -53,8 +43,7 @@ bool signal_is_theirs(siginfo_t *info)
 	if (signal_is_our_own(info))
 		return signal_took_a_place(true, info);
 	signal_self()->keeps = false;
-	signal_restore_code(info);
-	return true;
+	return signal_received(info);
 }
 
 static int take_one(siginfo_t *info)
@@ -87,6 +76,8 @@ static void queue(const siginfo_t *info, bool for_this_thread)
 	long r;
 
 	if (for_this_thread) {
+		if (info->si_code == SI_QUEUE)
+			copy.si_code = SIGNAL_TO_THREAD;
 		r = sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, sig, &copy);
 		if (!r && sig < FIRST_QUEUED && signal_claim_is_ours()) {
 			memcpy(signal_self()->kept, info, SIGINFO_BYTES);
@@ -94,16 +85,11 @@ static void queue(const siginfo_t *info, bool for_this_thread)
 		}
 	} else {
 		if (info->si_code == SI_USER && pid != tid)
-			copy.si_code = REQUEUED;
+			copy.si_code = SIGNAL_TO_PROCESS;
 		r = sys_call3(SYS_rt_sigqueueinfo, pid, sig, &copy);
 	}
 	if (r == -EPERM)
 		sys_call2(SYS_kill, pid, sig);
-}
-
-static bool is_for_a_thread(const siginfo_t *info)
-{
-	return info->si_code == SI_TKILL && !__libc_single_threaded;
 }
 
 /*
@@ -111,7 +97,7 @@ static bool is_for_a_thread(const siginfo_t *info)
  * that waits there swallows the application's. We take ours out first, but
  * another may come between the two calls below; so we keep a copy of the queued
  * signal, and signal_took_a_place finds it. The process's own queue holds none
- * of ours, so we use that one if there is a single thread.
+ * of ours.
  *
  * A thread in a waiting call keeps the signal for itself. If it went to the
  * process's queue, another thread could take it, find it blocked and hold it
@@ -119,12 +105,13 @@ static bool is_for_a_thread(const siginfo_t *info)
  */
 void signal_requeue(const siginfo_t *info)
 {
+	bool directed = signal_self()->directed;
 	siginfo_t other;
 	bool more = signal_take_pending(&other);
 
-	queue(info, is_for_a_thread(info) || (signal_self()->waits && !more));
+	queue(info, directed || (signal_self()->waits && !more));
 	if (more)
-		queue(&other, is_for_a_thread(&other));
+		queue(&other, signal_self()->directed);
 }
 
 static void end_wait(void)
@@ -140,6 +127,8 @@ static void end_wait(void)
 
 void signal_thread_end(void)
 {
+	signal_numbers_end();
+	signal_quiet_end();
 	end_wait();
 	if (signal_claimed() && signal_blocks_get())
 		kernel_mask_change(SIG_BLOCK, signal_bit(signal_claimed()));

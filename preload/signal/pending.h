@@ -21,9 +21,6 @@ bool signal_is_our_own(const siginfo_t *info);
  */
 void signal_requeue(const siginfo_t *info);
 
-/* Undo what signal_requeue did to si_code. */
-void signal_restore_code(siginfo_t *info);
-
 /*
  * This thread took the claimed signal with @info from the kernel. Returns true
  * if it is the application's; if one of ours took its place, corrects @info.

@@ -74,5 +74,9 @@ __attribute__((constructor(101))) static void resolve_all(void)
 	REAL(syscall);
 	REAL(pthread_create);
 	REAL(thrd_create);
+	REAL(raise);
+	REAL(pthread_kill);
+	REAL(pthread_sigqueue);
+	REAL(tgkill);
 	REAL(pthread_setcanceltype);
 }

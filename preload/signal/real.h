@@ -92,6 +92,11 @@ struct real_functions {
 	/* thread.c */
 	__typeof__(&pthread_create) pthread_create;
 	__typeof__(&thrd_create) thrd_create;
+	/* send.c */
+	with_int_fn *raise;
+	__typeof__(&pthread_kill) pthread_kill;
+	__typeof__(&pthread_sigqueue) pthread_sigqueue;
+	__typeof__(&tgkill) tgkill;
 	/* cancel.c */
 	__typeof__(&pthread_setcanceltype) pthread_setcanceltype;
 };

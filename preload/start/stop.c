@@ -9,6 +9,8 @@
 #include "preload/core/maps.h"
 #include "preload/core/runtime.h"
 #include "preload/core/stderr_line.h"
+#include "preload/core/thread.h"
+#include "preload/core/timing.h"
 #include "preload/handler/handler.h"
 #include "preload/watch/watch.h"
 
@@ -29,4 +31,19 @@ void runtime_stop(const char *why)
 	snprintf(h->note, sizeof(h->note), "%s", why);
 	describe_end(h, CDP_STOPPED);
 	stderr_line(why);
+}
+
+void runtime_quiet(bool quiet)
+{
+	struct thread *t = thread_self();
+
+	if (!runtime_active() || runtime.delivery != DELIVERY_SIGTRAP)
+		return;
+	if (quiet) {
+		runtime.source->pause();
+		if (t && !t->in_handler && !t->ending && !thread_is_another(t))
+			watch_ops.disarm(t);
+	} else if (runtime_phase(now_ns()) != RUNTIME_OVER) {
+		runtime.source->resume();
+	}
 }

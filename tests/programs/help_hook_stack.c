@@ -22,7 +22,6 @@
 enum {
 	LARGE = 256 * 1024,
 	NEEDS = 100 * 1024, /* of stack, in a handler */
-	KERNEL_UCONTEXT = 304,
 	AUTODISARM = 1u << 31,
 };
 
@@ -397,6 +396,54 @@ static void resets(void)
 	printf("not reached\n");
 }
 
+static _Atomic bool stop;
+
+static void *send_many(void *to)
+{
+	for (int i = 0; i < 2000; i++) {
+		int before = handled;
+
+		pthread_kill((pthread_t)to, SIGTRAP);
+		while (handled == before)
+			;
+	}
+	stop = true;
+	return NULL;
+}
+
+static void check_there(int sig, siginfo_t *info, void *context)
+{
+	if (on_alternate(&sig) == !(handler_flags & SA_ONSTACK))
+		exit(3);
+	handled++;
+}
+
+/* Interrupted anywhere, the program's sums stay right. */
+static void from_another_thread(void)
+{
+	pthread_t t;
+
+	use_stack(LARGE, 0);
+	for (int i = 0; i < 2; i++) {
+		double sum = 0;
+		uint64_t n = 0, wrong = 0;
+
+		stop = false;
+		handled = 0;
+		handler_flags = i ? SA_ONSTACK : 0;
+		set(SIGTRAP, check_there, handler_flags);
+		pthread_create(&t, NULL, send_many, (void *)pthread_self());
+		while (!stop) {
+			sum = 0;
+			for (n = 1; n <= 1000; n++)
+				sum += (double)n * 0.5;
+			wrong += sum != 250250.0;
+		}
+		pthread_join(t, NULL);
+		printf("handled %d wrong %d\n", handled, (int)wrong);
+	}
+}
+
 static void fork_inside(int sig, siginfo_t *info, void *context)
 {
 	pid_t child;
@@ -420,11 +467,9 @@ static void forks_inside(void)
 {
 	pid_t me = getpid();
 
-	use_stack(65536, 0);
 	for (int i = 0; i < 2; i++) {
 		set(SIGTRAP, fork_inside, i ? SA_ONSTACK : 0);
-		if (i)
-			use_stack(LARGE, 0);
+		use_stack(i ? LARGE : 65536, 0);
 		raise(SIGTRAP);
 		show(getpid() == me ? "parent" : "child");
 		if (getpid() != me) {
@@ -444,6 +489,7 @@ static const struct hook_case cases[] = {
 	{ "jumps_out", jumps_out },
 	{ "unwinds", unwinds },
 	{ "resets", resets },
+	{ "from_another_thread", from_another_thread },
 	{ "forks_inside", forks_inside },
 };
 

@@ -285,26 +285,6 @@ static void no_interruption(void)
 
 static _Atomic int reader_id;
 
-/* Wait until the thread sleeps in its system call. */
-static void wait_until_asleep(void)
-{
-	struct timespec t = { 0, 20 * 1000 * 1000 };
-	char path[64], state = 0;
-
-	do {
-		FILE *f;
-
-		nanosleep(&t, NULL);
-		snprintf(path, sizeof(path), "/proc/self/task/%d/stat",
-			 reader_id);
-		f = fopen(path, "r");
-		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-			state = 0;
-		if (f)
-			fclose(f);
-	} while (state != 'S');
-}
-
 static void *read_pipe(void *arg)
 {
 	char c;
@@ -329,7 +309,9 @@ static void restart(void)
 		set(SIGTRAP, on_trap, i ? SA_RESTART : 0);
 		reader_id = 0;
 		pthread_create(&reader, NULL, read_pipe, &fd[0]);
-		wait_until_asleep();
+		while (!reader_id)
+			nanosleep(&t, NULL);
+		wait_until_asleep(reader_id);
 		pthread_kill(reader, SIGTRAP);
 		while (handled <= i)
 			nanosleep(&t, NULL);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 struct hook_case {
 	const char *name;
@@ -37,6 +38,23 @@ static inline void burn(int ms)
 	while (now_on(CLOCK_THREAD_CPUTIME_ID) < end)
 		for (int i = 0; i < 20000; i++)
 			x += i;
+}
+
+/* Wait until a thread sleeps in its system call. */
+static inline void wait_until_asleep(pid_t tid)
+{
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	while (state != 'S') {
+		FILE *f = fopen(path, "r");
+
+		usleep(2000);
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		if (f)
+			fclose(f);
+	}
 }
 
 static inline int run_case(const struct hook_case *cases, size_t n,

@@ -100,6 +100,11 @@ void runtime_stop(const char *why)
 	enable(false);
 }
 
+void runtime_quiet(bool quiet)
+{
+	enable(!quiet && !counts.stops);
+}
+
 static void start(void);
 
 void runtime_before_fork(void)

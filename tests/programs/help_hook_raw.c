@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * help_hook_raw - masks that are set past libc, and others that are not
+ *
+ * The argument names the case. Its output must not depend on the preload, as in
+ * help_hook_signal.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tests/programs/hooks/cases.h"
+#include "tests/programs/hooks/signals.h"
+
+static void show(const char *when)
+{
+	printf("%s: handled %d pending %d blocked %d\n", when, handled,
+	       pending(SIGTRAP), blocked());
+}
+
+static void *report(void *arg)
+{
+	burn(2);
+	show(arg);
+	return NULL;
+}
+
+/* The system call as an instruction of the program's own. */
+static void raw_mask(int how, uint64_t set)
+{
+	register long bytes __asm__("r10") = sizeof(set);
+	long r = SYS_rt_sigprocmask;
+
+	__asm__ volatile("syscall"
+			 : "+a"(r)
+			 : "D"(how), "S"(&set), "d"(NULL), "r"(bytes)
+			 : "rcx", "r11", "memory");
+	if (r)
+		exit(1);
+}
+
+static void *unblocks_itself(void *arg)
+{
+	pthread_t t;
+	int before;
+
+	raw_mask(SIG_SETMASK, 0);
+	burn(2);
+	show("unblocked");
+	raise(SIGTRAP);
+	show("raised");
+	pthread_create(&t, NULL, report, "its thread");
+	pthread_join(t, NULL);
+	before = handled;
+	kill(getpid(), SIGTRAP);
+	while (handled == before)
+		burn(1);
+	show("sent to the process");
+	if (!arg) {
+		pthread_create(&t, NULL, unblocks_itself, "again");
+		pthread_join(t, NULL);
+	}
+	return NULL;
+}
+
+/* Libc blocks every signal and a raw system call unblocks them: Go with cgo. */
+static void raw_unblocked(void)
+{
+	sigset_t all, old, now = only(SIGTRAP);
+	pthread_t t;
+
+	set(SIGTRAP, on_trap, 0);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_create(&t, NULL, unblocks_itself, NULL);
+	pthread_join(t, NULL);
+	show("creator");
+	raw_mask(SIG_SETMASK, bits(&old));
+	show("creator unblocked");
+	raise(SIGTRAP);
+	show("raised");
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	raw_mask(SIG_UNBLOCK, ~0ull);
+	pthread_create(&t, NULL, report, "its thread");
+	pthread_join(t, NULL);
+	for (int i = 0; i < 3; i++) {
+		int how = i == 2 ? SIG_SETMASK : i ? SIG_UNBLOCK : SIG_BLOCK;
+
+		printf("%ld ", syscall(SYS_rt_sigprocmask, how, &now, &old, 8));
+		printf("%d\n", sigismember(&old, SIGTRAP));
+		show("by syscall");
+		raise(SIGTRAP);
+		show("raised");
+	}
+	printf("%ld ", syscall(SYS_rt_sigprocmask, 0, (void *)-1, NULL, 8));
+	printf("%d ", errno);
+	printf("%ld ", syscall(SYS_rt_sigprocmask, 0, &now, NULL, 16));
+	printf("%d ", errno);
+	printf("%ld ", syscall(SYS_rt_sigprocmask, 9, &now, NULL, 8));
+	printf("%d\n", errno);
+}
+
+/* Other masks that libc sets do not end the blocking of SIGTRAP. */
+static void others_unblocked(void)
+{
+	sigset_t all, some, before;
+	sigset_t trap = only(SIGTRAP);
+
+	set(SIGTRAP, on_trap, 0);
+	set(SIGALRM, on_trap, 0);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	mask(SIG_UNBLOCK, SIGUSR1);
+	raise(SIGTRAP);
+	show("one less");
+	some = only(SIGTRAP);
+	sigaddset(&some, SIGHUP);
+	pthread_sigmask(SIG_SETMASK, &some, &before);
+	printf("before %llx\n", (unsigned long long)bits(&before));
+	show("set");
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	mask(SIG_UNBLOCK, SIGUSR2);
+	show("released");
+	alarm(1);
+	printf("%d\n", sigsuspend(&trap));
+	show("suspended");
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	printf("now %llx\n", (unsigned long long)bits(&before));
+}
+
+static const struct hook_case cases[] = {
+	{ "raw_unblocked", raw_unblocked },
+	{ "others_unblocked", others_unblocked },
+};
+
+int main(int argc, char **argv)
+{
+	return run_case(cases, sizeof(cases) / sizeof(cases[0]), argv[1]);
+}
