@@ -12,8 +12,8 @@
 #include "analysis/base/util.h"
 
 enum {
-	/* Of core.refill: from dispatch to issue of what follows a branch. */
-	REFILL_TO_ISSUE = 2,
+	/* Of core.refill: from the dispatch of what follows to its result. */
+	DISPATCH_TO_RESULT = 2,
 };
 
 struct core {
@@ -237,7 +237,7 @@ static void branch(struct core *c, const struct trace_insn *insn,
 		   uint64_t next_ip, uint64_t issue)
 {
 	bool taken = next_ip && next_ip != insn->ip + insn->bytes;
-	uint64_t restart = issue + c->machine->refill - REFILL_TO_ISSUE;
+	uint64_t restart = issue + c->machine->refill - DISPATCH_TO_RESULT;
 
 	c->counts.branches++;
 	if (predictor_right(c->predictor, insn->ip, taken))

@@ -63,7 +63,7 @@ struct machine {
 	uint32_t cores;
 	uint32_t width, rob, iq, load_queue, store_queue, mshrs;
 	uint32_t refill; /* cycles from the issue of a mispredicted branch to
-			    the first issue of what follows */
+			    the first result of what follows */
 	uint32_t vector_load_extra;
 	uint32_t predictor;  /* enum machine_predictor */
 	uint32_t prefetcher; /* enum machine_prefetcher, of L1D misses */

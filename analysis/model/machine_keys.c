@@ -58,7 +58,7 @@ static const struct machine_key keys[] = {
 	COUNT("core.mshrs", mshrs, 1, 1024, "misses of L1D at a time"),
 	COUNT("core.refill", refill, 2, 1000,
 	      "cycles from the issue of a mispredicted branch to the first "
-	      "issue after it"),
+	      "result of what follows"),
 	COUNT("core.vector_load_extra", vector_load_extra, 0, 100,
 	      "cycles that a load into a vector register takes longer"),
 	{ "core.predictor", KEY_WORD, AT(predictor), 0, 0,
