@@ -15,6 +15,7 @@
 #include "analysis/accuracy/pmu_study.h"
 #include "analysis/accuracy/print.h"
 #include "analysis/accuracy/run.h"
+#include "analysis/accuracy/simulate_study.h"
 #include "analysis/accuracy/suites.h"
 #include "analysis/base/library.h"
 #include "analysis/base/options.h"
@@ -31,6 +32,7 @@ enum {
 static const struct option options[] = {
 	{ "suite", required_argument, NULL, 's' },
 	{ "source", required_argument, NULL, 'o' },
+	{ "reference", required_argument, NULL, 'R' },
 	{ "short", no_argument, NULL, 'S' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "slice", required_argument, NULL, 'l' },
@@ -44,8 +46,9 @@ static const struct option options[] = {
 
 /* By the number in accuracy_suites: run it. */
 static bool wanted[32];
-/* The suite precise has no trials, and runs only if it is named. */
-static bool precise;
+/* These have no trials, and run only if they are named. */
+static bool precise, simulated;
+static const char *reference;
 static const char *pmu_study_sources;
 
 static void want(const char *names)
@@ -57,6 +60,10 @@ static void want(const char *names)
 
 		if (!strcmp(name, "precise")) {
 			precise = true;
+			continue;
+		}
+		if (!strcmp(name, "simulate")) {
+			simulated = true;
 			continue;
 		}
 		while (i < accuracy_suite_count &&
@@ -86,6 +93,9 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 			break;
 		case 'o':
 			pmu_study_sources = optarg;
+			break;
+		case 'R':
+			reference = optarg;
 			break;
 		case 'S':
 			all->short_form = true;
@@ -117,6 +127,9 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 		die("--resume needs --keep DIR, where the recordings are");
 	if (pmu_study_sources && !precise)
 		die("--source needs the suite precise: add --suite precise");
+	if (reference && !simulated)
+		die("--reference needs the suite simulate: add --suite "
+		    "simulate");
 	if (optind < argc)
 		die("accuracy takes no argument '%s'; choose suites with "
 		    "--suite",
@@ -154,11 +167,12 @@ static int run_accuracy(int argc, char **argv)
 	};
 	size_t count[3] = { 0 };
 	bool others = false;
+	size_t first;
 
 	read_options(argc, argv, &all);
 	for (size_t i = 0; i < accuracy_suite_count; i++)
 		others |= wanted[i];
-	if (others && !in_path("qemu-x86_64"))
+	if ((others || simulated) && !in_path("qemu-x86_64"))
 		die("cannot find qemu-x86_64, under which the microbenchmarks "
 		    "run; install the package qemu-user (apt install "
 		    "qemu-user)");
@@ -167,6 +181,12 @@ static int run_accuracy(int argc, char **argv)
 			run_suite(&all, accuracy_suites[i]);
 	if (precise)
 		pmu_study_run_all(&all, pmu_study_sources);
+	first = all.rows;
+	if (simulated) {
+		simulate_study_run(&all, reference);
+		if (!all.json)
+			accuracy_print_rows(&all, first);
+	}
 	if (all.left_out)
 		warn("%zu runs left out for lack of time%s", all.left_out,
 		     all.keep ? "; --resume runs them"
@@ -197,7 +217,10 @@ const struct command cmd_accuracy = {
 		 "registers, board, operations, placement,\n                   "
 		 "   periods, slices, estimators; precise\n           "
 		 "           (loops with known samples) runs only if "
-		 "named\n  --source NAME[,...] precise: "
+		 "named, as does simulate\n                      (the "
+		 "simulator against a reference; 77 if that is absent)\n"
+		 "  --reference DIR     simulate: the folder of the reference\n"
+		 "  --source NAME[,...] precise: "
 		 "clock, emu, instr, pebs, ibs (all that open)\n  --short      "
 		 "       a part, within a minute; less certain\n  --slice N    "
 		 "       accesses in a thread's turn (30)\n  --jobs N          "
