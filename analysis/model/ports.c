@@ -10,11 +10,7 @@
 
 struct ports *ports_new(void)
 {
-	struct ports *p = xcalloc(1, sizeof(*p));
-
-	for (int i = 0; i < PORTS_CYCLES; i++)
-		p->cycle[i].cycle = UINT64_MAX;
-	return p;
+	return xcalloc(1, sizeof(struct ports));
 }
 
 /*
@@ -51,8 +47,8 @@ static bool take(struct ports *p, uint32_t allowed, uint64_t t)
 	struct ports_cycle *c = &p->cycle[t % PORTS_CYCLES];
 	uint32_t tried = 0;
 
-	if (c->cycle != t) {
-		c->cycle = t;
+	if (c->after != t + 1) {
+		c->after = t + 1;
 		c->taken = 0;
 	}
 	if (!(c->taken & allowed) || (allowed & ~c->taken))

@@ -21,7 +21,7 @@ enum {
 };
 
 struct ports_cycle {
-	uint64_t cycle;
+	uint64_t after; /* the cycle + 1; 0: none */
 	uint16_t taken;
 	uint16_t owner[MACHINE_PORTS]; /* by port: what its owner may use */
 };
