@@ -9,6 +9,8 @@
  *
  * plain only: 10,000 traces; test_simulate runs the same code with sanitizers
  */
+#include <malloc.h>
+
 #include "analysis/model/simulate.h"
 #include "src/base/rng.h"
 #include "tests/fake/fake_trace.h"
@@ -248,6 +250,9 @@ int main(void)
 	Suite *s = suite_create("simulate_slow");
 	TCase *t = tcase_create("simulate_slow");
 
+	/* Large tables, of which little is used, stay pages that are not
+	 * touched. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 17);
 	tcase_add_checked_fixture(t, begin, sandbox_teardown);
 	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(t, both_implementations_agree_cycle_for_cycle, 0,
