@@ -5,7 +5,7 @@
 VERSION := 0.9.0
 
 # The only list of Debian packages. `make deps` installs those that are missing.
-DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4-dev libunwind-dev libdw-dev \
+DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4 libpfm4-dev libunwind-dev libdw-dev \
 	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev \
 	libiberty-dev pkg-config binutils python3
 DEPS_CHECK := spin clang-format procps gdb libubsan1 libasan8 \
@@ -169,7 +169,8 @@ FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %/fake_process.c, \
 	$(wildcard tests/fake/*.c)))
 
 TESTS := $(UNIT:%.c=$(B)/%)
-$(filter $(B)/tests/src/pmu/% %/test_pmu_doctor,$(TESTS)): $(FAKE_OBJ)
+$(filter $(B)/tests/src/pmu/% %/test_pmu_doctor %/test_record_events,$(TESTS)): \
+	$(FAKE_OBJ)
 
 # This test takes the part of the preload that asks the kernel for events.
 $(filter %/test_own_event,$(TESTS)): $(O)/preload/watch/own_event.o

@@ -16,6 +16,7 @@
 #include "analysis/base/json_build.h"
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
+#include "analysis/events/named_events.h"
 #include "src/pmu/kernel.h"
 #include "src/pmu/machine.h"
 #include "src/pmu/plan.h"
@@ -29,6 +30,7 @@ enum {
 	ROWS_MAX = 16,
 	WORDS = 320,
 	KEY_COLUMNS = 18,
+	EVENT_INDENT = 4,
 };
 
 /* A row of the table, with the same text for people and for programs. */
@@ -247,6 +249,41 @@ static int list_json(const struct list *l)
 				    l->machine.known != NULL, "rows", rows));
 }
 
+static void add_event(void *ctx, const char *name, const char *what)
+{
+	json_array_append_new(
+		ctx, json_pack("{s:s, s:s}", "name", name, "what", what));
+}
+
+/* The events that record -e takes on this processor. */
+static int list_events(bool json)
+{
+	json_t *events = json_array(), *e;
+	char why[WORDS];
+	size_t i;
+
+	if (named_events_each(add_event, events, why, sizeof(why)))
+		die("list events: %s", why);
+	if (!json_array_size(events))
+		die("list events: libpfm4 knows no event of loads or stores of "
+		    "this processor that is sampled precisely");
+	if (json)
+		return json_print(json_pack("{s:i, s:o}", "schema", 1, "events",
+					    events))
+			       ? 1
+			       : 0;
+	json_array_foreach(events, i, e)
+	{
+		printf("%s\n", json_string_value(json_object_get(e, "name")));
+		printf("%*s", EVENT_INDENT, "");
+		print_wrapped(stdout,
+			      json_string_value(json_object_get(e, "what")),
+			      EVENT_INDENT, EVENT_INDENT);
+	}
+	json_decref(events);
+	return 0;
+}
+
 static int run_list(int argc, char **argv)
 {
 	static const struct option long_options[] = {
@@ -262,8 +299,11 @@ static int run_list(int argc, char **argv)
 	optind = 1;
 	while ((letter = next_option(&syntax, argc, argv)) != -1)
 		json = true;
+	if (optind + 1 == argc && !strcmp(argv[optind], "events"))
+		return list_events(json);
 	if (optind < argc)
-		die("list takes no argument; see reusetrack list --help");
+		die("list takes no argument but events; see reusetrack list "
+		    "--help");
 	look(&l);
 	if (json)
 		return list_json(&l) ? 1 : 0;
@@ -277,12 +317,15 @@ static int run_list(int argc, char **argv)
 const struct command cmd_list = {
 	.name = "list",
 	.summary = "what this machine can sample",
-	.usage = "usage: reusetrack list [--json]\n\n"
-		 "Says which counters and events this machine has for "
-		 "sampling memory accesses,\n"
-		 "what a sample holds, and what can be told apart. Nothing is "
-		 "opened: see\n"
-		 "reusetrack doctor for what works.\n\n"
-		 "      --json    one JSON object instead of text\n",
+	.usage =
+		"usage: reusetrack list [--json] [events]\n\n"
+		"Says which counters and events this machine has for "
+		"sampling memory accesses,\n"
+		"what a sample holds, and what can be told apart. Nothing is "
+		"opened: see\n"
+		"reusetrack doctor for what works. With the word events, names "
+		"those that\n"
+		"record -e takes on this processor.\n\n"
+		"      --json    one JSON object instead of text\n",
 	.run = run_list,
 };

@@ -21,6 +21,7 @@
 #include "analysis/record/emu.h"
 #include "analysis/record/ending.h"
 #include "analysis/record/environment.h"
+#include "analysis/record/events.h"
 #include "analysis/record/options.h"
 #include "analysis/record/output.h"
 #include "analysis/record/record.h"
@@ -201,6 +202,7 @@ static int run_record(int argc, char **argv)
 	} else {
 		if (record_needs_topology())
 			record_settle_topology();
+		record_events_for_unknown();
 		r.library = library = find_preload();
 	}
 	if (program.shell && r.library) {
@@ -256,7 +258,9 @@ const struct command cmd_record = {
 		"shares are of CPU time, else of accesses\n  -p, --period N    "
 		"  accesses "
 		"(with ibs: ops) between samples; not clock\n                  "
-		"    (COMDET_PERIOD)\n      --ldlat N       pebs: only loads "
+		"    (COMDET_PERIOD)\n  -e, --event LIST    "
+		"pebs: these events, by name or code (COMDET_EVENT)\n"
+		"      --ldlat N       pebs: only loads "
 		"of N cycles or more (COMDET_LDLAT)\n\nWith the sources instr, "
 		"for programs linked with -lcomdet-instr, and emu:\n      "
 		"--algorithm NAME  comdetective, epoch or chain "

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events.h"
 #include "options.h"
 #include "record.h"
 #include "roi.h"
@@ -31,6 +32,9 @@ enum {
 };
 
 #define PERIOD_MAX 1000000000000
+
+/* The option or twin that asks for a source, for events; NULL: none. */
+static const char *source_asked_by, *event_asked_by;
 
 struct option_twin {
 	const char *name; /* as the user writes it */
@@ -116,10 +120,25 @@ static void check_source(const char *name, const char *value)
 		    "use auto, pebs, ibs, clock, instr or emu");
 	if (strchr(value, ','))
 		die("%s takes one source, not '%s'", name, safe_text(value));
-	if (!strcmp(value, "pebs"))
-		check_hardware(name, value, PMU_PEBS);
-	if (!strcmp(value, "ibs"))
-		check_hardware(name, value, PMU_IBS);
+	if (!source_asked_by)
+		source_asked_by = name;
+}
+
+/* After all options are known: events by name are looked up first. */
+static void check_hardware_source(void)
+{
+	const char *value = getenv("COMDET_SOURCE");
+
+	if (source_asked_by && value && !strcmp(value, "pebs"))
+		check_hardware(source_asked_by, value, PMU_PEBS);
+	if (source_asked_by && value && !strcmp(value, "ibs"))
+		check_hardware(source_asked_by, value, PMU_IBS);
+}
+
+static void check_event(const char *name, const char *value)
+{
+	if (!event_asked_by)
+		event_asked_by = name;
 }
 
 static void check_ldlat(const char *name, const char *value)
@@ -226,6 +245,7 @@ static const struct option_twin twins[] = {
 	{ "-s", "COMDET_SOURCE", 's', check_source, NULL },
 	{ "-p", "COMDET_PERIOD", 'p', check_period, NULL },
 	{ "-F", "COMDET_FREQ", 'F', check_freq, NULL },
+	{ "-e", "COMDET_EVENT", 'e', check_event, NULL },
 	{ "--ldlat", "COMDET_LDLAT", 'Y', check_ldlat, NULL },
 	{ "-o", "COMDET_OUT", 'o', check_out, NULL },
 	{ "--algorithm", "COMDET_ALGORITHM", 'A', check_algorithm, NULL },
@@ -254,6 +274,7 @@ static const struct option long_options[] = {
 	{ "source", required_argument, NULL, 's' },
 	{ "period", required_argument, NULL, 'p' },
 	{ "freq", required_argument, NULL, 'F' },
+	{ "event", required_argument, NULL, 'e' },
 	{ "ldlat", required_argument, NULL, 'Y' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "algorithm", required_argument, NULL, 'A' },
@@ -307,7 +328,8 @@ static void check_environment(void)
 int record_options(int argc, char **argv, const char *usage)
 {
 	/* "+": options after the program's name belong to the program. */
-	const struct option_syntax syntax = { "record", usage, "+:m:s:p:F:o:gh",
+	const struct option_syntax syntax = { "record", usage,
+					      "+:m:s:p:e:F:o:gh",
 					      long_options };
 	int letter;
 
@@ -315,6 +337,9 @@ int record_options(int argc, char **argv, const char *usage)
 	while ((letter = next_option(&syntax, argc, argv)) != -1)
 		take_option(letter, optarg);
 	check_environment();
+	if (event_asked_by)
+		record_resolve_events(event_asked_by);
+	check_hardware_source();
 	if (optind < argc)
 		return optind;
 	record_check_source(false);

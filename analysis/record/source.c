@@ -68,6 +68,8 @@ static const struct {
 	  OF_EMU | OF_INSTR | OF_PEBS | OF_IBS,
 	  "needs a source that counts accesses: -s emu, instr, pebs or ibs; "
 	  "with clock set the rate with -F HZ" },
+	{ "-e (COMDET_EVENT)", "COMDET_EVENT", NULL, OF_PEBS,
+	  "needs the source pebs: -s pebs" },
 	{ "--ldlat (COMDET_LDLAT)", "COMDET_LDLAT", NULL, OF_PEBS,
 	  "needs the source pebs: -s pebs" },
 	{ "--topology (COMDET_TOPOLOGY)", "COMDET_TOPOLOGY", NULL,

@@ -140,6 +140,11 @@ int config_read(struct config *c, char *const *env, char *error,
 	if (i < 0)
 		return i;
 	c->source = i;
+	if (pmu_asked_read(&c->asked, config_get(env, "COMDET_EVENT")))
+		return bad(error, size, "COMDET_EVENT",
+			   config_get(env, "COMDET_EVENT"),
+			   "must be loads=CODE or stores=CODE, or both with a "
+			   "comma; reusetrack record -e takes names");
 	i = one_of(env, "COMDET_ALGORITHM", algorithms,
 		   "must be comdetective, epoch or chain", error, size);
 	if (i < 0)

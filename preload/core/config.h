@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/pmu/asked.h"
 #include "src/store/cdp.h"
 
 enum {
@@ -35,7 +36,8 @@ struct config {
 	uint32_t freq;   /* samples a second of CPU time, clock */
 	uint32_t period; /* events or ops a sample, pebs and ibs; 0: default */
 	uint32_t ldlat;  /* pebs: only loads of this many cycles; 0: all */
-	uint32_t registers; /* use at most this many */
+	struct pmu_asked asked; /* pebs: the events to sample */
+	uint32_t registers;     /* use at most this many */
 	uint32_t board_slots;
 	uint32_t stalled_percent;
 	uint64_t delay_ns, duration_ns; /* duration 0: until the end */

@@ -223,8 +223,17 @@ void pmu_errors_explain(const struct pmu_refusal *no, char *reason, size_t size,
 		text_number(&r, no->detail >> 16);
 		text_put(&r, ", model ");
 		text_hex(&r, no->detail & 0xffff);
-		text_put(&r, ") are not known here");
-		text_put(&a, "use clock; a newer reusetrack may know it");
+		text_put(&r, ") are not known here; reusetrack record asks "
+			     "libpfm4 for them, COMDET_EVENT names them");
+		text_put(&a, "use clock, or install a newer libpfm4, or give "
+			     "the codes: -e loads=CODE,stores=CODE");
+		break;
+	case PMU_HALF_ASKED:
+		text_put(&r, "COMDET_EVENT names no ");
+		text_put(&r, no->event);
+		text_put(&r, ", and those of this processor are not known "
+			     "here");
+		text_put(&a, "name both: loads=CODE,stores=CODE");
 		break;
 	case PMU_UNFIT:
 		text_put(&r, no->event);

@@ -54,7 +54,7 @@ static const struct pmu_core_events cores[PMU_CORES] = {
 		.needs_aux = true,
 	},
 	[PMU_CORE_REDWOOD_COVE] = {
-		.name = "Redwood Cove, Lion Cove",
+		.name = "Redwood Cove to Panther Cove",
 		.loads = { "MEM_INST_RETIRED.ALL_LOADS", 0x81d0 },
 		.stores = { "MEM_INST_RETIRED.ALL_STORES", 0x82d0 },
 		.slow_loads = { LOAD_LATENCY, 0x01cd },
@@ -74,7 +74,7 @@ static const struct pmu_core_events cores[PMU_CORES] = {
 		.slow_stores = { "MEM_UOPS_RETIRED.STORE_LATENCY", 0x06d0 },
 	},
 	[PMU_CORE_DARKMONT] = {
-		.name = "Darkmont",
+		.name = "Darkmont, Arctic Wolf",
 		.uops = true,
 		.slow_loads = { "MEM_UOPS_RETIRED.LOAD_LATENCY", 0x05d0 },
 		.slow_stores = { "MEM_UOPS_RETIRED.STORE_LATENCY", 0x06d0 },
@@ -181,6 +181,8 @@ static const struct pmu_model intel[] = {
 	HYBRID("Arrow Lake", 0xc6, RWC, GRT),
 	HYBRID("Lunar Lake", 0xbd, RWC, GRT),
 	HYBRID("Panther Lake", 0xcc, RWC, DKT),
+	HYBRID("Wildcat Lake", 0xd5, RWC, DKT),
+	ONE("Bartlett Lake", 0xd7, GLC),
 	RANGE("Bonnell", 0x1c, 0x1c, OLD),
 	RANGE("Bonnell, Saltwell", 0x26, 0x27, OLD),
 	RANGE("Saltwell", 0x35, 0x36, OLD),
@@ -202,6 +204,9 @@ static const struct pmu_model intel[] = {
 	ONE("Knights Landing", 0x57, OLD),
 	ONE("Knights Mill", 0x85, OLD),
 	{ "Pentium 4", 15, 0, 255, { OLD } },
+	{ "Nova Lake", 18, 0x01, 0x01, { RWC, DKT } },
+	{ "Nova Lake L", 18, 0x03, 0x03, { RWC, DKT } },
+	{ "Diamond Rapids", 19, 0x01, 0x01, { RWC } },
 };
 
 #define AMD(name, family, first, last)                                         \
@@ -228,7 +233,13 @@ static const struct pmu_model amd[] = {
 	AMD("Zen 4", 0x19, 0x10, 0x1f),
 	AMD("Zen 3", 0x19, 0x20, 0x5f),
 	AMD("Zen 4", 0x19, 0x60, 0xff),
-	AMD("Zen 5", 0x1a, 0, 255),
+	AMD("Zen 5", 0x1a, 0x00, 0x4f),
+	AMD("Zen 6", 0x1a, 0x50, 0x5f),
+	AMD("Zen 5", 0x1a, 0x60, 0x7f),
+	AMD("Zen 6", 0x1a, 0x80, 0xaf),
+	AMD("Zen 5 or later", 0x1a, 0xb0, 0xbf),
+	AMD("Zen 6", 0x1a, 0xc0, 0xef),
+	AMD("Zen 5 or later", 0x1a, 0xf0, 0xff),
 };
 
 static bool fits(const struct pmu_model *m, uint32_t family, uint32_t model)

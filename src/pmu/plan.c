@@ -13,14 +13,13 @@
 
 #include "machine.h"
 #include "plan.h"
+#include "plan_asked.h"
 #include "plan_ibs.h"
 #include "plan_try.h"
 #include "src/base/text.h"
 
 enum {
-	PRECISE_MAX = 3,
-	PRECISE_MIN = 2, /* below, samples do not name the exact instruction */
-	LDLAT_MIN = 3,   /* least that the processors accept */
+	LDLAT_MIN = 3, /* least that the processors accept */
 };
 
 /* One attempt. */
@@ -29,13 +28,6 @@ struct variant {
 	bool slow;  /* slow loads, though there is an event for all loads */
 	bool turns; /* each event is a group of its own */
 };
-
-static uint32_t pmu_type(const struct perf_kernel *kernel, const char *pmu)
-{
-	long type = pmu_sysfs_number(kernel, pmu, "type");
-
-	return type < 0 ? PERF_TYPE_RAW : (uint32_t)type;
-}
 
 static void add_core_event(struct pmu_plan *plan, enum pmu_role role,
 			   const char *pmu, uint32_t type,
@@ -78,7 +70,7 @@ static void add_core(struct pmu_plan *plan, const struct perf_kernel *kernel,
 {
 	bool slow_loads = c->slow_loads.config && (v->slow || !c->loads.config);
 	bool slow_stores = !c->stores.config;
-	uint32_t type = pmu_type(kernel, pmu), first = plan->events;
+	uint32_t type = plan_try_type(kernel, pmu), first = plan->events;
 	const struct pmu_code *loads = slow_loads ? &c->slow_loads : &c->loads;
 	const struct pmu_code *stores =
 		slow_stores ? &c->slow_stores : &c->stores;
@@ -95,24 +87,6 @@ static void add_core(struct pmu_plan *plan, const struct perf_kernel *kernel,
 	plan->event[plan->events - 1].partial = slow_stores;
 	if (!v->turns)
 		plan->event[plan->events - 1].leader = first;
-}
-
-/* True if the failure would be the same for every variant. */
-static bool is_final(int error)
-{
-	switch (-error) {
-	case EACCES:
-	case EPERM:
-	case EMFILE:
-	case ENFILE:
-	case ENODEV:
-	case EBUSY:
-	case ENOSYS:
-	case ENOMEM:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* The directory in sysfs of each kind of cores; how many kinds there are. */
@@ -135,14 +109,6 @@ static uint32_t find_pmus(const struct perf_kernel *kernel,
 	return n;
 }
 
-static uint32_t highest_precision(const struct perf_kernel *kernel,
-				  const char *pmu)
-{
-	long n = pmu_sysfs_number(kernel, pmu, "caps/max_precise");
-
-	return n < 0 || n > PRECISE_MAX ? PRECISE_MAX : (uint32_t)n;
-}
-
 static void make_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		      const struct pmu_model *m, const char *const *pmu,
 		      uint32_t pmus, const struct variant *v, uint32_t ldlat)
@@ -162,23 +128,24 @@ static int try_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 	const struct pmu_core_events *c = pmu_core_events(m->core[0]);
 	bool have_slow = c->slow_loads.config;
 	bool only_slow = have_slow && (wish->ldlat || !c->loads.config);
-	uint32_t best = highest_precision(kernel, pmu[0]);
+	uint32_t best = plan_try_precision(kernel, pmu[0]);
 	int r = -ENOTSUP;
 
-	if (best < PRECISE_MIN) {
+	if (best < PLAN_TRY_PRECISE_MIN) {
 		plan_try_refuse(no, PMU_NOT_PRECISE, 0, pmu[0]);
 		return -ENOTSUP;
 	}
 	for (int slow = only_slow; slow <= have_slow; slow++)
 		for (int turns = 0; turns < 2; turns++)
-			for (uint32_t p = best; p >= PRECISE_MIN; p--) {
+			for (uint32_t p = best; p >= PLAN_TRY_PRECISE_MIN;
+			     p--) {
 				const struct variant v = { p, slow, turns };
 
 				make_pebs(plan, kernel, m, pmu, pmus, &v,
 					  wish->ldlat);
 				r = plan_try_open(plan, kernel, wish->sigtrap,
 						  rng, no);
-				if (!r || is_final(r))
+				if (!r || plan_try_is_final(r))
 					return r;
 			}
 	return r;
@@ -199,6 +166,8 @@ static int plan_pebs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 		plan_try_refuse(no, PMU_OTHER_VENDOR, 0, "");
 		return -ENOTSUP;
 	}
+	if (pmu_asked_any(wish->asked))
+		return plan_asked(plan, kernel, machine, wish, rng, no);
 	if (!m) {
 		plan_try_refuse(no, PMU_UNKNOWN_MODEL, 0, "");
 		no->detail = machine->family << 16 | machine->model;

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "asked.h"
 #include "ibs.h"
 #include "kernel.h"
 #include "machine.h"
@@ -78,12 +79,14 @@ struct pmu_wish {
 	uint64_t period; /* 0: PMU_PERIOD_DEFAULT */
 	uint32_t ldlat;  /* only loads of at least so many cycles; 0: all */
 	bool sigtrap;    /* deliver samples by synchronous SIGTRAP */
+	const struct pmu_asked *asked; /* pebs: these events; NULL: none */
 };
 
 enum pmu_cause {
 	PMU_FINE,
 	PMU_OTHER_VENDOR,  /* the source is for another vendor's processors */
 	PMU_UNKNOWN_MODEL, /* detail: family << 16 | model */
+	PMU_HALF_ASKED,    /* loads or stores of an unknown processor only */
 	PMU_UNFIT,         /* no data addresses; see the core's why_not */
 	PMU_NO_PMU,        /* the kernel lists no such PMU */
 	PMU_NOT_PRECISE,   /* the PMU has no precise samples */

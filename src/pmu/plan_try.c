@@ -11,6 +11,7 @@
 #include "src/base/text.h"
 
 enum {
+	PRECISE_MAX = 3,
 	SELFTEST_PERIOD = 2048,
 	SELFTEST_WORDS = 8,
 };
@@ -155,4 +156,35 @@ void plan_try_limit(struct pmu_plan *plan, uint64_t low, uint64_t high,
 	if (plan->period > high / 5 * 4)
 		plan->period = high / 5 * 4;
 	plan->period -= plan->period % step;
+}
+
+bool plan_try_is_final(int error)
+{
+	switch (-error) {
+	case EACCES:
+	case EPERM:
+	case EMFILE:
+	case ENFILE:
+	case ENODEV:
+	case EBUSY:
+	case ENOSYS:
+	case ENOMEM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint32_t plan_try_precision(const struct perf_kernel *kernel, const char *pmu)
+{
+	long n = pmu_sysfs_number(kernel, pmu, "caps/max_precise");
+
+	return n < 0 || n > PRECISE_MAX ? PRECISE_MAX : (uint32_t)n;
+}
+
+uint32_t plan_try_type(const struct perf_kernel *kernel, const char *pmu)
+{
+	long type = pmu_sysfs_number(kernel, pmu, "type");
+
+	return type < 0 ? PERF_TYPE_RAW : (uint32_t)type;
 }

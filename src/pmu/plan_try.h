@@ -2,13 +2,27 @@
 /*
  * plan_try - events of a plan, tried as each thread will open them
  *
- * Only plan.c and plan_ibs.c use it. Context: set-up, all of it.
+ * Only plan.c, plan_asked.c and plan_ibs.c use it. Context: set-up, all of it.
  */
 #ifndef COMDET_PMU_PLAN_TRY_H
 #define COMDET_PMU_PLAN_TRY_H
 
 #include "plan.h"
 #include "src/base/rng.h"
+
+enum {
+	PLAN_TRY_PRECISE_MIN =
+		2, /* below, samples do not name the instruction */
+};
+
+/* True if @error, negative, would be the same for every variant of a plan. */
+bool plan_try_is_final(int error);
+
+/* The highest precise_ip that @pmu says it has. */
+uint32_t plan_try_precision(const struct perf_kernel *kernel, const char *pmu);
+
+/* The type of the events of @pmu. */
+uint32_t plan_try_type(const struct perf_kernel *kernel, const char *pmu);
 
 /*
  * Append the event PMU/NAME/ in a group of its own. Events that sample get all

@@ -121,6 +121,8 @@ run 'Sapphire Rapids, slow loads' pebs '' FAKE_MODEL=sapphire-rapids \
 	COMDET_LDLAT=3
 run 'Sandy Bridge, slow loads in turns' pebs '' FAKE_MODEL=sandy-bridge
 run 'Alder Lake' pebs '' FAKE_MODEL=alder-lake
+run 'unknown, by codes' pebs '' FAKE_MODEL=unknown \
+	COMDET_EVENT=loads=81d0:ALL_LOADS,stores=82d0:ALL_STORES
 run 'Zen 4' ibs '' FAKE_MODEL=zen4
 run 'Zen 2, no filter' ibs '' FAKE_MODEL=zen2 FAKE_PARANOID=1 \
 	FAKE_KERNEL=6.12.24
@@ -216,6 +218,9 @@ no_reuse 'neither pebs nor ibs' FAKE_MODEL=bare COMDET_SOURCE=pebs
 no_reuse 'count every access' FAKE_MODEL=sandy-bridge
 no_reuse 'synchronous signals' FAKE_MODEL=skylake COMDET_DELIVERY=rtsig
 no_reuse 'debug registers' FAKE_MODEL=skylake COMDET_REGISTERS=0
+
+no_reuse 'COMDET_EVENT=nonsense' FAKE_MODEL=skylake COMDET_EVENT=nonsense
+no_reuse 'count every access' FAKE_MODEL=skylake COMDET_EVENT=loads=20d1
 
 # fall_back WORDS VARIABLE... - the clock samples, and its reason has WORDS
 fall_back()

@@ -37,6 +37,7 @@ static int make_plan(char *why, size_t size)
 		.period = c->period,
 		.ldlat = c->ldlat,
 		.sigtrap = runtime.delivery == DELIVERY_SIGTRAP,
+		.asked = &c->asked,
 	};
 	enum pmu_source source = PMU_PEBS;
 	struct pmu_machine machine;

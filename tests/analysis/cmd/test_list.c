@@ -107,12 +107,28 @@ START_TEST(arguments_and_unknown_options_are_refused)
 }
 END_TEST
 
+/* As libpfm4 lists them for a Skylake server, in which it is made to believe.
+ */
+START_TEST(events_are_listed_by_the_names_that_record_takes)
+{
+	struct verb v = VERB(cmd_list, "list", "events");
+
+	ck_assert_int_eq(v.status, 0);
+	ck_assert_ptr_nonnull(strstr(v.out, "MEM_INST_RETIRED.ALL_LOADS\n"));
+	ck_assert_ptr_nonnull(strstr(v.out, "MEM_LOAD_RETIRED.L3_MISS\n"));
+	ck_assert_ptr_null(strstr(v.out, "INST_RETIRED.ANY"));
+	verb_free(&v);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("list");
 	TCase *tc = tcase_create("list");
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
+	setenv("LIBPFM_FORCE_PMU", "skx", 1);
+	tcase_add_test(tc, events_are_listed_by_the_names_that_record_takes);
 	tcase_add_test(tc, the_processor_is_the_one_of_proc_cpuinfo);
 	tcase_add_test(tc, a_pmu_that_the_kernel_does_not_list_is_not_promised);
 	tcase_add_test(tc, the_text_has_the_same_rows);

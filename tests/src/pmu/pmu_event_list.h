@@ -38,6 +38,7 @@ struct listed {
 #define ATOM  LISTED_PEBS, 0, 0x81d0, 0x82d0, 0, 0, false
 #define SMALL LISTED_PEBS, 0, 0x81d0, 0x82d0, 0x5d0, 0x6d0, false
 #define LATE  LISTED_PEBS, 0, 0, 0, 0x5d0, 0x6d0, false
+#define L(n)  LISTED_PEBS, n, 0, 0, 0x5d0, 0x6d0, false
 #define E(n)  LISTED_PEBS, n, 0x81d0, 0x82d0, 0x5d0, 0x6d0, false
 #define IBS   LISTED_IBS, 0, 0, 0, 0, 0, false
 
@@ -83,6 +84,16 @@ static const struct listed listed[] = {
 	{ NULL, INTEL, 0xc5, E(2), "P K" },
 	{ NULL, INTEL, 0xbd, CORE, "P K" },
 	{ NULL, INTEL, 0xbd, E(1), "P K" },
+	{ NULL, INTEL, 0xcc, CORE, "P K" },
+	{ NULL, INTEL, 0xcc, L(1), "K" },
+	{ NULL, INTEL, 0xd5, CORE, "K" },
+	{ NULL, INTEL, 0xd5, L(1), "K" },
+	{ NULL, INTEL, 0xd7, GLC, "the core of Raptor Lake" },
+	{ NULL, PMU_VENDOR_INTEL, 18, 0x01, CORE, "K" },
+	{ NULL, PMU_VENDOR_INTEL, 18, 0x01, L(1), "K" },
+	{ NULL, PMU_VENDOR_INTEL, 18, 0x03, CORE, "K" },
+	{ NULL, PMU_VENDOR_INTEL, 18, 0x03, L(1), "K" },
+	{ NULL, PMU_VENDOR_INTEL, 19, 0x01, CORE, "K" },
 	{ NULL, INTEL, 0xbe, SMALL, "P K" },
 	{ NULL, INTEL, 0xaf, SMALL, "P K" },
 	{ NULL, INTEL, 0xb6, SMALL, "P K" },
@@ -114,6 +125,7 @@ static const struct listed listed[] = {
 	{ "amd64_fam19h_zen3", AMD, 0x19, 1, IBS, "A" },
 	{ "amd64_fam19h_zen4", AMD, 0x19, 0x11, IBS, "A" },
 	{ NULL, AMD, 0x1a, 2, IBS, "A" },
+	{ NULL, AMD, 0x1a, 0x50, IBS, "K" },
 };
 enum {
 	LISTED = sizeof(listed) / sizeof(listed[0])
@@ -133,6 +145,7 @@ static const char *const not_a_processor[] = { "ix86arch", "knc", NULL };
 #undef SMALL
 #undef LATE
 #undef E
+#undef L
 #undef IBS
 
 #endif

@@ -155,10 +155,43 @@ END_TEST
 START_TEST(what_is_not_in_the_table_is_not_known)
 {
 	ck_assert_ptr_null(pmu_model_find(PMU_VENDOR_INTEL, 6, 0xfe));
-	ck_assert_ptr_null(pmu_model_find(PMU_VENDOR_INTEL, 19, 1));
+	ck_assert_ptr_null(pmu_model_find(PMU_VENDOR_INTEL, 18, 2));
+	ck_assert_ptr_null(pmu_model_find(PMU_VENDOR_INTEL, 19, 2));
 	ck_assert_ptr_null(pmu_model_find(PMU_VENDOR_AMD, 0x30, 0));
 	ck_assert_ptr_null(pmu_model_find(PMU_VENDOR_OTHER, 6, 0x55));
 	ck_assert(!pmu_core_is_usable(pmu_core_events(PMU_CORE_NONE)));
+}
+END_TEST
+
+/* As arch/x86/include/asm/intel-family.h and kernel/cpu/amd.c of Linux say. */
+START_TEST(new_processors_have_their_names)
+{
+	static const struct {
+		enum pmu_vendor vendor;
+		uint32_t family, model;
+		const char *name;
+	} all[] = {
+		{ PMU_VENDOR_INTEL, 6, 0xd7, "Bartlett Lake" },
+		{ PMU_VENDOR_INTEL, 6, 0xd5, "Wildcat Lake" },
+		{ PMU_VENDOR_INTEL, 18, 0x01, "Nova Lake" },
+		{ PMU_VENDOR_INTEL, 18, 0x03, "Nova Lake L" },
+		{ PMU_VENDOR_INTEL, 19, 0x01, "Diamond Rapids" },
+		{ PMU_VENDOR_AMD, 0x1a, 0x02, "Zen 5" },
+		{ PMU_VENDOR_AMD, 0x1a, 0x44, "Zen 5" },
+		{ PMU_VENDOR_AMD, 0x1a, 0x50, "Zen 6" },
+		{ PMU_VENDOR_AMD, 0x1a, 0x70, "Zen 5" },
+		{ PMU_VENDOR_AMD, 0x1a, 0x80, "Zen 6" },
+		{ PMU_VENDOR_AMD, 0x1a, 0x90, "Zen 6" },
+		{ PMU_VENDOR_AMD, 0x1a, 0xc0, "Zen 6" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct pmu_model *m = pmu_model_find(
+			all[i].vendor, all[i].family, all[i].model);
+
+		ck_assert_ptr_nonnull(m);
+		ck_assert_str_eq(m->name, all[i].name);
+	}
 }
 END_TEST
 
@@ -180,6 +213,7 @@ int main(void)
 	tcase_add_test(tc, no_kind_of_cores_is_without_a_row);
 	tcase_add_test(tc, models_do_not_overlap);
 	tcase_add_test(tc, what_is_not_in_the_table_is_not_known);
+	tcase_add_test(tc, new_processors_have_their_names);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -226,6 +226,7 @@ START_TEST(an_unknown_model_is_named)
 	ck_assert_int_eq(no.cause, PMU_UNKNOWN_MODEL);
 	words();
 	says(reason, "family 6, model 0xfe");
+	says(reason, "COMDET_EVENT");
 	says(advice, "clock");
 }
 END_TEST
