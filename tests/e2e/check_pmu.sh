@@ -43,6 +43,9 @@ def check(right, what):
 run = report['run']
 check(run['source'] == source, f"source {run['source']}")
 check(run['complete'], 'not complete')
+queued = 'queued' in case or '5.13' in case
+check(run['delivery'] == ('rtsig' if queued else 'sigtrap'),
+      f"delivery {run['delivery']}")
 lost = {k: v for k, v in report['loss'].items() if v}
 if source == 'ibs':
     check(lost.pop('not_memory', 0) > 100, 'no ops without access')
@@ -129,7 +132,7 @@ run 'Zen 2, no filter' ibs '' FAKE_MODEL=zen2 FAKE_PARANOID=1 \
 # Each release as the preload itself chooses; before 5.19 signals are queued.
 run 'Linux 5.13' pebs '' FAKE_MODEL=skylake FAKE_KERNEL=5.13.0 \
 	COMDET_REGISTERS=0
-for release in 5.19.0 6.1.0 6.2.0 6.11.0; do
+for release in 5.19.0 6.1.0 6.2.0 6.11.0 6.15.0; do
 	run "Linux $release" pebs '' FAKE_MODEL=skylake FAKE_KERNEL=$release
 done
 run 'Skylake with faults' pebs 'inexact_ip throttled' FAKE_MODEL=skylake \
