@@ -408,11 +408,16 @@ check-names: deps deps-names
 	@B=$(abspath build) DEBUG_PACKAGES='$(DEBUG_PACKAGES)' \
 		tests/oracle/names.sh $(NAMES)
 
-# How often emu's intervals hold the exact counts; SEEDS= runs of each kind.
+# How often intervals of transfers hold the exact counts; SEEDS= runs of each
+# kind, WATCHES= words that choose ways of watching or patterns. It goes on
+# where it was stopped.
+SEEDS ?= 3
 .PHONY: coverage-emu
 coverage-emu: deps
 	$(BUILD_UNIT)
-	@B=$(abspath build) tests/oracle/coverage_emu.sh $(SEEDS)
+	@tests/oracle/coverage.py run $(abspath build) build/coverage.runs \
+		$(SEEDS) $(WATCHES)
+	@tests/oracle/coverage.py table build/coverage.runs
 
 # Print how far the transfer estimators are off; SWEEP= has options and
 # patterns.
@@ -586,8 +591,8 @@ help:
 	@echo '                    run real programs natively and under QEMU'
 	@echo 'make check-names [NAMES="gcc clang rust go java node debian"]'
 	@echo '                    names of statements, compilers and Debian packages'
-	@echo 'make coverage-emu [SEEDS=3]'
-	@echo '                    intervals of emu against exact counts'
+	@echo 'make coverage-emu [SEEDS=3] [WATCHES="epoch ..."]'
+	@echo '                    intervals of transfers against exact counts'
 	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
 	@echo '                    print how far the transfer estimators are off'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'

@@ -144,7 +144,7 @@ static void read_estimate(struct accuracy_outcome *o, const struct estimate *e,
 {
 	struct transfer_sampling alone = e->sampling;
 	const struct transfer_moment *all = &e->total.share[TRANSFER_ALL];
-	struct interval v = transfer_interval(all, &e->sampling);
+	struct interval v = estimate_interval(e, all);
 
 	alone.systematic = 0;
 	o->estimate = all->sum;
@@ -160,7 +160,7 @@ static void read_estimate(struct accuracy_outcome *o, const struct estimate *e,
 		struct accuracy_cell *c = cell_of(o, from->a, from->b, room);
 
 		all = &from->cell.share[TRANSFER_ALL];
-		v = transfer_interval(all, &e->sampling);
+		v = estimate_interval(e, all);
 		c->seen = from->cell.seen;
 		c->estimate = all->sum;
 		c->low = v.low;

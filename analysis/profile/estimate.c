@@ -2,6 +2,7 @@
 /*
  * estimate - read the transfers that an estimator counted from its samples
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,11 @@
 
 enum {
 	SYSTEMATIC_PERCENT = 2, /* docs/estimators.md: chains are biased */
+	AVOIDABLE_TURNS = 4,    /* place in a record: turns of the log */
+	FEW_WATCHES = 30
 };
+
+#define Z_95 1.959963984540054 /* normal quantile of 0.975 */
 
 const struct cdp_transfer *estimate_record(const struct process *s,
 					   uint32_t kind, uint32_t a,
@@ -136,7 +141,8 @@ static double weight(const struct process *s, const struct cdp_transfer *r)
 
 /* What padding avoids, of all lines together. */
 struct avoidable {
-	double transfers, avoids;
+	double transfers, judged;
+	double open; /* false sharing on lines that no log tells about */
 	bool known;
 };
 
@@ -155,9 +161,42 @@ static void take_avoidable(struct avoidable *a, const struct process *s,
 			continue;
 		a->known = true;
 		a->transfers += transfers;
-		if (avoids > 0)
-			a->avoids += avoids < transfers ? avoids : transfers;
+		if (!(avoids > 0))
+			continue;
+		*(t->value[AVOIDABLE_TURNS] ? &a->judged : &a->open) +=
+			avoids < transfers ? avoids : transfers;
 	}
+}
+
+/*
+ * Transfers that may have been missed. Few watches follow few of the samples
+ * where lines are seldom stored to again. The samples that lost their watch
+ * stand for stores that may have been the last before a transfer.
+ */
+static double missed(const struct process *s)
+{
+	double sum = 0;
+	const struct cdp_transfer *left =
+		estimate_record(s, CDP_ESTIMATE_LEFT, 0, 0);
+
+	if (!left)
+		return 0;
+	if (number(left->value[0]) > 0 && number(left->value[1]) > 0)
+		sum = number(left->value[0]) +
+		      Z_95 * sqrt(number(left->value[1]));
+	if (number(left->value[2]) < FEW_WATCHES)
+		sum += number(left->value[3]) * (double)s->header.period;
+	return sum;
+}
+
+static void put_avoidable(struct estimate *e, const struct avoidable *a)
+{
+	e->avoidable = -1;
+	if (!a->known || !(a->transfers > 0))
+		return;
+	e->avoidable_judged = a->judged / a->transfers;
+	e->avoidable_most = (a->judged + a->open) / a->transfers;
+	e->avoidable = (e->avoidable_judged + e->avoidable_most) / 2;
 }
 
 bool estimate_load(struct estimate *e, const struct profile *p)
@@ -185,6 +224,7 @@ bool estimate_load(struct estimate *e, const struct profile *p)
 			e->sampling.weight = weight(s, sampling);
 		if (!strcmp(s->header.algorithm, "chain"))
 			e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
+		e->missed += missed(s);
 		take_avoidable(&avoidable, s, sampling);
 		total = take_cells(e, s, i);
 		transfer_cell_add(&e->total, &total);
@@ -197,11 +237,27 @@ bool estimate_load(struct estimate *e, const struct profile *p)
 		estimate_release(e);
 		return false;
 	}
-	e->avoidable = avoidable.known && avoidable.transfers > 0
-			       ? avoidable.avoids / avoidable.transfers
-			       : -1;
+	put_avoidable(e, &avoidable);
 	qsort(e->cell, e->cells, sizeof(*e->cell), compare);
 	return true;
+}
+
+struct interval estimate_interval(const struct estimate *e,
+				  const struct transfer_moment *m)
+{
+	struct interval v = transfer_interval(m, &e->sampling);
+
+	v.high += e->missed;
+	return v;
+}
+
+struct interval estimate_share_interval(const struct estimate *e,
+					struct interval v)
+{
+	double all = e->total.share[TRANSFER_ALL].sum;
+	double seen = all > 0 ? all / (all + e->missed) : 1;
+
+	return (struct interval){ v.low * seen, v.high * seen + 1 - seen };
 }
 
 void estimate_release(struct estimate *e)

@@ -30,13 +30,20 @@ struct estimate {
 	const struct process *process;     /* the one with most transfers */
 	struct transfer_sampling sampling; /* what the intervals cover */
 	struct transfer_cell total;
+	/*
+	 * How many transfers the estimate may have missed, beyond the error of
+	 * sampling: those of lines that it could not follow.
+	 */
+	double missed;
 	struct estimate_cell *cell; /* most transfers first */
 	size_t cells;
 	/*
 	 * The share of the transfers that padding avoids; below 0: the
-	 * recording does not tell.
+	 * recording does not tell. It is avoidable_judged, and half of what is
+	 * false sharing on lines that no log tells about: there none of that
+	 * may be avoidable, or all.
 	 */
-	double avoidable;
+	double avoidable, avoidable_judged, avoidable_most;
 };
 
 /*
@@ -50,5 +57,15 @@ const struct cdp_transfer *estimate_record(const struct process *s,
 /* False if @p has no estimates; then @e is empty. */
 bool estimate_load(struct estimate *e, const struct profile *p);
 void estimate_release(struct estimate *e);
+
+/*
+ * The interval of @m, one of the moments of @e: of sampling, and above that
+ * what may have been missed. Then that of a share of all transfers, whose
+ * interval of sampling is @v.
+ */
+struct interval estimate_interval(const struct estimate *e,
+				  const struct transfer_moment *m);
+struct interval estimate_share_interval(const struct estimate *e,
+					struct interval v);
 
 #endif

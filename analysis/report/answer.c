@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "doubts.h"
 #include "advice.h"
 #include "estimate.h"
 #include "exact.h"
@@ -205,6 +206,7 @@ static void answer_found(struct report *r)
 		answer_weak(r);
 	answer_same_core(r);
 	answer_traps(r);
+	report_doubts(r);
 	if (!counts)
 		fputs("This is a map: shares and detections, not a count of "
 		      "cache line transfers.\n",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "estimate.h"
+#include "doubts.h"
 #include "style.h"
 #include "analysis/base/json_build.h"
 #include "analysis/profile/estimate.h"
@@ -146,23 +147,32 @@ struct cell *report_estimate_cells(const struct report *r, size_t *n)
 }
 
 /* The share of false sharing, and its interval. */
-static struct interval false_share(const struct transfer_cell *c, double *share)
+static struct interval false_share(const struct estimate *e,
+				   const struct transfer_cell *c, double *share)
 {
 	double all = c->share[TRANSFER_ALL].sum;
 	double n = interval_effective(all, c->share[TRANSFER_ALL].square);
 
 	*share = all > 0 ? c->share[TRANSFER_FALSE].sum / all : 0;
 	*share = *share < 0 ? 0 : *share > 1 ? 1 : *share;
-	return interval_share(*share * n, n);
+	return estimate_share_interval(e, interval_share(*share * n, n));
 }
 
-/* The interval of the share that padding avoids, of as many samples. */
+/*
+ * The interval of the share that padding avoids, of as many samples. It holds
+ * the least and the most that lines without a log may add.
+ */
 static struct interval avoidable_interval(const struct estimate *e)
 {
 	const struct transfer_moment *all = &e->total.share[TRANSFER_ALL];
 	double n = interval_effective(all->sum, all->square);
 
-	return interval_share(e->avoidable * n, n);
+	struct interval v = {
+		interval_share(e->avoidable_judged * n, n).low,
+		interval_share(e->avoidable_most * n, n).high,
+	};
+
+	return estimate_share_interval(e, v);
 }
 
 /* ", 3 % of that by false sharing (1 to 5 %)", and what padding avoids. */
@@ -170,7 +180,7 @@ static char *share_text(const struct estimate *e,
 			const struct transfer_cell *sum)
 {
 	double share;
-	struct interval f = false_share(sum, &share), a;
+	struct interval f = false_share(e, sum, &share), a;
 	char *published = xstrdup(percent_text(share, 1)), *text;
 
 	if (e->avoidable < 0) {
@@ -203,14 +213,14 @@ char *report_estimate_answer(const struct report *r, bool *weak)
 	sum = take_asked(&e, r);
 	estimate_release(&e);
 	all = sum.share[TRANSFER_ALL].sum;
-	false_share(&sum, &share);
+	false_share(&e, &sum, &share);
 	if (r->thread >= 0)
 		return xasprintf("It took part in %s transfers of cache lines "
 				 "between threads (estimated), %s of them "
 				 "false sharing.",
 				 count_text(whole(all)),
 				 percent_text(share, 1));
-	v = transfer_interval(&sum.share[TRANSFER_ALL], &e.sampling);
+	v = estimate_interval(&e, &sum.share[TRANSFER_ALL]);
 	*weak = sum.samples < FEW_SAMPLES;
 	shares = share_text(&e, &sum);
 	text = xasprintf("Cache lines were moved between threads %s times "
@@ -228,8 +238,7 @@ static void print_cell(struct report *r, const struct estimate *e,
 	const struct transfer_cell *c = &f->cell;
 	double all = c->share[TRANSFER_ALL].sum;
 	double of_false = c->share[TRANSFER_FALSE].sum;
-	struct interval v =
-		transfer_interval(&c->share[TRANSFER_ALL], &e->sampling);
+	struct interval v = estimate_interval(e, &c->share[TRANSFER_ALL]);
 	char range[64];
 
 	snprintf(range, sizeof(range), "%s to %s", count_text(whole(v.low)),
@@ -278,7 +287,7 @@ static json_t *json_moment(const struct estimate *e,
 			   const struct transfer_cell *c,
 			   enum transfer_share share)
 {
-	struct interval v = transfer_interval(&c->share[share], &e->sampling);
+	struct interval v = estimate_interval(e, &c->share[share]);
 	json_t *o = json_object();
 
 	put(o, "estimate", json_real(c->share[share].sum));
@@ -286,11 +295,11 @@ static json_t *json_moment(const struct estimate *e,
 	return o;
 }
 
-static json_t *json_false_share(const struct transfer_cell *c)
+static json_t *json_false_share(const struct estimate *e)
 {
 	json_t *o = json_object();
 	double share;
-	struct interval v = false_share(c, &share);
+	struct interval v = false_share(e, &e->total, &share);
 
 	put(o, "estimate", json_real(share));
 	put_interval(o, v);
@@ -315,8 +324,7 @@ static json_t *json_cell(const struct estimate *e,
 			 const struct estimate_cell *f)
 {
 	const struct transfer_cell *c = &f->cell;
-	struct interval v =
-		transfer_interval(&c->share[TRANSFER_ALL], &e->sampling);
+	struct interval v = estimate_interval(e, &c->share[TRANSFER_ALL]);
 	json_t *o = json_object();
 
 	put(o, "process", json_integer(f->process));
@@ -351,8 +359,9 @@ json_t *report_estimate_json(const struct profile *p)
 	put(o, "true_sharing", json_moment(&e, &e.total, TRANSFER_TRUE));
 	put(o, "false_sharing", json_moment(&e, &e.total, TRANSFER_FALSE));
 	if (e.total.share[TRANSFER_ALL].sum > 0)
-		put(o, "false_share", json_false_share(&e.total));
+		put(o, "false_share", json_false_share(&e));
 	put_avoidable(o, &e);
+	put(o, "warnings", report_doubts_json(&e));
 	put(o, "samples", json_real(e.sampling.samples));
 	for (size_t i = 0; i < e.cells; i++)
 		append(cells, json_cell(&e, &e.cell[i]));

@@ -18,7 +18,8 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	FOOTPRINTS_DEFAULT = 1 << 16
+	FOOTPRINTS_DEFAULT = 1 << 16,
+	QUIET = 4, /* candidates without an event on the line */
 };
 
 static uint32_t footprint_words(const struct transfer_config *c)
@@ -255,7 +256,7 @@ static double patience(const struct transfer *e, const struct transfer_slot *s)
  * a sample that stays 1 / (1 - p) times its weight, so that each candidate
  * counts for itself in the mean. The usual p makes both weights equal.
  */
-static bool displaces(const struct transfer *e, struct transfer_thread *t,
+static bool displaces(struct transfer *e, struct transfer_thread *t,
 		      struct transfer_slot *s)
 {
 	double p = 1 / (s->stands_for + 1), most = patience(e, s);
@@ -265,6 +266,8 @@ static bool displaces(const struct transfer *e, struct transfer_thread *t,
 		s->stands_for = 1;
 		return true;
 	}
+	if (s->idle >= QUIET)
+		transfer_count(&e->unfollowed);
 	if (s->idle++ > most && p < 1 / most)
 		p = 1 / most;
 	if ((double)(rng_next(&t->rng) >> 11) * 0x1p-53 < p) {
@@ -399,8 +402,22 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 	return needed;
 }
 
+/* The time of the last access to a watched line. */
+static uint64_t latest(const struct transfer *e)
+{
+	uint64_t time = 0;
+
+	for (uint32_t i = 0; i < e->config.slots; i++)
+		if (e->slot[i].last > time)
+			time = e->slot[i].last;
+	return time;
+}
+
 void transfer_finish(struct transfer *e, struct transfer_thread *t)
 {
+	uint64_t now = latest(e);
+
+	e->left.slots = e->config.slots;
 	for (uint32_t i = 0; i < e->config.slots; i++) {
 		struct transfer_slot *s = &e->slot[i];
 
@@ -409,9 +426,19 @@ void transfer_finish(struct transfer *e, struct transfer_thread *t)
 			spin_unlock(&s->slot.lock);
 			continue;
 		}
+		transfer_epochs_left(e, s, now, &e->left);
 		transfer_epochs_end(s);
 		finish(e, t, s, 0);
 	}
+}
+
+struct transfer_left transfer_left(const struct transfer *e)
+{
+	struct transfer_left left = e->left;
+
+	left.unfollowed = (double)atomic_load_explicit(&e->unfollowed,
+						       memory_order_relaxed);
+	return left;
 }
 
 struct transfer_stats transfer_stats(const struct transfer *e)

@@ -168,6 +168,23 @@ struct transfer_stats {
 	uint64_t overflow; /* chains that ended because there was no room */
 };
 
+/* What the estimate may lack. */
+struct transfer_left {
+	/*
+	 * Chains that cannot be completed because the line has come to rest:
+	 * stores, times the threads that touched the line before a store was
+	 * seen. At most so many transfers were missed. The sum of the squares.
+	 */
+	double missed, missed_square;
+	double slots; /* lines watched at once */
+	/*
+	 * Samples that got no watch, or lost it, because lines were watched to
+	 * which nothing happened. Others stand for them: with few slots, very
+	 * few others.
+	 */
+	double unfollowed;
+};
+
 /* What the calling thread still has to watch of this slot. */
 enum transfer_need {
 	TRANSFER_NEED_NOTHING, /* the slot watches something else by now */
@@ -247,5 +264,8 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 void transfer_finish(struct transfer *e, struct transfer_thread *t);
 
 struct transfer_stats transfer_stats(const struct transfer *e);
+
+/* Context: any, after transfer_finish; all 0 before. */
+struct transfer_left transfer_left(const struct transfer *e);
 
 #endif

@@ -12,6 +12,11 @@
 #include "src/base/bits.h"
 #include "src/base/signal_safe.h"
 
+enum {
+	REST_ARMINGS = 8, /* a line at rest: for so much longer than arming, */
+	REST_PARTS = 4,   /* and than it was in use */
+};
+
 /*
  * How many transfers each one that is seen now stands for: one store in period
  * was sampled, one candidate in stands_for was kept.
@@ -54,6 +59,8 @@ void transfer_epochs_begin(const struct transfer *e, struct transfer_slot *s,
 {
 	s->epochs = s->traps = s->n = s->n_epoch = s->idle = 0;
 	s->open = s->stored = false;
+	s->last = now;
+	memset(s->touched, 0, e->words * sizeof(s->touched[0]));
 	if (e->config.kind == TRANSFER_EPOCH)
 		begin_epoch(e, s, &s->sampled, s->sampler, core, now);
 }
@@ -212,6 +219,8 @@ static bool follow(const struct transfer *e, struct transfer_thread *t,
 		   uint64_t now, uint32_t core, bool *done)
 {
 	if (!s->open) {
+		if (!s->stored && t->id != s->sampler)
+			set_insert(s->touched, t->id);
 		if (!access_stores(a))
 			return false;
 		if (!s->stored)
@@ -254,11 +263,44 @@ bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
 		return true;
 	}
 	told = follow(e, t, s, a, now, core, &done);
+	s->last = now;
 	s->traps += told;
 	if (told)
 		end_idle(e, s);
 	transfer_count(told ? &e->stats.traps : &e->stats.idle_traps);
 	return done;
+}
+
+/*
+ * A chain that is under way when the program ends is as good as others. One
+ * whose line has been at rest for long would never end.
+ */
+static double missed(const struct transfer *e, const struct transfer_slot *s,
+		     uint64_t now)
+{
+	uint64_t rest = elapsed(s->last, now);
+	double n = 0;
+
+	if (rest < REST_ARMINGS * arming(s))
+		return 0;
+	if (s->stored)
+		return rest > REST_PARTS * elapsed(s->sampled_at, s->last);
+	for (uint32_t i = 0; i < e->words; i++)
+		n += __builtin_popcountll(s->touched[i]);
+	return n;
+}
+
+void transfer_epochs_left(const struct transfer *e,
+			  const struct transfer_slot *s, uint64_t now,
+			  struct transfer_left *left)
+{
+	double w = weight(e, s);
+
+	if (e->config.kind != TRANSFER_CHAIN)
+		return;
+	w *= missed(e, s, now);
+	left->missed += w;
+	left->missed_square += w * w;
 }
 
 enum transfer_need transfer_epochs_need(const struct transfer *e,

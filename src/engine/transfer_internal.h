@@ -61,6 +61,7 @@ struct transfer_slot {
 			 the parts of the access */
 	struct selection selection;
 	uint64_t sampled_at, ready;
+	uint64_t last; /* access to the line, or sampled_at */
 
 	/* The epoch now followed: from @store to the next store. */
 	bool open;
@@ -72,7 +73,8 @@ struct transfer_slot {
 	struct access store;
 	uint32_t from, from_core;
 	uint64_t began;
-	uint64_t touched[TRANSFER_WORDS_MAX];
+	uint64_t touched[TRANSFER_WORDS_MAX]; /* of a chain before its first
+						 store too, by others */
 	uint64_t pending[TRANSFER_WORDS_MAX]; /* judged false so far */
 
 	uint32_t epochs, traps;
@@ -87,6 +89,8 @@ struct transfer {
 	struct footprints footprints;
 	uint32_t words;                /* words in a set of threads */
 	_Atomic uint64_t longest_idle; /* largest idle that a trap ended */
+	struct transfer_left left;
+	_Atomic uint64_t unfollowed;
 	struct {
 		_Atomic uint64_t samples, candidates, accepted, displaced,
 			finished, traps, idle_traps, early, stale, inexact,
@@ -116,6 +120,14 @@ void transfer_epochs_begin(const struct transfer *e, struct transfer_slot *s,
 bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
 			    struct transfer_slot *s, const struct access *a,
 			    uint64_t now, uint32_t core);
+
+/*
+ * The program ends at @now, and @s still watches its sample: add what that
+ * stands for.
+ */
+void transfer_epochs_left(const struct transfer *e,
+			  const struct transfer_slot *s, uint64_t now,
+			  struct transfer_left *left);
 
 /* End the epoch that @s follows, if it follows one. */
 void transfer_epochs_end(struct transfer_slot *s);

@@ -282,10 +282,12 @@ enum cdp_transfer_kind {
 				  in its log, groups of bytes; address 0: all lines
 				  without a record. Sampled: its transfers and the
 				  avoidable ones, estimated, as doubles, in the
-				  second and third place */
+				  second and third place; without turns, those
+				  that are false sharing: no log tells more */
 	CDP_AVOIDABLE_GROUP,   /* a: the same; b: number of the group; address,
 				  bytes, transfers if they had a line of their
 				  own (sampled: a double) */
+	CDP_ESTIMATE_LEFT,     /* struct transfer_left */
 	CDP_TRANSFER_KINDS
 };
 

@@ -16,6 +16,7 @@ enum {
 	LINES = 4096, /* places for lines, a power of two */
 	LOOKS = 16,   /* places where a line may be */
 	PATIENCE = 8, /* findings that a watch may last when others wait */
+	JUDGED = LINE_LOG_TURNS / 2, /* turns from which a log tells */
 	NO_LINE = UINT32_MAX,
 };
 
@@ -228,15 +229,19 @@ static double as_share(double share)
 	return share > 0 ? share < 1 ? share : 1 : 0;
 }
 
-/* A line without a log: what is false by the published definition. */
+/*
+ * A line without a log, or with a short one: what is false by the published
+ * definition. Of few turns some grouping of bytes always seems to save much.
+ */
 static double avoidable_share(const struct line_logs *l,
 			      const struct found_line *f, struct cure *cure)
 {
 	memset(cure, 0, sizeof(*cure));
 	if (f->log)
 		cure_find(&l->log[f->log - 1], cure);
-	if (cure->transfers)
+	if (cure->transfers && cure->turns >= JUDGED)
 		return 1 - (double)cure->after / (double)cure->transfers;
+	memset(cure, 0, sizeof(*cure));
 	return as_share(f->transfers > 0 ? f->of_false / f->transfers : 0);
 }
 

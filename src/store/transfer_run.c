@@ -95,8 +95,13 @@ void transfer_run_store(struct transfer_run *r, struct store *s,
 			const struct transfer_stats *stats,
 			const struct transfer_sampling *sampling)
 {
+	struct transfer_left left;
+
 	transfer_store(s, &r->writer, r->tally, stats, atomic_load(&r->ids),
 		       sampling);
+	left = transfer_left(r->transfer);
+	store_transfer(s, &r->writer, CDP_ESTIMATE_LEFT, 0, 0, &left,
+		       sizeof(left));
 	if (r->logs)
 		line_logs_store(r->logs, s, &r->writer);
 }

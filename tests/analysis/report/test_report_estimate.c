@@ -113,13 +113,20 @@ END_TEST
  * A source that stops the program and one that does not, with and without
  * registers.
  */
-static void put_avoidable(uint64_t line, double transfers, double avoids)
+static void put_avoidable_by(uint64_t turns, uint64_t line, double transfers,
+			     double avoids)
 {
 	double value[] = { 0, transfers, avoids, 0, 0, 0 };
 
 	memcpy(&value[0], &line, sizeof(line));
+	memcpy(&value[4], &turns, sizeof(turns));
 	fake_transfer(&fake, CDP_AVOIDABLE_LINE, CDP_AVOIDABLE_SAMPLED, 0,
 		      value, 6);
+}
+
+static void put_avoidable(uint64_t line, double transfers, double avoids)
+{
+	put_avoidable_by(128, line, transfers, avoids);
 }
 
 START_TEST(the_answer_leads_with_what_padding_avoids)
@@ -168,6 +175,77 @@ START_TEST(padding_is_advised_only_where_it_helps)
 	ck_assert_int_eq(verb_says(text, "Padding avoids little of it"), !_i);
 	ck_assert_int_eq(verb_says(text, "alignas(64)"), _i);
 	free(text);
+}
+END_TEST
+
+static void same_interval(json_t *found, double low, double high)
+{
+	double rounding = 1e-6 * (1 + high);
+
+	ck_assert_double_eq_tol(json_number_value(at(found, "low")), low,
+				rounding);
+	ck_assert_double_eq_tol(json_number_value(at(found, "high")), high,
+				rounding);
+}
+
+/* Of 500 transfers 150 are false sharing on a line without a log. */
+START_TEST(lines_without_a_log_may_be_avoidable_or_not)
+{
+	json_t *j, *share;
+	char *text;
+
+	begin("epoch");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(10000);
+	put_cell(0, 1, 500, 200);
+	put_cell(NO_CELL, NO_CELL, 500, 200);
+	put_avoidable(LINE, 300 * PERIOD, 50 * PERIOD);
+	put_avoidable_by(0, LINE + 64, 200 * PERIOD, 150 * PERIOD);
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	share = at(j, "communication.avoidable_share");
+	ck_assert_double_eq_tol(json_number_value(at(share, "estimate")), 0.25,
+				1e-9);
+	same_interval(share, interval_share(50, 500).low,
+		      interval_share(200, 500).high);
+	ck_assert_str_eq(text_at(j, "communication.warnings.0.name"),
+			 "avoidable");
+	json_decref(j);
+	text = report(NULL, NULL);
+	ASSERT_SAYS(text, "30 % of the transfers are false sharing on lines");
+	free(text);
+}
+END_TEST
+
+/* Few slots lost 300 samples, and chains 100 transfers. */
+START_TEST(what_was_missed_widens_the_intervals)
+{
+	double left[] = { 100 * PERIOD, 100.0 * PERIOD * PERIOD, _i ? 4 : 251,
+			  300 };
+	double missed = 100 + 1.959963984540054 * 10 + (_i ? 300 : 0);
+	struct transfer_sampling s = { 10000, 1 / 12.0, 0.02, 0 };
+	struct transfer_moment all = { 500 * PERIOD, 500.0 * PERIOD * PERIOD };
+	struct interval v = transfer_interval(&all, &s), f;
+	double seen = 500 / (500 + missed);
+	json_t *j;
+
+	begin("chain");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(10000);
+	put_cell(1, 2, 500, 100);
+	put_cell(NO_CELL, NO_CELL, 500, 100);
+	fake_transfer(&fake, CDP_ESTIMATE_LEFT, 0, 0, left, 4);
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	same_interval(at(j, "communication.total"), v.low,
+		      v.high + missed * PERIOD);
+	same_interval(at(j, "communication.cells.0"), v.low,
+		      v.high + missed * PERIOD);
+	f = interval_share(100, 500);
+	same_interval(at(j, "communication.false_share"), f.low * seen,
+		      f.high * seen + 1 - seen);
+	ck_assert_str_eq(text_at(j, "communication.warnings.0.name"), "missed");
+	json_decref(j);
 }
 END_TEST
 
@@ -347,6 +425,8 @@ int main(void)
 	tcase_add_loop_test(tc, the_answer_is_transfers_and_no_map, 0, 2);
 	tcase_add_test(tc, the_answer_leads_with_what_padding_avoids);
 	tcase_add_loop_test(tc, padding_is_advised_only_where_it_helps, 0, 2);
+	tcase_add_test(tc, lines_without_a_log_may_be_avoidable_or_not);
+	tcase_add_loop_test(tc, what_was_missed_widens_the_intervals, 0, 2);
 	tcase_add_loop_test(tc, what_traps_change_is_said, 0, 4);
 	tcase_add_test(tc, pairs_and_matrix_are_transfers);
 	tcase_add_test(tc, few_samples_make_a_weak_answer);

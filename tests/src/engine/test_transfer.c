@@ -396,6 +396,43 @@ START_TEST(invalid_configurations_are_refused)
 }
 END_TEST
 
+/* A line is stored to once; what the chain cannot follow is told. */
+START_TEST(lines_at_rest_are_told_as_missed)
+{
+	struct transfer_config c = config(TRANSFER_CHAIN);
+	struct transfer_left left;
+	struct hand *h;
+
+	c.slots = 2;
+	h = start(c, 1);
+	h->delay = 10;
+	sample(h, 0, word(0, 1, ACCESS_STORE), 100);
+	trap(h, 0, word(0, 1, ACCESS_LOAD), 120);
+	trap(h, 1, word(0, 1, ACCESS_LOAD), 130);
+	trap(h, 2, word(0, 1, ACCESS_LOAD), 140);
+	sample(h, 0, word(1, 1, ACCESS_STORE), _i ? 1000 : 150);
+	transfer_finish(h->transfer, &h->thread[0]);
+	left = transfer_left(h->transfer);
+	ck_assert_double_eq(left.missed, _i ? 2 * PERIOD : 0);
+	ck_assert_double_eq(left.missed_square, _i ? 4.0 * PERIOD * PERIOD : 0);
+	ck_assert_double_eq(left.slots, 2);
+}
+END_TEST
+
+START_TEST(samples_that_find_quiet_lines_in_all_slots_are_counted)
+{
+	struct hand *h = start(config(TRANSFER_EPOCH), 1);
+
+	for (int i = 0; i < 6; i++)
+		sample(h, 0, word(i, 1, ACCESS_STORE), i);
+	/* The first four after the first may still be chance. */
+	ck_assert_double_le(transfer_left(h->transfer).unfollowed, 1);
+	for (int i = 6; i < 200; i++)
+		sample(h, 0, word(i, 1, ACCESS_STORE), i);
+	ck_assert_double_ge(transfer_left(h->transfer).unfollowed, 50);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("transfer");
@@ -423,6 +460,9 @@ int main(void)
 	tcase_add_test(tc, loads_and_unknown_accesses_arm_and_tell_nothing);
 	tcase_add_test(tc, an_access_to_two_watched_ranges_counts_once);
 	tcase_add_test(tc, at_the_end_what_is_cut_off_is_taken_for_an_epoch);
+	tcase_add_loop_test(tc, lines_at_rest_are_told_as_missed, 0, 2);
+	tcase_add_test(tc,
+		       samples_that_find_quiet_lines_in_all_slots_are_counted);
 	tcase_add_test(tc, thread_numbers_out_of_range_are_left_out);
 	tcase_add_test(tc, invalid_configurations_are_refused);
 	suite_add_tcase(suite, tc);

@@ -151,6 +151,19 @@ START_TEST(a_line_without_a_log_counts_by_the_published_definition)
 }
 END_TEST
 
+START_TEST(a_short_log_is_none)
+{
+	struct line_logs_order o = found(BASE, 2);
+
+	line_logs_watching(logs, o.slot);
+	for (int i = 0; i < 40; i++)
+		touch(o.slot, i % 2, BASE, ACCESS_STORE);
+	write_and_read_back();
+	ck_assert_double_eq(number(record_of(BASE), 2), 200);
+	ck_assert_uint_eq(record_of(BASE)->value[4], 0);
+}
+END_TEST
+
 START_TEST(a_quiet_line_gives_its_slot_to_one_with_transfers)
 {
 	struct line_logs_order o = { 0, 0, 0 };
@@ -193,6 +206,7 @@ int main(void)
 	tcase_add_test(tc, words_that_threads_use_in_turn_are_not_avoidable);
 	tcase_add_test(tc,
 		       a_line_without_a_log_counts_by_the_published_definition);
+	tcase_add_test(tc, a_short_log_is_none);
 	tcase_add_test(tc, a_quiet_line_gives_its_slot_to_one_with_transfers);
 	tcase_add_test(
 		tc,

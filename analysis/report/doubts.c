@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doubts - where estimates of transfers may fail, as far as the recording tells
+ *
+ * The intervals hold these errors; a doubt says why they are wide.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "doubts.h"
+#include "style.h"
+#include "analysis/base/json_build.h"
+
+/* Shares of the transfers from which a doubt is told. */
+#define MISSED_SHARE    0.1
+#define AVOIDABLE_SHARE 0.2
+
+enum doubt {
+	DOUBT_MISSED,
+	DOUBT_AVOIDABLE,
+	DOUBTS
+};
+
+static const char *const names[] = {
+	[DOUBT_MISSED] = "missed",
+	[DOUBT_AVOIDABLE] = "avoidable",
+};
+
+/* The text of a doubt, to be freed; NULL if there is none. */
+static char *doubt_text(const struct estimate *e, enum doubt d)
+{
+	double all = e->total.share[TRANSFER_ALL].sum;
+	double open = e->avoidable_most - e->avoidable_judged;
+
+	switch (d) {
+	case DOUBT_MISSED:
+		if (!(e->missed > MISSED_SHARE * all))
+			return NULL;
+		return xasprintf("Up to %s more transfers may be of lines that "
+				 "the estimator %s could not follow: few "
+				 "watches, or lines that are stored to a few "
+				 "times only. The intervals include them, the "
+				 "estimates do not. --algorithm epoch with the "
+				 "default watches of emu misses none, and "
+				 "--exact counts.",
+				 count_text((uint64_t)e->missed),
+				 e->process->header.algorithm);
+	case DOUBT_AVOIDABLE:
+		if (e->avoidable < 0 || !(open > AVOIDABLE_SHARE))
+			return NULL;
+		return xasprintf("What padding would avoid is uncertain: %.0f "
+				 "%% of the transfers are false sharing on "
+				 "lines that were used too little to judge "
+				 "them.",
+				 100 * open);
+	default:
+		return NULL;
+	}
+}
+
+json_t *report_doubts_json(const struct estimate *e)
+{
+	json_t *list = json_array();
+
+	for (enum doubt d = 0; d < DOUBTS; d++) {
+		char *text = doubt_text(e, d);
+		json_t *o;
+
+		if (!text)
+			continue;
+		o = json_object();
+		put(o, "name", json_string(names[d]));
+		put(o, "text", json_string(text));
+		append(list, o);
+		free(text);
+	}
+	return list;
+}
+
+void report_doubts(struct report *r)
+{
+	struct estimate e;
+
+	if (!estimate_load(&e, r->profile))
+		return;
+	for (enum doubt d = 0; d < DOUBTS; d++) {
+		char *text = doubt_text(&e, d);
+
+		if (text)
+			print_wrapped(r->out, text, 0, 0);
+		free(text);
+	}
+	estimate_release(&e);
+}
