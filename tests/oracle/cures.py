@@ -57,7 +57,7 @@ def said(build, out, pattern, source, seconds):
     env.update(LD_PRELOAD=f"{build}/libcomdet.so", COMDET_SOURCE=source,
                COMDET_OUT=out)
     if source == "instr":
-        env.update(COMDET_PERIOD="2000", COMDET_EXACT="1")
+        env.update(COMDET_PERIOD="100", COMDET_EXACT="1")
         program = f"{build}/microbench/instr/cures"
     else:
         env["COMDET_FREQ"] = "1000"
