@@ -10,9 +10,11 @@ DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4 libpfm4-dev libunwind-dev libd
 	libiberty-dev pkg-config binutils python3
 DEPS_CHECK := spin clang-format procps gdb libubsan1 libasan8 \
 	libtsan2 man-db qemu-user valgrind linux-perf libjemalloc2 \
-	libtcmalloc-minimal4
+	libtcmalloc-minimal4 btrfs-progs e2fsprogs
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
 	memcached python3 git bash gdb golang-go default-jdk-headless jq
+DEPS_SUITES := python3 libpython3.11-testsuite redis-server redis-tools tcl \
+	stress-ng procps
 # Compilers may come from elsewhere than Debian.
 DEBUG_PACKAGES := libc6-dbg libbinutils-dbg libctf0-dbg libgprofng0-dbg \
 	libpcre3-dbg libkrb5-dbg liblua5.4-0-dbg libnl-3-200-dbg libitpp8v5-dbg \

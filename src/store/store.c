@@ -28,6 +28,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -35,6 +37,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "store.h"
 #include "src/base/rawcall.h"
@@ -299,6 +302,23 @@ static void fill_header(struct cdp_header *h, uint64_t bytes)
 	shared_store_release((uint64_t *)(void *)h->magic, magic);
 }
 
+/*
+ * btrfs writes a changed block to a new place, and a mapped page that finds
+ * none raises SIGBUS, whatever was reserved. Let it write this file in place;
+ * it takes the flag only while the file is empty.
+ */
+static void write_in_place(int fd)
+{
+	struct statfs fs;
+	int flags;
+
+	if (rawcall2(SYS_fstatfs, fd, &fs) || fs.f_type != BTRFS_SUPER_MAGIC ||
+	    rawcall3(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags))
+		return;
+	flags |= FS_NOCOW_FL;
+	rawcall3(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags);
+}
+
 /* Back the first bytes of the file; *@have receives how many. */
 static long back_first(int fd, uint64_t max_bytes, uint64_t *have)
 {
@@ -359,6 +379,7 @@ int store_create(struct store *s, int dirfd, const char *name,
 	if (err)
 		goto unlink_file;
 	rawcall2(SYS_flock, fd, LOCK_SH | LOCK_NB); /* a courtesy: see outdir */
+	write_in_place(fd);
 	err = back_first(fd, max_bytes, &have);
 	if (err)
 		goto unlink_file;

@@ -4,7 +4,8 @@
  *
  * Committed records survive SIGKILL, because the kernel owns the pages. Disk
  * blocks are reserved (fallocate) before a page is handed out, so a full disk
- * gives an error code and never a SIGBUS in the profiled program. RLIMIT_FSIZE
+ * gives an error code and no SIGBUS in the profiled program, if the file system
+ * writes in place; btrfs is told to (docs/format.md, "Disk full"). RLIMIT_FSIZE
  * is checked first, so there is no SIGXFSZ either.
  *
  * Any threads may call store_page at once, handlers included; it is wait-free
