@@ -523,6 +523,21 @@ fuzz: deps deps-fuzz
 				2>/dev/null)) || exit 1; \
 	done
 
+# MUTATIONS= damaged files of each kind through whole verbs, under sanitizers;
+# KINDS= chooses some.
+WHOLE := $(B)/tests/fuzz/whole/whole
+.PHONY: fuzz-whole
+fuzz-whole: deps
+	$(BUILD_UNIT)
+	$(MAKE) $(JOBS) SAN=address,undefined build/san-address/tests/fuzz/whole/whole
+	@B=$(abspath build) tests/fuzz/whole.sh $(KINDS)
+
+# exit() in a verb ends the verb, not the process.
+$(WHOLE): $(O)/tests/fuzz/whole/whole.o $(O)/tests/fuzz/whole/mutate.o \
+		$(ANALYSIS_LIB) $(SRC_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -Wl,--wrap=exit -o $@ $^ $(LIBS_ANALYSIS)
+
 # The ring is one of the simulated machine with a PMU.
 build/fuzz/fuzz_perf_ring: $(FAKE_OBJ:$(O)/%.o=%.c)
 
@@ -617,6 +632,8 @@ help:
 	@echo '                    build the kernel module for the suite precise'
 	@echo 'make fuzz [FUZZ_SECONDS=60]'
 	@echo '                    feed random bytes to the decoder and the reader'
+	@echo 'make fuzz-whole [MUTATIONS=50000] [SEED=1] [KINDS="cdp perf ..."]'
+	@echo '                    damaged files through whole verbs, under sanitizers'
 	@echo 'make layers         check who includes whom'
 	@echo 'make format-check   check the layout of the sources'
 	@echo 'make tests          build the tests, and run none'
