@@ -293,12 +293,15 @@ define install
 		--no-install-recommends $$missing >/dev/null
 endef
 
-.PHONY: deps deps-programs deps-names deps-bench deps-fuzz
+.PHONY: deps deps-programs deps-suites deps-names deps-bench deps-fuzz
 deps:
 	$(call install,$(DEPS_BUILD) $(DEPS_CHECK))
 
 deps-programs:
 	$(call install,$(DEPS_PROGRAMS))
+
+deps-suites:
+	$(call install,$(DEPS_SUITES))
 
 deps-names:
 	$(call install,$(DEPS_NAMES))
@@ -395,6 +398,19 @@ check-cpus: deps
 check-programs: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/real/run.sh $(PROGRAMS)
+
+# A hundred programs of /usr/bin, natively and under the preload.
+.PHONY: check-usr-bin
+check-usr-bin: deps deps-programs
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/real/usr_bin.py
+
+# Other programs' own tests, natively and under the preload; SUITES= and MODES=
+# choose some.
+.PHONY: check-suites
+check-suites: deps deps-suites
+	$(BUILD_UNIT)
+	@B=$(abspath build) MODES='$(MODES)' tests/suites/run.py $(SUITES)
 
 # The same under QEMU, sampled and with --exact.
 .PHONY: check-programs-emu
@@ -604,6 +620,10 @@ help:
 	@echo '                    unit tests on processors that QEMU emulates'
 	@echo 'make check-programs [PROGRAMS="pigz ..."]'
 	@echo '                    run real programs with and without the preload'
+	@echo 'make check-usr-bin  a hundred programs of /usr/bin with and without it'
+	@echo 'make check-suites [SUITES="cpython/test_signal redis stress-ng ..."]'
+	@echo '    [MODES="default fast children rtsig"]'
+	@echo '                    suites of other programs, natively and under the preload'
 	@echo 'make check-programs-emu [PROGRAMS="pigz ..."]'
 	@echo '                    run real programs natively and under QEMU'
 	@echo 'make check-names [NAMES="gcc clang rust go java node debian"]'
