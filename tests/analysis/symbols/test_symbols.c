@@ -262,6 +262,33 @@ START_TEST(a_pipe_named_by_a_profile_is_not_waited_for)
 }
 END_TEST
 
+/* A stripped program says where its debug information is. */
+START_TEST(a_pipe_named_by_a_module_is_not_waited_for)
+{
+	char path[128], command[640];
+	struct verb v;
+
+	snprintf(command, sizeof(command),
+		 "cd %s && echo 1 >debug && cp /bin/true p && "
+		 "objcopy --remove-section .gnu_debuglink p && "
+		 "objcopy --add-gnu-debuglink=debug p && rm debug && "
+		 "mkfifo debug",
+		 sandbox);
+	ck_assert_int_eq(system(command), 0);
+	snprintf(path, sizeof(path), "%s/p", sandbox);
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	fake_map(&fake, 0x10000, 0x20000, 0, 7, path);
+	fake_pair(&fake, 0, 1, 0x10040, 0x10040, 5)->publisher_ip = 0x12000;
+	fake_end(&fake);
+	v = VERB(cmd_report, "report", fake.dir);
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.out, "p+0x2000");
+	verb_free(&v);
+}
+END_TEST
+
 /*
  * The rule in one loop: the latest generation up to ours, else the first after.
  */
@@ -332,6 +359,7 @@ int main(void)
 	tcase_add_test(t, memory_behind_a_module_is_not_its_data);
 	tcase_add_test(t, a_file_that_changed_is_not_believed);
 	tcase_add_test(t, no_symbols_gives_module_and_offset);
+	tcase_add_test(t, a_pipe_named_by_a_module_is_not_waited_for);
 	tcase_add_test(t, a_pipe_named_by_a_profile_is_not_waited_for);
 	tcase_add_loop_test(t, a_module_path_may_be_anything, 0, 6);
 	tcase_add_loop_test(t, a_later_mapping_hides_an_earlier_one, 0, 3);

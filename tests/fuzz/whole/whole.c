@@ -258,7 +258,9 @@ static void try_perf(struct rng *rng)
 	if (status && lines(err) != 1)
 		finding("not one line of a failure", err);
 	status ? state->refused++ : state->ok++;
-	if (!status && rng_next(rng) % 16 == 0 && report(result, rng))
+	/* --kind needs reuses, which perf does not record. */
+	if (!status && rng_next(rng) % 16 == 0 && report(result, rng) &&
+	    !strstr(err, "--kind needs reuse data"))
 		finding("what import wrote cannot be reported", err);
 	nftw(result, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
