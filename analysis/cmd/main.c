@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "analysis/base/roomy.h"
 #include "analysis/base/util.h"
 
 static const struct command *const commands[] = {
@@ -63,7 +64,7 @@ static bool asks_for_help(const char *arg)
 	       !strcmp(arg, "help");
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct command *command;
 	const char *verb = argc > 1 ? argv[1] : NULL;
@@ -98,4 +99,9 @@ int main(int argc, char **argv)
 		return finish(0);
 	}
 	return finish(command->run(argc - 1, argv + 1));
+}
+
+int main(int argc, char **argv)
+{
+	return roomy_call(run, argc, argv);
 }

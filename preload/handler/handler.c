@@ -24,6 +24,7 @@
 
 #include "budget.h"
 #include "handler.h"
+#include "preload/core/own_stack.h"
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
 #include "preload/core/timing.h"
@@ -112,25 +113,9 @@ static void work(void *arg)
 	runtime.source->on_signal(t, &job->what, &cpu);
 }
 
-/* Call @fn(@arg) with the stack pointer at @top. */
-static void call_on_stack(char *top, void (*fn)(void *), void *arg)
-{
-	__asm__ volatile("movq %%rsp, %%rbx\n\t"
-			 "movq %[top], %%rsp\n\t"
-			 "callq *%[fn]\n\t"
-			 "movq %%rbx, %%rsp"
-			 : "+D"(arg)
-			 : [top] "r"(top), [fn] "r"(fn)
-			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10",
-			   "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
-			   "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-			   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc",
-			   "memory");
-}
-
 void handler_call(struct thread *t, void (*fn)(void *), void *arg)
 {
-	call_on_stack(t->stack_top, fn, arg);
+	own_stack_call(t->stack_top, fn, arg);
 }
 
 static bool outside_the_time_asked_for(uint64_t now)

@@ -20,6 +20,7 @@
 #include "choose_source.h"
 #include "comdet.h"
 #include "describe.h"
+#include "obstacle.h"
 #include "output.h"
 #include "program.h"
 #include "run.h"
@@ -27,6 +28,7 @@
 #include "preload/core/local.h"
 #include "preload/core/maps.h"
 #include "preload/core/memread.h"
+#include "preload/core/own_stack.h"
 #include "preload/core/runtime.h"
 #include "preload/core/stderr_line.h"
 #include "preload/core/sys.h"
@@ -44,7 +46,8 @@
 #include "src/store/sample_log.h"
 
 enum {
-	DESCRIPTORS_MIN = 32, /* with fewer we would take too large a share */
+	STACK_ENOUGH = 1024 * 1024, /* the program's stack, for our set-up */
+	STACK_BYTES = 256 * 1024,   /* ours instead */
 };
 
 static void find_library(void)
@@ -131,24 +134,14 @@ static bool read_config(void)
 	return false;
 }
 
-/* Returns true, and says why, if no source can profile this process. */
+/* Returns true, and says why, if nothing can profile this process. */
 static bool meets_obstacle(void)
 {
-	const char *preloaded =
-		environ ? config_get(environ, "LD_PRELOAD") : NULL;
+	const char *why = obstacle();
 
-	if (preloaded && strstr(preloaded, "vgpreload")) {
-		stderr_line("not profiled: valgrind emulates neither perf "
-			    "signals nor "
-			    "debug registers");
-		return true;
-	}
-	if (sys_soft_limit(RLIMIT_NOFILE) < DESCRIPTORS_MIN) {
-		stderr_line(
-			"not profiled: too few file descriptors (ulimit -n)");
-		return true;
-	}
-	return false;
+	if (why)
+		stderr_line(why);
+	return why;
 }
 
 /* Allocate the tables. Returns 0 or -errno. */
@@ -213,6 +206,31 @@ void runtime_start(void)
 		thread_reuse_calibrate();
 }
 
+static void start(void *none)
+{
+	(void)none;
+	runtime_start();
+}
+
+/* The set-up takes more stack than some programs have. */
+static void start_with_room(void)
+{
+	char *low;
+
+	if (sys_soft_limit(RLIMIT_STACK) >= STACK_ENOUGH) {
+		runtime_start();
+		return;
+	}
+	low = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (low == MAP_FAILED) {
+		stderr_line("not profiled: too little stack (ulimit -s)");
+		return;
+	}
+	own_stack_call(low + STACK_BYTES, start, NULL);
+	munmap(low, STACK_BYTES);
+}
+
 __attribute__((constructor)) static void comdet_start(void)
 {
 	int saved_errno = errno;
@@ -225,7 +243,7 @@ __attribute__((constructor)) static void comdet_start(void)
 		runtime_init(page);
 		stderr_line_init();
 		if (local_works(loaded_symbol("_thread_db_pthread_list")))
-			runtime_start();
+			start_with_room();
 		else
 			stderr_line("not profiled: this C library's threads "
 				    "are not as glibc's are");

@@ -14,6 +14,7 @@
 #include "preload/core/runtime.h"
 #include "preload/core/sys.h"
 #include "preload/watch/watch.h"
+#include "src/store/sample_log.h"
 
 void runtime_before_exit(void)
 {
@@ -96,6 +97,7 @@ void runtime_after_fork_child(void)
 	runtime.source->after_fork();
 	watch_after_fork();
 	store_release(&runtime.store);
+	sample_log_close();
 	runtime.store.header = NULL;
 	runtime.sampling = false;
 	if (runtime.config.children)

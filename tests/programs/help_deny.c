@@ -5,7 +5,7 @@
  *	help_deny CALL[,CALL...] ERRNO PROGRAM [ARGUMENTS]
  *
  * CALL is perf_event_open, timer_create or process_vm_readv; ERRNO is EPERM
- * or ENOSYS. Containers install such filters.
+ * or ENOSYS, as in containers, or KILL: then the call ends the program.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -27,13 +27,13 @@ static const struct {
 	{ "process_vm_readv", SYS_process_vm_readv },
 };
 
-static int deny(int number, int error)
+static int deny(int number, unsigned int action)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
@@ -44,17 +44,20 @@ static int deny(int number, int error)
 int main(int argc, char **argv)
 {
 	char *name;
-	int error;
+	unsigned int action;
 
 	if (argc < 4)
 		return 1;
-	error = strcmp(argv[2], "ENOSYS") ? EPERM : ENOSYS;
+	action = SECCOMP_RET_ERRNO |
+		 (strcmp(argv[2], "ENOSYS") ? EPERM : ENOSYS);
+	if (!strcmp(argv[2], "KILL"))
+		action = SECCOMP_RET_KILL_PROCESS;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return 1;
 	for (name = strtok(argv[1], ","); name; name = strtok(NULL, ","))
 		for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 			if (!strcmp(name, calls[i].name) &&
-			    deny(calls[i].number, error))
+			    deny(calls[i].number, action))
 				return 1;
 	execvp(argv[3], argv + 3);
 	perror(argv[3]);
