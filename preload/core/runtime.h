@@ -59,8 +59,9 @@ struct runtime {
 	_Atomic bool stopped;   /* runtime_stop has disarmed everything */
 	_Atomic bool sandboxed; /* the handler must make no system call */
 	struct {
-		uint64_t low, high;
-	} code[CODE_RANGES]; /* code that stays mapped and readable */
+		uint64_t low, high; /* code that stays mapped and readable */
+		struct memory_range constants; /* of the same file, the same */
+	} code[CODE_RANGES];
 	uint32_t code_count;
 	/* Of the environment, what the program does not see; NULL: nothing. */
 	char *const *hidden;

@@ -73,7 +73,12 @@ uint64_t instr_lookahead(struct thread *t, const struct instr_call *from,
 			 const struct watch_range *w)
 {
 	uint64_t page = from->ip & -(uint64_t)PAGE, call = 0;
-	struct memory mem = { memread, t, page, page + PAGE };
+	struct memory mem = {
+		.read = memread,
+		.ctx = t,
+		.direct_low = page,
+		.direct_high = page + PAGE,
+	};
 	struct access watched = { .addr = w->addr, .len = w->len };
 	struct interp *in = t->choose.interp;
 	uint32_t left = ACCESSES_MAX;

@@ -51,6 +51,10 @@ void backdecode_read(const struct memory *mem, uint64_t ip,
 
 	c->ip = ip;
 	c->have = BACK_BYTES;
+	if (memory_is_direct(mem, ip - BACK_BYTES, BACK_BYTES)) {
+		memory_copy_direct(c->bytes, ip - BACK_BYTES, BACK_BYTES);
+		return;
+	}
 	if (!mem->read(mem->ctx, ip - BACK_BYTES, c->bytes, BACK_BYTES))
 		return;
 	c->have = in_page < BACK_BYTES ? (uint32_t)in_page : 0;
@@ -368,8 +372,10 @@ int backdecode_stalled(const struct cpu_state *cpu, const struct memory *mem,
 		return -EAGAIN;
 	backdecode_read(mem, cpu->rip, &code);
 	length = backdecode_previous(mem, &code, &targeted);
-	if (!length || targeted || backdecode_at(&code, length, &insn) ||
-	    insn.flow == FLOW_JUMP || insn.flow == FLOW_RET)
+	if (!length || targeted ||
+	    !decode_at(mem, cpu->rip - length, &insn, &err) ||
+	    insn.len != length || insn.flow == FLOW_JUMP ||
+	    insn.flow == FLOW_RET)
 		return -EAGAIN;
 	if (insn.flow != FLOW_NEXT)
 		return -ENOENT;

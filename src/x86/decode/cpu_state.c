@@ -55,6 +55,19 @@ static const void *component(const uint8_t *area, uint64_t features,
 			       : (const uint8_t *)zeros;
 }
 
+/* The kernel ends the state with a magic word. */
+uint64_t cpu_state_frame_end(const struct cpu_state *cpu)
+{
+	const uint8_t *area = cpu->fxsave;
+	uint32_t magic, bytes;
+
+	if (!area)
+		return 0;
+	memcpy(&magic, area + FXSAVE_SOFTWARE, sizeof(magic));
+	memcpy(&bytes, area + FXSAVE_SOFTWARE + 4, sizeof(bytes));
+	return magic == XSAVE_MAGIC ? (uint64_t)(uintptr_t)area + bytes : 0;
+}
+
 void cpu_state_vectors(struct cpu_state *cpu, const void *fpregs)
 {
 	const uint8_t *area = fpregs;

@@ -55,6 +55,12 @@ struct cpu_state {
  */
 void cpu_state_vectors(struct cpu_state *cpu, const void *fpregs);
 
+/*
+ * The address behind the last byte that the kernel wrote of the floating-point
+ * state of a signal frame at cpu->fxsave; 0 if it is not known.
+ */
+uint64_t cpu_state_frame_end(const struct cpu_state *cpu);
+
 /* Bytes that xsave writes in standard format with all components enabled. */
 uint16_t cpu_state_xsave_bytes(void);
 

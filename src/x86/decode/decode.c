@@ -34,8 +34,9 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	CACHE_SLOTS = 8192,
+	CACHE_SLOTS = 16384,
 	LINE_BYTES = 64,
+	CODE_LINES = CACHE_SLOTS / LINE_BYTES,
 	INSN_WORDS = sizeof(struct insn) / sizeof(uint64_t),
 };
 
@@ -56,12 +57,19 @@ struct slot {
 
 static struct slot cache[CACHE_SLOTS];
 
+/*
+ * A line of code has neighbouring slots, one for each of its bytes. A window
+ * then touches few pages: between two samples the program replaces all of the
+ * processor's translations, and each one costs more than a cache miss.
+ */
 static struct slot *slot_of(uint64_t ip)
 {
-	return &cache[(ip * 0x9e3779b97f4a7c15u) >> 51];
+	uint64_t line = (ip / LINE_BYTES * 0x9e3779b97f4a7c15u) >> 56;
+
+	return &cache[line * LINE_BYTES + ip % LINE_BYTES];
 }
 
-_Static_assert(CACHE_SLOTS == 1 << (64 - 51), "slot_of takes the top bits");
+_Static_assert(CODE_LINES == 1 << (64 - 56), "slot_of takes the top bits");
 
 static void fetch_ahead(const struct slot *s, uint64_t ip)
 {

@@ -9,16 +9,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+	MEMORY_READ_MAX = 256, /* bytes of one call of read */
+	MEMORY_DATA_RANGES = 2,
+};
+
+struct memory_range {
+	uint64_t low, high; /* both 0: empty */
+};
+
 /*
- * The function read copies @n bytes (at most 64) at @addr and returns 0, or
- * -EFAULT if not all of them are readable; it never faults. Between direct_low
- * and direct_high plain loads are safe, as on the page of the program counter;
- * both are 0 if they are safe nowhere.
+ * The function read copies @n bytes (at most MEMORY_READ_MAX) at @addr and
+ * returns 0, or -EFAULT if not all of them are readable; it never faults.
+ * Between direct_low and direct_high plain loads are safe, as on the page of
+ * the program counter; both are 0 if they are safe nowhere. The ranges of data
+ * are further memory where they are safe.
  */
 struct memory {
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
 	uint64_t direct_low, direct_high;
+	struct memory_range data[MEMORY_DATA_RANGES];
 };
 
 static inline bool memory_is_direct(const struct memory *mem, uint64_t addr,
@@ -26,6 +37,17 @@ static inline bool memory_is_direct(const struct memory *mem, uint64_t addr,
 {
 	return addr >= mem->direct_low && addr < mem->direct_high &&
 	       mem->direct_high - addr >= n;
+}
+
+/* The same of data, which may also lie in the ranges for it. */
+static inline bool memory_is_direct_data(const struct memory *mem,
+					 uint64_t addr, size_t n)
+{
+	for (int i = 0; i < MEMORY_DATA_RANGES; i++)
+		if (addr >= mem->data[i].low && addr < mem->data[i].high &&
+		    mem->data[i].high - addr >= n)
+			return true;
+	return memory_is_direct(mem, addr, n);
 }
 
 /*

@@ -5,7 +5,7 @@
  * Stores go to a buffer, and memory itself stays unchanged. A load takes the
  * latest value from the buffer, and bytes that are not there from memory. A
  * load from memory may be left unread; if its value is needed later, another
- * pass reads it. Memory is read by cache lines, each once a window.
+ * pass reads it. Memory is read by aligned blocks, each once a window.
  */
 #include <string.h>
 
@@ -62,52 +62,68 @@ static uint64_t line_bit(uint64_t addr)
 	return 1ull << (hash(addr / LINE_BYTES) >> 58);
 }
 
-/* Read @n bytes that are in one line. */
-static int read_in_line(const struct memory *mem, struct line *lines,
-			unsigned count, uint64_t addr, void *to, unsigned n)
+/*
+ * Read @n bytes that are in one aligned block of @size bytes. @tag and @bytes
+ * hold the block that was read last in its place.
+ */
+static int read_in_block(const struct memory *mem, uint64_t *tag,
+			 uint8_t *bytes, unsigned size, uint64_t addr, void *to,
+			 unsigned n)
 {
-	uint64_t base = addr & -(uint64_t)LINE_BYTES;
-	struct line *l = &lines[addr / LINE_BYTES % count];
+	uint64_t base = addr & -(uint64_t)size;
 	int err;
 
-	if (memory_is_direct(mem, addr, n)) {
-		memory_copy_direct(to, addr, n);
-		return 0;
-	}
-	if (l->tag != base + 1) {
+	if (*tag != base + 1) {
 		if (!mem->read)
 			return -1;
-		l->tag = 0;
-		err = mem->read(mem->ctx, base, l->bytes, LINE_BYTES);
+		*tag = 0;
+		err = mem->read(mem->ctx, base, bytes, size);
 		if (err)
 			return err;
-		l->tag = base + 1;
+		*tag = base + 1;
 	}
-	memcpy(to, l->bytes + addr % LINE_BYTES, n);
+	memcpy(to, bytes + addr % size, n);
 	return 0;
 }
 
-static int read_memory(const struct memory *mem, struct line *lines,
-		       unsigned count, uint64_t addr, void *to, unsigned n)
+static int read_data(struct interp *in, uint64_t addr, void *to, unsigned n)
 {
-	unsigned first = LINE_BYTES - addr % LINE_BYTES;
+	unsigned first = MEMORY_READ_MAX - addr % MEMORY_READ_MAX;
+	struct block *b = &in->data_block[addr / MEMORY_READ_MAX % DATA_BLOCKS];
 	int err;
 
+	if (memory_is_direct_data(in->mem, addr, n)) {
+		memory_copy_direct(to, addr, n);
+		return 0;
+	}
 	if (n <= first)
-		return read_in_line(mem, lines, count, addr, to, n);
-	err = read_in_line(mem, lines, count, addr, to, first);
+		return read_in_block(in->mem, &b->tag, b->bytes,
+				     MEMORY_READ_MAX, addr, to, n);
+	err = read_data(in, addr, to, first);
 	if (err)
 		return err;
-	return read_in_line(mem, lines, count, addr + first,
-			    (uint8_t *)to + first, n - first);
+	return read_data(in, addr + first, (uint8_t *)to + first, n - first);
 }
 
 /* struct memory.read for the decoder. */
 static int read_code(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	struct interp *in = ctx;
+	struct line *l = &in->code_line[addr / LINE_BYTES % CODE_LINES];
+	unsigned first = LINE_BYTES - addr % LINE_BYTES;
+	int err;
 
-	return read_memory(in->mem, in->code_line, CODE_LINES, addr, buf, n);
+	if (memory_is_direct(in->mem, addr, n)) {
+		memory_copy_direct(buf, addr, n);
+		return 0;
+	}
+	if (n <= first)
+		return read_in_block(in->mem, &l->tag, l->bytes, LINE_BYTES,
+				     addr, buf, n);
+	err = read_code(ctx, addr, buf, first);
+	if (err)
+		return err;
+	return read_code(ctx, addr + first, (uint8_t *)buf + first, n - first);
 }
 
 void memory_begin(struct interp *in)
@@ -115,8 +131,8 @@ void memory_begin(struct interp *in)
 	in->code_mem = *in->mem;
 	in->code_mem.read = read_code;
 	in->code_mem.ctx = in;
-	for (int i = 0; i < DATA_LINES; i++)
-		in->data_line[i].tag = 0;
+	for (int i = 0; i < DATA_BLOCKS; i++)
+		in->data_block[i].tag = 0;
 	for (int i = 0; i < CODE_LINES; i++)
 		in->code_line[i].tag = 0;
 	for (int i = 0; i < MEMO_INSNS; i++)
@@ -185,7 +201,7 @@ static uint64_t fetch(struct interp *in, uint64_t ip, uint64_t addr, void *to,
 		}
 		hint(ip);
 	}
-	if (read_memory(in->mem, in->data_line, DATA_LINES, addr, to, n)) {
+	if (read_data(in, addr, to, n)) {
 		memset(to, 0, n);
 		return TAINT_UNKNOWN;
 	}

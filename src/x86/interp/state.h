@@ -45,7 +45,7 @@ enum {
 
 enum {
 	LINE_BYTES = 64,
-	DATA_LINES = 8,
+	DATA_BLOCKS = 8,
 	CODE_LINES = 4,
 	STORES_MAX = 112,
 	MEMO_INSNS = 32,
@@ -82,6 +82,12 @@ struct line {
 	uint8_t bytes[LINE_BYTES];
 };
 
+/* Of data: what a call costs hardly depends on how much it reads. */
+struct block {
+	uint64_t tag; /* the same */
+	uint8_t bytes[MEMORY_READ_MAX];
+};
+
 /* The outcome of an instruction. Its accesses count only at STEP_NEXT. */
 enum step {
 	STEP_NEXT,
@@ -111,7 +117,7 @@ struct interp {
 
 	const struct memory *mem;
 	struct memory code_mem; /* mem behind code_line */
-	struct line data_line[DATA_LINES];
+	struct block data_block[DATA_BLOCKS];
 	struct line code_line[CODE_LINES];
 	uint64_t store_filter; /* a bit for each hashed line stored to */
 	uint32_t stores;

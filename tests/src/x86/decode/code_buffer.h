@@ -26,7 +26,7 @@ enum {
 };
 
 static _Alignas(PAGE) uint8_t code[CODE_BYTES];
-static _Alignas(64) uint8_t data[DATA_BYTES];
+static _Alignas(PAGE) uint8_t data[DATA_BYTES];
 static uint64_t readable_low, readable_high; /* of the code */
 __attribute__((unused)) static _Atomic unsigned reads;
 static struct cpu_state cpu;

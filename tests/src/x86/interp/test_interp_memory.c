@@ -20,16 +20,18 @@ END_TEST
 
 CODE(chase, "1: mov rsi, [rsi]; dec rcx; jnz 1b");
 
-START_TEST(memory_that_an_address_depends_on_is_read_once_a_line)
+START_TEST(memory_that_an_address_depends_on_is_read_once_a_block)
 {
+	const unsigned block = MEMORY_READ_MAX;
+
 	LOAD_PROGRAM(chase);
-	for (unsigned i = 0; i < 64; i++)
-		put_word(64 * i, DATA_AT + 64 * ((i + 1) % 4));
+	for (unsigned i = 0; i < 4; i++)
+		put_word(block * i, DATA_AT + block * ((i + 1) % 4));
 	ck_assert_int_eq(begin_and_run(0), INTERP_CLOSED);
 	ck_assert_uint_eq(program.data_reads, 4);
 	for (uint32_t i = 0; i < 24; i++)
 		ck_assert_uint_eq(interp_access(&interp, i)->addr,
-				  DATA_AT + 64 * (i % 4));
+				  DATA_AT + block * (i % 4));
 }
 END_TEST
 
@@ -41,12 +43,14 @@ START_TEST(only_what_is_demanded_is_read)
 	LOAD_PROGRAM(mixed);
 	for (unsigned i = 0; i < 128; i++)
 		put_word(8 * i, 8);
-	cpu.gpr[GPR_RDI] = DATA_AT + 4096; /* the sum's line */
+	cpu.gpr[GPR_RSI] = DATA_AT + MEMORY_READ_MAX - 64;
+	cpu.gpr[GPR_RDI] = DATA_AT + 4096; /* the sum's block */
 	ck_assert_int_eq(begin_and_run(0), INTERP_CLOSED);
 	ck_assert_uint_eq(interp_count(&interp), 24);
-	/* eight steps of 8 bytes and the next word: lines 0 and 1 */
+	/* eight steps of 8 bytes and the next word: blocks 0 and 1 */
 	ck_assert_uint_eq(program.data_reads, 2);
-	ck_assert_uint_eq(interp_access(&interp, 22)->addr, DATA_AT + 56);
+	ck_assert_uint_eq(interp_access(&interp, 22)->addr,
+			  DATA_AT + MEMORY_READ_MAX - 8);
 }
 END_TEST
 
@@ -150,6 +154,34 @@ START_TEST(code_on_the_direct_page_is_not_read_by_system_calls)
 }
 END_TEST
 
+/* Loads from two directly readable places, and one that is not. */
+CODE(three_chains, "1: mov rsi, [rsi]; mov rdi, [rdi]; mov rsp, [rsp]; jmp 1b");
+
+START_TEST(data_that_is_mapped_for_certain_is_not_read_by_system_calls)
+{
+	static uint64_t constants[2], stack[2];
+
+	LOAD_PROGRAM(three_chains);
+	put_word(0, DATA_AT);
+	constants[0] = (uint64_t)constants;
+	stack[1] = (uint64_t)&stack[1];
+	cpu.gpr[GPR_RDI] = (uint64_t)constants;
+	cpu.gpr[GPR_RSP] = (uint64_t)&stack[1];
+	memory.data[0] = (struct memory_range){
+		(uint64_t)constants, (uint64_t)constants + sizeof(constants)
+	};
+	memory.data[1] =
+		(struct memory_range){ (uint64_t)stack,
+				       (uint64_t)stack + sizeof(stack) };
+	ck_assert_int_eq(begin_and_run(0), INTERP_CLOSED);
+	ck_assert_uint_eq(program.data_reads, 1);
+	/* One byte less, and the system call does not find the word. */
+	memory.data[1].high--;
+	ck_assert_int_eq(begin_and_run(0), INTERP_UNKNOWN_ADDRESS);
+	ck_assert_uint_eq(interp_count(&interp), 5); /* the second round's */
+}
+END_TEST
+
 CODE(a_load, "mov rax, [rsi]; ud2");
 
 START_TEST(changed_code_is_decoded_anew)
@@ -247,7 +279,9 @@ int main(void)
 
 	tcase_add_test(c, memory_that_nothing_depends_on_is_not_read);
 	tcase_add_test(c,
-		       memory_that_an_address_depends_on_is_read_once_a_line);
+		       memory_that_an_address_depends_on_is_read_once_a_block);
+	tcase_add_test(
+		c, data_that_is_mapped_for_certain_is_not_read_by_system_calls);
 	tcase_add_test(c, only_what_is_demanded_is_read);
 	tcase_add_test(c, a_load_sees_the_stores_before_it);
 	tcase_add_test(c, a_load_joins_memory_and_a_narrower_store);
