@@ -23,6 +23,7 @@
 #include "analysis/record/environment.h"
 #include "analysis/record/events.h"
 #include "analysis/record/options.h"
+#include "analysis/record/outside.h"
 #include "analysis/record/output.h"
 #include "analysis/record/record.h"
 #include "analysis/record/run.h"
@@ -125,9 +126,14 @@ static void finish_record(const struct run *r, int dirfd)
 	} else {
 		bool gone = output_remove_if_empty(dirfd, r->out);
 
-		warn("nothing was recorded: libcomdet.so did not start in the "
-		     "program (a line above says why), or the program cleared "
-		     "LD_PRELOAD; try reusetrack doctor");
+		warn(r->begin
+			     ? "nothing was recorded: the program ended before "
+			       "it was sampled; run it for longer"
+			     : "nothing was recorded: libcomdet.so did not "
+			       "start in the "
+			       "program (a line above says why), or the "
+			       "program cleared "
+			       "LD_PRELOAD; try reusetrack doctor");
 		if (!gone)
 			warn("the part that was written is in %s",
 			     output_name(r->out));
@@ -157,6 +163,33 @@ static bool never_hooked(const struct program *p)
 	       !strcmp(p->loaded, p->path) && elf_never_hooked(p->path);
 }
 
+/*
+ * True if the watcher takes the place of the library: because it is asked for,
+ * or because the program cannot load a library.
+ */
+static bool goes_outside(const struct program *p)
+{
+	const char *mode = getenv("COMDET_MODE");
+
+	if (record_emulates())
+		return false;
+	if (p->kind != PROGRAM_NO_PRELOAD && !record_outside())
+		return false;
+	if (p->privileged)
+		die("cannot profile this program: %s", p->why);
+	if (record_needs_hooks() || (mode && *mode && strcmp(mode, "comm"))) {
+		if (p->kind == PROGRAM_NO_PRELOAD)
+			die("cannot profile this program: %s", p->why);
+		die("--outside (COMDET_OUTSIDE) goes with the source clock and "
+		    "-m comm alone");
+	}
+	if (!record_outside())
+		warn("%s cannot load libcomdet.so, so it is watched from "
+		     "outside (man reusetrack-attach)",
+		     safe_text(p->loaded));
+	return true;
+}
+
 static int run_record(int argc, char **argv)
 {
 	char run_id[OUTDIR_RUN_ID_BYTES] = "", path[PATH_MAX];
@@ -165,6 +198,7 @@ static int run_record(int argc, char **argv)
 	char *library, **shell = NULL;
 	int first, dirfd, status;
 	enum elf_hooks hooks;
+	bool outside;
 
 	die_status = RECORD_FAILED;
 	environment_note();
@@ -178,9 +212,8 @@ static int run_record(int argc, char **argv)
 	record_check_source(hooks == HOOKS_OURS);
 	if (hooks != HOOKS_OURS)
 		record_choose_source();
-	if (program.kind == PROGRAM_NO_PRELOAD && !record_emulates())
-		die("cannot profile this program: %s", program.why);
-	if (hooks == HOOKS_SANITIZER && !record_emulates())
+	outside = goes_outside(&program);
+	if (hooks == HOOKS_SANITIZER && !record_emulates() && !outside)
 		die("cannot profile %s: it is built for ThreadSanitizer, which "
 		    "cannot be profiled; build it without, or for -s instr "
 		    "link it with -lcomdet-instr in place of libtsan",
@@ -194,7 +227,9 @@ static int run_record(int argc, char **argv)
 		    safe_text(program.path));
 	r.path = program.path;
 	r.argv = argv + first;
-	if (record_emulates()) {
+	if (outside) {
+		library = NULL;
+	} else if (record_emulates()) {
 		library = find_library("libcomdet-qemu.so", "COMDET_QEMU_LIB");
 		shell = record_emu_command(&program, argv + first, library);
 		r.path = shell[0];
@@ -205,7 +240,7 @@ static int run_record(int argc, char **argv)
 		record_events_for_unknown();
 		r.library = library = find_preload();
 	}
-	if (program.shell && r.library) {
+	if (program.shell && (r.library || outside)) {
 		shell = xcalloc(argc - first + 2, sizeof(*shell));
 		shell[0] = "/bin/sh";
 		memcpy(shell + 1, argv + first,
@@ -215,7 +250,7 @@ static int run_record(int argc, char **argv)
 		r.argv = shell;
 	}
 	dirfd = output_make(getenv("COMDET_OUT"), run_id, path);
-	status = run_program(&r);
+	status = outside ? run_program_outside(&r, dirfd) : run_program(&r);
 	if (r.exec_error) {
 		output_remove_if_empty(dirfd, path);
 		die_as(r.exec_error == ENOENT ? RECORD_NOT_FOUND
@@ -244,7 +279,9 @@ const struct command cmd_record = {
 		"default out (COMDET_OUT)\n  -F, --freq HZ       clock: "
 		"samples a second of CPU time, 1 to 20000\n                    "
 		"  (COMDET_FREQ)\n      --children      also profile programs "
-		"it starts (COMDET_CHILDREN=1)\n      --registers N   debug "
+		"it starts (COMDET_CHILDREN=1)\n      --outside       watch "
+		"from outside, as attach does (COMDET_OUTSIDE=1)\n      "
+		"--registers N   debug "
 		"registers to use, 0 to 4 (COMDET_REGISTERS)\n      --delay S  "
 		"     seconds to wait before sampling (COMDET_DELAY)\n      "
 		"--duration S    seconds to sample (COMDET_DURATION)\n  -m, "

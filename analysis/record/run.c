@@ -50,6 +50,15 @@ static void set_or_fail(const char *name, const char *value, int report)
 		fail(ENOMEM, report);
 }
 
+/* Wait until our parent has closed its end of the pipe @gate. */
+static void wait_at(int gate)
+{
+	char c;
+
+	while (read(gate, &c, 1) < 0 && errno == EINTR)
+		;
+}
+
 static void exec_program(const struct run *r, const sigset_t *mask,
 			 sighandler_t on_child, int report)
 {
@@ -154,10 +163,10 @@ int run_program(struct run *r)
 {
 	sigset_t set, mask;
 	sighandler_t on_child;
-	int report[2], status;
+	int report[2], gate[2], status;
 	ssize_t n;
 
-	if (pipe2(report, O_CLOEXEC))
+	if (pipe2(report, O_CLOEXEC) || pipe2(gate, O_CLOEXEC))
 		die("cannot make a pipe: %s", strerror(errno));
 	watched_signals(&set);
 	/*
@@ -170,8 +179,15 @@ int run_program(struct run *r)
 	r->pid = fork();
 	if (r->pid < 0)
 		die("cannot start a process: %s", strerror(errno));
-	if (!r->pid)
+	if (!r->pid) {
+		close(gate[1]);
+		wait_at(gate[0]);
 		exec_program(r, &mask, on_child, report[1]);
+	}
+	if (r->begin)
+		r->begin(r->begin_ctx, r->pid);
+	close(gate[0]);
+	close(gate[1]);
 	close(report[1]);
 	do {
 		n = read(report[0], &r->exec_error, sizeof(r->exec_error));

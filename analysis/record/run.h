@@ -19,6 +19,12 @@ struct run {
 	uint64_t cpu_ns; /* CPU time of the process, 0 if unknown */
 	/* errno if the program could not be executed, else 0. */
 	int exec_error;
+	/*
+	 * If set, called with the program's process id before the program is
+	 * executed, with all signals that are passed on blocked.
+	 */
+	void (*begin)(void *ctx, pid_t pid);
+	void *begin_ctx;
 };
 
 /*

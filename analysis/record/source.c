@@ -105,6 +105,8 @@ static const struct {
 	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "--roi (COMDET_ROI)", "COMDET_ROI", NULL, OF_EMU,
 	  "needs the source emu: -s emu -m trace" },
+	{ "--outside (COMDET_OUTSIDE)", "COMDET_OUTSIDE", "1", OF_CLOCK,
+	  "needs the source clock: leave out -s, or take -s clock" },
 	{ "-F (COMDET_FREQ)", "COMDET_FREQ", NULL, OF_CLOCK,
 	  "needs the source clock; with the others set the period with -p" },
 };

@@ -219,6 +219,7 @@ static void judge_elf(struct program *p, int fd, const struct stat *st,
 		      "first",
 		      safe_text(p->loaded));
 	} else if (gains_privilege(fd, st, &how)) {
+		p->privileged = 1;
 		JUDGE(p, PROGRAM_NO_PRELOAD,
 		      "%s is %s, so the loader ignores libcomdet.so; run it "
 		      "as its owner, or profile a copy without that privilege",

@@ -24,6 +24,7 @@ struct program {
 	char loaded[4096]; /* the ELF file that is loaded; of a script, its
 			      interpreter */
 	char why[1024];    /* in words, with advice, unless it fits */
+	int privileged;    /* exec gives it rights that we may not have */
 	int shell; /* neither ELF nor "#!": /bin/sh reads it, as execvp does */
 };
 

@@ -102,10 +102,30 @@ status 0 --children -- sh -c '/bin/true; /bin/true; exit 0'
 [ "$(find out -name '*.cdp' | wc -l)" = 3 ] ||
 	fail "--children: $(ls out) instead of three files"
 
-# record refuses a static program and says why.
+# The watcher takes the place of the library if it is asked for.
+if "$TOOL" record --outside -- true >stdout 2>stderr; then
+	status 7 --outside -- sh -c 'exit 7'
+	status 137 --outside -- sh -c 'kill -9 $$'
+	status 127 --outside -- ./no-such-program
+	status 9 --outside -- ./text
+	status 0 --outside -F 1000 -o outside -- \
+		sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	says 'source clock: watched from outside'
+	"$TOOL" report outside >/dev/null || fail "report outside: status $?"
+else
+	says 'cannot watch the program: '
+fi
+status 125 --outside -s emu -- true
+says 'needs the source clock'
+status 125 --outside -m reuse -- true
+says 'goes with the source clock and -m comm'
+
+# So it does for a static program.
 if echo 'int main(void) { return 0; }' |
 	gcc -static -x c -o static - 2>/dev/null; then
-	status 125 -- ./static
+	"$TOOL" record -- ./static >stdout 2>stderr
+	says 'static cannot load libcomdet.so, so it is watched from outside'
+	status 125 -m reuse -- ./static
 	says 'statically linked'
 fi
 
