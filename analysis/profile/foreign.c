@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "foreign.h"
 #include "mapping.h"
@@ -159,4 +160,30 @@ void foreign_lines(struct profile *p)
 			move(pair, m, shared, n);
 	}
 	free(shared);
+}
+
+/* Was the mapping's process profiled alone, and could it write there? */
+static bool is_unseen(const struct profile *p, const struct shared *s)
+{
+	return !p->process[s->process].header.number &&
+	       s->map->prot & PROT_WRITE;
+}
+
+const char *foreign_unseen(const struct profile *p)
+{
+	struct shared *shared = xcalloc(SHARED_MAX, sizeof(*shared));
+	size_t n = list_shared(p, shared);
+	const char *path = NULL;
+
+	for (size_t i = 0; i < n && !path; i++) {
+		if (!is_unseen(p, &shared[i]))
+			continue;
+		for (size_t j = i + 1; j < n && !path; j++)
+			if (shared[j].process != shared[i].process &&
+			    is_unseen(p, &shared[j]) &&
+			    same_backing(shared[i].map, shared[j].map))
+				path = shared[i].map->path;
+	}
+	free(shared);
+	return path;
 }

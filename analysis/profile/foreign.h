@@ -21,4 +21,10 @@ void foreign_publishers(struct profile *p);
  */
 void foreign_lines(struct profile *p);
 
+/*
+ * The name of writable memory that two processes shared while each was profiled
+ * alone, so that nothing is known of the sharing between them. NULL: none.
+ */
+const char *foreign_unseen(const struct profile *p);
+
 #endif

@@ -14,6 +14,7 @@
 
 #include "output.h"
 #include "analysis/base/util.h"
+#include "analysis/profile/foreign.h"
 #include "src/store/outdir.h"
 
 static void new_run_id(char *id, size_t size)
@@ -80,6 +81,7 @@ void output_say(const struct profile *p, const char *out)
 {
 	const struct process *first = profile_main_process(p);
 	uint64_t samples = 0, detections = 0;
+	const char *shared;
 	char *found = NULL;
 
 	for (size_t i = 0; i < p->threads; i++)
@@ -106,6 +108,11 @@ void output_say(const struct profile *p, const char *out)
 	     count_text(samples), samples == 1 ? "" : "s", found ? found : "",
 	     output_name(out), output_name(out));
 	free(found);
+	shared = foreign_unseen(p);
+	if (shared)
+		warn("processes share the memory %s, and sharing between them "
+		     "was not looked for: record --outside --children finds it",
+		     safe_text(shared));
 	if (profile_not_followed(p))
 		warn("programs that it started and that were not profiled: %s; "
 		     "--children includes them",

@@ -11,6 +11,7 @@
 #include "estimate.h"
 #include "style.h"
 #include "analysis/base/util.h"
+#include "analysis/profile/foreign.h"
 
 enum {
 	LABEL_COLUMNS = 14
@@ -243,6 +244,11 @@ void report_method(struct report *r)
 		if (profile_note_is_new(p, i))
 			item(r, "note", "%s",
 			     safe_text(p->process[i].header.note));
+	if (comm && foreign_unseen(p))
+		item(r, "not seen",
+		     "processes share the memory %s, and sharing between them "
+		     "was not looked for: record --outside --children finds it",
+		     safe_text(foreign_unseen(p)));
 	item(r, "complete", "%s",
 	     profile_complete(p) ? "yes"
 	     : p->processes == 1 ? process_end_text(&p->process[0])

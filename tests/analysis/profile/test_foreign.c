@@ -5,6 +5,7 @@
 #include <check.h>
 #include <sys/mman.h>
 
+#include "analysis/profile/foreign.h"
 #include "analysis/profile/profile.h"
 #include "tests/fake/fake_profile.h"
 #include "tests/run_suite.h"
@@ -173,6 +174,31 @@ START_TEST(a_damaged_number_of_a_process_is_survived)
 }
 END_TEST
 
+/* With numbers, the processes were watched together. */
+START_TEST(memory_that_was_shared_unseen_is_named)
+{
+	bool alone = _i == 0 || _i == 2;
+
+	if (_i == 2)
+		segment(HERE)->prot = PROT_READ;
+	else
+		segment(HERE);
+	first_process();
+	second_process(1);
+	segment(THERE);
+	if (alone)
+		fake.store.header->number = 0;
+	load();
+	for (size_t i = 0; alone && i < profile.processes; i++)
+		profile.process[i].header.number = 0;
+	if (_i == 0)
+		ck_assert_str_eq(foreign_unseen(&profile),
+				 "/memfd:x (deleted)");
+	else
+		ck_assert_ptr_null(foreign_unseen(&profile));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("foreign");
@@ -184,6 +210,7 @@ int main(void)
 	tcase_add_loop_test(c, other_memory_stays_with_its_process, 0, 5);
 	tcase_add_test(c, a_publisher_whose_file_is_missing_has_an_unknown_row);
 	tcase_add_test(c, a_damaged_number_of_a_process_is_survived);
+	tcase_add_loop_test(c, memory_that_was_shared_unseen_is_named, 0, 3);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
