@@ -559,6 +559,7 @@ build/fuzz/fuzz_perf_ring: $(FAKE_OBJ:$(O)/%.o=%.c)
 
 # The parsers of files that other programs wrote.
 FUZZ_ANALYSIS := $(wildcard analysis/import/*.c) analysis/base/util.c \
+	$(wildcard analysis/model/trace*.c analysis/model/uop*.c) \
 	analysis/symbols/jit_code.c analysis/symbols/ranges.c
 
 build/fuzz/%: tests/fuzz/%.c $(SRC) $(FUZZ_ANALYSIS)
