@@ -45,12 +45,13 @@ START_TEST(an_earlier_run_is_moved_to_old_and_later_replaced)
 }
 END_TEST
 
-/* record and report put them beside the profiles. */
-START_TEST(copies_of_jit_files_belong_to_the_run)
+/* record and report put the copies beside the profiles, the plugin traces. */
+START_TEST(copies_of_jit_files_and_traces_belong_to_the_run)
 {
 	run("out", "first");
 	make_file("out/a.1.1.jitmap");
 	make_file("out/a.1.1.jitdump");
+	make_file("out/a.1.1.trace");
 	run("out", "second");
 	ck_assert(there("out.old/a.1.1.jitmap"));
 	run("out", "third");
@@ -369,7 +370,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_new_directory_is_private_marked_and_absolute,
 			    0, 2);
 	tcase_add_test(tc, an_earlier_run_is_moved_to_old_and_later_replaced);
-	tcase_add_test(tc, copies_of_jit_files_belong_to_the_run);
+	tcase_add_test(tc, copies_of_jit_files_and_traces_belong_to_the_run);
 	tcase_add_loop_test(tc, a_name_that_is_not_ours_is_left_alone, 0, 8);
 	tcase_add_loop_test(tc, an_old_that_holds_more_than_a_run_is_left_alone,
 			    0, 5);
