@@ -150,6 +150,20 @@ says stderr 'second number must be larger'
 says stderr 'needs the source emu'
 [ ! -e e ] || fail 'a refused run left a directory'
 
+# A program instead of a trace: it prints to stderr, and leaves nothing.
+mkdir tmp
+TMPDIR=$WORK/tmp "$TOOL" simulate --json --machine golden-c3 --roi begin,end \
+	-- ./p.static >json 2>err || fail "simulate -- PROGRAM: $(cat err)"
+n=$(python3 -c 'import json; print(len(json.load(open("json"))["threads"]))')
+[ "$n" = 2 ] || fail "simulate -- PROGRAM: $n threads, not 2"
+says err '^done'
+[ -z "$(ls tmp)" ] || fail "simulate -- PROGRAM left $(ls tmp)"
+"$TOOL" simulate --machine golden-c3 -- ./nothing 2>err &&
+	fail 'a program that is not there was simulated'
+says err 'cannot find'
+"$TOOL" simulate --machine golden-c3 --roi begin,end a 2>err &&
+	fail '--roi with a trace was accepted'
+
 # A damaged trace names the offset.
 cp a/*.trace bad.trace
 printf 'x' | dd of=bad.trace bs=1 seek=200 conv=notrunc 2>/dev/null
