@@ -164,7 +164,6 @@ void emu_trace_end(struct vcpu *v)
 void emu_trace_translate(struct qemu_plugin_tb *tb,
 			 qemu_plugin_mem_cb on_access)
 {
-	size_t n = qemu_plugin_tb_n_insns(tb);
 	struct trace_block *b = emu_trace_block(tb);
 
 	if (!b) /* the tables are full; emu_trace_block said so */
@@ -173,7 +172,7 @@ void emu_trace_translate(struct qemu_plugin_tb *tb,
 		    (emu.config.roi && (b->ip == begin_ip || b->ip == end_ip));
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block,
 					     QEMU_PLUGIN_CB_NO_REGS, b);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < b->insns; i++)
 		qemu_plugin_register_vcpu_mem_cb(
 			qemu_plugin_tb_get_insn(tb, i), on_access,
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,

@@ -2,6 +2,7 @@
 /*
  * trace_blocks - the blocks of instructions of a trace, each written once
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "say.h"
 #include "trace_file.h"
 #include "src/base/zero_pages.h"
+#include "src/x86/decode/decode.h"
 #include "src/trace/trace_format.h"
 
 enum {
@@ -33,6 +35,26 @@ static uint64_t hash_of(const unsigned char *text, uint32_t bytes)
 	for (uint32_t i = 0; i < bytes; i++)
 		sum = (sum ^ text[i]) * UINT64_C(1099511628211);
 	return sum;
+}
+
+/*
+ * How many instructions @tb has. If one that is not the first crosses a page,
+ * QEMU 7.2 ends the block before it, but still lists it, with the bytes that it
+ * had read: these are no whole instruction. It begins the next block.
+ */
+static size_t count_insns(const struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+	const struct qemu_plugin_insn *last;
+	struct insn decoded;
+
+	if (n < 2)
+		return n;
+	last = qemu_plugin_tb_get_insn(tb, n - 1);
+	return n - (decode_bytes(qemu_plugin_insn_data(last),
+				 qemu_plugin_insn_size(last),
+				 qemu_plugin_insn_vaddr(last),
+				 &decoded) == -ENODATA);
 }
 
 /* Describe @tb as the file does; returns how many bytes that takes. */
@@ -89,7 +111,7 @@ static struct trace_block *make(const struct qemu_plugin_tb *tb, size_t n,
 struct trace_block *emu_trace_block(struct qemu_plugin_tb *tb)
 {
 	static unsigned char text[TEXT_MAX];
-	size_t n = qemu_plugin_tb_n_insns(tb);
+	size_t n = count_insns(tb);
 	struct trace_block *b = NULL, **at;
 	uint32_t bytes;
 	uint64_t hash;

@@ -36,6 +36,9 @@ cat >p.c <<-'EOC'
 		long n = 1000, x, *p = data;
 
 		begin();
+		/* an instruction that crosses a page */
+		__asm__ volatile("jmp 2f\n .p2align 12\n .skip 4092, 0x90\n"
+				 "2: nop\n mov $0x12345678, %%eax" ::: "eax");
 		__asm__ volatile("1: mov (%1),%2\n dec %0\n jne 1b"
 				 : "+r"(n), "+r"(p), "=&r"(x)
 				 :
@@ -103,6 +106,8 @@ for kind in static pie dynamic; do
 		[ "$n" -ge 3 ] && [ "$n" -le 12 ] ||
 			fail "$kind: thread $i has $n instructions too many"
 	done
+	n=$(simulated "out.$kind" 'list(s["unknown"])')
+	[ "$n" = "[]" ] || fail "$kind: unknown instructions: $n"
 	n=$(simulated "out.$kind" 's["branches"]["conditional"]')
 	[ "$n" = 2000 ] || fail "$kind: $n branches, not 2000"
 	# each thread has the 1000 loads of the loop and what calls need
