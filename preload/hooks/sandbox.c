@@ -11,15 +11,18 @@
  * Libc's syscall() may also do what other functions do that we hook.
  */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "mask.h"
+#include "preload/core/runtime.h"
 #include "preload/signal/claimed.h"
 #include "preload/signal/real.h"
 #include "preload/start/process.h"
+#include "preload/watch/watch.h"
 
 enum {
 	SYSCALL_USER_DISPATCH = 59, /* newer than our libc's headers */
@@ -86,6 +89,22 @@ EXPORT int prctl(int option, ...)
 	return REAL(prctl)(option, a, b, c, d);
 }
 
+/* If our breakpoints hold all registers, the program's gets one of them. */
+static long open_event(long attributes, long pid, long cpu, long group,
+		       long flags)
+{
+	const struct perf_event_attr *a =
+		(const struct perf_event_attr *)attributes;
+	long r;
+
+	do
+		r = REAL(syscall)(SYS_perf_event_open, attributes, pid, cpu,
+				  group, flags, 0);
+	while (r == -1 && errno == ENOSPC && a->type == PERF_TYPE_BREAKPOINT &&
+	       runtime_is_ours() && watch_give_one());
+	return r;
+}
+
 /*
  * It has another name in C, because syscall is declared with an ellipsis. The
  * last call is a jump, so nothing of ours is on the stack, whatever the system
@@ -109,5 +128,7 @@ EXPORT long hook_syscall(long n, long a, long b, long c, long d, long e, long f)
 	}
 	if (n == SYS_tgkill && c == signal_claimed())
 		return tgkill((pid_t)a, (pid_t)b, (int)c);
+	if (n == SYS_perf_event_open)
+		return open_event(a, b, c, d, e);
 	return REAL(syscall)(n, a, b, c, d, e, f);
 }

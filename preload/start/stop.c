@@ -25,7 +25,7 @@ void runtime_stop(const char *why)
 	handler_drain();
 	if (runtime.source->stop)
 		runtime.source->stop();
-	watch_close_all();
+	watch_close_all(true);
 	runtime.stopped = true;
 	maps_finish();
 	snprintf(h->note, sizeof(h->note), "%s", why);

@@ -50,8 +50,9 @@ struct lease {
 	_Atomic uint64_t word; /* owner's tid << 2 | LEASE_* */
 	_Atomic uint64_t last_use;
 	struct own_event event[COMM_REGISTERS_MAX];
-	bool exec;                         /* the last one is an execution
-					      breakpoint */
+	int count; /* that were opened; fewer are left later */
+	bool exec; /* the last one is an execution
+		      breakpoint */
 	bool may_fire[COMM_REGISTERS_MAX]; /* with queued signals: it has not
 					      fired yet */
 };
@@ -129,11 +130,16 @@ static bool grouped(void)
 	return runtime.delivery == DELIVERY_SIGTRAP;
 }
 
+int watch_registers(void)
+{
+	return (int)__atomic_load_n(&runtime.registers, __ATOMIC_RELAXED);
+}
+
 /* Open the lease's registers for the calling thread, all disabled. */
 static int open_registers(struct lease *l)
 {
 	struct watch_range nothing = { (uint64_t)(uintptr_t)&parked, 8 };
-	int n = runtime.registers, r = 0;
+	int n = watch_registers(), r = 0;
 
 	for (int i = 0; i < n && !r; i++) {
 		struct perf_event_attr a =
@@ -145,6 +151,7 @@ static int open_registers(struct lease *l)
 		if (!r && runtime.delivery == DELIVERY_RTSIG)
 			r = by_signal(l->event[i].fd);
 	}
+	l->count = n;
 	if (r)
 		close_registers(l);
 	return r;
@@ -216,7 +223,7 @@ static struct lease *take(struct thread *t)
 		return t->lease;
 	t->registers_lost |= t->lease != NULL;
 	t->lease = NULL;
-	return take_any(t);
+	return watch_registers() ? take_any(t) : NULL;
 }
 
 static int enable(struct lease *l, int i, uint32_t type,
@@ -249,10 +256,11 @@ static int watch_arm(void *ctx, const struct watch_range *range, int n)
 {
 	struct thread *t = ctx;
 	struct lease *l = take(t);
-	int last = (int)runtime.registers - 1, armed = 0, r = 0;
+	int last, armed = 0, r = 0;
 
 	if (!l)
 		return -EBUSY;
+	last = l->count - 1;
 	if (n > last + 1)
 		n = last + 1;
 	atomic_store_explicit(&l->last_use, t->clock_at, memory_order_relaxed);
@@ -291,12 +299,13 @@ static int watch_arm(void *ctx, const struct watch_range *range, int n)
 static void watch_disarm(void *ctx)
 {
 	struct thread *t = ctx;
-	int last = (int)runtime.registers - 1;
+	int last;
 
 	if (!take_own(t)) {
 		t->lease = NULL;
 		return;
 	}
+	last = t->lease->count - 1;
 	disable(t->lease, 0);
 	for (int i = 1; i < last && !grouped(); i++)
 		disable(t->lease, i);
@@ -314,13 +323,12 @@ int watch_exec(struct thread *t, uint64_t ip)
 {
 	struct watch_range code = { ip, sizeof(long) };
 	struct lease *l;
-	int last = (int)runtime.registers - 1, r;
+	int last, r;
 
-	if (last < 0)
-		return -EBUSY;
 	l = take(t);
 	if (!l)
 		return -EBUSY;
+	last = l->count - 1;
 	atomic_store_explicit(&l->last_use, t->clock_at, memory_order_relaxed);
 	/* The engine's last range loses its register. */
 	if (l->event[last].on && !l->exec && t->comm.armed > (uint32_t)last)
@@ -339,7 +347,7 @@ void watch_exec_off(struct thread *t)
 		return;
 	}
 	if (t->lease->exec)
-		disable(t->lease, (int)runtime.registers - 1);
+		disable(t->lease, t->lease->count - 1);
 	t->lease->exec = false;
 	give_back(t->lease, t, LEASE_HELD);
 }
@@ -360,9 +368,10 @@ void watch_thread_end(struct thread *t)
 	t->lease = NULL;
 }
 
-void watch_close_all(void)
+void watch_close_all(bool for_good)
 {
-	const uint64_t nobody = UINT64_MAX << 2 | LEASE_HELD;
+	const uint64_t nobody =
+		UINT64_MAX << 2 | (for_good ? LEASE_HELD : LEASE_BUSY);
 
 	for (uint32_t i = 0; i < lease_count; i++) {
 		struct lease *l = &leases[i];
@@ -377,8 +386,11 @@ void watch_close_all(void)
 		if (!tries)
 			continue;
 		/* Never used again: not even stolen. */
-		atomic_store(&l->last_use, UINT64_MAX - STEAL_NS);
+		if (for_good)
+			atomic_store(&l->last_use, UINT64_MAX - STEAL_NS);
 		close_registers(l);
+		if (!for_good)
+			atomic_store(&l->word, LEASE_FREE);
 	}
 }
 
@@ -412,7 +424,7 @@ static struct watch_signal classify_fd(int fd)
 	struct watch_signal s = { .event = WATCH_NOTHING };
 	struct thread *t = thread_self();
 	struct lease *l = t ? t->lease : NULL;
-	int last = (int)runtime.registers - 1;
+	int last = l ? l->count - 1 : -1;
 
 	for (int i = 0; l && i <= last; i++) {
 		if (l->event[i].fd != fd)

@@ -74,8 +74,18 @@ bool watch_is_held(const struct thread *t);
 /* Close the thread's registers. */
 void watch_thread_end(struct thread *t);
 
-/* Close all registers and lease no more. Any context. */
-void watch_close_all(void);
+/* Close all registers, and if @for_good lease no more. Any context. */
+void watch_close_all(bool for_good);
+
+/* How many registers a thread may have now. Any context. */
+int watch_registers(void);
+
+/*
+ * The program opens a breakpoint of its own and finds no register free: from
+ * now on each thread uses one less. Returns false if none is left to give.
+ * Context: any but the handler.
+ */
+bool watch_give_one(void);
 
 /* In a forked child: close the inherited descriptors. Context: set-up. */
 void watch_after_fork(void);

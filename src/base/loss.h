@@ -45,9 +45,11 @@
 	X(NO_EVENT, "no_event", "a thread could not open its hardware events") \
 	X(NO_PATH, "no_path", "a call path that lacks calls")                  \
 	X(LATE_CLOCK, "late_clock",                                            \
-	  "no descriptor was left to sample a thread's first period fairly")     \
+	  "no descriptor was left to sample a thread's first period fairly")   \
 	X(RACY, "racy",                                                        \
-	  "memory on the path may have changed since the interrupt")
+	  "memory on the path may have changed since the interrupt")           \
+	X(REGISTER_GIVEN, "register_given",                                    \
+	  "the program took a debug register for itself")
 
 enum loss_cause {
 #define X(id, name, text) LOSS_##id,

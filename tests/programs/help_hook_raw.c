@@ -6,6 +6,8 @@
  * help_hook_signal.
  */
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -132,9 +134,51 @@ static void others_unblocked(void)
 	printf("now %llx\n", (unsigned long long)bits(&before));
 }
 
+static volatile uint64_t watched[4];
+
+static int watch(int i)
+{
+	struct perf_event_attr a = {
+		.size = sizeof(a),
+		.type = PERF_TYPE_BREAKPOINT,
+		.bp_type = HW_BREAKPOINT_W,
+		.bp_addr = (uintptr_t)&watched[i],
+		.bp_len = sizeof(watched[i]),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
+}
+
+/* All four registers are the program's if it wants them. */
+static void own_breakpoints(void)
+{
+	uint64_t count = 0;
+	int fd[4];
+
+	burn(50);
+	for (int i = 0; i < 4; i++) {
+		fd[i] = watch(i);
+		printf("opened %d\n", fd[i] >= 0);
+		burn(5);
+	}
+	printf("a fifth %d", watch(0));
+	printf(" %d\n", errno);
+	for (int n = 0; n < 10; n++)
+		for (int i = 0; i < 4; i++)
+			watched[i] = n;
+	for (int i = 0; i < 4; i++) {
+		if (fd[i] >= 0 && read(fd[i], &count, 8) != 8)
+			count = 0;
+		printf("count %d\n", (int)count);
+	}
+}
+
 static const struct hook_case cases[] = {
 	{ "raw_unblocked", raw_unblocked },
 	{ "others_unblocked", others_unblocked },
+	{ "own_breakpoints", own_breakpoints },
 };
 
 int main(int argc, char **argv)
