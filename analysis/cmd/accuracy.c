@@ -51,29 +51,40 @@ static bool precise, simulated;
 static const char *reference;
 static const char *pmu_study_sources;
 
+static void want_suite(const char *name)
+{
+	size_t i = 0;
+
+	if (!strcmp(name, "precise")) {
+		precise = true;
+		return;
+	}
+	if (!strcmp(name, "simulate")) {
+		simulated = true;
+		return;
+	}
+	while (i < accuracy_suite_count &&
+	       strcmp(accuracy_suites[i]->name, name) != 0)
+		i++;
+	if (i == accuracy_suite_count)
+		die("--suite: there is no '%s'; reusetrack accuracy --help "
+		    "lists them",
+		    safe_text(name));
+	wanted[i] = true;
+}
+
+/* Names of suites, separated by commas; longer ones than @name are cut. */
 static void want(const char *names)
 {
-	char *rest = xstrdup(names), *name;
+	char name[32];
+	size_t n;
 
-	while ((name = strsep(&rest, ","))) {
-		size_t i = 0;
-
-		if (!strcmp(name, "precise")) {
-			precise = true;
-			continue;
-		}
-		if (!strcmp(name, "simulate")) {
-			simulated = true;
-			continue;
-		}
-		while (i < accuracy_suite_count &&
-		       strcmp(accuracy_suites[i]->name, name))
-			i++;
-		if (i == accuracy_suite_count)
-			die("--suite: there is no '%s'; reusetrack accuracy "
-			    "--help lists them",
-			    safe_text(name));
-		wanted[i] = true;
+	for (;; names += n + 1) {
+		n = strcspn(names, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)n, names);
+		want_suite(name);
+		if (!names[n])
+			return;
 	}
 }
 

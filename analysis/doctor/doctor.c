@@ -77,6 +77,8 @@ static void explain_registers(const struct diagnosis *d, int error,
 		      strerror(error));
 		WRITE(f->advice, "use a kernel with CONFIG_HAVE_HW_BREAKPOINT "
 				 "on bare metal, or another virtual machine");
+	} else if (error == EINVAL) {
+		WRITE(f->advice, "use Linux 5.19 or later");
 	}
 }
 

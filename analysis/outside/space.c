@@ -181,7 +181,8 @@ static size_t clear(struct space *s, uint64_t start, uint64_t end)
 		r[last].offset += end - r[last].start;
 		r[last].start = end;
 	}
-	memmove(r + first, r + last, (s->ranges - last) * sizeof(*r));
+	if (last > first)
+		memmove(r + first, r + last, (s->ranges - last) * sizeof(*r));
 	s->ranges -= last - first;
 	return first;
 }

@@ -45,7 +45,10 @@ void thread_row_ended(struct cdp_thread *r, uint64_t now, bool may_wait);
 /* Merge all that have ended. Context: the end of the process, at @now. */
 void thread_rows_finish(uint64_t now);
 
-/* A reader of the file always finds a terminated name. Any context. */
+/*
+ * Copy a name of the kernel, 16 bytes. A reader of the file always finds it
+ * terminated. Any context.
+ */
 void thread_row_name(struct cdp_thread *r, const char *name);
 
 /*

@@ -48,10 +48,11 @@ static void tear_down(void)
 
 static struct cdp_thread *begin_thread(void)
 {
+	static const char name[16] = "worker";
 	struct cdp_thread *r = thread_row_new(NULL, true);
 
 	ck_assert_ptr_nonnull(r);
-	thread_row_name(r, "worker");
+	thread_row_name(r, name);
 	return r;
 }
 
