@@ -659,8 +659,8 @@ help:
 	@echo 'make format-check   check the layout of the sources'
 	@echo 'make tests          build the tests, and run none'
 	@echo 'make deps           install the Debian packages that are missing'
-	@echo 'make deps-programs, deps-names, deps-bench, deps-fuzz'
-	@echo '                    the same for check-programs, check-names, bench, fuzz'
+	@echo 'make deps-programs, deps-suites, deps-names, deps-bench, deps-fuzz'
+	@echo '                    the same for the targets of these names'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make clean          remove build/'
 	@echo

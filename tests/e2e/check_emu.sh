@@ -452,19 +452,20 @@ settings_that_are_wrong_are_one_line()
 		fail "no directory: $(cat "$WORK/said")"
 }
 
-plugin_calls_only_qemu_libc_and_zydis()
+plugin_calls_only_qemu_libc_zydis_and_zstd()
 {
 	local symbol
 
 	for symbol in $(nm -D -u "$PLUGIN" | awk '{ print $2 }'); do
 		case $symbol in
-		*@GLIBC_* | qemu_plugin_* | Zydis* | _ITM_* | __gmon_start__) ;;
+		*@GLIBC_* | qemu_plugin_* | Zydis* | ZSTD_* | _ITM_* | \
+			__gmon_start__) ;;
 		*) fail "the plugin needs $symbol" ;;
 		esac
 	done
 }
 
-run_claims "${1-}" plugin_calls_only_qemu_libc_and_zydis \
+run_claims "${1-}" plugin_calls_only_qemu_libc_zydis_and_zstd \
 	counts_are_what_the_instructions_do counts_agree_with_lackey \
 	counts_agree_with_the_smallest_plugin programs_behave_as_without \
 	an_exec_is_followed_and_children_on_request \

@@ -40,8 +40,11 @@ int main(int argc, char **argv)
 	if (pthread_create(&t, NULL, burn, &until))
 		return 1;
 	burn(&until);
-	if (status < 0)
+	if (status < 0) {
+		/* A shell starts programs in the background without SIGINT. */
+		signal((int)-status, SIG_DFL);
 		kill(getpid(), (int)-status);
+	}
 	__asm__ volatile("syscall"
 			 : "=a"(r)
 			 : "a"(SYS_exit_group), "D"(status)
