@@ -69,7 +69,7 @@ START_TEST(a_damaged_table_is_refused)
 	write_table(bad[_i]);
 	pid = fork();
 	if (!pid) {
-		freopen("/dev/null", "w", stderr);
+		ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
 		reference_read(&r, path);
 		_exit(0);
 	}
