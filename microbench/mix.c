@@ -238,10 +238,13 @@ int main(int argc, char **argv)
 			cpu_seconds = atof(argv[++i]);
 			continue;
 		}
+		found = NULL;
 		for (size_t j = 0; j < n && !found; j++) {
 			if (!strcmp(argv[i], loops[j].name))
 				found = &loops[j];
 		}
+		if (!found)
+			break;
 	}
 	if (!found) {
 		fprintf(stderr,

@@ -135,7 +135,7 @@ measure_windows()
 	mkdir -p "$d"
 	[ -e "$d/image.jpg" ] || data "$d"
 	for loop in $("$B/microbench/mix" --list | awk '{ print $1 }'); do
-		one "mix-$loop" "$B/microbench/mix" "$loop" --seconds 3
+		one "mix-$loop" "$B/microbench/mix" "$loop" --cpu-seconds 3
 	done
 	for loop in nbody stencil matmul join; do
 		one $loop env LD_PRELOAD="$A/one_thread.so" "$kernel" \

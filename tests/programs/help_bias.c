@@ -181,8 +181,8 @@ int main(int argc, char **argv)
 	if (!c.interp)
 		return 2;
 	memset(c.interp, 0, interp_bytes);
-	char *command[] = { argv[optind], argv[optind + 1], (char *)"--seconds",
-			    (char *)"600", NULL };
+	char *command[] = { argv[optind], argv[optind + 1],
+			    (char *)"--cpu-seconds", (char *)"600", NULL };
 	err = tracee_start(&tracee, command, true);
 	if (!err)
 		err = tracee_run(&tracee);
