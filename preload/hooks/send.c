@@ -32,12 +32,23 @@ static struct signal_numbers *numbers_of(pthread_t thread)
 			->numbers;
 }
 
+/*
+ * A thread that a raw clone made has its maker's control block. It sends to
+ * itself without a number.
+ */
+static int send_to(struct signal_numbers *to, bool queued, uint64_t value)
+{
+	if (to == &signal_self()->numbers &&
+	    atomic_load(&to->tid) != sys_call0(SYS_gettid))
+		return -ESRCH;
+	return signal_send(to, queued, value);
+}
+
 EXPORT int raise(int sig)
 {
 	int saved_errno = errno;
 
-	if (!is_numbered(sig) ||
-	    signal_send(&signal_self()->numbers, false, 0)) {
+	if (!is_numbered(sig) || send_to(&signal_self()->numbers, false, 0)) {
 		errno = saved_errno;
 		return REAL(raise)(sig);
 	}
@@ -51,7 +62,7 @@ EXPORT int gsignal(int sig)
 
 EXPORT int pthread_kill(pthread_t thread, int sig)
 {
-	if (!is_numbered(sig) || signal_send(numbers_of(thread), false, 0))
+	if (!is_numbered(sig) || send_to(numbers_of(thread), false, 0))
 		return REAL(pthread_kill)(thread, sig);
 	return 0;
 }
@@ -60,7 +71,7 @@ EXPORT int pthread_sigqueue(pthread_t thread, int sig, const union sigval value)
 {
 	uint64_t word = (uint64_t)(uintptr_t)value.sival_ptr;
 
-	if (!is_numbered(sig) || signal_send(numbers_of(thread), true, word))
+	if (!is_numbered(sig) || send_to(numbers_of(thread), true, word))
 		return REAL(pthread_sigqueue)(thread, sig, value);
 	return 0;
 }

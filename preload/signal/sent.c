@@ -85,6 +85,32 @@ bool signal_was_dropped(siginfo_t *info)
 	return true;
 }
 
+/*
+ * Beyond the limit of queued signals (ulimit -i) the kernel forgets all but the
+ * number of the signal. What was sent to the thread last is received then.
+ */
+static bool is_forgotten(const siginfo_t *info)
+{
+	return info->si_code == SI_USER && !info->si_pid;
+}
+
+static bool received_forgotten(siginfo_t *info)
+{
+	struct signal_thread *t = signal_self();
+	struct signal_numbers *n = &t->numbers;
+	uint32_t begun = atomic_load(&n->begun);
+
+	if (begun > n->received) {
+		t->directed = true;
+		n->received = begun;
+		n->ahead = 0;
+	} else if (n->ahead) {
+		n->ahead = 0;
+		return signal_was_dropped(info);
+	}
+	return true;
+}
+
 bool signal_received(siginfo_t *info)
 {
 	struct signal_thread *t = signal_self();
@@ -92,6 +118,8 @@ bool signal_received(siginfo_t *info)
 	uint32_t number = 0, ended = atomic_load(&n->ended);
 
 	t->directed = info->si_code == SI_TKILL;
+	if (is_forgotten(info))
+		return received_forgotten(info);
 	if (info->si_code == SIGNAL_TO_PROCESS) {
 		info->si_code = SI_USER;
 	} else if (info->si_code == SIGNAL_KILLED ||

@@ -51,18 +51,29 @@ little_stack()
 	done
 }
 
+# in_folder FOLDER COMMAND... - run it there, where a core may be written
+in_folder()
+{
+	(
+		cd "$1" && ulimit -c "$(ulimit -H -c)" || exit 1
+		exec "${@:2}"
+	)
+}
+
 # A filter that the program inherits ends it at a system call of ours.
 filters_that_kill()
 {
 	local call
 
+	mkdir -p "$WORK/cores"
 	for call in perf_event_open process_vm_readv timer_create; do
-		ends 7 "$call kills" env COMDET_OUT="$WORK/none" \
+		ends 7 "$call kills" in_folder "$WORK/cores" env COMDET_OUT="$WORK/none" \
 			"$B/tests/programs/help_deny" $call KILL \
 			env LD_PRELOAD="$LIB" "$program" 50 7
 		grep -q "comdet: not profiled: a seccomp filter" "$WORK/e" ||
 			fail "$call: $(cat "$WORK/e")"
 	done
+	[ -z "$(ls -A "$WORK/cores")" ] || fail "it left a core"
 	rm -rf "$WORK/out"
 	ends 7 "a filter that forbids" env COMDET_OUT="$WORK/out" \
 		"$B/tests/programs/help_deny" perf_event_open EPERM \

@@ -9,6 +9,7 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,10 +176,128 @@ static void own_breakpoints(void)
 	}
 }
 
+static _Atomic pid_t raw_tid;
+static _Atomic int at_home, elsewhere;
+
+static void count_where(int sig, siginfo_t *info, void *context)
+{
+	if (syscall(SYS_gettid) == raw_tid)
+		at_home++;
+	else
+		elsewhere++;
+}
+
+static int raises(void *arg)
+{
+	raw_tid = syscall(SYS_gettid);
+	for (int i = 0; i < 100; i++)
+		raise(SIGTRAP);
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+/* A thread with its maker's control block sends to itself, not to its maker. */
+static void raw_thread_raises(void)
+{
+	static char stack[256 * 1024];
+	static _Atomic int alive = 1;
+
+	set(SIGTRAP, count_where, 0);
+	clone(raises, stack + sizeof(stack),
+	      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+		      CLONE_SYSVSEM | CLONE_CHILD_CLEARTID,
+	      NULL, NULL, NULL, &alive);
+	while (alive)
+		sched_yield();
+	printf("at home %d elsewhere %d\n", at_home > 0, elsewhere);
+}
+
+static _Atomic long finished;
+
+/* Without a control block there is no thread-local storage. */
+static __attribute__((used)) void counts(void)
+{
+	static volatile long sums[1024];
+
+	for (long i = 0; i < 100000000; i++)
+		sums[i & 1023] += i;
+	finished += sums[1] != 0;
+}
+
+/* The system call clone: a function that returns twice cannot be C. */
+int raw_clone(long flags, void *stack, void *parent, _Atomic int *tid,
+	      void *block);
+__asm__(".text\n"
+	"raw_clone:\n\t"
+	"movq %rcx, %r10\n\t"
+	"movl $56, %eax\n\t"
+	"syscall\n\t"
+	"testl %eax, %eax\n\t"
+	"jz 1f\n\t"
+	"ret\n"
+	"1:\txorl %ebp, %ebp\n\t"
+	"call counts\n\t"
+	"movl $60, %eax\n\t"
+	"xorl %edi, %edi\n\t"
+	"syscall");
+
+/* Threads whose control block is none of the C library's, or at no address. */
+static void foreign_blocks(void)
+{
+	static char stack[64 * 1024] __attribute__((aligned(64)));
+	static void
+		*own[512]; /* the first word points to it, as the ABI asks */
+	static void *zeros[512];
+	void *blocks[] = { own, zeros, NULL, (void *)64 };
+	static _Atomic int alive;
+
+	own[0] = own;
+	for (int i = 0; i < 4; i++) {
+		alive = 1;
+		raw_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+				  CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+				  CLONE_CHILD_CLEARTID,
+			  stack + sizeof(stack), NULL, &alive, blocks[i]);
+		while (alive)
+			usleep(1000);
+		printf("finished %ld\n", finished);
+	}
+	for (int i = 1; i < 512; i++)
+		if (own[i] || zeros[i])
+			printf("changed %d\n", i);
+}
+
+/* Beyond the limit of queued signals the kernel keeps their number alone. */
+static void beyond_limit(void)
+{
+	struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_SIGPENDING, &none);
+	set(SIGTRAP, on_trap, 0);
+	for (int i = 0; i < 300; i++) {
+		if (i % 2)
+			raise(SIGTRAP);
+		else
+			pthread_kill(pthread_self(), SIGTRAP);
+		burn(1);
+	}
+	show("raised");
+	mask(SIG_BLOCK, SIGTRAP);
+	raise(SIGTRAP);
+	burn(2);
+	show("blocked");
+	mask(SIG_UNBLOCK, SIGTRAP);
+	burn(2);
+	show("unblocked");
+}
+
 static const struct hook_case cases[] = {
 	{ "raw_unblocked", raw_unblocked },
 	{ "others_unblocked", others_unblocked },
 	{ "own_breakpoints", own_breakpoints },
+	{ "raw_thread_raises", raw_thread_raises },
+	{ "foreign_blocks", foreign_blocks },
+	{ "beyond_limit", beyond_limit },
 };
 
 int main(int argc, char **argv)
