@@ -11,6 +11,7 @@
 
 struct own {
 	struct thread *self;
+	pid_t of;   /* the thread that @self belongs to */
 	pid_t gone; /* the thread whose record has ended, 0: none */
 };
 _Static_assert(sizeof(struct own) <= LOCAL_STACK - LOCAL_THREAD, "it fits");
@@ -34,6 +35,8 @@ bool thread_has_ended(void)
 
 void thread_set_self(struct thread *t)
 {
+	if (t)
+		own()->of = t->tid;
 	own()->self = t;
 }
 
@@ -42,14 +45,19 @@ void thread_set_ended(bool ended)
 	own()->gone = ended ? (pid_t)sys_call0(SYS_gettid) : 0;
 }
 
-bool thread_is_dead(const struct thread *t)
+pid_t thread_self_tid(void)
 {
-	return sys_call3(SYS_tgkill, runtime.pid, t->tid, 0) == -ESRCH;
+	return own()->of;
 }
 
-bool thread_is_another(const struct thread *t)
+bool thread_is_dead(void)
 {
-	return t->tid != sys_call0(SYS_gettid);
+	return sys_call3(SYS_tgkill, runtime.pid, own()->of, 0) == -ESRCH;
+}
+
+bool thread_is_another(void)
+{
+	return own()->of != sys_call0(SYS_gettid);
 }
 
 void count_loss(struct thread *t, enum loss_cause cause)

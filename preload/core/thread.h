@@ -57,16 +57,21 @@ void thread_set_ended(bool ended);
 
 /*
  * A raw clone without CLONE_SETTLS shares its creator's thread-local storage,
- * so both threads see one struct thread. True if @t belongs to the other one.
- * Any context, one system call.
+ * so both threads see one struct thread. A thread may also run on the stack of
+ * one that has ended unseen, whose struct may be unmapped or another's by now.
+ * True if thread_self() belongs to another thread: do not look at it. Any
+ * context, one system call.
  */
-bool thread_is_another(const struct thread *t);
+bool thread_is_another(void);
 
 /*
- * True if the thread that @t belonged to exists no longer: the calling thread
- * then runs on its stack. Any context, one system call.
+ * True if the thread that thread_self() belonged to exists no longer: the
+ * calling thread then runs on its stack. Any context, one system call.
  */
-bool thread_is_dead(const struct thread *t);
+bool thread_is_dead(void);
+
+/* The thread that thread_self() belongs to. Any context. */
+pid_t thread_self_tid(void);
 
 /* Count a loss for thread @t, or for the process (NULL). Any context. */
 void count_loss(struct thread *t, enum loss_cause cause);

@@ -249,13 +249,13 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 		return;
 	}
 	block_all();
-	if (t && thread_is_another(t) && thread_is_dead(t)) {
+	if (t && thread_is_another() && thread_is_dead()) {
 		thread_set_self(NULL);
 		t = NULL;
 	}
 	if (!t)
 		t = thread_adopt();
-	if (!t || thread_is_another(t)) {
+	if (!t || thread_is_another()) {
 		count_loss(NULL,
 			   thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
 		return;
@@ -287,8 +287,8 @@ static void disarm_after_stop(struct watch_signal what)
 {
 	struct thread *t = thread_self();
 
-	if (runtime.stopped || !t || t->ending || t->in_handler ||
-	    thread_is_another(t))
+	if (runtime.stopped || !t || thread_is_another() || t->ending ||
+	    t->in_handler)
 		return;
 	block_all();
 	if (what.event == WATCH_DATA)

@@ -221,8 +221,8 @@ static void blocked(struct event *e)
 	e->thread = t;
 	if (!runtime_active() || (!t && thread_has_ended())) {
 		mute(e->hooks, e->class);
-	} else if (!t || thread_is_another(t) || t->in_handler) {
-		count_loss(t && !thread_is_another(t) ? t : NULL,
+	} else if (!t || thread_is_another() || t->in_handler) {
+		count_loss(t && !thread_is_another() ? t : NULL,
 			   t ? LOSS_REENTRANT : LOSS_NO_THREAD);
 		pass(e->hooks, e->class);
 	} else if (t->ending) {

@@ -41,7 +41,7 @@ void runtime_quiet(bool quiet)
 		return;
 	if (quiet) {
 		runtime.source->pause();
-		if (t && !t->in_handler && !t->ending && !thread_is_another(t))
+		if (t && !thread_is_another() && !t->in_handler && !t->ending)
 			watch_ops.disarm(t);
 	} else if (runtime_phase(now_ns()) != RUNTIME_OVER) {
 		runtime.source->resume();

@@ -195,9 +195,9 @@ static void close_reaped(struct thread *t, uint64_t now)
 }
 
 /*
- * One thread at a time reaps. So a slot that names a thread which is gone names
- * it until we change that: the thread itself cannot, and its number cannot
- * return to another slot's owner meanwhile.
+ * One thread at a time reaps, and the next thread on the stack may do so too,
+ * so a slot is taken first. A slot that names a thread which is gone names it
+ * until then: the thread itself cannot change that.
  */
 void threads_reap(const struct thread *self)
 {
@@ -207,9 +207,10 @@ void threads_reap(const struct thread *self)
 		pid_t tid = atomic_load(&adopted[i].tid);
 
 		if (tid == NOBODY || tid == BUSY || tid == self->tid ||
-		    sys_call3(SYS_tgkill, runtime.pid, tid, 0) != -ESRCH)
+		    sys_call3(SYS_tgkill, runtime.pid, tid, 0) != -ESRCH ||
+		    !atomic_compare_exchange_strong(&adopted[i].tid, &tid,
+						    BUSY))
 			continue;
-		atomic_store(&adopted[i].tid, BUSY);
 		close_reaped(adopted[i].thread, now_ns());
 		atomic_fetch_sub(&adopted_count, 1);
 		atomic_store(&adopted[i].tid, NOBODY);
@@ -308,6 +309,30 @@ static void drop_adopted(void)
 }
 
 /*
+ * End what is left of an adopted thread whose stack the calling thread runs on.
+ * If no slot names that thread it has been reaped, and its struct is not ours
+ * to look at.
+ */
+static void drop_dead(void)
+{
+	pid_t dead = thread_self_tid();
+
+	thread_set_ended(true); /* the handler adopts nothing meanwhile */
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_set_self(NULL);
+	for (int i = 0; i < ADOPTED_MAX; i++) {
+		pid_t tid = dead;
+
+		if (!atomic_compare_exchange_strong(&adopted[i].tid, &tid,
+						    BUSY))
+			continue;
+		close_reaped(adopted[i].thread, now_ns());
+		atomic_fetch_sub(&adopted_count, 1);
+		atomic_store(&adopted[i].tid, NOBODY);
+	}
+}
+
+/*
  * The stack may be that of an ended thread whose end no hook saw; what is left
  * of that one is ended now. Or the handler was faster than the hook.
  */
@@ -316,8 +341,8 @@ static void drop_earlier(void)
 	struct thread *t = thread_self();
 
 	thread_set_ended(false);
-	if (t && thread_is_another(t))
-		threads_end();
+	if (t && thread_is_another())
+		drop_dead();
 	else if (t)
 		drop_adopted();
 	thread_set_ended(false);
@@ -358,7 +383,7 @@ void threads_finish(void)
 	struct thread *t = thread_self();
 	uint64_t now = now_ns();
 
-	if (t) {
+	if (t && !thread_is_another()) {
 		close_row(t, now);
 		runtime.source->thread_end(t);
 	}

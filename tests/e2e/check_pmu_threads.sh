@@ -71,6 +71,17 @@ hidden_threads_are_ended()
 	[ "$(fake_says open)" -le 2 ] || fail "$(fake_says open) events are left"
 }
 
+# A hidden thread has been ended when a thread that a hook sees runs on its stack.
+threads_on_the_stacks_of_hidden_ones_are_sampled()
+{
+	profiled "$B/tests/programs/help_pmu_hidden" 1 1
+	echo "  $(cat "$WORK/log"), $(ask "$WORK/json" \
+		"[(t['name'], t['samples']['uniform']) for t in r['threads']]")"
+	[ "$(ask "$WORK/json" "sum(t['count'] for t in r['threads']
+		if t['samples']['uniform'])")" = 3 ] ||
+		fail 'not every thread was sampled'
+}
+
 # Each trap of a register switches the events off, as each sample does, and the
 # end of each of the five threads. Few samples arm a register, so try again until
 # one traps.
@@ -91,4 +102,5 @@ our_handler_of_traps_is_not_counted()
 debug_registers || skip "no debug registers here"
 run_claims "${1-}" two_hundred_threads_have_events_with_1024_descriptors \
 	counts_of_merged_threads_are_whole hidden_threads_are_ended \
+	threads_on_the_stacks_of_hidden_ones_are_sampled \
 	our_handler_of_traps_is_not_counted

@@ -2,12 +2,13 @@
 /*
  * help_pmu_hidden - threads whose begin and end no hook sees
  *
- *	help_pmu_hidden THREADS
+ *	help_pmu_hidden THREADS [LATER]
  *
  * libc makes a thread for each expiry of a timer with SIGEV_THREAD, past the
  * hooks of pthread_create. Each makes accesses that it tells the fake PMU
  * (tests/fake/fake_process.c), for long enough to be sampled. When one has
- * ended the next begins; then the main thread runs for as long.
+ * ended the next begins; then the main thread runs for as long. Then LATER
+ * threads run at once, which a hook sees, on the stacks of the hidden ones.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,6 +19,7 @@
 #include <time.h>
 
 enum {
+	LATER_MAX = 16,
 	OWN_MS = 350, /* CPU time of each */
 	LOAD = 1,
 };
@@ -64,11 +66,20 @@ static void expired(union sigval unused)
 	sem_post(&done);
 }
 
+static void *run_later(void *unused)
+{
+	(void)unused;
+	run();
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigevent how = { .sigev_notify = SIGEV_THREAD,
 				.sigev_notify_function = expired };
 	struct itimerspec soon = { .it_value.tv_nsec = 1000000 };
+	pthread_t later[LATER_MAX];
+	int n = argc > 2 ? atoi(argv[2]) : 0;
 	timer_t timer;
 
 	tell = (void (*)(uint64_t, uint64_t, uint32_t, uint32_t))dlsym(
@@ -81,5 +92,9 @@ int main(int argc, char **argv)
 		sem_wait(&done);
 	}
 	run();
+	for (int i = 0; i < n && i < LATER_MAX; i++)
+		pthread_create(&later[i], NULL, run_later, NULL);
+	for (int i = 0; i < n && i < LATER_MAX; i++)
+		pthread_join(later[i], NULL);
 	return 0;
 }
