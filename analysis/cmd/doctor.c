@@ -47,6 +47,8 @@ static void print_text(const struct diagnosis *d, bool colour)
 	if (d->registers.good)
 		printf("  %-*s %s\n", NAME_COLUMNS, "one for 64 bytes",
 		       d->range_64 ? "yes" : "no, 8 bytes at most");
+	puts("\nRunning programs (reusetrack attach)");
+	print_finding(&d->attach, colour, "usable", "no    ");
 	puts("\nWhat was tried and looked at");
 	for (int i = 0; i < d->checks; i++)
 		print_finding(&d->check[i], colour, "good  ", "bad   ");
@@ -73,11 +75,14 @@ static int doctor_json(const struct diagnosis *d)
 		json_array_append_new(checks,
 				      finding_json(&d->check[i], "good"));
 	return json_print(json_pack(
-		"{s:i, s:o, s:{s:b, s:i, s:b, s:s, s:s}, s:o}", "schema", 1,
-		"sources", sources, "debug_registers", "usable",
+		"{s:i, s:o, s:{s:b, s:i, s:b, s:s, s:s}, s:{s:b, s:s, s:s}, "
+		"s:o}",
+		"schema", 1, "sources", sources, "debug_registers", "usable",
 		d->registers.good, "count", d->register_count, "range_64",
 		d->range_64, "reason", d->registers.reason, "advice",
-		d->registers.advice, "checks", checks));
+		d->registers.advice, "attach", "usable", d->attach.good,
+		"reason", d->attach.reason, "advice", d->attach.advice,
+		"checks", checks));
 }
 
 static int run_doctor(int argc, char **argv)
@@ -121,14 +126,15 @@ static int run_doctor(int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "try what works on this machine, and say what is missing",
-	.usage =
-		"usage: reusetrack doctor [--json] [--color WHEN]\n\n"
-		"Tries each source of samples and the debug registers by using "
-		"them, and says\n"
-		"what is missing and how to get it. The exit status is 0 if at "
-		"least one source\n"
-		"can be used, else 1.\n\n"
-		"      --json          one JSON object instead of text\n"
-		"      --color WHEN    auto, always or never\n",
+	.usage = "usage: reusetrack doctor [--json] [--color WHEN]\n\n"
+		 "Tries each source of samples, the debug registers, and "
+		 "whether "
+		 "attach may watch\n"
+		 "running processes, by doing it, and says what is missing and "
+		 "how to get it. The\n"
+		 "exit status is 0 if at least one source can be used, else "
+		 "1.\n\n"
+		 "      --json          one JSON object instead of text\n"
+		 "      --color WHEN    auto, always or never\n",
 	.run = run_doctor,
 };

@@ -343,6 +343,9 @@ const struct finding *doctor_source(const struct diagnosis *d, const char *name)
 
 void doctor_diagnose(struct diagnosis *d)
 {
+	struct attach_rights rights = doctor_attach_rights();
+	struct probe attach;
+
 	memset(d, 0, sizeof(*d));
 	pmu_refusal_begin(&d->around, pmu_probe_kernel);
 	find_hypervisor(d);
@@ -354,6 +357,8 @@ void doctor_diagnose(struct diagnosis *d)
 	check_delivery(d);
 	check_registers(d);
 	check_import(d);
+	probe_attach(&attach);
+	doctor_attach(d, &attach, &rights);
 	judge_clock(d);
 	judge_pmu(d, "pebs", PMU_PEBS);
 	judge_pmu(d, "ibs", PMU_IBS);

@@ -34,6 +34,7 @@ struct diagnosis {
 	struct finding registers;
 	int register_count;
 	bool range_64;
+	struct finding attach;
 	/* Facts that several findings use. */
 	struct pmu_refusal around; /* permissions of this machine; no error is
 				      set */
@@ -41,7 +42,20 @@ struct diagnosis {
 	struct probe sigtrap, blocked, timer, vm_read;
 };
 
+/* What explains that other processes cannot be watched. */
+struct attach_rights {
+	long scope;  /* kernel.yama.ptrace_scope; negative: there is no Yama */
+	bool ptrace; /* we have CAP_SYS_PTRACE */
+};
+
 void doctor_diagnose(struct diagnosis *d);
+
+/* Put into d->attach what @p found; the sources of @d are not needed. */
+void doctor_attach(struct diagnosis *d, const struct probe *p,
+		   const struct attach_rights *rights);
+
+/* The rights of this process. */
+struct attach_rights doctor_attach_rights(void);
 
 /* The finding about the source of that name; NULL if there is none. */
 const struct finding *doctor_source(const struct diagnosis *d,

@@ -21,7 +21,8 @@ enum probe_end {
 struct probe {
 	enum probe_end end;
 	int error;
-	int count; /* what the probe counted, see below */
+	int count;   /* what the probe counted, see below */
+	bool memory; /* probe_attach: memory was refused, not an event */
 };
 
 /* Get a task-clock sample as a synchronous SIGTRAP. */
@@ -41,5 +42,11 @@ void probe_vm_read(struct probe *p);
 void probe_watchpoint(struct probe *p, int bytes, bool rtsig);
 /* Open as many 8-byte watchpoints at once as possible. count: how many. */
 void probe_registers(struct probe *p);
+/*
+ * Watch a process as attach does: sample it, and read its memory. That process
+ * has the same user and is no descendant of the one that watches, which Yama
+ * would favour. count: its debug registers that can be had.
+ */
+void probe_attach(struct probe *p);
 
 #endif

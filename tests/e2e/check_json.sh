@@ -137,6 +137,7 @@ DOCTOR = {
     "debug_registers": {"usable": boolean, "count": count,
                         "range_64": boolean, "reason": text,
                         "advice": any_text},
+    "attach": {"usable": boolean, "reason": text, "advice": any_text},
     "checks": list_of({"name": text, "good": boolean, "reason": text,
                        "advice": any_text}),
 }

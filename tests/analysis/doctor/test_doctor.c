@@ -6,7 +6,7 @@
  */
 #include <signal.h>
 
-#include "analysis/doctor/probe.h"
+#include "analysis/doctor/doctor.h"
 #include "tests/run_verb.h"
 #include "tests/run_suite.h"
 
@@ -53,6 +53,9 @@ START_TEST(the_status_follows_what_can_be_used)
 	ck_assert(json_is_false(at(source(j, "pebs"), "usable")));
 	ck_assert(json_is_false(at(source(j, "emu"), "usable")));
 	ck_assert_int_le(int_at(j, "debug_registers.count"), 8);
+	ck_assert_uint_gt(strlen(text_at(j, "attach.reason")), 0);
+	ck_assert(json_is_true(at(j, "attach.usable")) ||
+		  strlen(text_at(j, "attach.advice")) > 0);
 	json_decref(j);
 }
 END_TEST
@@ -114,6 +117,86 @@ START_TEST(a_probe_that_is_killed_kills_nobody_else)
 }
 END_TEST
 
+START_TEST(attach_is_tried_and_its_refusal_names_the_call)
+{
+	static const int calls[] = { SYS_perf_event_open,
+				     SYS_process_vm_readv };
+	static const char *const names[] = { "perf_event_open",
+					     "process_vm_readv" };
+	int status;
+	json_t *j;
+
+	deny_call(calls[_i], EPERM);
+	j = doctor(&status);
+	ck_assert(json_is_false(at(j, "attach.usable")));
+	ck_assert_ptr_nonnull(strstr(text_at(j, "attach.reason"), names[_i]));
+	ck_assert_ptr_nonnull(strstr(text_at(j, "attach.advice"), names[_i]));
+	json_decref(j);
+}
+END_TEST
+
+/* What the trial found, with which rights, and what doctor makes of it. */
+static const struct attach_case {
+	struct probe found;
+	struct attach_rights rights;
+	const char *reason, *advice; /* part of it; "": there is none */
+} attach_cases[] = {
+	{ { .count = 4 }, { -1, true }, "others too; their debug", "" },
+	{ { .count = 4 }, { 0, false }, "others need root; their debug", "" },
+	{ { .count = 0 }, { -1, true }, "no debug register", "end gdb" },
+	{ { PROBE_REFUSED, EPERM, 0, true },
+	  { 1, false },
+	  "ptrace_scope is 1: the kernel lets no ordinary program",
+	  "ptrace_scope=0" },
+	{ { PROBE_REFUSED, EPERM, 0, true },
+	  { 2, false },
+	  "ptrace_scope is 2: the kernel lets only root",
+	  "ptrace_scope=0" },
+	{ { PROBE_REFUSED, EPERM, 0, true },
+	  { 3, true },
+	  "ptrace_scope is 3: the kernel lets no program",
+	  "boot with" },
+	/* It is not Yama's doing. */
+	{ { PROBE_REFUSED, EPERM, 0, true },
+	  { 1, true },
+	  "process_vm_readv",
+	  "security module" },
+	{ { PROBE_REFUSED, ENOSYS, 0, true },
+	  { 1, false },
+	  "not implemented",
+	  "process_vm_readv" },
+	{ { PROBE_REFUSED, EACCES, 0, false },
+	  { 0, false },
+	  "perf_event_paranoid is 3",
+	  "perf_event_paranoid=2" },
+	{ { PROBE_REFUSED, EINVAL, 0, false },
+	  { 0, false },
+	  "EINVAL",
+	  "Linux 5.13" },
+	{ { PROBE_SILENT, 0, 0, false }, { 0, false }, "no sample", "again" },
+	{ { PROBE_KILLED, SIGSYS, 0, false },
+	  { 0, false },
+	  "signal 31",
+	  "process_vm_readv" },
+};
+
+START_TEST(each_way_to_be_kept_from_attaching_has_its_advice)
+{
+	const struct attach_case *c = &attach_cases[_i];
+	struct diagnosis d = { .around.paranoid = 3,
+			       .vm_read.end = PROBE_WORKS,
+			       .registers.advice = "end gdb" };
+
+	doctor_attach(&d, &c->found, &c->rights);
+	ck_assert(d.attach.good == (c->found.end == PROBE_WORKS));
+	ck_assert_msg(strcasestr(d.attach.reason, c->reason) != NULL, "%s",
+		      d.attach.reason);
+	ck_assert_msg(*c->advice ? strstr(d.attach.advice, c->advice) != NULL
+				 : !d.attach.advice[0],
+		      "%s", d.attach.advice);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("doctor");
@@ -125,6 +208,11 @@ int main(void)
 	tcase_add_test(t, a_seccomp_filter_is_named_and_timers_are_left);
 	tcase_add_loop_test(t, each_refusal_has_its_advice, 0, 5);
 	tcase_add_test(t, a_probe_that_is_killed_kills_nobody_else);
+	tcase_add_loop_test(t, attach_is_tried_and_its_refusal_names_the_call,
+			    0, 2);
+	tcase_add_loop_test(t,
+			    each_way_to_be_kept_from_attaching_has_its_advice,
+			    0, sizeof(attach_cases) / sizeof(attach_cases[0]));
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
