@@ -152,7 +152,9 @@ holds d-bin.json '[s["usable"] for s in r["sources"] if s["name"] == "emu"] == [
 	"doctor with QEMU and the plugin"
 
 # Each verb has help and a manual page, and they name the same options.
-for verb in record report doctor accuracy predict; do
+verbs=$("$TOOL" --help | awk '/^  [a-z]+  / && $1 != "reusetrack" { print $1 }')
+[ "$(wc -w <<<"$verbs")" -ge 11 ] || fail "only these verbs: $verbs"
+for verb in $verbs; do
 	"$TOOL" $verb --help >help || fail "$verb --help: status $?"
 	"$TOOL" help $verb | cmp -s - help || fail "help $verb differs"
 	[ "$(awk 'length($0) > 80' help | wc -l)" = 0 ] ||
