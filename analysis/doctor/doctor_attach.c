@@ -9,10 +9,10 @@
 
 #include "doctor.h"
 #include "analysis/base/util.h"
+#include "analysis/outside/permission.h"
 #include "src/pmu/errors.h"
 
 enum {
-	SYS_PTRACE = 19, /* bit of a set of capabilities */
 	SCOPE_ADMIN = 2,
 	SCOPE_NOBODY = 3,
 	NO_YAMA = -1,
@@ -22,18 +22,11 @@ enum {
 
 struct attach_rights doctor_attach_rights(void)
 {
-	struct attach_rights r = { .scope = NO_YAMA };
-	FILE *f = fopen("/proc/self/status", "re");
-	char line[256];
+	struct attach_rights r = { NO_YAMA, permission_ptrace() };
+	char line[32];
 
 	if (read_line("/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line)))
 		r.scope = atol(line);
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "CapEff:", 7))
-			r.ptrace =
-				strtoull(line + 7, NULL, 16) >> SYS_PTRACE & 1;
-	if (f)
-		fclose(f);
 	return r;
 }
 
@@ -96,7 +89,7 @@ void doctor_attach(struct diagnosis *d, const struct probe *p,
 		WRITE(f->reason,
 		      "processes of this user can be watched, those of others "
 		      "%s; %s",
-		      rights->ptrace ? "too" : "need root",
+		      rights->ptrace ? "too" : "need root (CAP_SYS_PTRACE)",
 		      p->count ? "their debug registers can be set"
 			       : "no debug register can be set, so sharing is "
 				 "found only where two samples meet");

@@ -14,12 +14,17 @@
 #include "memory.h"
 #include "analysis/base/util.h"
 
+enum {
+	SYS_PTRACE = 19 /* bit of a set of capabilities */
+};
+
 /* Of /proc/PID/status. */
 struct status {
 	char state;
 	pid_t tgid;
 	uid_t uid;
 	bool kernel; /* a thread of the kernel: it has no memory */
+	bool ptrace; /* it has CAP_SYS_PTRACE */
 };
 
 static bool read_status(pid_t pid, struct status *s)
@@ -42,10 +47,20 @@ static bool read_status(pid_t pid, struct status *s)
 			s->uid = (uid_t)strtoul(line + 4, NULL, 10);
 		else if (!strncmp(line, "VmSize:", 7))
 			memory = true;
+		else if (!strncmp(line, "CapEff:", 7))
+			s->ptrace =
+				strtoull(line + 7, NULL, 16) >> SYS_PTRACE & 1;
 	}
 	fclose(f);
 	s->kernel = !memory && s->state != 'Z' && s->state != 'X';
 	return true;
+}
+
+bool permission_ptrace(void)
+{
+	struct status self;
+
+	return read_status(getpid(), &self) && self.ptrace;
 }
 
 static long read_setting(const char *path)
@@ -168,10 +183,13 @@ char *permission_denied(pid_t pid, bool thread)
 	if (s.kernel)
 		return xasprintf("%d is a thread of the kernel; name a program",
 				 (int)pid);
-	if (geteuid() && geteuid() != s.uid)
+	if (geteuid() != s.uid && !permission_ptrace())
 		return xasprintf("process %d belongs to user %s: run "
-				 "reusetrack as that user, or as root",
-				 (int)pid, user_name(s.uid));
+				 "reusetrack as that user, or %s",
+				 (int)pid, user_name(s.uid),
+				 geteuid() ? "as root"
+					   : "give it CAP_SYS_PTRACE, which "
+					     "root lacks here");
 	why = try_event(pid);
 	return why ? why : try_memory(pid);
 }

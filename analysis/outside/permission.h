@@ -18,4 +18,7 @@ char *permission_denied(pid_t pid, bool thread);
 /* The same for the error of an event that could not be opened for @tid. */
 char *permission_event(pid_t tid, int error);
 
+/* Do we have CAP_SYS_PTRACE? Then processes of other users are open to us. */
+bool permission_ptrace(void);
+
 #endif

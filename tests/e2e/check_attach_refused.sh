@@ -55,6 +55,22 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	refused 'belongs to user root: run reusetrack as that user' \
 		setpriv --reuid=65534 --regid=65534 --clear-groups \
 		../tool attach "$pid"
+	# CAP_SYS_PTRACE alone is enough, and root is nothing without it.
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--inh-caps +sys_ptrace --ambient-caps +sys_ptrace \
+		../tool attach --duration 0.1 "$pid" 2>err.txt ||
+		fail "with CAP_SYS_PTRACE: $(cat err.txt)"
+	rm -rf out
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		sleep 60 &
+	other=$!
+	for ((i = 0; i < 100; i++)); do
+		grep -q 'Uid:.65534' /proc/$other/status && break
+		sleep 0.1
+	done
+	refused 'belongs to user .*give it CAP_SYS_PTRACE' \
+		setpriv --bounding-set -sys_ptrace ../tool attach $other
+	kill $other
 	cd ..
 fi
 

@@ -142,7 +142,10 @@ static const struct attach_case {
 	const char *reason, *advice; /* part of it; "": there is none */
 } attach_cases[] = {
 	{ { .count = 4 }, { -1, true }, "others too; their debug", "" },
-	{ { .count = 4 }, { 0, false }, "others need root; their debug", "" },
+	{ { .count = 4 },
+	  { 0, false },
+	  "others need root (CAP_SYS_PTRACE); their debug",
+	  "" },
 	{ { .count = 0 }, { -1, true }, "no debug register", "end gdb" },
 	{ { PROBE_REFUSED, EPERM, 0, true },
 	  { 1, false },
