@@ -224,6 +224,12 @@ static char *nothing_sampled(const struct profile *p)
 	if (profile_main_process(p)->state == PROCESS_STOPPED && h->note[0])
 		return xasprintf("Nothing was measured: %s.",
 				 safe_text(h->note));
+	/* Without --exact, which never comes here, QEMU has a period. */
+	if (!strcmp(h->source, "emu") && !h->period)
+		return xasprintf("This is a trace, and a trace has no samples. "
+				 "Simulate it: reusetrack simulate --machine "
+				 "NAME; reusetrack machine --list shows the "
+				 "names.");
 	if (clock && cpu < IDLE_PERIODS * h->period && profile_not_followed(p))
 		return xasprintf("Nothing can be said: no memory access was "
 				 "sampled. The program used %s of CPU time, "

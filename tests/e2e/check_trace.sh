@@ -100,6 +100,8 @@ for kind in static pie dynamic; do
 		fail "$kind: status $?: $(cat stderr)"
 	[ "$(cat stdout)" = "done" ] || fail "$kind: it printed $(cat stdout)"
 	says stderr 'instructions in the trace out'
+	"$TOOL" report "out.$kind" | head -3 >answer
+	says answer 'This is a trace, '
 	# begin's nop and ret, the set-up of the loop, and the call of end
 	for i in 0 1; do
 		n=$(simulated "out.$kind" "t[$i]['instructions'] - 3000")
