@@ -173,7 +173,7 @@ static char problem[TEXT_BYTES];
 static const char *not_within(const struct machine_key *k)
 {
 	snprintf(problem, sizeof(problem),
-		 "%s must be a %snumber from %g to %g", k->name,
+		 "%s must be a %snumber from %.10g to %.10g", k->name,
 		 k->kind == KEY_REAL ? "" : "whole ", k->low, k->high);
 	return problem;
 }

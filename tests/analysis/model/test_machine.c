@@ -120,7 +120,7 @@ static const struct {
 	{ "like = golden-c3\nxyzzy.plugh = 3\n",
 	  "line 2: there is no key 'xyzzy.plugh'" },
 	{ "like = golden-c3\nl2.size = 0\n",
-	  "line 2: l2.size must be a whole number" },
+	  "line 2: l2.size must be a whole number from 64 to 4294967296" },
 	{ "like = golden-c3\nl2.ways = 0\n", "l2.ways must be" },
 	{ "like = golden-c3\nl2.ways = 7\n",
 	  "l2.size = 262144 and l2.ways = 7 do not fit" },
