@@ -57,12 +57,16 @@ cat >p.c <<-'EOC'
 		fflush(stdout);
 		if (argc > 1 && argv[1][0] == 'k')
 			kill(getpid(), 9);
-		if (argc > 1 && argv[1][0] == 'f' && !fork())
-			work(0);
+		if (argc > 1 && argv[1][0] == 'f') {
+			if (!fork())
+				work(0);
+			else
+				wait(0); /* record does not wait for it */
+		}
 		return argc > 1 ? 7 : 0;
 	}
 EOC
-sed -i 's/#include <unistd.h>/#include <signal.h>\n#include <unistd.h>/' p.c
+sed -i 's/#include <unistd.h>/#include <signal.h>\n#include <sys\/wait.h>\n#include <unistd.h>/' p.c
 gcc -O2 -pthread -static -no-pie -fno-pie -o p.static p.c 2>/dev/null ||
 	skip 'gcc cannot link a static program here'
 gcc -O2 -pthread -fpie -pie -o p.pie p.c || fail 'cannot build p.pie'
