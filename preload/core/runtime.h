@@ -60,7 +60,6 @@ struct runtime {
 	_Atomic bool sandboxed; /* the handler must make no system call */
 	struct {
 		uint64_t low, high; /* code that stays mapped and readable */
-		struct memory_range constants; /* of the same file, the same */
 	} code[CODE_RANGES];
 	uint32_t code_count;
 	/* Of the environment, what the program does not see; NULL: nothing. */

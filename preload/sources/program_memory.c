@@ -46,8 +46,6 @@ struct memory program_memory(struct thread *t, uint64_t ip)
 			continue;
 		m.direct_low = runtime.code[i].low;
 		m.direct_high = runtime.code[i].high;
-		if (!t->reuse) /* which watches constants too */
-			m.data[0] = runtime.code[i].constants;
 	}
 	return m;
 }
@@ -62,7 +60,7 @@ struct memory program_memory_at(struct thread *t, const struct cpu_state *cpu)
 		m.direct_low = page_of(cpu->rip);
 		m.direct_high = m.direct_low + PAGE_MASK + 1;
 	}
-	m.data[1] = stack_page(t, cpu);
+	m.data[0] = stack_page(t, cpu);
 	return m;
 }
 

@@ -9,32 +9,12 @@
 #include "program.h"
 #include "preload/core/runtime.h"
 
-/* The largest part of a file that nobody may write or execute. */
-static struct memory_range constants_of(const struct dl_phdr_info *info)
-{
-	struct memory_range found = { 0, 0 };
-
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uint64_t low = info->dlpi_addr + ph->p_vaddr;
-
-		if (ph->p_type == PT_LOAD &&
-		    (ph->p_flags & (PF_R | PF_X | PF_W)) == PF_R &&
-		    ph->p_memsz > found.high - found.low)
-			found = (struct memory_range){ low, low + ph->p_memsz };
-	}
-	return found;
-}
-
 /*
- * The loader never unmaps the code that the program started with, nor its
- * constants, so we may read them directly, without the kernel's help against
- * faults.
+ * The loader never unmaps the code that the program started with, so we may
+ * read it directly, without the kernel's help against faults.
  */
 static int take_code(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct memory_range constants = constants_of(info);
-
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 		uint64_t low = info->dlpi_addr + ph->p_vaddr;
@@ -43,7 +23,6 @@ static int take_code(struct dl_phdr_info *info, size_t size, void *arg)
 		    (ph->p_flags & (PF_R | PF_X | PF_W)) != (PF_R | PF_X) ||
 		    runtime.code_count == CODE_RANGES)
 			continue;
-		runtime.code[runtime.code_count].constants = constants;
 		runtime.code[runtime.code_count].low = low;
 		runtime.code[runtime.code_count++].high = low + ph->p_memsz;
 	}

@@ -13,7 +13,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "tests/programs/hooks/cases.h"
@@ -291,6 +293,42 @@ static void beyond_limit(void)
 	show("unblocked");
 }
 
+static const char hidden[8192] __attribute__((aligned(4096))) = { 1 };
+
+static void skip(int sig, siginfo_t *info, void *context)
+{
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 3;
+	handled++;
+}
+
+/* Constants that the program makes unreadable, and the code goes on. */
+static void hidden_constants(void)
+{
+	static long words[256];
+	long n, word;
+
+	set(SIGSEGV, skip, 0);
+	mprotect((void *)(uintptr_t)hidden, 4096, PROT_NONE);
+	for (int i = 0; i < 100000; i++) {
+		n = i % 32 + 1;
+		word = 0;
+		__asm__ volatile("1:\tmovq (%[w]), %%rcx\n\t"
+				 "addq %%rcx, %[word]\n\t"
+				 "movq %%rcx, 8(%[w])\n\t"
+				 "addq 16(%[w]), %[word]\n\t"
+				 "decq %[n]\n\t"
+				 "jnz 1b\n\t"
+				 "movq %[w], %%rcx\n\t"
+				 "movq (%[at]), %%rcx\n\t" /* three bytes */
+				 "movq 24(%%rcx), %%rax\n\t"
+				 "movq (%[w], %%rax, 8), %%rax"
+				 : [word] "+r"(word), [n] "+r"(n)
+				 : [w] "S"(words), [at] "D"(hidden)
+				 : "rax", "rcx", "memory");
+	}
+	show("hidden");
+}
+
 static const struct hook_case cases[] = {
 	{ "raw_unblocked", raw_unblocked },
 	{ "others_unblocked", others_unblocked },
@@ -298,6 +336,7 @@ static const struct hook_case cases[] = {
 	{ "raw_thread_raises", raw_thread_raises },
 	{ "foreign_blocks", foreign_blocks },
 	{ "beyond_limit", beyond_limit },
+	{ "hidden_constants", hidden_constants },
 };
 
 int main(int argc, char **argv)
