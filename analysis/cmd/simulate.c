@@ -4,6 +4,9 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -71,6 +74,43 @@ static void parse_options(int argc, char **argv, struct options *o)
 		    "reusetrack machine --list shows the names");
 }
 
+static sigset_t stop_signals;
+static _Atomic pid_t tracer; /* record, from when it runs */
+static atomic_bool stopping;
+
+/* A signal ends record first, and then us; exit removes what was traced. */
+static void *wait_for_stop(void *unused)
+{
+	siginfo_t info;
+	int sig;
+
+	if (sigwait(&stop_signals, &sig))
+		return NULL;
+	stopping = true;
+	if (tracer > 0) {
+		kill(tracer, SIGTERM);
+		waitid(P_PID, (id_t)tracer, &info, WEXITED | WNOWAIT);
+	}
+	exit(128 + sig);
+}
+
+static void hold_signals(void)
+{
+	sigemptyset(&stop_signals);
+	sigaddset(&stop_signals, SIGINT);
+	sigaddset(&stop_signals, SIGTERM);
+	sigaddset(&stop_signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &stop_signals, NULL);
+}
+
+static void take_signals(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, wait_for_stop, NULL))
+		pthread_sigmask(SIG_UNBLOCK, &stop_signals, NULL);
+}
+
 /* In a child: what the program prints is no result, so it goes to stderr. */
 static __attribute__((noreturn)) void exec_record(const struct options *o,
 						  char *out)
@@ -96,6 +136,7 @@ static __attribute__((noreturn)) void exec_record(const struct options *o,
 	argv[at++] = "--";
 	memcpy(argv + at, o->program, (size_t)n * sizeof(*argv));
 	dup2(STDERR_FILENO, STDOUT_FILENO);
+	sigprocmask(SIG_UNBLOCK, &stop_signals, NULL);
 	execv("/proc/self/exe", argv);
 	_exit(RECORD_FAILED);
 }
@@ -107,12 +148,18 @@ static char *trace_program(const struct options *o)
 	int status;
 	pid_t pid;
 
+	hold_signals();
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
 		exec_record(o, out);
+	tracer = pid;
+	take_signals();
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		die("simulate: cannot run record: %s", strerror(errno));
+	tracer = 0;
+	while (stopping)
+		pause();
 	if (WIFEXITED(status) && WEXITSTATUS(status) >= RECORD_FAILED &&
 	    WEXITSTATUS(status) <= RECORD_NOT_FOUND)
 		exit(1); /* record said why */

@@ -169,6 +169,16 @@ n=$(python3 -c 'import json; print(len(json.load(open("json"))["threads"]))')
 [ "$n" = 2 ] || fail "simulate -- PROGRAM: $n threads, not 2"
 says err '^done'
 [ -z "$(ls tmp)" ] || fail "simulate -- PROGRAM left $(ls tmp)"
+TMPDIR=$WORK/tmp "$TOOL" simulate --machine golden-c3 -- sleep 60 2>err &
+job=$!
+for ((i = 0; i < 300; i++)); do
+	ls tmp/*/out/*.trace >/dev/null 2>&1 && break
+	sleep 0.1
+done
+kill -TERM $job
+wait $job
+[ $? = 143 ] || fail "simulate -- PROGRAM, ended: $(cat err)"
+[ -z "$(ls tmp)" ] || fail "simulate -- PROGRAM, ended, left $(ls tmp)"
 "$TOOL" simulate --machine golden-c3 -- ./nothing 2>err &&
 	fail 'a program that is not there was simulated'
 says err 'cannot find'
