@@ -102,6 +102,8 @@ static long open_event(long attributes, long pid, long cpu, long group,
 				  group, flags, 0);
 	while (r == -1 && errno == ENOSPC && a->type == PERF_TYPE_BREAKPOINT &&
 	       runtime_is_ours() && watch_give_one());
+	if (r >= 0 && a->type == PERF_TYPE_BREAKPOINT)
+		watch_of_program();
 	return r;
 }
 

@@ -3,6 +3,7 @@
  * program_memory - read the profiled program's memory and code
  */
 #include "program_memory.h"
+#include "preload/watch/watch.h"
 #include "src/x86/decode/backdecode.h"
 #include "src/base/signal_safe.h"
 
@@ -29,8 +30,9 @@ static struct memory_range stack_page(const struct thread *t,
 	uint64_t written = cpu_state_frame_end(cpu) - 1;
 	uint64_t page = page_of(rsp);
 
-	if (!cpu->fxsave || t->reuse || page_of(written) != page ||
-	    written >= rsp || rsp - written > 2 * RED_ZONE ||
+	if (!cpu->fxsave || t->reuse || watch_is_the_programs() ||
+	    page_of(written) != page || written >= rsp ||
+	    rsp - written > 2 * RED_ZONE ||
 	    (t->comm.armed && page_of(t->comm.target.line) == page))
 		return (struct memory_range){ 0, 0 };
 	return (struct memory_range){ page, page + PAGE_MASK + 1 };

@@ -96,4 +96,11 @@ struct watch_signal watch_classify(int sig, const siginfo_t *info);
 /* The signal data of events of kind @event, register or index added. */
 uint64_t watch_cookie(enum watch_event event);
 
+/*
+ * The program has opened a breakpoint of its own, which counts our loads too.
+ * Has it? Any context.
+ */
+void watch_of_program(void);
+bool watch_is_the_programs(void);
+
 #endif

@@ -5,8 +5,23 @@
  * A perf event holds its register from its opening to its closing, whether it
  * is enabled or not.
  */
+#include <stdatomic.h>
+
 #include "watch.h"
 #include "preload/core/thread.h"
+#include "src/base/signal_safe.h"
+
+static _Atomic bool program_watches;
+
+void watch_of_program(void)
+{
+	atomic_store(&program_watches, true);
+}
+
+bool watch_is_the_programs(void)
+{
+	return atomic_load_explicit(&program_watches, memory_order_relaxed);
+}
 
 bool watch_give_one(void)
 {

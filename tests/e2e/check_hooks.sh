@@ -200,8 +200,10 @@ for p in action signal handler stack inside posix calls raw wait process thread;
 			raw/* | wait/*) slow=$handing ;;
 		esac
 		unset COMDET_FREQ
-		# Few of its samples look so far ahead that they see the page.
-		[ "$c" = hidden_constants ] && export COMDET_FREQ=5000
+		# Few of their samples look so far ahead.
+		case $c in
+		hidden_constants | watched_pointer) export COMDET_FREQ=5000 ;;
+		esac
 		for library in "$counting" $slow $real; do
 			# The counting runtime has a handler of its own.
 			[ "$c" = foreign_blocks ] && [ "$library" != "$real" ] &&

@@ -329,6 +329,33 @@ static void hidden_constants(void)
 	show("hidden");
 }
 
+/* A breakpoint of the program's counts its own accesses, none of ours. */
+static void watched_pointer(void)
+{
+	static long numbers[64], many[8];
+	long *volatile pointer = numbers;
+	struct perf_event_attr a = {
+		.size = sizeof(a),
+		.type = PERF_TYPE_BREAKPOINT,
+		.bp_type = HW_BREAKPOINT_RW,
+		.bp_addr = (uintptr_t)&pointer,
+		.bp_len = sizeof(pointer),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	uint64_t count = 0;
+	int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
+
+	for (int i = 0; i < 30000; i++) {
+		pointer[i % 64]++;
+		for (int j = 0; j < 8; j++)
+			many[(i * 7 + j) % 8] += i;
+	}
+	if (fd >= 0 && read(fd, &count, 8) != 8)
+		count = 0;
+	printf("opened %d count %d\n", fd >= 0, (int)count);
+}
+
 static const struct hook_case cases[] = {
 	{ "raw_unblocked", raw_unblocked },
 	{ "others_unblocked", others_unblocked },
@@ -337,6 +364,7 @@ static const struct hook_case cases[] = {
 	{ "foreign_blocks", foreign_blocks },
 	{ "beyond_limit", beyond_limit },
 	{ "hidden_constants", hidden_constants },
+	{ "watched_pointer", watched_pointer },
 };
 
 int main(int argc, char **argv)
