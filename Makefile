@@ -322,6 +322,11 @@ deps-fuzz:
 .PHONY: layers
 layers: $(B)/layers.ok
 
+# Alone it builds almost everything, so all processors take part.
+ifeq ($(MAKECMDGOALS),layers)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 $(B)/layers.ok: $(B)/structure_selftest.ok docs/design.md \
 		tests/structure/exceptions.txt $(SRC_LIB) $(B)/libcomdet.so \
 		$(B)/libcomdet-qemu.so $(B)/libcomdet-instr.so $(B)/reusetrack \
