@@ -216,6 +216,88 @@ START_TEST(what_does_not_compare_is_refused_with_one_line)
 }
 END_TEST
 
+START_TEST(other_numbers_of_registers_do_not_compare)
+{
+	static struct fake fake;
+	struct verb v;
+
+	make(0, 10, 10, "clock");
+	fake_begin(&fake)->registers = 1;
+	fake_thread(&fake, "a");
+	fake_end(&fake);
+	v = VERB(cmd_diff, "diff", dirs[0], fake.dir);
+	ck_assert_int_eq(v.status, 1);
+	ASSERT_SAYS(v.err, "recorded with 4 debug registers,");
+	ck_assert_int_eq(verb_lines(v.err), 1);
+	verb_free(&v);
+}
+END_TEST
+
+/* 100 detections of which @judged were judged, half of them avoidable. */
+static const char *make_judged(int i, uint64_t judged)
+{
+	static struct fake fake;
+	struct cdp_pair *p;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	p = fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	p->avoidable = p->unavoidable = judged / 2;
+	fake_end(&fake);
+	snprintf(dirs[i], sizeof(dirs[i]), "%s/run%d", sandbox, i);
+	ck_assert_int_eq(rename(fake.dir, dirs[i]), 0);
+	return dirs[i];
+}
+
+START_TEST(what_was_not_judged_is_not_counted_as_unavoidable)
+{
+	struct verb v =
+		VERB(cmd_diff, "diff", make_judged(0, 20), make_judged(1, 100));
+
+	ASSERT_SAYS(v.out, "that padding avoids 26.3 26.3 1.00");
+	verb_free(&v);
+}
+END_TEST
+
+/* Twenty pairs of instructions; the first has @first detections. */
+static const char *make_places(int i, uint64_t first)
+{
+	static struct fake fake;
+
+	fake_begin(&fake);
+	for (uint32_t k = 0; k < 40; k++)
+		fake_thread(&fake, "a");
+	for (uint32_t k = 0; k < 20; k++)
+		fake_pair(&fake, 2 * k, 2 * k + 1, LINE + 64 * k,
+			  LINE + 64 * k + 8, k ? 2 : first);
+	fake_end(&fake);
+	snprintf(dirs[i], sizeof(dirs[i]), "%s/run%d", sandbox, i);
+	ck_assert_int_eq(rename(fake.dir, dirs[i]), 0);
+	return dirs[i];
+}
+
+/*
+ * 12 and 3 differ at 95 % (3 of 15: 7 to 45 %), but not among forty rows, of
+ * which two would seem to by chance.
+ */
+START_TEST(the_rows_of_a_table_miss_together_no_more_than_one)
+{
+	json_t *j = json_of(make_places(0, 12), make_places(1, 3)), *rows;
+	json_t *few = json_of(make(2, 12, 0, "clock"), make(3, 3, 0, "clock"));
+	size_t i;
+	json_t *row;
+
+	rows = json_object_get(j, "functions");
+	ck_assert_uint_eq(json_array_size(rows), 40);
+	json_array_foreach(rows, i, row)
+		ck_assert_str_eq(text_at(row, "verdict"), "noise");
+	ck_assert_str_eq(text_at(few, "rates.all.verdict"), "better");
+	json_decref(j);
+	json_decref(few);
+}
+END_TEST
+
 /* Of an estimator: @samples of 10,000 brought one transfer each. */
 static const char *make_estimate(int i, double samples)
 {
@@ -277,6 +359,9 @@ int main(void)
 	tcase_add_test(t, rules_fail_only_beyond_noise);
 	tcase_add_test(t, several_runs_bring_their_scatter);
 	tcase_add_test(t, what_does_not_compare_is_refused_with_one_line);
+	tcase_add_test(t, other_numbers_of_registers_do_not_compare);
+	tcase_add_test(t, what_was_not_judged_is_not_counted_as_unavoidable);
+	tcase_add_test(t, the_rows_of_a_table_miss_together_no_more_than_one);
 	tcase_add_test(t, transfers_compare_with_the_error_of_their_estimate);
 	suite_add_tcase(s, t);
 	return run_suite(s);
