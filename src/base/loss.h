@@ -26,7 +26,8 @@
 	X(BOARD_BUSY, "board_busy", "the board slot was being written")        \
 	X(NO_REGISTER, "no_register", "no debug register could be armed")      \
 	X(TRAP_STALE, "trap_stale",                                            \
-	  "a trap came after its watchpoint was disarmed")                     \
+	  "a trap came after its watchpoint was disarmed, or too late to "     \
+	  "count at a low rate")                                               \
 	X(TRAP_LIMIT, "trap_limit", "too many traps in one interval")          \
 	X(TRAP_INEXACT, "trap_inexact",                                        \
 	  "the trapping access was unknown; the watched bytes stand for it")   \
@@ -49,7 +50,9 @@
 	X(RACY, "racy",                                                        \
 	  "memory on the path may have changed since the interrupt")           \
 	X(REGISTER_GIVEN, "register_given",                                    \
-	  "the program took a debug register for itself")
+	  "the program took a debug register for itself")                      \
+	X(WATCHER_BUDGET, "watcher_budget",                                    \
+	  "the watcher had used up its budget of CPU time")
 
 enum loss_cause {
 #define X(id, name, text) LOSS_##id,

@@ -61,4 +61,47 @@ static inline uint64_t rng_around(struct rng *r, uint64_t mean, uint64_t width)
 	return mean - width / 2 + rng_below(r, width / 2 * 2 + 1);
 }
 
+/*
+ * Draw one thing of every @period, at a random place in each. Returns how many
+ * come before the next one drawn. *@rest is 0 at the start, later how many of
+ * the period come after the one drawn.
+ */
+static inline uint64_t rng_skip(struct rng *r, uint64_t period, uint64_t *rest)
+{
+	uint64_t before = rng_below(r, period);
+	uint64_t skip = *rest + before;
+
+	*rest = period - 1 - before;
+	return skip;
+}
+
+/*
+ * Draws of one in @period on average, each independent of all others. The bits
+ * of how many come before the next one drawn, a geometric variate, are
+ * independent: with q the chance that one is not drawn, bit k is set with
+ * chance x / (1 + x), where x is q^(2^k).
+ */
+struct rng_rare {
+	uint64_t bit[64]; /* that chance, times 2^64 */
+	uint32_t bits;
+};
+
+static inline void rng_rare_init(struct rng_rare *g, uint64_t period)
+{
+	double x = 1 - 1 / (double)period;
+
+	for (g->bits = 0; g->bits < 48 && x > 0x1p-60; x *= x)
+		g->bit[g->bits++] = (uint64_t)(x / (1 + x) * 0x1p64);
+}
+
+/* How many come before the next one drawn. */
+static inline uint64_t rng_rare_skip(struct rng *r, const struct rng_rare *g)
+{
+	uint64_t skip = 0;
+
+	for (uint32_t k = 0; k < g->bits; k++)
+		skip |= (uint64_t)(rng_next(r) < g->bit[k]) << k;
+	return skip;
+}
+
 #endif

@@ -33,6 +33,15 @@ static inline void text_put(struct text *t, const char *words)
 		*t->at = '\0';
 }
 
+/* At most @most bytes of @words. */
+static inline void text_put_some(struct text *t, const char *words, size_t most)
+{
+	char one[2] = "";
+
+	while (most-- && (one[0] = *words++))
+		text_put(t, one);
+}
+
 static inline void text_base(struct text *t, uint64_t n, unsigned int base)
 {
 	char digits[24];

@@ -30,7 +30,7 @@
 
 enum {
 	SLOT_BYTES = 64,
-	ENTRY_WORDS = 6
+	ENTRY_WORDS = 7
 };
 
 struct slot {
@@ -58,6 +58,7 @@ static void pack(const struct board_entry *e, uint64_t word[ENTRY_WORDS])
 	word[3] = e->store.ip;
 	word[4] = (uint64_t)e->store.flags << 32 | e->store.len;
 	word[5] = (uint64_t)e->core << 32 | e->thread;
+	word[6] = e->path;
 }
 
 static void unpack(const uint64_t word[ENTRY_WORDS], struct board_entry *e)
@@ -70,6 +71,7 @@ static void unpack(const uint64_t word[ENTRY_WORDS], struct board_entry *e)
 	e->store.flags = word[4] >> 32;
 	e->thread = (uint32_t)word[5];
 	e->core = word[5] >> 32;
+	e->path = (uint32_t)word[6];
 }
 
 /*

@@ -38,6 +38,7 @@ struct board_entry {
 	struct access store; /* what was sampled */
 	uint32_t thread;     /* id of the publisher */
 	uint32_t core;       /* where the publisher ran */
+	uint32_t path;       /* of calls, to the store; 0: unknown */
 };
 
 struct board;

@@ -31,6 +31,21 @@ void comm_set_expiry(struct comm *c, uint64_t interval)
 	atomic_store_explicit(&c->watch_expiry, interval, memory_order_relaxed);
 }
 
+static uint32_t rate_of(const _Atomic uint32_t *rate)
+{
+	uint32_t r = atomic_load_explicit(rate, memory_order_relaxed);
+
+	return r ? r : 1;
+}
+
+void comm_set_rate(struct comm *c, uint32_t intervals, uint64_t now)
+{
+	atomic_store_explicit(&c->rate_before, rate_of(&c->rate),
+			      memory_order_relaxed);
+	atomic_store_explicit(&c->rated_at, now, memory_order_relaxed);
+	atomic_store_explicit(&c->rate, intervals, memory_order_relaxed);
+}
+
 uint64_t comm_expiry(const struct comm *c)
 {
 	return atomic_load_explicit(&c->expiry, memory_order_relaxed);
@@ -45,22 +60,34 @@ uint64_t comm_watch_expiry(const struct comm *c)
  * An entry is recent for expiry ticks, or since the thread's previous sample if
  * that is longer ago. A thread that seldom runs seldom samples, and would
  * otherwise find every entry expired.
+ *
+ * An entry lives by the rate at which it was published. If a low rate prolonged
+ * the lives of entries that came at a high one, its samples, which weigh more,
+ * would also find more.
  */
 static void set_window(const struct comm *c, struct comm_thread *t,
 		       uint64_t now)
 {
 	uint64_t gap = t->sampled ? distance(now, t->sampled_at) : 0;
 	uint64_t expiry = comm_expiry(c);
+	uint64_t life = expiry * rate_of(&c->rate);
+	uint64_t before = expiry * rate_of(&c->rate_before);
+	bool seldom = gap > life && gap > before;
 
-	t->window = gap > expiry ? gap - 1 : expiry;
+	t->window = gap > life ? gap - 1 : life;
+	t->window_before = seldom ? gap - 1 : before;
 	t->sampled = true;
 	t->sampled_at = now;
 }
 
-static bool is_recent(const struct comm_thread *t, const struct board_entry *e,
-		      uint64_t now)
+static bool is_recent(const struct comm *c, const struct comm_thread *t,
+		      const struct board_entry *e, uint64_t now)
 {
-	return distance(now, e->time) <= t->window;
+	uint64_t rated =
+		atomic_load_explicit(&c->rated_at, memory_order_relaxed);
+
+	return distance(now, e->time) <=
+	       (e->time < rated ? t->window_before : t->window);
 }
 
 /*
@@ -106,7 +133,8 @@ static void lost(const struct comm *c, struct comm_thread *t,
  */
 static void detected(const struct comm *c, struct comm_thread *t,
 		     const struct board_entry *e, const struct access *a,
-		     enum detected_by by, uint32_t core, uint32_t periods_q8)
+		     enum detected_by by, uint32_t core, uint32_t periods_q8,
+		     uint32_t weight)
 {
 	struct detection d = {
 		.publisher = e->store,
@@ -116,10 +144,13 @@ static void detected(const struct comm *c, struct comm_thread *t,
 		.detector_thread = t->id,
 		.publisher_core = e->core,
 		.detector_core = core,
+		.publisher_path = e->path,
+		.detector_path = t->path,
 		.sharing = access_overlaps(&e->store, a) ? SHARING_TRUE
 							 : SHARING_FALSE,
 		.by = by,
 		.periods_q8 = periods_q8,
+		.weight = weight,
 	};
 
 	mark_seen(t, e);
@@ -149,8 +180,9 @@ static bool choose_target(const struct comm *c, struct comm_thread *t,
 
 	for (uint32_t i = 0; i < slots; i++) {
 		if (board_read_slot(c->board, i, &e) != 1 ||
-		    e.thread == t->id || !is_recent(t, &e, now) ||
-		    is_seen(t, &e))
+		    e.thread == t->id || !is_recent(c, t, &e, now) ||
+		    is_seen(t, &e) ||
+		    (c->reaches && !c->reaches(t->ctx, e.line)))
 			continue;
 		if (rng_below(&t->rng, ++candidates) == 0)
 			*target = e;
@@ -210,6 +242,7 @@ static void try_arm(const struct comm *c, struct comm_thread *t, uint64_t now)
 		return;
 	}
 	t->target = target;
+	t->armed_weight = t->weight;
 	t->armed_at = now;
 }
 
@@ -222,6 +255,7 @@ static void publish(const struct comm *c, struct comm_thread *t, uint64_t line,
 		.store = *a,
 		.thread = t->id,
 		.core = core,
+		.path = t->path,
 	};
 
 	if (board_publish(c->board, &e))
@@ -234,6 +268,7 @@ void comm_thread_init(struct comm_thread *t, uint32_t id, void *ctx,
 	memset(t, 0, sizeof(*t));
 	t->id = id;
 	t->ctx = ctx;
+	t->weight = 1;
 	rng_seed(&t->rng, seed, id);
 }
 
@@ -252,13 +287,13 @@ void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
 	found = board_read(c->board, line, &e);
 	if (found < 0)
 		lost(c, t, LOSS_BOARD_BUSY);
-	known = found > 0 && is_recent(t, &e, now);
+	known = found > 0 && is_recent(c, t, &e, now);
 
 	if (known && e.thread != t->id && !is_seen(t, &e)) {
 		/* The thread has touched the line that its registers watch. */
 		if (t->armed && t->target.line == line)
 			disarm(c, t);
-		detected(c, t, &e, a, DETECTED_BY_BOARD, core, 256);
+		detected(c, t, &e, a, DETECTED_BY_BOARD, core, 256, t->weight);
 	} else {
 		try_arm(c, t, now);
 	}
@@ -287,7 +322,14 @@ void comm_trap(struct comm *c, struct comm_thread *t, int reg,
 		lost(c, t, LOSS_TRAP_INEXACT);
 		a = &watched;
 	}
-	detected(c, t, &t->target, a, DETECTED_BY_TRAP, core, periods_q8);
+	detected(c, t, &t->target, a, DETECTED_BY_TRAP, core, periods_q8,
+		 t->armed_weight);
+}
+
+void comm_trap_late(struct comm *c, struct comm_thread *t)
+{
+	disarm(c, t);
+	lost(c, t, LOSS_TRAP_STALE);
 }
 
 void comm_stop(struct comm *c, struct comm_thread *t)

@@ -63,6 +63,7 @@ struct detection {
 	uint64_t line;
 	uint32_t publisher_thread, detector_thread;
 	uint32_t publisher_core, detector_core;
+	uint32_t publisher_path, detector_path; /* as the source numbers them */
 	enum sharing sharing;
 	enum detected_by by;
 	enum padding padding; /* the engine leaves it unknown */
@@ -77,6 +78,11 @@ struct detection {
 	 * detection by the board for 1.
 	 */
 	uint32_t periods_q8;
+	/*
+	 * How many detections at the full rate this one stands for; 0 counts
+	 * as 1. Shares are of weights.
+	 */
+	uint32_t weight;
 };
 
 struct comm_watch {
@@ -96,8 +102,8 @@ struct comm_sink {
 
 /*
  * Shared by all threads and constant after set-up, except for expiry and
- * watch_expiry: a source that measures how long its interval is changes them
- * while the threads run.
+ * watch_expiry, which a source that measures how long its interval is changes
+ * while the threads run, and for the rate.
  */
 struct comm {
 	struct board *board;
@@ -105,29 +111,51 @@ struct comm {
 	const struct comm_sink *sink;
 	_Atomic uint64_t expiry;       /* ticks; comm_set_expiry sets both */
 	_Atomic uint64_t watch_expiry; /* ticks */
-	uint32_t line_bytes;           /* power of two */
+	/* Of comm_set_rate; zero before the first change. */
+	_Atomic uint64_t rated_at;          /* ticks */
+	_Atomic uint32_t rate, rate_before; /* intervals a sample; 0: 1 */
+	uint32_t line_bytes;                /* power of two */
 	uint32_t chunk_bytes; /* what one register watches; a power of two */
 	uint32_t registers;   /* how many to use for a line, 0 to 4 */
 	uint32_t arm_one_in;  /* arm at one opportunity in so many, >= 1 */
+	/*
+	 * False if the thread with this ctx cannot touch @line, because it is
+	 * memory of another process: then it watches another one. NULL: all
+	 * threads can touch all lines.
+	 */
+	bool (*reaches)(void *ctx, uint64_t line);
 };
 
 /* One per thread, only ever touched by it. */
 struct comm_thread {
 	void *ctx; /* handed to watch and sink */
 	uint32_t id;
+	/*
+	 * The number of the calls that led to the access that is handed over,
+	 * set by the source; 0: not known.
+	 */
+	uint32_t path;
 	struct rng rng;
 	bool sampled;        /* at least once */
 	uint64_t sampled_at; /* in ticks, the last time that it was sampled */
-	uint64_t window;     /* how many ticks an entry is now recent for this
-				thread */
+	/* How many ticks an entry is now recent for this thread. */
+	uint64_t window;
+	uint64_t window_before; /* if it is older than the present rate */
 	/*
 	 * The thesis's t_prev: one more than the time of the latest entry that
 	 * this thread has detected, 0 if none. Entries published before count
 	 * as detected too.
 	 */
 	uint64_t seen_before;
-	uint64_t armed_at; /* ticks */
-	uint32_t armed;    /* registers armed, 0: none */
+	/*
+	 * How many samples at the full rate its next sample stands for. A
+	 * source that samples more seldom than comm_set_expiry was told sets it
+	 * before comm_sample. comm_thread_init makes it 1.
+	 */
+	uint32_t weight;
+	uint32_t armed_weight; /* when it armed */
+	uint64_t armed_at;     /* ticks */
+	uint32_t armed;        /* registers armed, 0: none */
 	struct watch_range ranges[COMM_REGISTERS_MAX];
 	struct board_entry target; /* the entry whose line is armed */
 };
@@ -143,7 +171,16 @@ struct comm_thread {
  */
 void comm_set_expiry(struct comm *c, uint64_t interval);
 
-/* How long entries live now, in ticks; likewise armed watchpoints. Any context.
+/*
+ * From @now on all threads sample every @intervals intervals. An entry of the
+ * board then lives longer by that factor, if it was published since: as many
+ * samples as before meet it. Watchpoints live as long as before. One thread
+ * calls it at a time; context as for comm_set_expiry.
+ */
+void comm_set_rate(struct comm *c, uint32_t intervals, uint64_t now);
+
+/* How long entries live at the full rate, in ticks; likewise armed watchpoints.
+ * Any context.
  */
 uint64_t comm_expiry(const struct comm *c);
 uint64_t comm_watch_expiry(const struct comm *c);
@@ -181,6 +218,14 @@ void comm_sample(struct comm *c, struct comm_thread *t, const struct access *a,
  */
 void comm_trap(struct comm *c, struct comm_thread *t, int reg,
 	       const struct access *a, uint64_t now, uint32_t core);
+
+/*
+ * Thread @t armed with a sample that stands for several, and trapped later than
+ * a watchpoint lives at the full rate. There that trap would not have come, so
+ * it must not count for several: it counts as LOSS_TRAP_STALE. All registers
+ * are disarmed. Context: handler of the thread.
+ */
+void comm_trap_late(struct comm *c, struct comm_thread *t);
 
 /* Disarm the registers of a thread that ends or is no longer sampled. */
 void comm_stop(struct comm *c, struct comm_thread *t);

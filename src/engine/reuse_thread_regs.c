@@ -73,8 +73,9 @@ static int program(struct reuse_thread_regs *r)
 	armed = r->watch->arm(r->ctx, list, (int)n);
 	if (armed > 0)
 		r->armed = (uint32_t)armed;
-	r->broken = r->armed < n;
-	return r->broken ? -EBUSY : 0;
+	/* What was not armed before stays lost, even if all is armed now. */
+	r->broken |= r->armed < n;
+	return r->armed < n ? -EBUSY : 0;
 }
 
 static int arm(void *ctx, const struct reuse_watched *w)
@@ -237,7 +238,7 @@ const struct watch_range *reuse_thread_regs_range(
 
 void reuse_thread_regs_broken(struct reuse_thread_regs *r)
 {
-	r->broken = r->armed > 0;
+	r->broken |= r->armed > 0;
 }
 
 void reuse_thread_regs_end(struct reuse_thread_regs *r, uint64_t count)

@@ -42,7 +42,9 @@ static bool config_valid(const struct transfer_config *c)
 	       c->skip <= TRANSFER_EPOCHS_MAX &&
 	       c->bursts <= TRANSFER_EPOCHS_MAX &&
 	       (!c->footprints || is_power_of_two(c->footprints)) &&
-	       (c->kind == TRANSFER_EPOCH || c->kind == TRANSFER_CHAIN) &&
+	       c->kind <= TRANSFER_NEEDED &&
+	       (c->kind != TRANSFER_NEEDED ||
+		c->chunk_bytes == c->line_bytes) &&
 	       c->period >= 1;
 }
 
@@ -79,6 +81,7 @@ struct transfer *transfer_init(void *mem, const struct transfer_config *c,
 	e->watch = watch;
 	e->sink = sink;
 	e->words = set_words(c->threads);
+	transfer_regions_init(e);
 	next += round_up(sizeof(struct transfer) +
 				 c->slots * sizeof(struct transfer_slot),
 			 TRANSFER_ALIGN);
@@ -164,6 +167,7 @@ static void program(struct transfer *e, struct transfer_thread *t,
 		transfer_count(&e->stats.arm_failed);
 		slot_change(&s->slot, SLOT_FREE);
 	} else if (turn.slot.arm) {
+		s->armed = ready;
 		s->ready = settled(e, s, ready);
 		slot_set_state(&s->slot, SLOT_LIVE);
 	}
@@ -285,11 +289,21 @@ static void accept(struct transfer *e, struct transfer_thread *t,
 	transfer_count(&e->stats.accepted);
 	s->sampled = *a;
 	s->sampler = t->id;
+	s->alone = atomic_load_explicit(&e->ids, memory_order_relaxed) < 2;
 	s->lines = lines;
 	s->sampled_at = now;
 	s->watched.slot = s - e->slot;
 	select_ranges(e, t, s, line, a);
-	transfer_epochs_begin(e, s, now, core);
+	transfer_epochs_begin(e, t, s, now, core);
+}
+
+/* If two threads are new at once, one may be noticed later: harmless. */
+static void notice(struct transfer *e, const struct transfer_thread *t,
+		   const struct access *a)
+{
+	transfer_regions_learn(e, t->id, a->addr);
+	if (t->id >= atomic_load_explicit(&e->ids, memory_order_relaxed))
+		atomic_store_explicit(&e->ids, t->id + 1, memory_order_relaxed);
 }
 
 void transfer_sample(struct transfer *e, struct transfer_thread *t,
@@ -313,7 +327,10 @@ void transfer_sample_part(struct transfer *e, struct transfer_thread *t,
 		footprints_learn(&e->footprints, line / e->config.line_bytes,
 				 t->id, chunks_of(&e->config, line, a),
 				 access_stores(a));
-	if (!access_stores(a) || t->id >= e->config.threads)
+	if (t->id >= e->config.threads)
+		return;
+	notice(e, t, a);
+	if (!access_stores(a))
 		return;
 	transfer_count(&e->stats.candidates);
 	s = pick(e, t);
@@ -328,11 +345,12 @@ void transfer_sample_part(struct transfer *e, struct transfer_thread *t,
 	if (slot_state(&s->slot) != SLOT_FREE) {
 		transfer_count(&e->stats.displaced);
 		/* A displaced epoch keeps the transfers that it has seen. */
-		if (e->config.kind == TRANSFER_EPOCH)
+		if (e->config.kind != TRANSFER_CHAIN)
 			transfer_epochs_result(e, s, &done);
 	}
 	accept(e, t, s, line, lines / parts, a, now, core);
 	slot_change(&s->slot, SLOT_ARMING);
+	transfer_epochs_await(e, s, t);
 	program(e, t, s, &done, now);
 }
 
@@ -358,6 +376,14 @@ static void finish(struct transfer *e, struct transfer_thread *t,
 	transfer_epochs_result(e, s, &done);
 	slot_change(&s->slot, SLOT_FREE);
 	program(e, t, s, &done, now);
+}
+
+/* The sampler of a chain arms itself at once, the other threads later. */
+static bool sees(const struct transfer *e, const struct transfer_slot *s,
+		 const struct transfer_thread *t, uint64_t now)
+{
+	return now >= s->armed ||
+	       (e->config.kind == TRANSFER_CHAIN && t->id == s->sampler);
 }
 
 enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
@@ -387,7 +413,8 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 		transfer_count(&e->stats.stale);
 		return TRANSFER_NEED_NOTHING;
 	}
-	if (slot_state(&s->slot) != SLOT_LIVE || now < s->ready) {
+	if (slot_state(&s->slot) != SLOT_LIVE || !sees(e, s, t, now) ||
+	    transfer_awaits(e, slot)) {
 		transfer_count(&e->stats.early);
 	} else if (!is_first_range(s, range, a)) {
 		transfer_count(&e->stats.idle_traps);
@@ -402,7 +429,7 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 	return needed;
 }
 
-/* The time of the last access to a watched line. */
+/* The time of the last sample in a slot, or access to its line. */
 static uint64_t latest(const struct transfer *e)
 {
 	uint64_t time = 0;
@@ -426,8 +453,7 @@ void transfer_finish(struct transfer *e, struct transfer_thread *t)
 			spin_unlock(&s->slot.lock);
 			continue;
 		}
-		transfer_epochs_left(e, s, now, &e->left);
-		transfer_epochs_end(s);
+		transfer_epochs_end(e, s, now, &e->left);
 		finish(e, t, s, 0);
 	}
 }

@@ -4,7 +4,8 @@
  *
  * Estimate the number of transfers (exact/directory.h defines them) from
  * samples of stores and from watches on the lines that they stored to. There
- * are two estimators; docs/estimators.md derives and measures both:
+ * are two estimators, and one beside them; docs/estimators.md derives and
+ * measures them:
  *
  * - TRANSFER_EPOCH (E) watches a line from the sampled store X to the next
  *   store and credits each other thread's first touch in between. It is
@@ -12,7 +13,12 @@
  * - TRANSFER_CHAIN (CR) is for watches that take time to arm. It waits for the
  *   first store after the watch is armed, skips a random number of stores, then
  *   follows 64 epochs, or some bursts of them where stores come in bursts, and
- *   credits the mean of an epoch.
+ *   credits the mean of an epoch. Where a line gets too few stores for that,
+ * the epoch of X counts, as in E, as far as it was seen.
+ * - TRANSFER_NEEDED counts those that are false sharing by the published
+ *   definition, because they do not bring the last store, but an earlier one
+ *   that the receiver needs (transfer_needed.c). Padding does not avoid these.
+ *   The watch must be armed at once and cover the line with one range.
  *
  * The watch must cover all threads. It covers the whole line with one range, or
  * up to TRANSFER_RANGES_MAX chunks of it, chosen where samples of the line were
@@ -70,7 +76,8 @@ enum {
 
 enum transfer_kind {
 	TRANSFER_EPOCH,
-	TRANSFER_CHAIN
+	TRANSFER_CHAIN,
+	TRANSFER_NEEDED
 };
 
 struct transfer_config {
@@ -89,6 +96,7 @@ struct transfer_config {
 				 are used, a power of two; 0: 1 << 16 if ranges
 				 are chunks */
 	uint32_t spins;       /* see above */
+	bool awaits;          /* samples are made later: transfer_made */
 	double period; /* mean number of a thread's accesses per sample */
 };
 
@@ -105,7 +113,8 @@ struct transfer_watch {
 	/*
 	 * Watch the ranges of @w in all threads, instead of what this slot
 	 * watched before. Set *@ready to the time from which every access to
-	 * them by any thread traps: the clock after all is armed, or later.
+	 * them by any thread traps: the clock after all is armed, or later. A
+	 * chain also sees accesses of the sampling thread that trap earlier.
 	 * The clock is that of transfer_sample's @now. The sample was taken at
 	 * @now. Calls for one slot never overlap.
 	 *
@@ -123,7 +132,8 @@ struct transfer_event {
 	struct access touch; /* the receiver's first touch after it */
 	uint32_t from, to;   /* threads */
 	uint32_t from_core, to_core;
-	double weight;       /* transfers that it stands for */
+	uint32_t store_path, touch_path; /* the thread's path at that time */
+	double weight;                   /* transfers that it stands for */
 	double weight_false; /* of these, false sharing; an event may have less
 				than 0 to correct an earlier judgement */
 };
@@ -160,10 +170,10 @@ struct transfer_stats {
 	uint64_t traps;      /* traps that changed the state of an epoch */
 	uint64_t idle_traps; /* traps that changed none: the thread had touched
 				the line already */
-	uint64_t early;      /* traps before ready */
-	uint64_t stale;      /* traps of an earlier generation */
-	uint64_t inexact;    /* traps whose access was not known */
-	uint64_t busy;       /* samples and traps dropped: the lock was taken */
+	uint64_t early;   /* traps before ready; a chain sees the sampler's */
+	uint64_t stale;   /* traps of an earlier generation */
+	uint64_t inexact; /* traps whose access was not known */
+	uint64_t busy;    /* samples and traps dropped: the lock was taken */
 	uint64_t arm_failed;
 	uint64_t overflow; /* chains that ended because there was no room */
 };
@@ -171,9 +181,9 @@ struct transfer_stats {
 /* What the estimate may lack. */
 struct transfer_left {
 	/*
-	 * Chains that cannot be completed because the line has come to rest:
-	 * stores, times the threads that touched the line before a store was
-	 * seen. At most so many transfers were missed. The sum of the squares.
+	 * Stores to lines that other threads may have touched before their
+	 * watches were armed, and never again. About so many transfers were
+	 * missed at most. The sum of the squares.
 	 */
 	double missed, missed_square;
 	double slots; /* lines watched at once */
@@ -199,7 +209,15 @@ struct transfer;
 struct transfer_thread {
 	void *ctx; /* handed to watch and sink */
 	uint32_t id;
+	/*
+	 * The number of the calls that led to the access that is handed over,
+	 * set by the source; 0: not known.
+	 */
+	uint32_t path;
 	struct rng rng;
+	/* With config.awaits: the slot of the latest sample, as long as it has
+	   not been made; generation 0: none. */
+	uint32_t awaits, generation;
 };
 
 /* Bytes of memory needed, 0 if the configuration is invalid. */
@@ -241,6 +259,19 @@ void transfer_sample_part(struct transfer *e, struct transfer_thread *t,
 			  uint32_t core);
 
 /*
+ * With config.awaits: the sample that the thread took last is made now. What
+ * other threads did since transfer_sample came before it and is ignored. So a
+ * sample may stop its thread for any time without a change of what follows the
+ * sampled store. Traps of this access belong before this call.
+ *
+ * Context: handler of the thread, or the thread itself. Takes no lock.
+ */
+void transfer_made(struct transfer *e, struct transfer_thread *t);
+
+/* True if @slot ignores all traps until its sample is made. Any context. */
+bool transfer_awaits(const struct transfer *e, uint32_t slot);
+
+/*
  * Thread @t made access @a to range number @range of @slot, armed as
  * @generation. If an access touches several ranges, call for the first of them,
  * or for each: only the first counts. An access with flags 0 is unknown and is
@@ -258,8 +289,9 @@ enum transfer_need transfer_trap(struct transfer *e, struct transfer_thread *t,
 
 /*
  * Finish all samples that are being followed. Their transfers so far are
- * credited, and epochs that are cut off count as whole. Context: any, while no
- * other thread is in a call.
+ * credited, and epochs that are cut off count as whole; those of a chain that
+ * has not come far are its sample's own. Context: any, while no other thread is
+ * in a call.
  */
 void transfer_finish(struct transfer *e, struct transfer_thread *t);
 

@@ -13,19 +13,9 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	REST_ARMINGS = 8, /* a line at rest: for so much longer than arming, */
-	REST_PARTS = 4,   /* and than it was in use */
+	REST_ARMINGS = 8, /* a line is at rest after so much longer than arming
+			     takes */
 };
-
-/*
- * How many transfers each one that is seen now stands for: one store in period
- * was sampled, one candidate in stands_for was kept.
- */
-static double weight(const struct transfer *e, const struct transfer_slot *s)
-{
-	return e->config.period * s->lines * s->stands_for *
-	       s->selection.factor;
-}
 
 /* Clocks of two cores may disagree. */
 static uint64_t elapsed(uint64_t since, uint64_t now)
@@ -38,40 +28,96 @@ static uint64_t arming(const struct transfer_slot *s)
 	return elapsed(s->sampled_at, s->ready);
 }
 
+/* Accesses of other threads were not seen for a while after the sample. */
+static bool armed_late(const struct transfer_slot *s)
+{
+	return s->armed > s->sampled_at;
+}
+
 static void begin_epoch(const struct transfer *e, struct transfer_slot *s,
-			const struct access *store, uint32_t from,
-			uint32_t core, uint64_t now)
+			const struct access *store,
+			const struct transfer_thread *from, uint32_t core,
+			uint64_t now)
 {
 	s->open = true;
 	s->store = *store;
-	s->from = from;
+	s->from = from->id;
 	s->from_core = core;
+	s->store_path = from->path;
 	s->began = now;
 	s->n_epoch = s->n;
 	memset(s->touched, 0, e->words * sizeof(s->touched[0]));
 	memset(s->pending, 0, e->words * sizeof(s->pending[0]));
-	set_insert(s->touched, from);
+	set_insert(s->touched, from->id);
 }
 
-/* E begins with the sampled store, CR with the first one after arming. */
-void transfer_epochs_begin(const struct transfer *e, struct transfer_slot *s,
-			   uint64_t now, uint32_t core)
+/*
+ * E begins with the sampled store. So does CR, but it keeps that epoch apart:
+ * it counts if no chain is completed.
+ */
+void transfer_epochs_begin(const struct transfer *e,
+			   const struct transfer_thread *t,
+			   struct transfer_slot *s, uint64_t now, uint32_t core)
 {
-	s->epochs = s->traps = s->n = s->n_epoch = s->idle = 0;
-	s->open = s->stored = false;
+	s->epochs = s->traps = s->n = s->n_own = s->idle = 0;
+	s->stored = s->stored_again = s->by_own = false;
+	s->by_sampler = s->by_others = false;
+	begin_epoch(e, s, &s->sampled, t, core, now);
+	if (e->config.kind == TRANSFER_NEEDED)
+		transfer_needed_begin(e, s);
+	s->own = e->config.kind == TRANSFER_CHAIN;
 	s->last = now;
-	memset(s->touched, 0, e->words * sizeof(s->touched[0]));
-	if (e->config.kind == TRANSFER_EPOCH)
-		begin_epoch(e, s, &s->sampled, s->sampler, core, now);
 }
 
-/* Weigh a chain's events: the number of its epochs is known only now. */
-static void weigh_chain(const struct transfer *e, struct transfer_slot *s)
+void transfer_epochs_await(struct transfer *e, struct transfer_slot *s,
+			   struct transfer_thread *t)
 {
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct transfer_event *v = &s->event[i];
-		double w = weight(e, s) / s->epochs;
+	atomic_store_explicit(&s->awaited, e->config.awaits ? t->id + 1 : 0,
+			      memory_order_relaxed);
+	if (!e->config.awaits)
+		return;
+	t->awaits = s - e->slot;
+	t->generation = slot_generation(&s->slot);
+}
 
+/*
+ * Another thread's sample may have taken the slot meanwhile. A slot whose
+ * sample is never made, because a handler of the program jumped away, counts
+ * nothing until another sample takes it.
+ */
+void transfer_made(struct transfer *e, struct transfer_thread *t)
+{
+	uint32_t mine = t->id + 1;
+
+	if (t->generation)
+		atomic_compare_exchange_strong_explicit(
+			&e->slot[t->awaits].awaited, &mine, 0,
+			memory_order_relaxed, memory_order_relaxed);
+	t->generation = 0;
+}
+
+bool transfer_awaits(const struct transfer *e, uint32_t slot)
+{
+	return slot < e->config.slots &&
+	       atomic_load_explicit(&e->slot[slot].awaited,
+				    memory_order_relaxed);
+}
+
+/* The epoch of the sample itself is over. */
+static void end_own(struct transfer_slot *s)
+{
+	if (s->own)
+		s->n_own = s->n;
+	s->own = false;
+}
+
+/* Weigh the @n events at @v: how many epochs they are of is known only now. */
+static void weigh_chain(const struct transfer *e, const struct transfer_slot *s,
+			struct transfer_event *v, uint32_t n, uint32_t epochs)
+{
+	double w = transfer_weight(e, s) / epochs;
+
+	for (; n--; v++) {
 		/* While the chain ran weight_false was 1 for false, or 0. */
 		v->weight = v->weight_false ? w * s->selection.factor_false : w;
 		v->weight_false *= v->weight;
@@ -81,18 +127,19 @@ static void weigh_chain(const struct transfer *e, struct transfer_slot *s)
 void transfer_epochs_result(const struct transfer *e, struct transfer_slot *s,
 			    struct transfer_chain *c)
 {
-	if (e->config.kind == TRANSFER_CHAIN)
-		weigh_chain(e, s);
 	*c = (struct transfer_chain){
 		.line = s->watched.line,
 		.sampled = s->sampled,
 		.sampler = s->sampler,
-		.epochs = s->epochs,
+		.epochs = s->by_own ? 1 : s->epochs,
 		.traps = s->traps,
 		.model_corrected = s->selection.corrected,
-		.n = s->n,
-		.event = s->event,
+		.n = s->by_own ? s->n_own : s->n - s->n_own,
+		.event = s->event + (s->by_own ? 0 : s->n_own),
 	};
+	if (e->config.kind == TRANSFER_CHAIN)
+		weigh_chain(e, s, s->event + (c->event - s->event), c->n,
+			    c->epochs);
 }
 
 static struct transfer_event *event_of(struct transfer_slot *s, uint32_t to)
@@ -108,7 +155,7 @@ static void take_back(const struct transfer *e, struct transfer_slot *s,
 		      uint32_t thread)
 {
 	struct transfer_event *v = event_of(s, thread);
-	double w = weight(e, s), h = s->selection.factor_false;
+	double w = transfer_weight(e, s), h = s->selection.factor_false;
 
 	set_erase(s->pending, thread);
 	if (!v)
@@ -127,34 +174,37 @@ static void take_back(const struct transfer *e, struct transfer_slot *s,
 }
 
 /*
- * Thread @thread touches the line in an epoch. There is room for one more
- * event. Returns false if nothing changes.
+ * Thread @t touches the line in an epoch. There is room for one more event.
+ * Returns false if nothing changes.
  */
-static bool touch(const struct transfer *e, struct transfer_slot *s,
-		  uint32_t thread, const struct access *a, uint32_t core)
+static bool touch(const struct transfer *e, const struct transfer_thread *t,
+		  struct transfer_slot *s, const struct access *a,
+		  uint32_t core)
 {
 	/* Two accesses to one line that overlap, overlap on that line. */
 	bool is_false = !access_overlaps(a, &s->store);
-	double w = weight(e, s);
+	double w = transfer_weight(e, s);
 
-	if (set_has(s->touched, thread)) {
-		if (is_false || !set_has(s->pending, thread))
+	if (set_has(s->touched, t->id)) {
+		if (is_false || !set_has(s->pending, t->id))
 			return false;
-		take_back(e, s, thread);
+		take_back(e, s, t->id);
 		return true;
 	}
-	set_insert(s->touched, thread);
+	set_insert(s->touched, t->id);
 	if (is_false) {
-		set_insert(s->pending, thread);
+		set_insert(s->pending, t->id);
 		w *= s->selection.factor_false;
 	}
 	s->event[s->n] = (struct transfer_event){
 		.store = s->store,
 		.touch = *a,
 		.from = s->from,
-		.to = thread,
+		.to = t->id,
 		.from_core = s->from_core,
 		.to_core = core,
+		.store_path = s->store_path,
+		.touch_path = t->path,
 		.weight = w,
 		.weight_false = is_false ? w : 0,
 	};
@@ -164,10 +214,11 @@ static bool touch(const struct transfer *e, struct transfer_slot *s,
 	return true;
 }
 
-void transfer_epochs_end(struct transfer_slot *s)
+static void end_epoch(struct transfer_slot *s)
 {
-	if (s->open)
+	if (s->open && !s->own)
 		s->epochs++;
+	end_own(s);
 	s->open = false;
 }
 
@@ -218,26 +269,29 @@ static bool follow(const struct transfer *e, struct transfer_thread *t,
 		   struct transfer_slot *s, const struct access *a,
 		   uint64_t now, uint32_t core, bool *done)
 {
+	bool told = s->open && touch(e, t, s, a, core);
+
+	if (!access_stores(a))
+		return told;
+	if (s->own) {
+		s->stored_again = now < s->armed;
+		end_epoch(s);
+	}
+	if (now < s->ready)
+		return told;
 	if (!s->open) {
-		if (!s->stored && t->id != s->sampler)
-			set_insert(s->touched, t->id);
-		if (!access_stores(a))
-			return false;
 		if (!s->stored)
 			choose_origin(e, t, s, now);
 		if (s->skip)
 			s->skip--;
 		else
-			begin_epoch(e, s, a, t->id, core, now);
+			begin_epoch(e, s, a, t, core, now);
 		return true;
 	}
-	if (!access_stores(a))
-		return touch(e, s, t->id, a, core);
-	touch(e, s, t->id, a, core);
-	transfer_epochs_end(s);
+	end_epoch(s);
 	*done = is_done(e, s, now);
 	if (!*done)
-		begin_epoch(e, s, a, t->id, core, now);
+		begin_epoch(e, s, a, t, core, now);
 	return true;
 }
 
@@ -259,11 +313,17 @@ bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
 
 	if (s->n == TRANSFER_EVENTS) {
 		transfer_count(&e->stats.overflow);
-		transfer_epochs_end(s);
+		end_epoch(s);
+		s->by_own = e->config.kind == TRANSFER_CHAIN && !s->epochs;
 		return true;
 	}
-	told = follow(e, t, s, a, now, core, &done);
+	if (e->config.kind == TRANSFER_NEEDED)
+		told = transfer_needed_follow(e, s, t->id, a, core, &done);
+	else
+		told = follow(e, t, s, a, now, core, &done);
 	s->last = now;
+	if (now >= s->armed)
+		*(t->id == s->sampler ? &s->by_sampler : &s->by_others) = true;
 	s->traps += told;
 	if (told)
 		end_idle(e, s);
@@ -272,33 +332,45 @@ bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
 }
 
 /*
- * A chain that is under way when the program ends is as good as others. One
- * whose line has been at rest for long would never end.
+ * The program ends before the chain does. Stores of lines that get few stores
+ * have no chain, so the own epoch of the sample counts for them. If other
+ * threads were armed late, what they did before is missing from it; in a line
+ * in steady use that is more than in a chain that is cut off.
  */
-static double missed(const struct transfer *e, const struct transfer_slot *s,
-		     uint64_t now)
+static bool is_by_own(const struct transfer *e, const struct transfer_slot *s)
 {
-	uint64_t rest = elapsed(s->last, now);
-	double n = 0;
-
-	if (rest < REST_ARMINGS * arming(s))
-		return 0;
-	if (s->stored)
-		return rest > REST_PARTS * elapsed(s->sampled_at, s->last);
-	for (uint32_t i = 0; i < e->words; i++)
-		n += __builtin_popcountll(s->touched[i]);
-	return n;
+	if (e->config.kind != TRANSFER_CHAIN)
+		return false;
+	return !s->stored || s->after_pause || !s->epochs || !armed_late(s);
 }
 
-void transfer_epochs_left(const struct transfer *e,
-			  const struct transfer_slot *s, uint64_t now,
-			  struct transfer_left *left)
+/*
+ * Another thread may have touched the line before it was watched there, and
+ * never again. Not so where only one thread was sampled, or goes on to use the
+ * line alone: that is private memory. Lines that are in use at the end say
+ * nothing.
+ */
+static bool may_lack(const struct transfer *e, const struct transfer_slot *s,
+		     uint64_t now)
 {
-	double w = weight(e, s);
+	if (!s->by_own || !armed_late(s) || s->n_own || s->stored_again)
+		return false;
+	if (s->alone || !transfer_regions_shared(e, s->watched.line))
+		return false;
+	if (s->by_sampler && !s->by_others)
+		return false;
+	return elapsed(s->last, now) >= REST_ARMINGS * arming(s);
+}
 
-	if (e->config.kind != TRANSFER_CHAIN)
+void transfer_epochs_end(const struct transfer *e, struct transfer_slot *s,
+			 uint64_t now, struct transfer_left *left)
+{
+	double w = transfer_weight(e, s);
+
+	end_epoch(s);
+	s->by_own = is_by_own(e, s);
+	if (!may_lack(e, s, now))
 		return;
-	w *= missed(e, s, now);
 	left->missed += w;
 	left->missed_square += w * w;
 }
@@ -307,6 +379,8 @@ enum transfer_need transfer_epochs_need(const struct transfer *e,
 					const struct transfer_slot *s,
 					uint32_t thread)
 {
+	if (e->config.kind == TRANSFER_NEEDED)
+		return transfer_needed_need(s, thread);
 	if (e->config.kind == TRANSFER_CHAIN || !set_has(s->touched, thread))
 		return TRANSFER_NEED_ALL;
 	return set_has(s->pending, thread) ? TRANSFER_NEED_STORES_AND_ORIGIN

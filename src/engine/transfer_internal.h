@@ -3,8 +3,9 @@
  * transfer_internal - shared by the files of the transfer estimator
  *
  * transfer.c takes samples and traps and manages the slots, transfer_epochs.c
- * follows the accesses to a watched line, transfer_footprint.c chooses which
- * chunks of a line to watch.
+ * follows the accesses to a watched line, transfer_needed.c does so for
+ * TRANSFER_NEEDED, transfer_footprint.c chooses which chunks of a line to
+ * watch.
  */
 #ifndef COMDET_ENGINE_TRANSFER_INTERNAL_H
 #define COMDET_ENGINE_TRANSFER_INTERNAL_H
@@ -18,7 +19,8 @@ enum {
 	TRANSFER_ALIGN = 64,
 	TRANSFER_EVENTS = 4096,
 	TRANSFER_WORDS_MAX = TRANSFER_THREADS_MAX / 64,
-	TRANSFER_CHUNKS_MAX = 8
+	TRANSFER_CHUNKS_MAX = 8,
+	TRANSFER_REGIONS = 4096 /* a power of two */
 };
 
 /*
@@ -60,25 +62,42 @@ struct transfer_slot {
 	double lines; /* that the access touched, one was drawn; divided by
 			 the parts of the access */
 	struct selection selection;
-	uint64_t sampled_at, ready;
-	uint64_t last; /* access to the line, or sampled_at */
+	uint64_t sampled_at;
+	uint64_t last;  /* access to the line that was seen, or sampled_at */
+	uint64_t armed; /* accesses of other threads trap from then on */
+	bool by_sampler, by_others; /* accesses from then on */
+	uint64_t ready; /* a chain begins with a store from then on */
+	bool alone;     /* the engine knew one thread when it was taken */
+	_Atomic uint32_t awaited; /* its thread's id + 1 until it is made */
 
 	/* The epoch now followed: from @store to the next store. */
 	bool open;
-	bool stored;      /* a store was seen since the watch was armed */
-	bool after_pause; /* that store came later than arming took */
-	uint32_t skip;    /* stores still to be skipped */
-	uint64_t busy;    /* time that the chain spans, without pauses */
-	uint32_t bursts;  /* bursts that have ended in the chain */
+	bool own;          /* it is that of the sample, before the chain */
+	bool by_own;       /* the sample's own epoch is its result */
+	bool stored_again; /* by the sampler, before others were armed */
+	bool stored;       /* a store was seen from ready on */
+	bool after_pause;  /* that store came later than arming took */
+	uint32_t skip;     /* stores still to be skipped */
+	uint64_t busy;     /* time that the chain spans, without pauses */
+	uint32_t bursts;   /* bursts that have ended in the chain */
 	struct access store;
-	uint32_t from, from_core;
+	uint32_t from, from_core, store_path;
 	uint64_t began;
-	uint64_t touched[TRANSFER_WORDS_MAX]; /* of a chain before its first
-						 store too, by others */
+	uint64_t touched[TRANSFER_WORDS_MAX];
 	uint64_t pending[TRANSFER_WORDS_MAX]; /* judged false so far */
+
+	/* For TRANSFER_NEEDED. */
+	uint64_t left;  /* bytes of the sample that were not stored again */
+	uint64_t after; /* bytes that the sampler stored after it, before other
+			   threads stored to the line */
+	bool stored_since, stored_by_others;
+	uint64_t beside[TRANSFER_WORDS_MAX]; /* threads that touch, in their
+						visit, bytes of after */
+	uint32_t looks;
 
 	uint32_t epochs, traps;
 	uint32_t n, n_epoch; /* events in all; events before this epoch */
+	uint32_t n_own;      /* events of the sample's own epoch */
 	struct transfer_event *event;
 };
 
@@ -88,7 +107,10 @@ struct transfer {
 	const struct transfer_sink *sink;
 	struct footprints footprints;
 	uint32_t words;                /* words in a set of threads */
+	_Atomic uint32_t ids;          /* above those of all threads seen */
 	_Atomic uint64_t longest_idle; /* largest idle that a trap ended */
+	uint32_t region_shift;         /* log2 of the bytes of a region */
+	_Atomic uint64_t region[TRANSFER_REGIONS]; /* transfer_regions.c */
 	struct transfer_left left;
 	_Atomic uint64_t unfollowed;
 	struct {
@@ -98,6 +120,17 @@ struct transfer {
 	} stats;
 	struct transfer_slot slot[];
 };
+
+/*
+ * How many transfers an event of @s that is seen now stands for: one store in
+ * period was sampled, one candidate in stands_for was kept.
+ */
+static inline double transfer_weight(const struct transfer *e,
+				     const struct transfer_slot *s)
+{
+	return e->config.period * s->lines * s->stands_for *
+	       s->selection.factor;
+}
 
 static inline void transfer_count(_Atomic uint64_t *counter)
 {
@@ -109,9 +142,15 @@ static inline void transfer_count(_Atomic uint64_t *counter)
  * the slot's lock.
  */
 
-/* Begin to follow the sample that @s has accepted. */
-void transfer_epochs_begin(const struct transfer *e, struct transfer_slot *s,
-			   uint64_t now, uint32_t core);
+/* With config.awaits: @s, programmed anew, waits for the sample of @t. */
+void transfer_epochs_await(struct transfer *e, struct transfer_slot *s,
+			   struct transfer_thread *t);
+
+/* Begin to follow the sample of thread @t that @s has accepted. */
+void transfer_epochs_begin(const struct transfer *e,
+			   const struct transfer_thread *t,
+			   struct transfer_slot *s, uint64_t now,
+			   uint32_t core);
 
 /*
  * Thread @t made access @a to the line of @s. Returns true if the sample is
@@ -122,15 +161,11 @@ bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
 			    uint64_t now, uint32_t core);
 
 /*
- * The program ends at @now, and @s still watches its sample: add what that
- * stands for.
+ * The program ends at @now and @s still watches its sample: end the epoch that
+ * it follows, if any, decide what the result is, and add what it may lack.
  */
-void transfer_epochs_left(const struct transfer *e,
-			  const struct transfer_slot *s, uint64_t now,
-			  struct transfer_left *left);
-
-/* End the epoch that @s follows, if it follows one. */
-void transfer_epochs_end(struct transfer_slot *s);
+void transfer_epochs_end(const struct transfer *e, struct transfer_slot *s,
+			 uint64_t now, struct transfer_left *left);
 
 /*
  * Put the transfers of the epochs that have ended into @c; c->n may be 0. The
@@ -143,6 +178,29 @@ void transfer_epochs_result(const struct transfer *e, struct transfer_slot *s,
 enum transfer_need transfer_epochs_need(const struct transfer *e,
 					const struct transfer_slot *s,
 					uint32_t thread);
+
+/*
+ * transfer_needed: the accesses to a line that is watched for TRANSFER_NEEDED.
+ * As the functions above.
+ */
+void transfer_needed_begin(const struct transfer *e, struct transfer_slot *s);
+bool transfer_needed_follow(const struct transfer *e, struct transfer_slot *s,
+			    uint32_t thread, const struct access *a,
+			    uint32_t core, bool *done);
+enum transfer_need transfer_needed_need(const struct transfer_slot *s,
+					uint32_t thread);
+
+/*
+ * transfer_regions: in which parts of memory several threads were sampled. A
+ * region is so large that a thread that uses it is likely to be sampled there.
+ */
+void transfer_regions_init(struct transfer *e);
+
+/* Thread @thread sampled an access to @addr. Context: handler. */
+void transfer_regions_learn(struct transfer *e, uint32_t thread, uint64_t addr);
+
+/* False if only one thread was sampled near @addr. Context: any. */
+bool transfer_regions_shared(const struct transfer *e, uint64_t addr);
 
 /* @thread sampled an access to @chunks of the line with number @line. */
 void footprints_learn(const struct footprints *f, uint64_t line,

@@ -46,6 +46,18 @@ static void remember(_Atomic uint32_t *by, uint64_t bytes, uint32_t thread)
 	}
 }
 
+void visit_sampled(struct visit_table *t, uint32_t thread,
+		   const struct access *a)
+{
+	uint64_t line = a->addr & -(uint64_t)VISIT_LINE_BYTES;
+	uint32_t i = slot_of(line);
+
+	if (access_stores(a) &&
+	    atomic_load_explicit(&t->slot[i].line, memory_order_relaxed) ==
+		    line)
+		remember(t->slot[i].by, visit_bytes(line, a), thread);
+}
+
 enum padding visit_judge(struct visit_table *t, const struct visit *v,
 			 uint32_t thread, const struct access *published,
 			 uint32_t publisher)

@@ -11,9 +11,10 @@
  * it needs what others have stored. (Dubois and others call the former useless
  * misses, ISCA 1993.)
  *
- * A table keeps who stored to which bytes, from all visits and published stores
- * so far. So the first visits of a line are judged by little: what is stored
- * seldom is known late, and padding then seems to avoid more.
+ * A table keeps who stored to which bytes of lines that had a detection, from
+ * all visits and sampled stores since. So the first visits of a line are judged
+ * by little: what is stored seldom is known late, and padding then seems to
+ * avoid more.
  *
  * Context: any, handler included. Every operation on the table is relaxed and
  * concerns one byte or one line: a thread that reads while another one writes,
@@ -58,6 +59,13 @@ uint64_t visit_bytes(uint64_t line, const struct access *a);
 
 /* Count @a, an access of the thread, if it is to the line. */
 void visit_add(struct visit *v, const struct access *a);
+
+/*
+ * Thread @thread was sampled at access @a: if it stores to a line of the table,
+ * remember that.
+ */
+void visit_sampled(struct visit_table *t, uint32_t thread,
+		   const struct access *a);
 
 /*
  * @thread's visit @v follows the store @published of @publisher. Remember what

@@ -25,13 +25,14 @@ struct groups {
 
 static uint32_t turns_of(const struct line_log *log, uint32_t w)
 {
-	return log->n[w] < LINE_LOG_TURNS ? log->n[w] : LINE_LOG_TURNS;
+	uint32_t n = log->window[w].n;
+
+	return n < LINE_LOG_TURNS ? n : LINE_LOG_TURNS;
 }
 
 static uint32_t windows_of(const struct line_log *log)
 {
-	return log->windows < LINE_LOG_WINDOWS ? log->windows
-					       : LINE_LOG_WINDOWS;
+	return log->windows < log->capacity ? log->windows : log->capacity;
 }
 
 /*
@@ -69,8 +70,8 @@ uint64_t cure_transfers(const struct line_log *log, uint64_t bytes)
 	uint64_t count = 0;
 
 	for (uint32_t w = 0; w < windows_of(log); w++)
-		count +=
-			window_transfers(log->turn[w], turns_of(log, w), bytes);
+		count += window_transfers(log->window[w].turn, turns_of(log, w),
+					  bytes);
 	return count;
 }
 
@@ -80,7 +81,7 @@ uint64_t cure_transfers(const struct line_log *log, uint64_t bytes)
  */
 struct weighted {
 	const struct line_log *log;
-	uint64_t weight[LINE_LOG_WINDOWS];
+	uint64_t weight[LINE_LOG_LONG_WINDOWS];
 };
 
 static void weigh(struct weighted *l, const struct line_log *log)
@@ -88,7 +89,8 @@ static void weigh(struct weighted *l, const struct line_log *log)
 	l->log = log;
 	for (uint32_t w = 0; w < windows_of(log); w++) {
 		uint32_t n = turns_of(log, w);
-		uint64_t count = window_transfers(log->turn[w], n, UINT64_MAX);
+		uint64_t count =
+			window_transfers(log->window[w].turn, n, UINT64_MAX);
 
 		l->weight[w] = count ? n * WINDOW / LINE_LOG_TURNS / count : 0;
 	}
@@ -101,7 +103,7 @@ static uint64_t transfers(const struct weighted *l, uint64_t bytes)
 	for (uint32_t w = 0; w < windows_of(l->log); w++)
 		if (l->weight[w])
 			sum += l->weight[w] *
-			       window_transfers(l->log->turn[w],
+			       window_transfers(l->log->window[w].turn,
 						turns_of(l->log, w), bytes);
 	return sum;
 }
@@ -141,7 +143,7 @@ static uint32_t only_thread(const struct line_log *log, uint64_t bytes)
 
 	for (uint32_t w = 0; w < windows_of(log); w++)
 		for (uint32_t i = 0; i < turns_of(log, w); i++) {
-			const struct line_turn *t = &log->turn[w][i];
+			const struct line_turn *t = &log->window[w].turn[i];
 
 			if (!(t->touched & bytes))
 				continue;
@@ -178,12 +180,12 @@ static void find_atoms(const struct weighted *l, struct groups *g)
 
 	for (uint32_t w = 0; w < windows_of(log); w++)
 		for (uint32_t i = 0; i < turns_of(log, w); i++)
-			used |= log->turn[w][i].touched;
+			used |= log->window[w].turn[i].touched;
 	*g = (struct groups){ .n = used ? 1 : 0, .bytes = { used } };
 	for (uint32_t w = 0; w < windows_of(log); w++)
 		for (uint32_t i = 0; i < turns_of(log, w); i++) {
-			refine(g, log->turn[w][i].touched);
-			refine(g, log->turn[w][i].stored);
+			refine(g, log->window[w].turn[i].touched);
+			refine(g, log->window[w].turn[i].stored);
 		}
 	unite_private(log, g);
 	for (uint32_t unit = 4; g->n > CURE_GROUPS_MAX && unit <= 8; unit *= 2)

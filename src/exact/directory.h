@@ -132,8 +132,9 @@ size_t exact_size(const struct exact_config *config);
  * Make an empty directory in @mem: exact_size() bytes, all zero, aligned to
  * 64. Map it with MAP_NORESERVE: memory becomes resident only for lines that
  * the program touches, 16 bytes for each and 200 more if several threads touch
- * it (with up to 64 threads and cores), and 96 KiB for each log. @config and
- * the topology are copied.
+ * it (with up to 64 threads and cores), and 3 KiB for each window of a log,
+ * which is 96 KiB, or 384 for the first logs. @config and the topology are
+ * copied.
  *
  * Context: set-up. Returns @mem, NULL if the configuration is invalid.
  */

@@ -120,6 +120,7 @@ struct exact {
 	unsigned char *records;
 	struct exact_visits *visits; /* number 0 is not used */
 	struct line_log *log;
+	struct line_window *window; /* of the logs */
 	uint32_t visits_max, logs_max;
 	_Atomic uint32_t visits_used, logs_used;
 };

@@ -20,7 +20,7 @@ enum {
 /* Offsets of the parts in one piece of memory. */
 struct layout {
 	size_t cell, domain, core_of, home, key, state, stored, records, visits,
-		log, size;
+		log, window, size;
 };
 
 static size_t take(size_t *size, size_t bytes)
@@ -93,6 +93,8 @@ static void lay_out(const struct exact_config *c, struct layout *l)
 	l->records = take(&l->size, lines * record_bytes(c->threads, cores));
 	l->visits = take(&l->size, visits_max(c) * sizeof(struct exact_visits));
 	l->log = take(&l->size, logs_max(c) * sizeof(struct line_log));
+	l->window = take(&l->size, line_log_windows(logs_max(c)) *
+					   sizeof(struct line_window));
 }
 
 size_t exact_size(const struct exact_config *c)
@@ -147,6 +149,7 @@ struct exact *exact_init(void *mem, const struct exact_config *c)
 	x->records = base + l.records;
 	x->visits = (void *)(base + l.visits);
 	x->log = (void *)(base + l.log);
+	x->window = (void *)(base + l.window);
 	x->visits_max = visits_max(c);
 	x->logs_max = logs_max(c);
 	copy_topology(x, c->topology);

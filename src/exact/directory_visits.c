@@ -143,7 +143,10 @@ static uint32_t take_log(struct exact *x)
 	if (n >= x->logs_max)
 		return 0;
 	n = atomic_fetch_add_explicit(&x->logs_used, 1, memory_order_relaxed);
-	return n < x->logs_max ? n + 1 : 0;
+	if (n >= x->logs_max)
+		return 0;
+	line_log_begin(&x->log[n], x->window, n);
+	return n + 1;
 }
 
 void exact_log_transfer(struct exact *x, struct exact_record *r)

@@ -6,10 +6,12 @@
  * a line of their own (cure.h). What a thread does before another one accesses
  * the line is one entry, a turn: the order within it changes no transfer.
  *
- * A log has room for a few windows of consecutive turns. The first opens with
- * the line's transfer number LINE_LOG_FIRST. Whenever there is no room, every
- * other window is dropped and the distance between windows is doubled. So the
- * windows are spread evenly over the line's transfers, however many there are.
+ * A log has room for some windows of consecutive turns: the logs that are begun
+ * first, of which the most used lines are likely to have one, for more than
+ * others. The first window opens with the line's transfer number
+ * LINE_LOG_FIRST. Whenever there is no room, every other window is dropped and
+ * the distance between windows is doubled. So the windows are spread evenly
+ * over the line's transfers, however many there are.
  *
  * Context: one thread at a time, handler included. Nothing is allocated.
  */
@@ -17,14 +19,16 @@
 #define COMDET_EXACT_LINE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
 	LINE_LOG_TURNS = 128,
-	LINE_LOG_ACCESSES = 1 << 14, /* of a window, at most */
 	LINE_LOG_WINDOWS = 32,
+	LINE_LOG_LONG = 64,          /* so many logs have more: */
+	LINE_LOG_LONG_WINDOWS = 128, /* of these lines */
 	LINE_LOG_FIRST = 8,     /* a line with fewer transfers needs no log */
-	LINE_LOG_SPACING = 256, /* transfers between windows, at first */
+	LINE_LOG_SPACING = 160, /* transfers between windows, at first */
 };
 
 struct line_turn {
@@ -33,16 +37,30 @@ struct line_turn {
 	uint32_t spare;
 };
 
-/* All zero at first. */
+struct line_window {
+	uint32_t n; /* turns */
+	uint32_t spare;
+	struct line_turn turn[LINE_LOG_TURNS];
+};
+
 struct line_log {
-	uint32_t windows; /* the last one may be open */
+	uint32_t windows;  /* the last one may be open */
+	uint32_t capacity; /* there is room for so many */
 	bool open;
-	uint32_t accesses; /* in the window that is open */
-	uint32_t n[LINE_LOG_WINDOWS];
 	uint64_t next;    /* transfer that opens a window; 0: LINE_LOG_FIRST */
 	uint64_t spacing; /* 0: LINE_LOG_SPACING */
-	struct line_turn turn[LINE_LOG_WINDOWS][LINE_LOG_TURNS];
+	struct line_window *window;
 };
+
+/* Windows that the first @logs logs need. */
+size_t line_log_windows(uint32_t logs);
+
+/*
+ * Begin log number @i of those whose windows are at @windows: as many as all
+ * need, all zero.
+ */
+void line_log_begin(struct line_log *log, struct line_window *windows,
+		    uint32_t i);
 
 /*
  * The line had its transfer number @transfers. This may open a window; the
@@ -52,8 +70,7 @@ void line_log_transfer(struct line_log *log, uint64_t transfers);
 
 /*
  * Thread @thread touched @bytes of the line, and stored to them if @is_store.
- * Nothing is written while no window is open. A full window closes, and so does
- * one that has lasted long.
+ * Nothing is written while no window is open. A full window closes.
  */
 void line_log_add(struct line_log *log, uint32_t thread, uint64_t bytes,
 		  bool is_store);

@@ -15,6 +15,17 @@ enum {
 	SEGMENTS_MAX = 64,
 	NOTES_MAX_BYTES = 4096, /* of one segment of notes */
 	NOTE_NAME_MAX_BYTES = 256,
+	HEAD_BYTES = 1024,
+};
+
+/*
+ * An image whose first bytes are read at once: they hold the headers of the
+ * segments and, as linkers lay files out, the build-id.
+ */
+struct headed {
+	const struct elf_image *elf;
+	uint64_t have; /* bytes of the head, 0 where they cannot be read */
+	uint8_t head[HEAD_BYTES];
 };
 
 int elf_image_pread(void *ctx, uint64_t at, void *buf, size_t n)
@@ -27,19 +38,32 @@ int elf_image_pread(void *ctx, uint64_t at, void *buf, size_t n)
 	return (size_t)got == n ? 0 : -ENODATA;
 }
 
-static bool read_part(const struct elf_image *elf, uint64_t at, void *buf,
-		      size_t n)
+static void read_head(struct headed *h, const struct elf_image *elf)
 {
+	h->elf = elf;
+	h->have = elf->bytes < HEAD_BYTES ? elf->bytes : HEAD_BYTES;
+	if (elf->read(elf->ctx, 0, h->head, h->have))
+		h->have = 0;
+}
+
+static bool read_part(const struct headed *h, uint64_t at, void *buf, size_t n)
+{
+	const struct elf_image *elf = h->elf;
+
+	if (n <= h->have && at <= h->have - n) {
+		memcpy(buf, h->head + at, n);
+		return true;
+	}
 	return n <= elf->bytes && at <= elf->bytes - n &&
 	       !elf->read(elf->ctx, at, buf, n);
 }
 
 /* How many segments the file has, and where their headers are; 0: not ours. */
-static unsigned segments(const struct elf_image *elf, uint64_t *at)
+static unsigned segments(const struct headed *h, uint64_t *at)
 {
 	Elf64_Ehdr eh;
 
-	if (!read_part(elf, 0, &eh, sizeof(eh)) ||
+	if (!read_part(h, 0, &eh, sizeof(eh)) ||
 	    memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
 	    eh.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    eh.e_phentsize != sizeof(Elf64_Phdr) || eh.e_phnum > SEGMENTS_MAX)
@@ -48,11 +72,11 @@ static unsigned segments(const struct elf_image *elf, uint64_t *at)
 	return eh.e_phnum;
 }
 
-static bool segment(const struct elf_image *elf, uint64_t headers, unsigned i,
+static bool segment(const struct headed *h, uint64_t headers, unsigned i,
 		    Elf64_Phdr *ph)
 {
 	return headers <= UINT64_MAX - i * sizeof(*ph) &&
-	       read_part(elf, headers + i * sizeof(*ph), ph, sizeof(*ph));
+	       read_part(h, headers + i * sizeof(*ph), ph, sizeof(*ph));
 }
 
 static uint32_t note_align(uint32_t n)
@@ -61,7 +85,7 @@ static uint32_t note_align(uint32_t n)
 }
 
 /* The build-id among the notes in [@at, @end). */
-static uint8_t find_note(const struct elf_image *elf, uint64_t at, uint64_t end,
+static uint8_t find_note(const struct headed *h, uint64_t at, uint64_t end,
 			 uint8_t *id)
 {
 	Elf64_Nhdr nh;
@@ -69,7 +93,7 @@ static uint8_t find_note(const struct elf_image *elf, uint64_t at, uint64_t end,
 	char name[4];
 
 	while (end - at >= sizeof(nh)) {
-		if (!read_part(elf, at, &nh, sizeof(nh)) ||
+		if (!read_part(h, at, &nh, sizeof(nh)) ||
 		    nh.n_namesz > NOTE_NAME_MAX_BYTES ||
 		    nh.n_descsz > NOTES_MAX_BYTES)
 			return 0;
@@ -79,9 +103,9 @@ static uint8_t find_note(const struct elf_image *elf, uint64_t at, uint64_t end,
 		if (nh.n_type == NT_GNU_BUILD_ID &&
 		    nh.n_namesz == sizeof(name) && nh.n_descsz &&
 		    nh.n_descsz <= BUILD_ID_MAX_BYTES &&
-		    read_part(elf, at + sizeof(nh), name, sizeof(name)) &&
+		    read_part(h, at + sizeof(nh), name, sizeof(name)) &&
 		    !memcmp(name, "GNU", sizeof(name)) &&
-		    read_part(elf, desc, id, nh.n_descsz))
+		    read_part(h, desc, id, nh.n_descsz))
 			return (uint8_t)nh.n_descsz;
 		at = desc + note_align(nh.n_descsz);
 		if (at > end)
@@ -93,18 +117,21 @@ static uint8_t find_note(const struct elf_image *elf, uint64_t at, uint64_t end,
 uint8_t elf_image_build_id(const struct elf_image *elf, uint8_t *id)
 {
 	uint64_t headers, bytes;
-	unsigned n = segments(elf, &headers);
+	struct headed h;
 	Elf64_Phdr ph;
 	uint8_t found;
+	unsigned n;
 
-	for (unsigned i = 0; i < n && segment(elf, headers, i, &ph); i++) {
+	read_head(&h, elf);
+	n = segments(&h, &headers);
+	for (unsigned i = 0; i < n && segment(&h, headers, i, &ph); i++) {
 		if (ph.p_type != PT_NOTE || ph.p_offset > elf->bytes)
 			continue;
 		bytes = ph.p_filesz < NOTES_MAX_BYTES ? ph.p_filesz
 						      : NOTES_MAX_BYTES;
 		if (bytes > elf->bytes - ph.p_offset)
 			bytes = elf->bytes - ph.p_offset;
-		found = find_note(elf, ph.p_offset, ph.p_offset + bytes, id);
+		found = find_note(&h, ph.p_offset, ph.p_offset + bytes, id);
 		if (found)
 			return found;
 	}
@@ -114,10 +141,13 @@ uint8_t elf_image_build_id(const struct elf_image *elf, uint8_t *id)
 bool elf_image_has_code(const struct elf_image *elf, uint64_t from, uint64_t to)
 {
 	uint64_t headers;
-	unsigned n = segments(elf, &headers);
+	struct headed h;
 	Elf64_Phdr ph;
+	unsigned n;
 
-	for (unsigned i = 0; i < n && segment(elf, headers, i, &ph); i++)
+	read_head(&h, elf);
+	n = segments(&h, &headers);
+	for (unsigned i = 0; i < n && segment(&h, headers, i, &ph); i++)
 		if (ph.p_type == PT_LOAD && ph.p_flags & PF_X &&
 		    ph.p_offset < to &&
 		    (from < ph.p_offset || from - ph.p_offset < ph.p_filesz))

@@ -86,8 +86,9 @@ bool map_lines_parse(const char *line, const char *end, struct cdp_map *m)
 
 	memset(m, 0, sizeof(*m));
 	if (!hex(&c, &m->start) || !one(&c, '-') || !hex(&c, &m->end) ||
-	    m->end <= m->start || !spaces(&c) || !rights(&c, &m->prot, &m->flags) ||
-	    !spaces(&c) || !hex(&c, &m->file_offset) || !spaces(&c) ||
+	    m->end <= m->start || !spaces(&c) ||
+	    !rights(&c, &m->prot, &m->flags) || !spaces(&c) ||
+	    !hex(&c, &m->file_offset) || !spaces(&c) ||
 	    !number(&c, 16, UINT32_MAX, &major) || !one(&c, ':') ||
 	    !number(&c, 16, UINT32_MAX, &minor) || !spaces(&c) ||
 	    !number(&c, 10, UINT64_MAX, &m->inode))

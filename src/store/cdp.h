@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cdp_memory.h"
 #include "src/engine/comm.h"
 #include "src/base/loss.h"
 
@@ -134,13 +135,15 @@ struct cdp_header {
 	uint32_t end_value; /* exit status or signal */
 
 	/* If the process was watched from outside; 0 in older files. */
-	uint64_t number; /* of the process among those watched together, from 1
-			    on; 0: no other process was watched with it */
+	uint64_t number; /* among those watched together, from 1 on; 0: alone */
 	/*
 	 * Samples by the memory that they depend on, and interrupts of which
 	 * an access was not published (docs/attach.md). Atomic.
 	 */
 	uint64_t samples_exact, samples_verified, samples_racy;
+	/* Of a parallel job, 0 in older files: rank + 1 (0: none), how many. */
+	uint32_t rank, ranks;
+	uint64_t slow_period; /* where nothing is found; 0: always period */
 };
 _Static_assert(offsetof(struct cdp_header, slice) == CDP_HEADER_BYTES,
 	       "new fields follow the header of version 1");
@@ -186,9 +189,10 @@ struct cdp_thread {
 	uint64_t counted_load_bytes, counted_store_bytes;
 	/* Not 0: the counts above are scaled up from a part. */
 	uint64_t counted_scaled;
-	/* The resolution of reuse times in ns; 0 if they are accesses. */
-	uint64_t reuse_resolution;
-	uint64_t spare[8];
+	uint64_t reuse_resolution; /* of times in ns; 0: they are accesses */
+	uint64_t squares[SHARING_KINDS]; /* sums of weights^2; 0: all are 1 */
+	uint64_t samples_skipped; /* that the full rate would take besides */
+	uint64_t spare[5];
 };
 _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 
@@ -207,7 +211,7 @@ struct cdp_pair {
 	uint16_t sharing;                         /* enum sharing */
 	uint16_t by;                              /* enum detected_by */
 	uint64_t line;
-	uint64_t count;      /* detections, at least 1; atomic */
+	uint64_t count;      /* detections by weight, at least 1; atomic */
 	uint64_t periods_q8; /* volume, 1/256 periods; atomic */
 	uint64_t first_mono, last_mono;
 	uint64_t map_generation; /* of CDP_MAPS when first seen */
@@ -288,6 +292,11 @@ enum cdp_transfer_kind {
 				  bytes, transfers if they had a line of their
 				  own (sampled: a double) */
 	CDP_ESTIMATE_LEFT,     /* struct transfer_left */
+	CDP_ESTIMATE_NEEDED,   /* of lines without turns in a sampled
+				  CDP_AVOIDABLE_LINE, sums and sums of squares
+				  of samples, as doubles: transfers that are
+				  false sharing; of these, transfers that bring
+				  an earlier store that is needed */
 	CDP_TRANSFER_KINDS
 };
 
@@ -305,62 +314,6 @@ struct cdp_transfer {
 	uint64_t value[6];
 };
 _Static_assert(sizeof(struct cdp_transfer) == 64, "cdp_transfer");
-
-/*
- * Data about the memory system from sources with hardware events, written at
- * the end. 128 bytes: 31 a page.
- */
-enum cdp_memory_kind {
-	CDP_MEMORY_EVENT = 1, /* an event that was sampled */
-	CDP_MEMORY_SITE,      /* accesses by an instruction */
-	CDP_MEMORY_LINE,      /* accesses to a cache line */
-	CDP_MEMORY_KINDS
-};
-
-enum {
-	CDP_EVENT_NAME_BYTES = 48,
-};
-
-struct cdp_memory_event {
-	char name[CDP_EVENT_NAME_BYTES];
-	uint64_t samples;  /* samples that are accesses of this process */
-	uint64_t left_out; /* other samples of this process */
-	uint64_t periods;  /* sum over samples: events that they stand for */
-	int64_t interval;  /* requested; below 0: -Hz, a frequency */
-	uint64_t enabled;  /* ns that it was to count, 0: not known */
-	uint64_t running;  /* ns that it had a counter */
-	uint64_t lost, throttled;
-	uint64_t config;
-};
-
-/*
- * Samples that agree in address, access and source. The record with address 0
- * counts samples that have no record of their own.
- */
-struct cdp_memory_tally {
-	uint64_t address; /* of the instruction, or of the line */
-	uint64_t map_generation;
-	uint32_t source; /* enum data_source */
-	uint32_t spare0;
-	uint64_t samples;
-	uint64_t periods;                  /* sum over samples */
-	double periods_squared;            /* sum of their squares */
-	uint64_t hitm, locked, tlb_miss;   /* samples */
-	uint64_t latencies;                /* samples with a latency */
-	uint64_t latency_sum, latency_max; /* core cycles */
-	uint64_t example; /* the data address of the first sample */
-	uint64_t spare[2];
-};
-
-struct cdp_memory {
-	uint32_t kind;
-	uint32_t access; /* ACCESS_LOAD, ACCESS_STORE; 0 in an event: both */
-	union {
-		struct cdp_memory_event event;
-		struct cdp_memory_tally tally;
-	};
-};
-_Static_assert(sizeof(struct cdp_memory) == 128, "cdp_memory");
 
 enum cdp_reuse_kind {
 	CDP_REUSE_BIN = 1, /* a bin of reuse times, from samples */

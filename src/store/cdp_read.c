@@ -162,6 +162,15 @@ static int check_file(struct cdp_reader *r)
 	return 0;
 }
 
+/* Room for the section of each page; without it all pages are asked. */
+static void note_sections(struct cdp_reader *r)
+{
+	void *mem = mmap(NULL, r->pages + 1, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	r->section = mem == MAP_FAILED ? NULL : mem;
+}
+
 int cdp_open(struct cdp_reader *r, int dirfd, const char *name)
 {
 	int err;
@@ -175,6 +184,8 @@ int cdp_open(struct cdp_reader *r, int dirfd, const char *name)
 	err = check_file(r);
 	if (err)
 		cdp_close(r);
+	else
+		note_sections(r);
 	return err;
 }
 
@@ -182,6 +193,8 @@ void cdp_close(struct cdp_reader *r)
 {
 	if (r->fd >= 0)
 		close(r->fd);
+	if (r->section)
+		munmap(r->section, r->pages + 1);
 	memset(r, 0, sizeof(*r));
 	r->fd = -1;
 }
@@ -259,6 +272,15 @@ static bool memory_fits(const struct cdp_memory *m)
 		return m->access && m->tally.source < DATA_SOURCE_COUNT &&
 		       m->tally.samples && m->tally.periods_squared >= 0 &&
 		       m->tally.periods_squared < SQUARES_MAX;
+	case CDP_MEMORY_BLOCK:
+		return !m->access && m->block.bytes &&
+		       m->block.bytes < UINT64_MAX - m->block.start &&
+		       m->block.path <= CDP_PATHS_MAX;
+	case CDP_MEMORY_CALLS:
+		return !m->access && m->calls.count &&
+		       m->calls.sharing < SHARING_KINDS &&
+		       m->calls.publisher_path <= CDP_PATHS_MAX &&
+		       m->calls.detector_path <= CDP_PATHS_MAX;
 	default:
 		return false;
 	}
@@ -367,11 +389,16 @@ int cdp_each(struct cdp_reader *r, enum cdp_section section,
 		struct cdp_page page;
 		int err;
 
+		/* Once a page has a section, it keeps it. */
+		if (r->section && r->section[n] && r->section[n] != section)
+			continue;
 		err = read_settled(r->fd, &page, sizeof(page), at);
 		if (err)
 			return err;
 		if (page.section >= CDP_SECTIONS)
 			++*bad;
+		else if (r->section)
+			r->section[n] = (uint8_t)page.section;
 		if (page.section != section)
 			continue;
 		if (page.committed > cdp_records_a_page(section)) {

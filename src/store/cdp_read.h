@@ -19,8 +19,9 @@
 struct cdp_reader {
 	struct cdp_header header; /* a checked copy: strings end, sizes fit */
 	int fd;
-	uint64_t bytes; /* of the file at opening */
-	uint64_t pages; /* to look at, page 0 excluded */
+	uint64_t bytes;   /* of the file at opening */
+	uint64_t pages;   /* to look at, page 0 excluded */
+	uint8_t *section; /* of each page, if known; NULL: no room */
 };
 
 /*

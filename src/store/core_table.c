@@ -21,22 +21,24 @@ int core_table_add(struct store *s, struct core_table *t,
 		.publisher_core = d->publisher_core,
 		.detector_core = d->detector_core,
 	};
+	uint64_t weight = d->weight ? d->weight : 1;
+	uint64_t periods_q8 = weight * d->periods_q8;
 	struct cdp_core *core;
 	uint32_t hash;
 
 	core = store_index_find(s, &t->index, &key, KEY_WORDS, &hash);
 	if (core) {
-		store_add(&core->count[d->sharing], 1);
+		store_add(&core->count[d->sharing], weight);
 		if (d->by == DETECTED_BY_TRAP)
-			store_add(&core->traps, 1);
-		store_add(&core->periods_q8, d->periods_q8);
+			store_add(&core->traps, weight);
+		store_add(&core->periods_q8, periods_q8);
 		return 0;
 	}
 	if (t->index.used >= CORE_TABLE_MAX || !store_index_room(&t->index))
 		return -ENOSPC;
-	key.count[d->sharing] = 1;
-	key.traps = d->by == DETECTED_BY_TRAP;
-	key.periods_q8 = d->periods_q8;
+	key.count[d->sharing] = weight;
+	key.traps = d->by == DETECTED_BY_TRAP ? weight : 0;
+	key.periods_q8 = periods_q8;
 	return store_index_add(s, &t->index, &t->writer, &key, hash);
 }
 

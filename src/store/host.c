@@ -2,30 +2,38 @@
 /*
  * host - what the file says about the machine and the run
  */
-#include <ctype.h>
 #include <fcntl.h>
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "host.h"
+#include "rank.h"
+#include "src/base/rawcall.h"
 #include "src/base/text.h"
+#include "src/base/signal_safe.h"
 
 size_t host_read_file(const char *path, char *buf, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	long fd = rawcall4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	size_t have = 0;
-	ssize_t n = 0;
+	long n = 0;
 
 	if (fd >= 0) {
 		while (have < size - 1 &&
-		       (n = read(fd, buf + have, size - 1 - have)) > 0)
+		       (n = rawcall3(SYS_read, fd, buf + have,
+				     size - 1 - have)) > 0)
 			have += n;
-		close(fd);
+		rawcall1(SYS_close, fd);
 	}
 	buf[have] = 0;
 	return have;
+}
+
+static bool is_plain(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || strchr("._+-", c);
 }
 
 void host_file_name(char *name, size_t size, const char *exe, pid_t pid,
@@ -38,10 +46,7 @@ void host_file_name(char *name, size_t size, const char *exe, pid_t pid,
 
 	base = base ? base + 1 : exe;
 	for (; base[i] && i < sizeof(clean) - 1; i++)
-		clean[i] = isalnum((unsigned char)base[i]) ||
-					   strchr("._+-", base[i])
-				   ? base[i]
-				   : '_';
+		clean[i] = is_plain(base[i]) ? base[i] : '_';
 	clean[i] = 0;
 	text_begin(&t, name, size);
 	text_put(&t, i ? clean : "program");
@@ -52,6 +57,15 @@ void host_file_name(char *name, size_t size, const char *exe, pid_t pid,
 	text_put(&t, ".cdp");
 }
 
+static uint64_t number(const char *p)
+{
+	uint64_t n = 0;
+
+	for (; *p >= '0' && *p <= '9'; p++)
+		n = n * 10 + (uint64_t)(*p - '0');
+	return n;
+}
+
 /* Field @n of /proc/PID/stat, for 3 and more; @p is behind the name. */
 static uint64_t stat_field(const char *p, int n)
 {
@@ -59,7 +73,7 @@ static uint64_t stat_field(const char *p, int n)
 		p = strchr(p, ' ');
 		p = p ? p + 1 : NULL;
 	}
-	return p ? strtoull(p, NULL, 10) : 0;
+	return p ? number(p) : 0;
 }
 
 uint64_t host_process_start(pid_t pid, uint32_t *parent)
@@ -111,7 +125,7 @@ void host_describe(struct cdp_header *h, pid_t pid)
 	host_read_file("/proc/sys/kernel/random/boot_id", h->boot_id,
 		       sizeof(h->boot_id));
 	h->boot_id[strcspn(h->boot_id, "\n")] = 0;
-	if (!uname(&u)) {
+	if (!rawcall1(SYS_uname, &u)) {
 		copy(h->host, sizeof(h->host), u.nodename);
 		text_begin(&t, h->kernel, sizeof(h->kernel));
 		text_put(&t, u.release);
@@ -119,4 +133,6 @@ void host_describe(struct cdp_header *h, pid_t pid)
 		text_put(&t, u.machine);
 	}
 	cpu_model(h->cpu, sizeof(h->cpu));
+	if (rank_of(pid, &h->rank, &h->ranks))
+		h->rank++;
 }

@@ -3,7 +3,7 @@
  * host - what the file says about the machine and the run
  *
  * Shared by all who write files about processes of this machine: the library,
- * the plugin of QEMU and the watcher. Context: set-up.
+ * the plugin of QEMU and the watcher. Context: any; they make system calls.
  */
 #ifndef COMDET_STORE_HOST_H
 #define COMDET_STORE_HOST_H
@@ -32,7 +32,10 @@ void host_file_name(char *name, size_t size, const char *exe, pid_t pid,
  */
 uint64_t host_process_start(pid_t pid, uint32_t *parent);
 
-/* Fill in parent and start of process @pid, boot, host, kernel and CPU. */
+/*
+ * Fill in parent and start of process @pid, its rank, boot, host, kernel and
+ * CPU.
+ */
 void host_describe(struct cdp_header *h, pid_t pid);
 
 #endif

@@ -23,7 +23,8 @@ enum {
 /* A line with transfers. */
 struct found_line {
 	uint64_t line; /* 0: free */
-	double transfers, of_false;
+	double transfers, of_false, false_square;
+	double needed, needed_square;
 	uint64_t findings;
 	uint32_t log; /* + 1; 0: none */
 	bool watched;
@@ -36,30 +37,50 @@ enum watch_state {
 	WATCH_LIVE
 };
 
+/* The turn that a log is in. Written with the lock, read without. */
+struct present {
+	_Atomic uint64_t line;   /* 0: nothing was logged yet */
+	_Atomic uint64_t thread; /* + 1 */
+	_Atomic uint64_t touched, stored, locked; /* bytes */
+};
+
 struct watch {
 	enum watch_state state;
 	uint32_t line;  /* index of the found line */
 	uint64_t since; /* findings before */
+	struct present present;
 };
 
 struct line_logs {
 	_Atomic uint32_t lock;
 	uint64_t findings;
 	uint32_t logs; /* in use */
+	bool longer;   /* the first logs have more windows */
+	bool with_needed;
 	struct watch watch[LINE_LOGS_SLOTS];
 	struct found_line rest; /* of lines that found no place */
 	struct found_line line[LINES];
 	struct line_log log[LINE_LOGS_MAX];
+	struct line_window window[];
 };
 
 size_t line_logs_size(void)
 {
-	return sizeof(struct line_logs);
+	return sizeof(struct line_logs) +
+	       line_log_windows(LINE_LOGS_MAX) * sizeof(struct line_window);
 }
 
-struct line_logs *line_logs_init(void *mem)
+struct line_logs *line_logs_init(void *mem, bool longer)
 {
-	return mem;
+	struct line_logs *l = mem;
+
+	l->longer = longer;
+	return l;
+}
+
+void line_logs_with_needed(struct line_logs *l)
+{
+	l->with_needed = true;
 }
 
 static uint32_t place_of(struct line_logs *l, uint64_t line)
@@ -79,11 +100,31 @@ static uint32_t place_of(struct line_logs *l, uint64_t line)
 
 static void add_weights(struct found_line *f, const struct transfer_chain *c)
 {
+	double of_false = 0;
+
 	for (uint32_t i = 0; i < c->n; i++) {
 		f->transfers += c->event[i].weight;
-		f->of_false += c->event[i].weight_false;
+		of_false += c->event[i].weight_false;
 	}
+	f->of_false += of_false;
+	f->false_square += of_false * of_false;
 	f->findings++;
+}
+
+void line_logs_needed(struct line_logs *l, const struct transfer_chain *c)
+{
+	struct found_line *f;
+	double sum = 0;
+	uint32_t at;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		sum += c->event[i].weight;
+	spin_lock(&l->lock);
+	at = place_of(l, c->line);
+	f = at == NO_LINE ? &l->rest : &l->line[at];
+	f->needed += sum;
+	f->needed_square += sum * sum;
+	spin_unlock(&l->lock);
 }
 
 /* A slot for another line, or LINE_LOGS_SLOTS: the oldest of those. */
@@ -106,9 +147,23 @@ static uint32_t pick_slot(const struct line_logs *l)
 /* The log of @f, if there is one and its window may open now. */
 static struct line_log *log_for(struct line_logs *l, struct found_line *f)
 {
-	if (!f->log && l->logs < LINE_LOGS_MAX)
+	if (!f->log && l->logs < LINE_LOGS_MAX) {
+		line_log_begin(&l->log[l->logs], l->window, l->logs);
+		if (!l->longer)
+			l->log[l->logs].capacity = LINE_LOG_WINDOWS;
 		f->log = ++l->logs;
+	}
 	return f->log ? &l->log[f->log - 1] : NULL;
+}
+
+static void put(_Atomic uint64_t *word, uint64_t x)
+{
+	atomic_store_explicit(word, x, memory_order_relaxed);
+}
+
+static uint64_t get(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
 static struct line_logs_order begin_watch(struct line_logs *l, uint32_t at)
@@ -139,7 +194,10 @@ static struct line_logs_order begin_watch(struct line_logs *l, uint32_t at)
 		l->log[old->log - 1].open = false;
 	}
 	f->watched = true;
-	*w = (struct watch){ WATCH_CHANGING, at, l->findings };
+	put(&w->present.line, 0);
+	w->state = WATCH_CHANGING;
+	w->line = at;
+	w->since = l->findings;
 	return order;
 }
 
@@ -192,6 +250,43 @@ static uint64_t bytes_on(uint64_t line, const struct access *a)
 	return (~0ull >> (LINE_BYTES - 1 - (last - first))) << first;
 }
 
+static bool is_locked(const struct access *a)
+{
+	return a->flags & ACCESS_LOCKED ||
+	       (a->flags & ACCESS_LOAD && a->flags & ACCESS_STORE);
+}
+
+static void note_turn(struct present *p, uint64_t line, uint32_t thread,
+		      uint64_t bytes, const struct access *a)
+{
+	if (get(&p->line) != line || get(&p->thread) != thread + 1) {
+		put(&p->line, line);
+		put(&p->thread, thread + 1);
+		put(&p->touched, 0);
+		put(&p->stored, 0);
+		put(&p->locked, 0);
+	}
+	put(&p->touched, get(&p->touched) | bytes);
+	if (access_stores(a))
+		put(&p->stored, get(&p->stored) | bytes);
+	if (is_locked(a))
+		put(&p->locked, get(&p->locked) | bytes);
+}
+
+bool line_logs_tells(const struct line_logs *l, uint32_t slot, uint32_t thread,
+		     const struct access *a)
+{
+	const struct present *p = &l->watch[slot].present;
+	uint64_t line = get(&p->line), bytes;
+
+	if (!line || get(&p->thread) != thread + 1)
+		return true;
+	bytes = bytes_on(line, a);
+	return bytes & ~get(&p->touched) ||
+	       (access_stores(a) && bytes & ~get(&p->stored)) ||
+	       (is_locked(a) && bytes & ~get(&p->locked));
+}
+
 static bool add_access(struct line_logs *l, struct watch *w, uint32_t thread,
 		       const struct access *a)
 {
@@ -201,8 +296,8 @@ static bool add_access(struct line_logs *l, struct watch *w, uint32_t thread,
 
 	if (!bytes)
 		return false;
-	if (a->flags & ACCESS_LOCKED ||
-	    (a->flags & ACCESS_LOAD && a->flags & ACCESS_STORE))
+	note_turn(&w->present, f->line, thread, bytes, a);
+	if (is_locked(a))
 		contended_add(&f->contended, thread, bytes);
 	line_log_add(log, thread, bytes, access_stores(a));
 	if (log->open)
@@ -253,8 +348,22 @@ static uint64_t as_word(double x)
 	return word;
 }
 
+/* Of lines that no log tells about. */
+struct unlogged {
+	double of_false, false_square, needed, needed_square;
+};
+
+static void add_unlogged(struct unlogged *u, const struct found_line *f)
+{
+	u->of_false += f->of_false;
+	u->false_square += f->false_square;
+	u->needed += f->needed;
+	u->needed_square += f->needed_square;
+}
+
 static void put_line(const struct line_logs *l, const struct found_line *f,
-		     struct store *s, struct store_writer *w)
+		     struct unlogged *u, struct store *s,
+		     struct store_writer *w)
 {
 	struct cure cure;
 	double share = avoidable_share(l, f, &cure);
@@ -267,6 +376,10 @@ static void put_line(const struct line_logs *l, const struct found_line *f,
 		cure.groups,
 	};
 
+	if (!cure.turns)
+		add_unlogged(u, f);
+	if (f->line && !f->findings)
+		return;
 	store_transfer(s, w, CDP_AVOIDABLE_LINE, CDP_AVOIDABLE_SAMPLED, 0,
 		       value, sizeof(value));
 	for (uint32_t i = 0; i < cure.groups; i++) {
@@ -284,8 +397,12 @@ static void put_line(const struct line_logs *l, const struct found_line *f,
 void line_logs_store(struct line_logs *l, struct store *s,
 		     struct store_writer *w)
 {
+	struct unlogged u = { 0 };
+
 	for (uint32_t i = 0; i < LINES; i++)
 		if (l->line[i].line)
-			put_line(l, &l->line[i], s, w);
-	put_line(l, &l->rest, s, w);
+			put_line(l, &l->line[i], &u, s, w);
+	put_line(l, &l->rest, &u, s, w);
+	if (l->with_needed)
+		store_transfer(s, w, CDP_ESTIMATE_NEEDED, 0, 0, &u, sizeof(u));
 }

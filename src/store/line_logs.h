@@ -14,6 +14,10 @@
  *   line_logs_access    an access to a watched line: maybe end the watch
  *   line_logs_idle      the caller has ended it
  *
+ * Lines that are used a few times have no log. For them an estimator
+ * TRANSFER_NEEDED tells which transfers padding does not avoid:
+ * line_logs_needed.
+ *
  * Any number of threads may call at once. A lock is held for some hundred
  * instructions. Signals are blocked where handlers make accesses.
  */
@@ -44,8 +48,19 @@ struct line_logs_order {
 /* Bytes of memory needed. */
 size_t line_logs_size(void);
 
-/* Start in @mem, line_logs_size() bytes, all zero. Context: set-up. */
-struct line_logs *line_logs_init(void *mem);
+/*
+ * Start in @mem, line_logs_size() bytes, all zero. @longer: the first logs have
+ * more windows than others (line_log.h). Context: set-up.
+ */
+struct line_logs *line_logs_init(void *mem, bool longer);
+
+/*
+ * An estimator TRANSFER_NEEDED runs beside the other one. Context: set-up.
+ */
+void line_logs_with_needed(struct line_logs *l);
+
+/* That estimator has finished @c. Context: handler. */
+void line_logs_needed(struct line_logs *l, const struct transfer_chain *c);
 
 /*
  * The estimator has finished @c. If it tells to watch a line, call
@@ -54,6 +69,15 @@ struct line_logs *line_logs_init(void *mem);
 struct line_logs_order line_logs_found(struct line_logs *l,
 				       const struct transfer_chain *c);
 void line_logs_watching(struct line_logs *l, uint32_t slot);
+
+/*
+ * False if access @a by @thread would tell line_logs_access nothing new: the
+ * thread has touched these bytes since another one came. A thread that uses a
+ * line alone need not call for each access. Two threads that come at once may
+ * lose one access. Takes no lock. Context: handler.
+ */
+bool line_logs_tells(const struct line_logs *l, uint32_t slot, uint32_t thread,
+		     const struct access *a);
 
 /*
  * Thread @thread made access @a, which touches the line that @slot watches.

@@ -16,6 +16,7 @@
 #include "outdir.h"
 #include "outdir_internal.h"
 #include "src/base/rawcall.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	NAMES_MAX = 1000, /* NAME, NAME.1 to NAME.999 */

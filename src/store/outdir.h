@@ -10,7 +10,8 @@
  * - the run of NAME or NAME.old still goes on: the directory or one of its .cdp
  *   files carries a flock;
  * - NAME.old has no marker, or holds anything but a marker and regular files
- *   named *.cdp, *.jitmap, *.jitdump and *.trace.
+ *   named *.cdp, *.jitmap, *.jitdump, *.trace, *.profile, *.control and
+ *   *.cost.
  *
  * The directory gets its name only when it has its marker. A crash before that
  * leaves a ".comdet-XXXXXXXXXXXXXXXX" beside it, which may be deleted.
@@ -27,6 +28,13 @@
 #define OUTDIR_JIT_DUMP ".jitdump"
 /* The trace of the process, likewise. */
 #define OUTDIR_TRACE ".trace"
+/* What record -m profile makes of it. */
+#define OUTDIR_PROFILE ".profile"
+/* Whether samples are wanted, while record --control runs (control_page.h). */
+#define OUTDIR_CONTROL ".control"
+/* What sharing a line costs on the machine (analysis/profile/sharing_cost.h).
+ */
+#define OUTDIR_COST ".cost"
 
 enum {
 	OUTDIR_RUN_ID_BYTES = 40

@@ -11,6 +11,7 @@
 
 #include "outdir.h"
 #include "outdir_internal.h"
+#include "src/base/signal_safe.h"
 
 #define MARKER_START "comdet 1 "
 #define TEMP_START   ".comdet-"

@@ -18,6 +18,7 @@
 #include "outdir_internal.h"
 #include "outdir.h"
 #include "src/base/rawcall.h"
+#include "src/base/signal_safe.h"
 
 enum {
 	TRIES = 16, /* tries to empty a directory */
@@ -89,7 +90,9 @@ static bool is_cdp(const char *name)
 static bool is_of_run(const char *name)
 {
 	return is_cdp(name) || ends_in(name, OUTDIR_JIT_MAP) ||
-	       ends_in(name, OUTDIR_JIT_DUMP) || ends_in(name, OUTDIR_TRACE);
+	       ends_in(name, OUTDIR_JIT_DUMP) || ends_in(name, OUTDIR_TRACE) ||
+	       ends_in(name, OUTDIR_PROFILE) || ends_in(name, OUTDIR_COST) ||
+	       ends_in(name, OUTDIR_CONTROL);
 }
 
 static bool is_busy(int fd)

@@ -27,18 +27,20 @@ _Static_assert(offsetof(struct cdp_pair, count) ==
 static struct cdp_pair rest_of(const struct detection *d, uint64_t now,
 			       uint64_t map_generation)
 {
+	uint64_t weight = d->weight ? d->weight : 1;
+
 	return (struct cdp_pair){
 		.publisher_thread = d->publisher_thread,
 		.detector_thread = d->detector_thread,
 		.sharing = d->sharing,
 		.by = d->by,
-		.count = 1,
-		.periods_q8 = d->periods_q8,
+		.count = weight,
+		.periods_q8 = weight * d->periods_q8,
 		.first_mono = now,
 		.last_mono = now,
 		.map_generation = map_generation,
-		.avoidable = d->padding == PADDING_AVOIDS,
-		.unavoidable = d->padding == PADDING_KEEPS,
+		.avoidable = d->padding == PADDING_AVOIDS ? weight : 0,
+		.unavoidable = d->padding == PADDING_KEEPS ? weight : 0,
 		.publisher_process = d->publisher_process,
 	};
 }
@@ -72,6 +74,15 @@ static bool room_for(struct pair_table *t, bool rest)
 	       t->index.used < t->index.slots / 4 * 3;
 }
 
+static void merge(struct cdp_pair *to, const struct cdp_pair *p)
+{
+	store_add(&to->count, p->count);
+	store_add(&to->periods_q8, p->periods_q8);
+	store_set(&to->last_mono, p->last_mono);
+	store_add(&to->avoidable, p->avoidable);
+	store_add(&to->unavoidable, p->unavoidable);
+}
+
 /* Count @p in the record that agrees with it, or in a new one. */
 static int count(struct store *s, struct pair_table *t,
 		 const struct cdp_pair *p, bool rest)
@@ -81,11 +92,7 @@ static int count(struct store *s, struct pair_table *t,
 
 	pair = store_index_find(s, &t->index, p, PAIR_KEY_WORDS, &hash);
 	if (pair) {
-		store_add(&pair->count, 1);
-		store_add(&pair->periods_q8, p->periods_q8);
-		store_set(&pair->last_mono, p->last_mono);
-		store_add(&pair->avoidable, p->avoidable);
-		store_add(&pair->unavoidable, p->unavoidable);
+		merge(pair, p);
 		return 0;
 	}
 	if (!room_for(t, rest) ||

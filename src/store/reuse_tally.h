@@ -49,6 +49,13 @@ static inline uint32_t reuse_phase_bits(uint64_t phase)
 	return phase >> REUSE_PHASE_SHIFT;
 }
 
+/* The first access of the phase; its bits are below 64. */
+static inline uint64_t reuse_phase_start(uint64_t phase)
+{
+	return (phase & ((UINT64_C(1) << REUSE_PHASE_SHIFT) - 1))
+	       << reuse_phase_bits(phase);
+}
+
 /*
  * Count @v, of an engine of @scope and @granularity: in its bin, as a pair of
  * instructions, and as a pair of call paths if both are known. Pairs beyond

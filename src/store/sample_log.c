@@ -39,8 +39,9 @@ int sample_log_open(const char *path)
 
 void sample_log_close(void)
 {
-	if (records)
-		rawcall2(SYS_munmap, records, LOG_BYTES);
+	if (!records)
+		return;
+	rawcall2(SYS_munmap, records, LOG_BYTES);
 	records = NULL;
 }
 

@@ -48,6 +48,7 @@ enum {
 	FD_LIMIT =
 		1024, /* a higher number makes every fork copy a large table */
 	FD_BELOW_LIMIT = 64,
+	FD_BELOW_LITTLE = 4,         /* with a low limit, which leaves us few */
 	MAP_BYTES_MIN = 1024 * 1024, /* the mapping is halved to no less */
 	RETRIES = 8,                 /* of an interrupted system call */
 };
@@ -259,7 +260,10 @@ static int move_high(int fd)
 
 	if (limit > FD_LIMIT)
 		limit = FD_LIMIT;
-	from = limit > 2 * FD_BELOW_LIMIT ? limit - FD_BELOW_LIMIT : limit / 2;
+	from = limit > 2 * FD_BELOW_LIMIT ? limit - FD_BELOW_LIMIT
+					  : limit - FD_BELOW_LITTLE;
+	if (from < 0)
+		from = 0;
 	for (; from >= 3; from /= 2) {
 		high = rawcall3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from);
 		if (high >= 0) {
@@ -409,6 +413,14 @@ unlink_file:
 	rawcall3(SYS_unlinkat, dirfd, name, 0);
 	rawcall1(SYS_close, fd);
 	return err;
+}
+
+void store_after_fork(struct store *s)
+{
+	if (s->map && !s->kept)
+		rawcall2(SYS_munmap, s->map, s->max_bytes);
+	s->map = NULL;
+	s->header = NULL;
 }
 
 void store_release(struct store *s)

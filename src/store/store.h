@@ -39,7 +39,8 @@ struct store {
 	char *map;                  /* max_bytes of address space */
 	uint64_t max_bytes;         /* length of the mapping */
 	_Atomic uint64_t allocated; /* bytes backed by disk blocks */
-	int fd;                     /* high, close-on-exec */
+	bool kept;         /* forked children do not inherit the mapping */
+	int fd;            /* high, close-on-exec */
 	uint64_t dev, ino; /* of fd: an application may have closed it */
 	uint64_t secret;   /* of the process, for store_index */
 };
@@ -64,6 +65,13 @@ int store_create(struct store *s, int dirfd, const char *name,
  * set-up, while no other thread uses @s.
  */
 void store_release(struct store *s);
+
+/*
+ * In a forked child: unmap the parent's file, unless it was kept from children.
+ * The descriptor, which holds the lock on it, stays open until store_release.
+ * Context: set-up.
+ */
+void store_after_fork(struct store *s);
 
 /*
  * Hand out a new page for @section.

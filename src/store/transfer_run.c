@@ -39,18 +39,47 @@ void transfer_run_release(struct transfer_run *r)
 		munmap(r->tally, r->tally_bytes);
 	if (r->logs)
 		munmap(r->logs, line_logs_size());
+	if (r->needed)
+		munmap(r->needed, r->needed_bytes);
 	r->transfer = NULL;
 	r->tally = NULL;
 	r->logs = NULL;
+	r->needed = NULL;
 }
 
-int transfer_run_log(struct transfer_run *r)
+int transfer_run_log(struct transfer_run *r, bool longer)
 {
 	void *mem = zero_pages(line_logs_size());
 
 	if (!mem)
 		return -ENOMEM;
-	r->logs = line_logs_init(mem);
+	r->logs = line_logs_init(mem, longer);
+	return 0;
+}
+
+int transfer_run_needed(struct transfer_run *r, uint32_t slots, uint32_t spins,
+			double period, const struct transfer_watch *watch,
+			const struct transfer_sink *sink)
+{
+	const struct transfer_config config = {
+		.kind = TRANSFER_NEEDED,
+		.threads = THREADS,
+		.slots = slots,
+		.line_bytes = LINE_BYTES,
+		.chunk_bytes = LINE_BYTES,
+		.ranges = 1,
+		.spins = spins,
+		.awaits = r->awaits,
+		.period = period,
+	};
+	size_t bytes = transfer_size(&config);
+	void *mem = zero_pages(bytes);
+
+	if (!mem)
+		return -ENOMEM;
+	r->needed_bytes = bytes;
+	r->needed = transfer_init(mem, &config, watch, sink);
+	line_logs_with_needed(r->logs);
 	return 0;
 }
 
@@ -62,6 +91,7 @@ int transfer_run_init(struct transfer_run *r,
 	void *transfer, *tally;
 
 	transfer_run_release(r);
+	r->awaits = config->awaits;
 	r->transfer_bytes = transfer_size(config);
 	r->tally_bytes = transfer_tally_size(THREADS);
 	if (!r->transfer_bytes)
@@ -89,6 +119,13 @@ bool transfer_run_join(struct transfer_run *r, struct transfer_thread *t,
 		;
 	transfer_thread_init(t, id, ctx, seed);
 	return true;
+}
+
+double transfer_run_jitter(const struct transfer_run *r, double samples)
+{
+	double ends = atomic_load(&r->ids) / 6.0;
+
+	return ends < samples ? ends / samples : 1;
 }
 
 void transfer_run_store(struct transfer_run *r, struct store *s,

@@ -18,6 +18,8 @@ struct detection transfer_detection(const struct transfer_event *e,
 		.detector_thread = e->to,
 		.publisher_core = e->from_core,
 		.detector_core = e->to_core,
+		.publisher_path = e->store_path,
+		.detector_path = e->touch_path,
 		.sharing = e->weight_false > e->weight / 2 ? SHARING_FALSE
 							   : SHARING_TRUE,
 		.by = DETECTED_BY_TRAP,

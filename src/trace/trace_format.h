@@ -26,8 +26,10 @@
  *			instruction). A second number follows: the zigzag
  *			difference between the address and that of the latest
  *			access of this kind by this instruction (0 if none).
- *	TRACE_EVENT	synchronization. The value is an enum trace_event_kind;
- *			two numbers follow, the object and the argument.
+ *	TRACE_EVENT	synchronization. The value is an enum trace_event_kind,
+ *			with TRACE_OUTSIDE if the thread is outside the region
+ *			of interest; two numbers follow, the object and the
+ *			argument.
  *
  * The last chunk is TRACE_END: for each thread with a stream its number and how
  * many instructions its blocks have. A file without it was cut short.
@@ -101,12 +103,26 @@ enum trace_event_kind {
 	TRACE_READ_LOCK, /* rwlock; TRACE_UNLOCK ends it */
 	TRACE_BARRIER,   /* argument: how many threads meet */
 	TRACE_COND_WAIT,
-	TRACE_COND_SIGNAL,
+	TRACE_COND_SIGNAL, /* argument: a number as of TRACE_SET, or 0 */
 	TRACE_COND_BROADCAST,
 	TRACE_SEM_WAIT, /* argument: the value before the first use, plus 1; 0
 			   if it is not known */
 	TRACE_SEM_POST,
+	TRACE_PAIR,     /* of the TRACE_COND_WAIT behind it; object: the number
+			   of the signal that ended it, 0 if it ran out of
+			   time */
+	TRACE_SEM_INIT, /* argument: the value */
+	TRACE_SET,      /* argument: a number from 1 on, of this event alone */
+	TRACE_AWAIT,    /* argument: the number of a TRACE_SET or of a signal,
+			   which comes first */
+	TRACE_BEGIN,    /* the thread is created by a TRACE_CREATE; the first
+			   of its events */
 	TRACE_EVENT_KINDS
+};
+
+/* In the value of an event: outside the region of interest. */
+enum {
+	TRACE_OUTSIDE = 1 << 6
 };
 
 static inline uint64_t trace_zigzag(int64_t n)

@@ -74,6 +74,7 @@ static void take(const struct choose *c, uint32_t i, struct choice *out)
 {
 	out->what = CHOSEN;
 	out->access = *interp_access(c->interp, i);
+	out->number = i + 1;
 	/* A stand-in for a stalled access does not count as uniform. */
 	out->kind = c->wanted_stalled ? SAMPLE_STALLED : SAMPLE_UNIFORM;
 }
@@ -211,4 +212,6 @@ void choose_abandon(struct choose *c, struct choice *out)
 	*out = (struct choice){ .stalled_unknown = c->wanted_stalled };
 	c->waiting = false;
 	take_any(c, 0, LOSS_BREAKPOINT_MISSED, out);
+	out->number = 0; /* the thread has gone on since */
+	out->gone = true;
 }

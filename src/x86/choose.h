@@ -49,6 +49,14 @@ struct choice {
 	uint64_t breakpoint_ip;
 	enum loss_cause cause;
 	bool stalled_unknown; /* a stand-in, see above */
+	/*
+	 * The access is number @number - 1 of the window that the interpreter
+	 * has just interpreted, which interp_replay can return to. 0: it is of
+	 * the instruction before the interrupted one, or of a window whose
+	 * beginning is gone (@gone).
+	 */
+	uint32_t number;
+	bool gone;
 };
 
 struct choose {

@@ -28,7 +28,7 @@ enum {
 	SHORT_BRANCH = 130, /* reach of a branch of two bytes */
 	RING_BYTES = 1024,  /* bytes searched at a time, on either side */
 	RINGS = 15,
-	SCAN_BYTES = 64,
+	SCAN_BYTES = MEMORY_READ_MAX,
 	KNOWN_ENTRIES = 8192,
 };
 
@@ -178,6 +178,20 @@ static bool targeted_ahead(const struct memory *mem, uint64_t ip)
 	return false;
 }
 
+/* Read code, one page at a time. What cannot be read becomes zero. */
+static void read_pages(const struct memory *mem, uint64_t p, uint8_t *to,
+		       uint32_t n)
+{
+	uint32_t first = (uint32_t)(-p & 4095);
+
+	if (!first || first > n)
+		first = n;
+	if (mem->read(mem->ctx, p, to, first))
+		memset(to, 0, first);
+	if (first < n && mem->read(mem->ctx, p + first, to + first, n - first))
+		memset(to + first, 0, n - first);
+}
+
 /*
  * Do the bytes from @p hold a branch to @ip, at any offset? A long one hardly
  * matches by chance; a short one does so once in a thousand bytes.
@@ -186,21 +200,29 @@ static bool targeted_in(const struct memory *mem, uint64_t ip, uint64_t p)
 {
 	uint8_t copy[SCAN_BYTES];
 	const uint8_t *b = copy;
-	uint64_t back = ip - p; /* short branches come only from before this */
+	uint64_t end = p + SCAN_BYTES, back;
 	int32_t distance;
+	uint32_t n;
 
-	if (p >= mem->direct_low && p + SCAN_BYTES <= mem->direct_high)
-		b = (const uint8_t *)(uintptr_t)p;
-	else if (mem->read(mem->ctx, p, copy, SCAN_BYTES))
+	if (mem->direct_is_all && p < mem->direct_low)
+		p = mem->direct_low;
+	if (mem->direct_is_all && end > mem->direct_high)
+		end = mem->direct_high;
+	if (p >= end)
 		return false;
+	n = (uint32_t)(end - p);
+	if (memory_is_direct(mem, p, n))
+		b = (const uint8_t *)(uintptr_t)p;
+	else
+		read_pages(mem, p, copy, n);
+	back = ip - p; /* short branches come only from before this */
 	for (uint32_t i = 1;
-	     i < SCAN_BYTES && back <= SHORT_BRANCH && i + BACK_BYTES <= back;
-	     i++) {
+	     i < n && back <= SCAN_BYTES && i + BACK_BYTES <= back; i++) {
 		if (((b[i - 1] & 0xf0) == 0x70 || b[i - 1] == 0xeb) &&
-		    i + 1u + b[i] == back)
+		    b[i] < 0x80 && i + 1u + b[i] == back)
 			return true;
 	}
-	for (uint32_t i = 2; i + 4 <= SCAN_BYTES; i++) {
+	for (uint32_t i = 2; i + 4 <= n; i++) {
 		memcpy(&distance, b + i, 4);
 		if (p + i + 4 + (uint64_t)(int64_t)distance == ip &&
 		    (b[i - 1] == 0xe9 ||

@@ -2,7 +2,7 @@
 /*
  * decode - cached and uncached decoding
  *
- * The cache is direct-mapped static memory. Each slot is a sequence lock,
+ * The cache is direct-mapped memory of its own. Each slot is a sequence lock,
  * whose sequence is odd while a thread writes. A reader copies the slot and
  * keeps the copy only if the sequence was even before and is the same
  * afterwards. A writer that finds the sequence odd, or loses the race to make
@@ -27,10 +27,11 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "convert.h"
 #include "decode.h"
-
+#include "src/base/rawcall.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -55,7 +56,34 @@ struct slot {
 	_Atomic uint64_t word[INSN_WORDS];
 } __attribute__((aligned(128)));
 
-static struct slot cache[CACHE_SLOTS];
+static _Atomic(struct slot *) cache; /* NULL: not yet, or there is no room */
+static _Atomic bool no_room;
+
+/*
+ * The cache is shared memory, which a limit on data (ulimit -d) does not count.
+ * So a forked child goes on with its parent's, which is as good: what is found
+ * there is compared with memory.
+ */
+static struct slot *map_cache(void)
+{
+	const size_t bytes = CACHE_SLOTS * sizeof(struct slot);
+	struct slot *mine, *first = NULL;
+	long at;
+
+	if (atomic_load_explicit(&no_room, memory_order_relaxed))
+		return NULL;
+	at = rawcall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at < 0 && at > -4096) {
+		atomic_store(&no_room, true);
+		return NULL;
+	}
+	mine = (struct slot *)at;
+	if (atomic_compare_exchange_strong(&cache, &first, mine))
+		return mine;
+	rawcall2(SYS_munmap, at, bytes); /* another thread was faster */
+	return first;
+}
 
 /*
  * A line of code has neighbouring slots, one for each of its bytes. A window
@@ -65,8 +93,11 @@ static struct slot cache[CACHE_SLOTS];
 static struct slot *slot_of(uint64_t ip)
 {
 	uint64_t line = (ip / LINE_BYTES * 0x9e3779b97f4a7c15u) >> 56;
+	struct slot *all = atomic_load_explicit(&cache, memory_order_relaxed);
 
-	return &cache[line * LINE_BYTES + ip % LINE_BYTES];
+	if (!all)
+		all = map_cache();
+	return !all ? NULL : &all[line * LINE_BYTES + ip % LINE_BYTES];
 }
 
 _Static_assert(CODE_LINES == 1 << (64 - 56), "slot_of takes the top bits");
@@ -74,9 +105,10 @@ _Static_assert(CODE_LINES == 1 << (64 - 56), "slot_of takes the top bits");
 static void fetch_ahead(const struct slot *s, uint64_t ip)
 {
 	int32_t ahead = atomic_load_explicit(&s->ahead, memory_order_relaxed);
-	const struct slot *later = slot_of(ip + (uint64_t)(int64_t)ahead);
+	const struct slot *later;
 
 	if (ahead) {
+		later = slot_of(ip + (uint64_t)(int64_t)ahead);
 		__builtin_prefetch(later);
 		__builtin_prefetch((const char *)later + LINE_BYTES);
 	}
@@ -87,7 +119,7 @@ void decode_learn_ahead(uint64_t ip, uint64_t later)
 	struct slot *s = slot_of(ip);
 	int64_t ahead = (int64_t)(later - ip);
 
-	if (ahead != (int32_t)ahead ||
+	if (!s || ahead != (int32_t)ahead ||
 	    atomic_load_explicit(&s->ip, memory_order_relaxed) != ip ||
 	    atomic_load_explicit(&s->ahead, memory_order_relaxed) == ahead)
 		return;
@@ -220,9 +252,11 @@ const struct insn *decode_at(const struct memory *mem, uint64_t ip,
 	size_t got, first = LINE_BYTES - ip % LINE_BYTES;
 	int err;
 
-	fetch_ahead(s, ip);
-	if (slot_read(s, ip, scratch) && decode_unchanged(mem, scratch))
-		return scratch;
+	if (s) {
+		fetch_ahead(s, ip);
+		if (slot_read(s, ip, scratch) && decode_unchanged(mem, scratch))
+			return scratch;
+	}
 
 	if (first > INSN_BYTES_MAX)
 		first = INSN_BYTES_MAX;
@@ -242,6 +276,7 @@ const struct insn *decode_at(const struct memory *mem, uint64_t ip,
 								 : -EILSEQ;
 		return NULL;
 	}
-	slot_write(s, scratch);
+	if (s)
+		slot_write(s, scratch);
 	return scratch;
 }

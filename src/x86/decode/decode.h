@@ -6,7 +6,8 @@
  * only if its bytes are still in memory, so code that changes (a JIT, dlclose)
  * is decoded again.
  *
- * Context: any, handler included. No allocation: the cache is static memory.
+ * Context: any, handler included. The cache is mapped at its first use; without
+ * room for it every instruction is decoded.
  */
 #ifndef COMDET_X86_DECODE_DECODE_H
 #define COMDET_X86_DECODE_DECODE_H

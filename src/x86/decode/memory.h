@@ -22,13 +22,15 @@ struct memory_range {
  * The function read copies @n bytes (at most MEMORY_READ_MAX) at @addr and
  * returns 0, or -EFAULT if not all of them are readable; it never faults.
  * Between direct_low and direct_high plain loads are safe, as on the page of
- * the program counter; both are 0 if they are safe nowhere. The ranges of data
+ * the program counter; both are 0 if they are safe nowhere. If direct_is_all,
+ * they hold all the code there is near the program counter. The ranges of data
  * are further memory where they are safe.
  */
 struct memory {
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
 	uint64_t direct_low, direct_high;
+	bool direct_is_all;
 	struct memory_range data[MEMORY_DATA_RANGES];
 };
 

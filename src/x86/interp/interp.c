@@ -319,3 +319,63 @@ enum interp_end interp_run(struct interp *in, uint32_t stop_at)
 		return INTERP_UNDECODED;
 	}
 }
+
+/* The instruction of the window that makes access @i. */
+static uint32_t instruction_of(const struct interp *in, uint32_t i)
+{
+	uint32_t k = in->instructions;
+
+	while (k && in->visited_count[k - 1] > i)
+		k--;
+	return k - 1;
+}
+
+/* Interpret up to instruction number @to of the window, in one pass. */
+static bool run_to(struct interp *in, uint32_t to)
+{
+	enum step s = STEP_NEXT;
+	uint32_t mxcsr;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	load_mxcsr(in->fp_exact ? in->mxcsr : mxcsr | MXCSR_MASKS);
+	in->demanded = ~TAINT_UNKNOWN;
+	rewind_window(in);
+	while (s == STEP_NEXT && in->instructions < to)
+		s = one_step(in);
+	load_mxcsr(mxcsr);
+	return s == STEP_NEXT;
+}
+
+bool interp_replay(struct interp *in, uint32_t i)
+{
+	uint64_t ip;
+	uint32_t to;
+
+	if (i >= in->count)
+		return false;
+	ip = in->access[i].ip;
+	to = instruction_of(in, i);
+	return to >= in->base_instructions && run_to(in, to) &&
+	       in->cpu.rip == ip;
+}
+
+uint32_t interp_registers(const struct interp *in, uint64_t gpr[16])
+{
+	uint32_t known = 0;
+
+	for (unsigned i = 0; i < 16; i++) {
+		gpr[i] = in->cpu.gpr[i];
+		known |= (uint32_t)!in->gpr_taint[i] << i;
+	}
+	return known;
+}
+
+int interp_read(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	struct interp *in = ctx;
+	int err = in->mem->read(in->mem->ctx, addr, buf, n);
+
+	if (!err)
+		overlay_stores(in, addr, buf, n);
+	return err;
+}

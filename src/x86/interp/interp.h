@@ -19,6 +19,7 @@
 #define COMDET_X86_INTERP_INTERP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/access.h"
@@ -96,5 +97,23 @@ uint32_t interp_instructions(const struct interp *in);
  * occurrence. A breakpoint on it would stop at that first occurrence.
  */
 bool interp_first_visit(const struct interp *in, uint32_t *count);
+
+/*
+ * Interpret the window once more from where it began, up to the instruction
+ * that makes access @i, with every load read; once a window. Returns false if
+ * the window was resumed behind it, or if memory has changed meanwhile. Until
+ * the next window interp_registers and interp_read then tell what the thread
+ * has there. What interp_begin was given must still be there.
+ */
+bool interp_replay(struct interp *in, uint32_t i);
+
+/* The registers, in the order of instruction encoding; a bit each if known. */
+uint32_t interp_registers(const struct interp *in, uint64_t gpr[16]);
+
+/*
+ * Memory as the thread will see it: a function for struct memory, whose context
+ * is a struct interp. Bytes whose value cannot be known are zero.
+ */
+int interp_read(void *in, uint64_t addr, void *buf, size_t n);
 
 #endif

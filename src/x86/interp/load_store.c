@@ -86,19 +86,38 @@ static int read_in_block(const struct memory *mem, uint64_t *tag,
 	return 0;
 }
 
+/* The place of the block with @tag, or one for it. */
+static uint32_t place_of(struct blocks *b, uint64_t tag)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->used; i++)
+		if (b->tag[i] == tag)
+			return i;
+	if (b->used < DATA_BLOCKS) {
+		b->tag[b->used] = 0;
+		return b->used++;
+	}
+	return b->next++ % DATA_BLOCKS;
+}
+
 static int read_data(struct interp *in, uint64_t addr, void *to, unsigned n)
 {
 	unsigned first = MEMORY_READ_MAX - addr % MEMORY_READ_MAX;
-	struct block *b = &in->data_block[addr / MEMORY_READ_MAX % DATA_BLOCKS];
+	uint32_t place;
 	int err;
 
 	if (memory_is_direct_data(in->mem, addr, n)) {
 		memory_copy_direct(to, addr, n);
 		return 0;
 	}
-	if (n <= first)
-		return read_in_block(in->mem, &b->tag, b->bytes,
-				     MEMORY_READ_MAX, addr, to, n);
+	if (n <= first) {
+		place = place_of(&in->data,
+				 (addr & -(uint64_t)MEMORY_READ_MAX) + 1);
+		return read_in_block(in->mem, &in->data.tag[place],
+				     in->data.bytes[place], MEMORY_READ_MAX,
+				     addr, to, n);
+	}
 	err = read_data(in, addr, to, first);
 	if (err)
 		return err;
@@ -131,8 +150,7 @@ void memory_begin(struct interp *in)
 	in->code_mem = *in->mem;
 	in->code_mem.read = read_code;
 	in->code_mem.ctx = in;
-	for (int i = 0; i < DATA_BLOCKS; i++)
-		in->data_block[i].tag = 0;
+	in->data.used = in->data.next = 0;
 	for (int i = 0; i < CODE_LINES; i++)
 		in->code_line[i].tag = 0;
 	for (int i = 0; i < MEMO_INSNS; i++)
@@ -187,6 +205,26 @@ static const struct store *covering_store(const struct interp *in,
 								       : NULL;
 	}
 	return NULL;
+}
+
+void overlay_stores(const struct interp *in, uint64_t addr, void *to, size_t n)
+{
+	uint8_t *bytes = to;
+
+	for (uint32_t i = 0; i < in->stores; i++) {
+		const struct store *s = &in->store[i];
+		uint64_t low = s->addr > addr ? s->addr : addr;
+		uint64_t high = s->addr + s->len < addr + n ? s->addr + s->len
+							    : addr + n;
+
+		if (low >= high)
+			continue;
+		if (s->taint || s->len > STORE_BYTES)
+			memset(bytes + (low - addr), 0, high - low);
+		else
+			memcpy(bytes + (low - addr), s->bytes + (low - s->addr),
+			       high - low);
+	}
 }
 
 static uint64_t fetch(struct interp *in, uint64_t ip, uint64_t addr, void *to,

@@ -24,6 +24,11 @@ struct value load_now(struct interp *in, const struct insn *insn, uint64_t addr,
 bool store_bytes(struct interp *in, uint64_t addr, const void *from, unsigned n,
 		 uint64_t taint);
 bool store(struct interp *in, uint64_t addr, unsigned n, struct value v);
+/*
+ * Put what the window has stored in [@addr, @addr + @n) over the bytes @to;
+ * what is not known becomes zero.
+ */
+void overlay_stores(const struct interp *in, uint64_t addr, void *to, size_t n);
 bool stored_to(const struct interp *in, uint64_t addr, unsigned n);
 void memory_begin(struct interp *in);
 

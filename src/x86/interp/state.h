@@ -45,7 +45,7 @@ enum {
 
 enum {
 	LINE_BYTES = 64,
-	DATA_BLOCKS = 8,
+	DATA_BLOCKS = 10,
 	CODE_LINES = 4,
 	STORES_MAX = 112,
 	MEMO_INSNS = 32,
@@ -82,10 +82,15 @@ struct line {
 	uint8_t bytes[LINE_BYTES];
 };
 
-/* Of data: what a call costs hardly depends on how much it reads. */
-struct block {
-	uint64_t tag; /* the same */
-	uint8_t bytes[MEMORY_READ_MAX];
+/*
+ * Blocks of data; what a call costs hardly depends on how much it reads. Any
+ * block can be in any place, since a window reads few of them but often two
+ * that lie a power of two apart. The oldest makes room.
+ */
+struct blocks {
+	uint64_t tag[DATA_BLOCKS]; /* as in struct line */
+	uint32_t used, next;
+	uint8_t bytes[DATA_BLOCKS][MEMORY_READ_MAX];
 };
 
 /* The outcome of an instruction. Its accesses count only at STEP_NEXT. */
@@ -117,7 +122,7 @@ struct interp {
 
 	const struct memory *mem;
 	struct memory code_mem; /* mem behind code_line */
-	struct block data_block[DATA_BLOCKS];
+	struct blocks data;
 	struct line code_line[CODE_LINES];
 	uint64_t store_filter; /* a bit for each hashed line stored to */
 	uint32_t stores;
