@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "topology_file.h"
 #include "src/base/regular_file.h"
@@ -32,10 +33,9 @@ static FILE *open_text(const char *path, const char **error)
 	return f;
 }
 
-int topology_file_read(struct topology *t, const char *path, char *error,
-		       size_t size)
+static int read_into(struct topology *t, char *text, const char *path,
+		     char *error, size_t size)
 {
-	static char text[TEXT_MAX];
 	struct topology_error e;
 	const char *why;
 	FILE *f = open_text(path, &why);
@@ -46,9 +46,9 @@ int topology_file_read(struct topology *t, const char *path, char *error,
 			 path, why);
 		return -EINVAL;
 	}
-	n = fread(text, 1, sizeof(text), f);
+	n = fread(text, 1, TEXT_MAX, f);
 	fclose(f);
-	if (n == sizeof(text)) {
+	if (n == TEXT_MAX) {
 		snprintf(error, size, "the topology %.200s is too long", path);
 		return -EINVAL;
 	}
@@ -59,4 +59,21 @@ int topology_file_read(struct topology *t, const char *path, char *error,
 		return -EINVAL;
 	}
 	return 0;
+}
+
+int topology_file_read(struct topology *t, const char *path, char *error,
+		       size_t size)
+{
+	char *text = mmap(NULL, TEXT_MAX, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int r;
+
+	if (text == MAP_FAILED) {
+		snprintf(error, size, "no memory for the topology %.200s",
+			 path);
+		return -ENOMEM;
+	}
+	r = read_into(t, text, path, error, size);
+	munmap(text, TEXT_MAX);
+	return r;
 }

@@ -65,6 +65,35 @@ static int seconds(char *const *env, const char *name, uint64_t *ns,
 	return 0;
 }
 
+/* A delay of -1 has no end: the program ends it (src/base/comdet.h). */
+static int delay(char *const *env, struct config *c, char *error,
+		 unsigned int size)
+{
+	const char *value = config_get(env, "COMDET_DELAY");
+
+	c->paused = value && !strcmp(value, "-1");
+	return c->paused ? 0
+			 : seconds(env, "COMDET_DELAY", &c->delay_ns, error,
+				   size);
+}
+
+static int percent(char *const *env, const char *name, uint32_t *millionths,
+		   char *error, unsigned int size)
+{
+	const char *value = config_get(env, name);
+	char *end;
+	double p;
+
+	if (!value || !*value)
+		return 0;
+	p = strtod(value, &end);
+	if (*end || !(p >= 0.01 && p <= 100))
+		return bad(error, size, name, value,
+			   "must be percent, 0.01 to 100");
+	*millionths = p * 1e4;
+	return 0;
+}
+
 static int one_of(char *const *env, const char *name, const char *const *names,
 		  const char *wanted, char *error, unsigned int size)
 {
@@ -115,7 +144,7 @@ int config_read(struct config *c, char *const *env, char *error,
 						  "chain", NULL };
 	static const char *const deliveries[] = { "auto", "rtsig", NULL };
 	static const char *const clocks[] = { "auto", "timer", NULL };
-	uint32_t children = 0;
+	uint32_t children = 0, paths = 0;
 	int i;
 
 	memset(c, 0, sizeof(*c));
@@ -172,9 +201,16 @@ int config_read(struct config *c, char *const *env, char *error,
 	    number(env, "COMDET_STALLED", 0, 100, &c->stalled_percent, error,
 		   size) ||
 	    number(env, "COMDET_CHILDREN", 0, 1, &children, error, size) ||
-	    seconds(env, "COMDET_DELAY", &c->delay_ns, error, size) ||
+	    number(env, "COMDET_PATHS", 0, 1, &paths, error, size) ||
+	    percent(env, "COMDET_BUDGET", &c->budget, error, size) ||
+	    delay(env, c, error, size) ||
 	    seconds(env, "COMDET_DURATION", &c->duration_ns, error, size))
 		return -EINVAL;
 	c->children = children;
+	/* Those of the map; instr reads this too. */
+	c->paths = paths && c->modes == CDP_MODE_COMM;
+	c->registers_asked = config_get(env, "COMDET_REGISTERS");
+	if (c->modes & CDP_MODE_REUSE)
+		c->budget = 0; /* uses have no weight */
 	return 0;
 }

@@ -34,14 +34,18 @@ struct config {
 	const char *sample_log; /* COMDET_SAMPLE_LOG: a debugging aid */
 	enum config_source source;
 	uint32_t freq;   /* samples a second of CPU time, clock */
+	uint32_t budget; /* millionths of CPU time, clock; 0: freq is fixed */
 	uint32_t period; /* events or ops a sample, pebs and ibs; 0: default */
 	uint32_t ldlat;  /* pebs: only loads of this many cycles; 0: all */
 	struct pmu_asked asked; /* pebs: the events to sample */
 	uint32_t registers;     /* use at most this many */
+	bool registers_asked;   /* the user says how many */
 	uint32_t board_slots;
 	uint32_t stalled_percent;
+	bool paused; /* --delay -1: until the program says comdet_resume() */
 	uint64_t delay_ns, duration_ns; /* duration 0: until the end */
 	bool children;
+	bool paths;       /* the calls that led to detections; clock */
 	bool force_rtsig; /* COMDET_DELIVERY=rtsig */
 	bool force_timer; /* COMDET_CLOCK=timer */
 };

@@ -21,6 +21,7 @@
 #include "src/maps/map_lines.h"
 #include "src/maps/map_table.h"
 #include "memread.h"
+#include "modules.h"
 #include "runtime.h"
 #include "timing.h"
 #include "sys.h"
@@ -35,6 +36,7 @@ enum {
 };
 
 static struct map_table table;
+static bool kept; /* forked children do not inherit it */
 static _Atomic uint64_t next_read;
 static atomic_flag reading = ATOMIC_FLAG_INIT;
 static struct store_writer writer = { .section = CDP_MAPS };
@@ -83,9 +85,12 @@ static void read_maps(void)
 		return;
 	map_table_begin(&table);
 	map_lines_begin(&lines, (int)fd, buffer, sizeof(buffer));
-	while (map_lines_next(&lines, &m))
+	while (map_lines_next(&lines, &m)) {
+		modules_take(&m);
 		if (map_table_take(&table, &m))
 			write_mapping(&m);
+	}
+	modules_take(NULL);
 	sys_call1(SYS_close, fd);
 	map_table_end(&table);
 }
@@ -103,7 +108,7 @@ int maps_init(void)
 	uint32_t max = runtime.little_space ? RANGES_LITTLE : RANGES_MAX;
 	struct map_range *mem;
 
-	if (table.range[0]) /* a followed child starts afresh */
+	if (table.range[0] && !kept) /* a followed child starts afresh */
 		munmap(table.range[0],
 		       2 * table.max * sizeof(struct map_range));
 	table.range[0] = NULL;
@@ -112,6 +117,7 @@ int maps_init(void)
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mem == MAP_FAILED)
 		return -errno;
+	kept = runtime_keep(mem, 2 * max * sizeof(struct map_range));
 	map_table_init(&table, mem, max);
 	writer = (struct store_writer){ .section = CDP_MAPS };
 	atomic_flag_clear(&reading);

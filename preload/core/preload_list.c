@@ -27,6 +27,12 @@ static bool same_library(const char *entry, size_t length, const char *path)
 	return a_length == b_length && a_length && !memcmp(a, b, a_length);
 }
 
+/* libcomdet-heap.so, which record names after us. */
+static bool is_heap_library(const char *entry, size_t length)
+{
+	return same_library(entry, length, "libcomdet-heap.so");
+}
+
 bool preload_without(const char *value, const char *path, char *out)
 {
 	bool found = false, separator = false;
@@ -37,7 +43,7 @@ bool preload_without(const char *value, const char *path, char *out)
 
 		if (same_library(value, length, path)) {
 			found = true;
-		} else if (length) {
+		} else if (length && !is_heap_library(value, length)) {
 			if (separator)
 				*out++ = between;
 			memcpy(out, value, length);

@@ -11,6 +11,10 @@
  * (MADV_WIPEONFORK). A vfork child shares our memory and still sees it true,
  * so hooks that such a child may call also compare the process id
  * (runtime_is_ours).
+ *
+ * A followed child of fork waits at first (start/child.h): it has claimed the
+ * signal, and has neither file nor threads. It is not active until its first
+ * sample.
  */
 #ifndef COMDET_PRELOAD_CORE_RUNTIME_H
 #define COMDET_PRELOAD_CORE_RUNTIME_H
@@ -18,12 +22,14 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "config.h"
 #include "source.h"
 #include "src/engine/comm.h"
+#include "src/store/control_page.h"
 #include "src/store/store.h"
 #include "src/x86/decode/decode.h"
 
@@ -51,11 +57,15 @@ struct runtime {
 	uint64_t period_ns; /* between the clock's interrupts, in CPU time */
 	/* A longer handler costs its thread's budget only this much. */
 	uint64_t handler_max_ns;
-	uint32_t registers;     /* usable, at most four */
-	bool waits_for_thread;  /* Go: sampling starts when a thread is created
-				 */
-	bool little_space;      /* the address space is limited */
-	_Atomic bool sampling;  /* the source is open */
+	uint32_t registers;    /* usable, at most four */
+	bool waits_for_thread; /* Go: sampling starts when a thread is created
+				*/
+	bool little_space;     /* address space or data are limited */
+	bool waits;            /* a child's clock is set, see start/child.h */
+	_Atomic bool sampling; /* the source is open */
+	_Atomic bool paused;   /* by the program, src/base/comdet.h */
+	/* Of record --control, mapped for ever; NULL: there is none. */
+	const struct control_page *control;
 	_Atomic bool stopped;   /* runtime_stop has disarmed everything */
 	_Atomic bool sandboxed; /* the handler must make no system call */
 	struct {
@@ -82,6 +92,24 @@ void runtime_set_active(bool value);
 /* The same, and we are not a vfork child. Any context, one system call. */
 bool runtime_is_ours(void);
 
+/*
+ * True in a forked child, not its vfork children, that waits for its first
+ * sample. Any context, at most one system call.
+ */
+bool runtime_is_waiting(void);
+void runtime_set_waiting(void);
+/*
+ * The child waits no longer. Returns false if it did not wait, or another
+ * thread was first. Any context.
+ */
+bool runtime_end_waiting(void);
+
+/*
+ * Keep our memory at @at from forked children, which would use it never or
+ * anew. Returns false if they inherit it all the same. Set-up, or handler.
+ */
+bool runtime_keep(void *at, size_t bytes);
+
 /* --children: profile what the program starts. */
 bool runtime_follow_children(void);
 
@@ -95,8 +123,9 @@ const char *runtime_library_path(void);
 char *const *runtime_hidden(void);
 
 /*
- * Where @now, in ns of CLOCK_MONOTONIC, lies in the time that --delay and
- * --duration ask for. Any context.
+ * Where @now, in ns of CLOCK_MONOTONIC, lies in the time that --delay,
+ * --duration, record --control and the program's pauses (src/base/comdet.h)
+ * leave; a pause counts as early. Any context.
  */
 enum runtime_phase {
 	RUNTIME_EARLY,

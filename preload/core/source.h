@@ -95,6 +95,19 @@ struct source_ops {
 	void (*stop)(void);
 	/* In a forked child: release what it inherited. Context: set-up. */
 	void (*after_fork)(void);
+	/*
+	 * In a followed child: interrupt the calling thread, which has no
+	 * struct thread, when a sample of it is due. pause and resume are
+	 * called for this too, then open, in our handler. Returns 0 or -errno.
+	 * NULL: the child's profile begins at the fork. Context: set-up.
+	 */
+	int (*wait)(void);
+	/*
+	 * The wait ends with a sample, and open follows; or it ends without
+	 * one. NULL if wait is. Context: handler; any.
+	 */
+	void (*is_due)(void);
+	void (*end_wait)(void);
 
 	/* The calling thread begins and ends. Any context. */
 	void (*thread_begin)(struct thread *t);

@@ -10,6 +10,7 @@
 
 #include "runtime.h"
 #include "src/base/rng.h"
+#include "src/store/call_table.h"
 #include "src/store/core_table.h"
 #include "src/store/pair_table.h"
 #include "src/x86/choose.h"
@@ -23,6 +24,7 @@ struct thread {
 	struct choose choose;
 	struct pair_table pairs;
 	struct core_table cores;
+	struct call_table calls;
 	struct rng rng;
 	void *source; /* what the source keeps: source_ops.thread_bytes */
 	struct lease *lease;
@@ -30,10 +32,11 @@ struct thread {
 	void *(*start)(void *);
 	/* Of the program, while a sample or a trap is handled; else NULL. */
 	const struct cpu_state *cpu;
-	uint64_t clock_at; /* CLOCK_MONOTONIC when the handler began, ns */
-	uint64_t cpu_at;   /* CPU time when the handler began, ns */
-	uint64_t exec_ip;  /* address of the armed execution breakpoint, 0: none
-			    */
+	uint64_t clock_at;  /* CLOCK_MONOTONIC when the handler began, ns */
+	uint64_t cpu_at;    /* CPU time when the handler began, ns */
+	uint64_t armed_cpu; /* CPU time when comm armed, ns */
+	uint64_t exec_ip; /* address of the armed execution breakpoint, 0: none
+			   */
 	uint64_t late_ip; /* where the last trap came with its signal blocked */
 	int64_t debt_ns;  /* handler time beyond its share */
 	uint64_t samples_seen;

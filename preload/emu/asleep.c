@@ -2,6 +2,7 @@
 /*
  * asleep - what the kernel says a thread of this process is doing
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,4 +84,21 @@ uint64_t emu_asleep_futex(pid_t tid)
 	    !call_of(text, &number, &first) || number != SYS_futex)
 		return 0;
 	return first;
+}
+
+bool emu_others_run(void)
+{
+	pid_t self = (pid_t)syscall(SYS_gettid);
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *d;
+	bool run = false;
+
+	while (tasks && !run && (d = readdir(tasks))) {
+		pid_t tid = atoi(d->d_name);
+
+		run = tid > 0 && tid != self && emu_asleep(tid) == ASLEEP_NOT;
+	}
+	if (tasks)
+		closedir(tasks);
+	return run;
 }

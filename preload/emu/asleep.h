@@ -31,4 +31,10 @@ enum asleep emu_asleep_in(pid_t tid, long number, uint64_t first);
  */
 uint64_t emu_asleep_futex(pid_t tid);
 
+/*
+ * True if a thread of this process other than the calling one runs or waits for
+ * a processor. Reads a file for each thread. Context: any thread.
+ */
+bool emu_others_run(void);
+
 #endif

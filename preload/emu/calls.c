@@ -285,10 +285,14 @@ static void begin_waiting(struct vcpu *v, const uint64_t *arg)
 {
 	bool bits = (arg[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
 
+	/*
+	 * Who wakes it finds it away, or not waiting yet: where a turn was
+	 * taken, two threads run, and one could wake the other in between.
+	 */
 	pthread_mutex_lock(&lock);
 	add_waiter(v, arg[0], bits ? arg[5] : FUTEX_BITSET_MATCH_ANY);
-	pthread_mutex_unlock(&lock);
 	emu_scheduler_leave(v, arg[0] + emu.guest_base);
+	pthread_mutex_unlock(&lock);
 }
 
 static void begin_sleep(struct vcpu *v, uint64_t addr)

@@ -71,6 +71,7 @@ struct emu_config {
 	bool software;      /* estimates watch many lines, and no registers */
 	bool children;
 	bool exact; /* every access through the directory */
+	bool paths; /* the calls that led to detections */
 	bool trace; /* write a trace; nothing is sampled */
 	enum emu_roi roi;
 	uint64_t roi_begin, roi_end;

@@ -16,6 +16,8 @@ void emu_detections_add(struct vcpu *v, const struct detection *d)
 		store_add(&v->record->loss[LOSS_STORE_FULL], 1);
 		return;
 	}
+	if (call_table_add(&emu.store, &v->calls, d))
+		store_add(&v->record->loss[LOSS_NO_PATH], 1);
 	core_table_add(&emu.store, &v->cores, d);
 	store_add(&v->record->detections, 1);
 }

@@ -22,7 +22,10 @@
 #include "calls.h"
 #include "cores.h"
 #include "exec.h"
+#include "frames.h"
+#include "futexes.h"
 #include "maps.h"
+#include "marks.h"
 #include "parts.h"
 #include "qemu_plugin_abi.h"
 #include "say.h"
@@ -32,6 +35,7 @@
 #include "thread.h"
 #include "trace.h"
 #include "vcpu.h"
+#include "src/trace/sync_marks.h"
 #include "src/engine/reuse_table.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
@@ -62,6 +66,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		open_output(qemu_plugin_tb_get_insn(tb, 0));
 	if (!emu.active)
 		return;
+	if (emu.config.trace && n && emu_marks_translate(tb))
+		return;
 	if (emu.config.trace) {
 		emu_trace_translate(tb, on_access);
 		return;
@@ -76,6 +82,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			insn, data == ip ? on_access : on_access_part,
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 			(void *)(uintptr_t)data);
+		emu_frames_translate(insn, ip);
 	}
 }
 
@@ -85,8 +92,12 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int index)
 	 * Processor 0 comes before the output is open; emu_setup_open starts
 	 * it.
 	 */
-	if (emu.active)
-		emu_thread_start(index);
+	if (!emu.active)
+		return;
+	emu_thread_start(index);
+	if (emu.config.trace && self < EMU_VCPUS_MAX && index < EMU_VCPUS_MAX &&
+	    index != self)
+		emu_trace_create(&emu.vcpu[self], &emu.vcpu[index]);
 }
 
 static void on_vcpu_exit(qemu_plugin_id_t id, unsigned int index)
@@ -135,6 +146,13 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 		       uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
 	self = index;
+	if (emu.active && emu.config.trace && index < EMU_VCPUS_MAX) {
+		uint64_t arg[6] = { a1, a2, a3, a4, a5, a6 };
+
+		if (number == SYNC_MARKS_CALL)
+			emu_marks_call(&emu.vcpu[index], arg);
+		emu_futexes_begin(&emu.vcpu[index], number, arg);
+	}
 	if (number == SYS_rt_sigaction)
 		emu_avx512_sigaction(a1, a2);
 	if (emu.active && index < EMU_VCPUS_MAX)
@@ -178,8 +196,15 @@ static void on_syscall_ret(qemu_plugin_id_t id, unsigned int index,
 		atomic_compare_exchange_strong(&emu.heap_low, &none, result);
 		atomic_store(&emu.heap_high, result);
 	}
-	if (index < EMU_VCPUS_MAX && emu.vcpu[index].tid)
+	if (index < EMU_VCPUS_MAX && emu.vcpu[index].tid) {
+		/* A waker first tells who it woke; those then wait their turn.
+		 */
+		if (emu.config.trace && result > 0)
+			emu_futexes_return(&emu.vcpu[index], number, result);
 		emu_calls_return(&emu.vcpu[index], number, result);
+		if (emu.config.trace && result <= 0)
+			emu_futexes_return(&emu.vcpu[index], number, result);
+	}
 }
 
 static void before_fork(void)

@@ -15,6 +15,7 @@
 
 #include "sample.h"
 #include "detections.h"
+#include "frames.h"
 #include "interval.h"
 #include "maps.h"
 #include "now.h"
@@ -126,6 +127,7 @@ static void trap(struct vcpu *v, const struct access *a)
 			continue;
 		v->now_ns = emu_now_ns(CLOCK_MONOTONIC);
 		store_add(&v->record->traps, 1);
+		emu_frames_path(v, a->ip);
 		comm_trap(&emu.comm, &v->comm, i, a, atomic_load(&emu.ticks),
 			  v->core);
 		return;
@@ -162,6 +164,7 @@ static void sample(struct vcpu *v, const struct access *a,
 	if (a->flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
 	sample_log_add(r->id, a, SAMPLE_UNIFORM);
+	emu_frames_path(v, a->ip);
 	if (v->in_transfer)
 		emu_transfer_sample(v, whole,
 				    (whole->len + a->len - 1) / a->len, now);
@@ -191,8 +194,8 @@ static void begin(struct vcpu *v, const struct access *a)
 		 * half a period's accesses is sampled in half of all runs
 		 * rather than never.
 		 */
-		v->until[EMU_LOADS] = rng_below(&v->rng, emu.config.period);
-		v->until[EMU_STORES] = rng_below(&v->rng, emu.config.period);
+		emu_interval_begin(v, EMU_LOADS);
+		emu_interval_begin(v, EMU_STORES);
 	} else {
 		v->until[EMU_LOADS] = INT64_MAX;
 		v->until[EMU_STORES] = INT64_MAX;

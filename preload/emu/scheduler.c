@@ -126,6 +126,8 @@ static void take_turn(struct vcpu *v, bool in_block)
 		emu_turns_append(index);
 		if (emu_turns.holder == EMU_NOBODY)
 			other = emu_turns_next(index);
+		else
+			emu_turns_watch_on(index);
 	}
 	pthread_mutex_unlock(&emu_turns.lock);
 	emu_turns_wake(other);
@@ -249,10 +251,9 @@ void emu_scheduler_return(struct vcpu *v)
 	emu_settle_back(emu_turns_index(v));
 	pthread_mutex_lock(&emu_turns.lock);
 	v->present = true;
-	if (v->passed_over) {
-		v->passed_over = false;
+	if (v->passed_over && v->place == EMU_PLACE_AWAY)
 		emu_turns_append(emu_turns_index(v));
-	}
+	v->passed_over = false;
 	/* If all others wait, a sleeper that is due first runs. */
 	if (emu_turns.holder == EMU_NOBODY)
 		other = emu_turns_next(EMU_NOBODY);

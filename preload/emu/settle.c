@@ -14,7 +14,9 @@ enum {
 	NOBODY = -1,
 	YIELDS = 20, /* looks before the first pause */
 	PAUSE_NS = 50 * 1000,
-	ELSEWHERE = 2000, /* looks that find it asleep somewhere else */
+	ELSEWHERE = 2000, /* looks that find it asleep somewhere else, */
+	BUSY = 20000,     /* and more while other threads run */
+	BUSY_EVERY = 16,  /* looks; each reads a file for each thread */
 };
 
 static _Atomic int going = NOBODY;
@@ -44,7 +46,7 @@ bool emu_settle_wait(void)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	int who = atomic_load_explicit(&going, memory_order_relaxed);
-	int elsewhere = 0;
+	int elsewhere = 0, busy = 0;
 
 	if (who == NOBODY)
 		return true;
@@ -56,6 +58,12 @@ bool emu_settle_wait(void)
 		if (as == ASLEEP_GONE || (going_futex && as == ASLEEP_THERE) ||
 		    (as == ASLEEP && ++elsewhere >= ELSEWHERE))
 			break;
+		/* It may wait for a thread that waits for a processor. */
+		if (as == ASLEEP && elsewhere % BUSY_EVERY == 0 &&
+		    busy < BUSY && emu_others_run()) {
+			busy += BUSY_EVERY;
+			elsewhere -= BUSY_EVERY;
+		}
 		if (i < YIELDS)
 			sched_yield();
 		else

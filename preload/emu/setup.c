@@ -20,7 +20,10 @@
 #include "cores.h"
 #include "describe.h"
 #include "exact.h"
+#include "frames.h"
+#include "futexes.h"
 #include "maps.h"
+#include "marks.h"
 #include "now.h"
 #include "qemu_plugin_abi.h"
 #include "reuse.h"
@@ -143,6 +146,8 @@ int emu_setup_open(unsigned int index)
 	if (!r && emu.config.trace)
 		r = emu_trace_open();
 	if (!r)
+		r = emu_frames_init(index);
+	if (!r)
 		r = emu_thread_init();
 	if (r) {
 		emu_say("not profiled: %s", strerror(-r));
@@ -169,8 +174,11 @@ void emu_setup_after_fork(void)
 	emu.config.seed = rng_splitmix(&x);
 	emu.forks = 0;
 	sample_log_close();
-	if (emu.config.trace)
+	if (emu.config.trace) {
+		emu_marks_forget();
+		emu_futexes_forget();
 		emu_trace_forget();
+	}
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record)
 			emu_vcpu_mute(&emu.vcpu[i]);

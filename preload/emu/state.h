@@ -29,6 +29,7 @@
 #include "src/exact/reuse.h"
 #include "src/store/reuse_tally.h"
 #include "src/store/store.h"
+#include "src/store/call_table.h"
 #include "src/store/core_table.h"
 #include "src/store/pair_table.h"
 #include "src/base/topology.h"
@@ -40,11 +41,9 @@ enum {
 		1000, /* accesses between looks at the number of threads */
 	EMU_LINE_SHIFT = 6,
 	EMU_WATCHED = 16384, /* entries of the table of watched lines */
-	/*
-	 * Lines watched at once in software. An entry of the table counts those
-	 * with its hash in a byte.
-	 */
+	/* Lines watched at once in software. */
 	EMU_WATCHED_LINES = 251,
+	EMU_NEEDED_LINES = 128, /* by the estimator TRANSFER_NEEDED */
 	EMU_REUSE_ENGINES = REUSE_SCOPES * REUSE_GRANULARITIES,
 	EMU_REUSE_MODES = CDP_MODE_REUSE | CDP_MODE_SHARED | CDP_MODE_GLOBAL,
 };
@@ -94,6 +93,7 @@ struct vcpu {
 	struct emu_parts parts; /* the latest */
 
 	/* Used for each sample. */
+	uint64_t rest[EMU_COUNTERS]; /* interval.h */
 	struct comm_thread comm;
 	struct rng rng, turn_rng;
 	struct pair_table pairs;
@@ -121,7 +121,7 @@ struct vcpu {
 	pid_t tid; /* 0: it has not run yet */
 	bool in_transfer;
 	struct exact_thread exact;
-	struct transfer_thread transfer;
+	struct transfer_thread transfer, needed;
 	bool in_reuse;
 	uint32_t domain; /* the shared cache of its core */
 	struct reuse_tally reuse_tally;
@@ -129,6 +129,8 @@ struct vcpu {
 	struct reuse_exact_thread *_Atomic reuse_exact; /* NULL: not followed */
 	struct cache_sets_thread *_Atomic caches; /* NULL: none simulated */
 	struct trace_thread *trace;               /* NULL: not traced */
+	struct emu_frames *frames; /* NULL: call paths are not asked for */
+	struct call_table calls;
 } __attribute__((aligned(64)));
 
 struct emu {

@@ -19,6 +19,9 @@
 #include "calls.h"
 #include "cores.h"
 #include "exact.h"
+#include "frames.h"
+#include "futexes.h"
+#include "marks.h"
 #include "now.h"
 #include "reuse.h"
 #include "reuse_exact.h"
@@ -55,6 +58,7 @@ int emu_thread_init(void)
 
 void emu_thread_start(unsigned int index)
 {
+	struct emu_frames *inherited;
 	struct cdp_thread *r;
 	struct vcpu *v;
 
@@ -63,7 +67,9 @@ void emu_thread_start(unsigned int index)
 		return;
 	}
 	v = &emu.vcpu[index];
+	inherited = v->frames; /* of the parent of a forked child */
 	memset(v, 0, sizeof(*v));
+	v->frames = inherited;
 	emu_vcpu_mute(v);
 	pthread_mutex_lock(&rows_lock);
 	r = store_record(&emu.store, &rows);
@@ -92,6 +98,7 @@ void emu_thread_start(unsigned int index)
 	}
 	if (emu.config.trace)
 		emu_trace_start(v);
+	emu_frames_start(v);
 	emu_sample_start(v);
 	emu_calls_create(v);
 }
@@ -118,11 +125,14 @@ void emu_thread_end(unsigned int index)
 	emu_exact_end(v);
 	emu_reuse_end(v);
 	emu_reuse_exact_end(v);
+	emu_futexes_end(v);
+	emu_marks_end(v);
 	emu_trace_end(v);
 	comm_stop(&emu.comm, &v->comm);
 	close_row(v->record);
 	pair_table_release(&v->pairs);
 	core_table_release(&v->cores);
+	emu_frames_end(v);
 	emu_calls_exit(v);
 	emu_vcpu_mute(v);
 }

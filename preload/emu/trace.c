@@ -7,25 +7,32 @@
 
 #include "trace.h"
 #include "say.h"
+#include "scheduler.h"
 #include "trace_blocks.h"
 #include "trace_file.h"
 #include "src/base/zero_pages.h"
 #include "src/trace/trace_format.h"
 
 enum {
-	TOKENS_MAX = 2 * TRACE_NUMBER_BYTES, /* bytes that one call writes */
+	TOKENS_MAX = 3 * TRACE_NUMBER_BYTES, /* bytes that one call writes */
 	KINDS = 2,                           /* loads and stores */
+	INSNS_OF_TURN = 4, /* they count as an access does in a turn */
 };
 
 struct trace_thread {
-	unsigned char *at, *end;   /* of the buffer; end leaves room */
-	bool on;                   /* in the region of interest */
-	uint32_t block, index;     /* of the latest access */
-	uint64_t executed;         /* instructions, with those outside */
-	uint64_t in_chunk, in_all; /* instructions in the trace */
+	unsigned char *at, *end; /* of the buffer; end leaves room */
+	bool on;                 /* what it executes is traced: it is */
+	bool inside;             /* in the region of interest, */
+	bool silent;             /* and not in a function for which the trace
+				    has an event */
+	uint32_t block, index;   /* of the latest access */
+	const struct trace_block *now; /* the block that was put last */
+	uint64_t executed;             /* instructions, with those outside */
+	uint64_t in_chunk, in_all;     /* instructions in the trace */
 	uint32_t id;
-	uint32_t *next; /* by block: the one that followed last */
-	uint64_t *last; /* by instruction and kind: the latest address */
+	uint32_t turn_rest; /* instructions that the turn does not count yet */
+	uint32_t *next;     /* by block: the one that followed last */
+	uint64_t *last;     /* by instruction and kind: the latest address */
 	unsigned char buffer[TRACE_CHUNK_BYTES];
 };
 
@@ -58,14 +65,16 @@ static inline unsigned char *room(struct trace_thread *t)
 	return t->at;
 }
 
-static inline void put_block(struct trace_thread *t, uint32_t number,
-			     uint32_t insns)
+static inline void put_block(struct trace_thread *t,
+			     const struct trace_block *b)
 {
+	uint32_t number = b->number, insns = b->insns;
 	unsigned char *to = room(t);
 	int64_t ahead = (int64_t)number - t->next[t->block];
 
 	t->next[t->block] = number;
 	t->block = number;
+	t->now = b;
 	t->index = 0;
 	t->in_chunk += insns;
 	t->in_all += insns;
@@ -79,12 +88,28 @@ static bool cross(struct trace_thread *t, const struct trace_block *b)
 	const struct emu_config *c = &emu.config;
 
 	if (c->roi == EMU_ROI_COUNT)
-		t->on = t->executed >= c->roi_begin && t->executed < c->roi_end;
+		t->inside =
+			t->executed >= c->roi_begin && t->executed < c->roi_end;
 	else if (b->ip == begin_ip)
-		t->on = true;
+		t->inside = true;
 	else if (b->ip == end_ip)
-		t->on = false;
+		t->inside = false;
+	t->on = t->inside;
 	return t->on;
+}
+
+/*
+ * Threads progress evenly also where they access little memory: otherwise they
+ * would hardly ever wait for each other as they do on a machine.
+ */
+static inline void count_turn(struct vcpu *v, struct trace_thread *t,
+			      uint32_t insns)
+{
+	t->turn_rest += insns;
+	v->turn -= t->turn_rest / INSNS_OF_TURN;
+	t->turn_rest %= INSNS_OF_TURN;
+	if (__builtin_expect(v->turn < 0 && v->tid, 0))
+		emu_scheduler_end(v);
 }
 
 static void on_block(unsigned int index, void *data)
@@ -97,13 +122,18 @@ static void on_block(unsigned int index, void *data)
 	t = emu.vcpu[index].trace;
 	if (__builtin_expect(!t, 0))
 		return;
+	count_turn(&emu.vcpu[index], t, b->insns);
+	/* The program may have ended while the thread waited for its turn. */
+	t = emu.vcpu[index].trace;
+	if (__builtin_expect(!t || t->silent, 0))
+		return;
 	if (b->border && !cross(t, b)) {
 		t->executed += b->insns;
 		return;
 	}
 	t->executed += b->insns;
 	if (t->on)
-		put_block(t, b->number, b->insns);
+		put_block(t, b);
 }
 
 void emu_trace_access(struct vcpu *v, unsigned int class, uint64_t addr,
@@ -115,6 +145,9 @@ void emu_trace_access(struct vcpu *v, unsigned int class, uint64_t addr,
 	uint64_t *last;
 
 	if (!t || !t->on)
+		return;
+	/* The thread may have been outside when this block began. */
+	if (!t->now || (size_t)(site - t->now->site) >= t->now->insns)
 		return;
 	to = room(t);
 	last = &t->last[(size_t)site->number * KINDS + store];
@@ -141,9 +174,45 @@ void emu_trace_start(struct vcpu *v)
 	}
 	t->at = t->buffer;
 	t->end = t->buffer + sizeof(t->buffer) - TOKENS_MAX;
-	t->on = !emu.config.roi;
+	t->inside = t->on = !emu.config.roi;
 	t->id = v->record->id;
 	v->trace = t;
+}
+
+void emu_trace_event(struct vcpu *v, enum trace_event_kind kind,
+		     uint64_t object, uint64_t argument)
+{
+	struct trace_thread *t = v->trace;
+	uint64_t value = (uint64_t)kind;
+	unsigned char *to;
+
+	if (!t)
+		return;
+	if (!t->inside)
+		value |= TRACE_OUTSIDE;
+	to = trace_put(room(t), value << TRACE_TOKEN_BITS | TRACE_EVENT);
+	t->at = trace_put(trace_put(to, object), argument);
+}
+
+void emu_trace_create(struct vcpu *v, struct vcpu *child)
+{
+	if (!v->trace || !child->trace)
+		return;
+	emu_trace_event(v, TRACE_CREATE, child->record->id, 0);
+	emu_trace_event(child, TRACE_BEGIN, v->record->id, 0);
+}
+
+void emu_trace_silence(struct vcpu *v, bool silent)
+{
+	struct trace_thread *t = v->trace;
+
+	t->silent = silent;
+	t->on = t->inside && !silent;
+}
+
+bool emu_trace_is_silent(const struct vcpu *v)
+{
+	return v->trace && v->trace->silent;
 }
 
 void emu_trace_end(struct vcpu *v)

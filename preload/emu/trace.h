@@ -11,6 +11,7 @@
 
 #include "qemu_plugin_abi.h"
 #include "state.h"
+#include "src/trace/trace_format.h"
 
 /* An instruction that was translated, in its block. */
 struct trace_site {
@@ -35,6 +36,20 @@ void emu_trace_forget(void);
 void emu_trace_start(struct vcpu *v);
 /* Context: the thread itself. */
 void emu_trace_end(struct vcpu *v);
+
+/* Thread @v creates the thread @child, which has not run yet. */
+void emu_trace_create(struct vcpu *v, struct vcpu *child);
+
+/*
+ * Thread @v synchronizes: put that into its trace. Context: the thread itself,
+ * or of thread @child of emu_trace_create its creator.
+ */
+void emu_trace_event(struct vcpu *v, enum trace_event_kind kind,
+		     uint64_t object, uint64_t argument);
+
+/* What @v executes from now on is, or is no, work of the program. */
+void emu_trace_silence(struct vcpu *v, bool silent);
+bool emu_trace_is_silent(const struct vcpu *v);
 
 /*
  * Register callbacks for @tb; @on_access gets a struct trace_site. Context:

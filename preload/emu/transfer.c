@@ -19,6 +19,7 @@
 
 #include "transfer.h"
 #include "detections.h"
+#include "frames.h"
 #include "interval.h"
 #include "now.h"
 #include "state.h"
@@ -28,7 +29,10 @@
 enum {
 	LINE_BYTES = 64,
 	SLOTS = EMU_WATCHED_LINES,
-	NO_SLOT = SLOTS,
+	NEEDED = EMU_NEEDED_LINES,
+	SLOTS_ALL = SLOTS + NEEDED, /* the second estimator's follow the first's
+				     */
+	NO_SLOT = SLOTS_ALL,
 	NO_LINE = 1, /* not the address of a line */
 	BUCKETS = 1024,
 	HITS_MAX = 16, /* slots that one access is told to, at most */
@@ -41,26 +45,27 @@ struct hit {
 };
 
 _Atomic uint8_t emu_watched[EMU_WATCHED];
-_Static_assert(SLOTS + LINE_LOGS_SLOTS <= UINT8_MAX,
-	       "all watched lines may have one entry");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct transfer_watched slot[SLOTS];
-static bool armed[SLOTS];
+static struct transfer_watched slot[SLOTS_ALL];
+static bool armed[SLOTS_ALL];
 static uint16_t bucket[BUCKETS]; /* the first armed slot of its lines */
-static uint16_t next_slot[SLOTS];
+static uint16_t next_slot[SLOTS_ALL];
 /* A copy for a look without the lock. */
 static _Atomic uint64_t logged_line[LINE_LOGS_SLOTS];
 /*
  * For each processor and slot: the generation for which the thread's loads tell
  * nothing more.
  */
-static uint32_t told[EMU_VCPUS_MAX][SLOTS];
+static uint32_t told[EMU_VCPUS_MAX][SLOTS_ALL];
 static struct transfer_run run;
 static _Atomic uint64_t samples;
 
-/* Change the entry of @line and that of the line before. With the lock held. */
+/*
+ * Change the entry of @line and that of the line before. An entry that has
+ * reached its maximum stays there. With the lock held.
+ */
 static void mark(uint64_t line, int change)
 {
 	for (int before = 0; before < 2; before++) {
@@ -68,7 +73,9 @@ static void mark(uint64_t line, int change)
 		_Atomic uint8_t *entry = &emu_watched[i % EMU_WATCHED];
 		uint8_t n = atomic_load_explicit(entry, memory_order_relaxed);
 
-		atomic_store_explicit(entry, n + change, memory_order_relaxed);
+		if (n < UINT8_MAX)
+			atomic_store_explicit(entry, n + change,
+					      memory_order_relaxed);
 	}
 }
 
@@ -91,19 +98,26 @@ static void take_away(uint32_t n)
 	armed[n] = false;
 }
 
+/* With the lock held. */
+static void watch_with(uint32_t n, const struct transfer_watched *w)
+{
+	uint16_t *first = bucket_of(w->line);
+
+	slot[n] = *w;
+	armed[n] = true;
+	next_slot[n] = *first;
+	*first = n;
+	mark(w->line, 1);
+}
+
 static int arm(void *ctx, const struct transfer_watched *w, uint64_t now,
 	       uint64_t *ready)
 {
-	uint16_t *first = bucket_of(w->line);
 	struct vcpu *v = ctx;
 
 	pthread_mutex_lock(&lock);
 	take_away(w->slot);
-	slot[w->slot] = *w;
-	armed[w->slot] = true;
-	next_slot[w->slot] = *first;
-	*first = w->slot;
-	mark(w->line, 1);
+	watch_with(w->slot, w);
 	pthread_mutex_unlock(&lock);
 	*ready = now + emu.config.arm_delay;
 	store_add(&v->record->arms, 1);
@@ -115,6 +129,23 @@ static void disarm(void *ctx, uint32_t n)
 	pthread_mutex_lock(&lock);
 	take_away(n);
 	pthread_mutex_unlock(&lock);
+}
+
+/* Logs arm at once, and so does what tells about lines without one. */
+static int arm_needed(void *ctx, const struct transfer_watched *w, uint64_t now,
+		      uint64_t *ready)
+{
+	pthread_mutex_lock(&lock);
+	take_away(SLOTS + w->slot);
+	watch_with(SLOTS + w->slot, w);
+	pthread_mutex_unlock(&lock);
+	*ready = now;
+	return 0;
+}
+
+static void disarm_needed(void *ctx, uint32_t n)
+{
+	disarm(ctx, SLOTS + n);
 }
 
 /* Begin or end to watch a line for its log. */
@@ -139,6 +170,7 @@ static void log_access(const struct vcpu *v, const struct access *a)
 		struct line_logs_order end = { .slot = i, .unwatch = line };
 
 		if (line > access_last(a) || line + LINE_BYTES <= a->addr ||
+		    !line_logs_tells(run.logs, i, v->transfer.id, a) ||
 		    !line_logs_access(run.logs, i, v->transfer.id, a))
 			continue;
 		watch_for_log(&end);
@@ -167,8 +199,15 @@ static void on_chain(void *ctx, const struct transfer_chain *c)
 	}
 }
 
+static void on_needed(void *ctx, const struct transfer_chain *c)
+{
+	line_logs_needed(run.logs, c);
+}
+
 static const struct transfer_watch watch = { arm, disarm };
+static const struct transfer_watch watch_needed = { arm_needed, disarm_needed };
 static const struct transfer_sink sink = { on_chain };
+static const struct transfer_sink sink_needed = { on_needed };
 
 int emu_transfer_init(void)
 {
@@ -193,7 +232,14 @@ int emu_transfer_init(void)
 	for (uint32_t n = 0; n < LINE_LOGS_SLOTS; n++)
 		atomic_store(&logged_line[n], NO_LINE);
 	r = transfer_run_init(&run, &config, &watch, &sink);
-	return r ? r : transfer_run_log(&run);
+	/*
+	 * Threads that take turns have no phases for which more windows would
+	 * serve; with them the share that padding avoids came out too low.
+	 */
+	r = r ? r : transfer_run_log(&run, false);
+	return r ? r
+		 : transfer_run_needed(&run, NEEDED, 0, emu.config.period,
+				       &watch_needed, &sink_needed);
 }
 
 void emu_transfer_start(struct vcpu *v)
@@ -201,6 +247,7 @@ void emu_transfer_start(struct vcpu *v)
 	memset(told[v - emu.vcpu], 0, sizeof(told[0]));
 	v->in_transfer = transfer_run_join(&run, &v->transfer, v->record->id, v,
 					   emu.config.seed + 1);
+	transfer_thread_init(&v->needed, v->record->id, v, emu.config.seed + 1);
 	if (!v->in_transfer)
 		store_add(&v->record->loss[LOSS_NO_THREAD], 1);
 }
@@ -240,6 +287,19 @@ static uint32_t find_hits(const struct vcpu *v, const struct access *a,
 	return n;
 }
 
+/* Tell the estimator whose slot it is. */
+static enum transfer_need trap(struct vcpu *v, const struct hit *hit,
+			       const struct access *a, uint64_t now)
+{
+	if (hit->slot >= SLOTS)
+		return transfer_trap(run.needed, &v->needed, hit->slot - SLOTS,
+				     hit->generation, hit->range, a, now,
+				     v->core);
+	store_add(&v->record->traps, 1);
+	return transfer_trap(run.transfer, &v->transfer, hit->slot,
+			     hit->generation, hit->range, a, now, v->core);
+}
+
 void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
 {
 	const uint64_t mask = -(uint64_t)LINE_BYTES;
@@ -254,13 +314,11 @@ void emu_transfer_trap(struct vcpu *v, const struct access *a, uint64_t now)
 	if (((a->addr + a->len - 1) & mask) != (a->addr & mask))
 		n = find_hits(v, a, (a->addr + a->len - 1) & mask, hit, n);
 	pthread_mutex_unlock(&lock);
-	for (uint32_t i = 0; i < n; i++) {
-		store_add(&v->record->traps, 1);
-		if (transfer_trap(run.transfer, &v->transfer, hit[i].slot,
-				  hit[i].generation, hit[i].range, a, now,
-				  v->core) == TRANSFER_NEED_STORES)
+	if (n)
+		emu_frames_path(v, a->ip);
+	for (uint32_t i = 0; i < n; i++)
+		if (trap(v, &hit[i], a, now) == TRANSFER_NEED_STORES)
 			told[v - emu.vcpu][hit[i].slot] = hit[i].generation;
-	}
 }
 
 void emu_transfer_sample(struct vcpu *v, const struct access *a, uint32_t parts,
@@ -271,18 +329,19 @@ void emu_transfer_sample(struct vcpu *v, const struct access *a, uint32_t parts,
 	atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
 	transfer_sample_part(run.transfer, &v->transfer, a, parts, now,
 			     v->core);
+	transfer_sample_part(run.needed, &v->needed, a, parts, now, v->core);
 }
 
 void emu_transfer_finish(bool last)
 {
 	bool one_counter = emu.config.pmu == EMU_PMU_IBS;
-	struct transfer_sampling sampling = { .jitter =
-						      emu_interval_variance() };
+	struct transfer_sampling sampling = { 0 };
 	struct transfer_stats s;
 
 	for (unsigned int i = 0; last && i < EMU_VCPUS_MAX; i++)
 		if (emu.vcpu[i].record && emu.vcpu[i].in_transfer) {
 			transfer_finish(run.transfer, &emu.vcpu[i].transfer);
+			transfer_finish(run.needed, &emu.vcpu[i].needed);
 			break;
 		}
 	pthread_mutex_lock(&tally_lock);
@@ -290,6 +349,9 @@ void emu_transfer_finish(bool last)
 	/* With two counters, samples of loads are no candidates. */
 	sampling.samples =
 		(double)(one_counter ? atomic_load(&samples) : s.candidates);
+	sampling.jitter = one_counter
+				  ? emu_interval_variance_ibs()
+				  : transfer_run_jitter(&run, sampling.samples);
 	transfer_run_store(&run, &emu.store, &s, &sampling);
 	pthread_mutex_unlock(&tally_lock);
 }

@@ -17,6 +17,8 @@ enum {
 	STUCK_CHECKS = 3,
 	STUCK_IN_CALL_CHECKS = 100, /* in a system call of the program, */
 	UNBORN_CHECKS = 2000,       /* and before it has begun */
+	/* How often more while another thread runs or waits for a processor. */
+	BUSY_CHECKS = 100,
 };
 
 /* True if the holder's turn must be taken, as far as one look can tell. */
@@ -37,8 +39,8 @@ static bool holder_sleeps(int *limit)
 
 /*
  * If the holder waits on a futex of QEMU, let the next thread drain that is
- * within a block and has not. Returns false
- * if there is none. With the lock held.
+ * within a block and has not. Returns false if there is none. With the lock
+ * held.
  */
 static bool drain_one(void)
 {
@@ -73,25 +75,33 @@ static void release_all(void)
 	}
 }
 
-/* The watcher looks. @seen and @stuck are what it knows from looks before. */
-static void check(unsigned int *seen, int *stuck)
+/* What the watcher knows from looks before. */
+struct looks {
+	unsigned int seen; /* the turn */
+	int stuck, busy;   /* the holder slept; and another thread ran */
+};
+
+/* The watcher looks. */
+static void check(struct looks *l)
 {
 	struct vcpu *other = NULL;
 	bool release = false;
 	int limit;
 
 	pthread_mutex_lock(&emu_turns.lock);
-	if (emu_turns.turns != *seen || emu_turns.holder == EMU_NOBODY ||
+	if (emu_turns.turns != l->seen || emu_turns.holder == EMU_NOBODY ||
 	    emu_turns.frozen > emu_turns.written || !holder_sleeps(&limit)) {
-		*seen = emu_turns.turns;
-		*stuck = 0;
-	} else if (++*stuck >= limit && emu_turns.written) {
+		*l = (struct looks){ .seen = emu_turns.turns };
+	} else if (l->busy < BUSY_CHECKS && emu_others_run()) {
+		l->busy++; /* the holder may wait for that thread */
+	} else if (++l->stuck >= limit && emu_turns.written) {
 		release = true;
-	} else if (*stuck >= limit) {
+	} else if (l->stuck >= limit) {
 		struct vcpu *v = &emu.vcpu[emu_turns.holder];
 
 		if (v->present && !v->in_call && drain_one()) {
-			*stuck = STUCK_CHECKS - 1; /* the next one may, soon */
+			l->stuck =
+				STUCK_CHECKS - 1; /* the next one may, soon */
 			pthread_mutex_unlock(&emu_turns.lock);
 			return;
 		}
@@ -114,8 +124,8 @@ static void check(unsigned int *seen, int *stuck)
 bool emu_turn_wait(struct vcpu *v)
 {
 	const struct timespec patience = { 0, CHECK_NS };
-	unsigned int seen = 0;
-	int stuck = 0, as;
+	struct looks looks = { 0 };
+	int as;
 
 	/* (U) pairs with (T): see what the others did in their turns. */
 	while ((as = atomic_load_explicit(&v->wait, memory_order_acquire)) !=
@@ -127,7 +137,7 @@ bool emu_turn_wait(struct vcpu *v)
 			     as == EMU_WATCHING ? &patience : NULL, NULL, 0) ||
 		    errno != ETIMEDOUT)
 			continue;
-		check(&seen, &stuck);
+		check(&looks);
 	}
 	v->settles = true;
 	if (!emu_settle_wait())

@@ -24,6 +24,7 @@
 
 #include "budget.h"
 #include "handler.h"
+#include "preload/core/inside.h"
 #include "preload/core/own_stack.h"
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
@@ -37,7 +38,6 @@
 
 enum {
 	FSGSBASE_BIT = 2,     /* AT_HWCAP2 on x86-64 */
-	DRAIN_TRIES = 200,    /* tries, 100 us apart */
 	CONTROL_BLOCKS = 256, /* that are remembered */
 	SELF_OFFSET = 16,     /* tcbhead_t.self */
 };
@@ -54,24 +54,18 @@ static const int gpr_order[16] = {
 };
 
 static bool have_fsgsbase;
-static _Atomic int inside; /* threads in handle or disarm_after_stop */
+static bool (*begin_if_due)(void);
 
 void handler_init(void)
 {
-	atomic_store(&inside, 0);
-	have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
+	inside_reset();
+	if (!have_fsgsbase)
+		have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
 }
 
-/*
- * (H) pairs with (G): the flag is cleared before the count is read, so a thread
- * that the count misses sees the flag cleared.
- */
-void handler_drain(void)
+void handler_when_waiting(bool (*begin)(void))
 {
-	const struct timespec moment = { 0, 100 * 1000 };
-
-	for (int i = 0; i < DRAIN_TRIES && atomic_load(&inside); i++)
-		sys_call2(SYS_nanosleep, &moment, NULL);
+	begin_if_due = begin;
 }
 
 static uint64_t segment_base(int get)
@@ -96,34 +90,38 @@ static bool is_readable(uint64_t word)
 	       -EINVAL;
 }
 
-/*
- * False in a thread that a raw clone gave something else than a control block
- * of the C library, or nothing: then neither errno nor what we keep of a thread
- * is there. Two words of a control block point to it.
- */
-static bool has_control_block(void)
+/* Two words of a control block of the C library point to it. */
+static bool is_control_block(uint64_t base)
 {
 	static _Atomic uint64_t known[CONTROL_BLOCKS];
-	const uint64_t *block;
-	_Atomic uint64_t *slot;
-	uint64_t base;
+	_Atomic uint64_t *slot =
+		&known[(base >> 6 ^ base >> 12) % CONTROL_BLOCKS];
+	const uint64_t *block = (const uint64_t *)base;
 
-	/*
-	 * A timer's signal reaches no such thread. After the end we make no
-	 * system call, see disarm_after_stop.
-	 */
-	if (runtime.delivery != DELIVERY_SIGTRAP || !runtime_active())
-		return true;
-	base = segment_base(ARCH_GET_FS);
-	slot = &known[(base >> 6 ^ base >> 12) % CONTROL_BLOCKS];
 	if (base && atomic_load_explicit(slot, memory_order_relaxed) == base)
 		return true;
-	block = (const uint64_t *)base;
 	if (!base || !is_readable(base) || !is_readable(base + SELF_OFFSET) ||
 	    block[0] != base || block[SELF_OFFSET / 8] != base)
 		return false;
 	atomic_store_explicit(slot, base, memory_order_relaxed);
 	return true;
+}
+
+/*
+ * False in a thread that a raw clone gave something else than a control block,
+ * or nothing: then neither errno nor what we keep of a thread is there. A
+ * timer's signal reaches no such thread. After the end we make no system call,
+ * see disarm_after_stop.
+ */
+static bool has_control_block(void)
+{
+	bool has;
+
+	if (runtime.delivery != DELIVERY_SIGTRAP)
+		return true;
+	has = !inside_enter() || is_control_block(segment_base(ARCH_GET_FS));
+	inside_leave();
+	return has;
 }
 
 static void take_state(const ucontext_t *uc, struct cpu_state *cpu)
@@ -228,6 +226,8 @@ static void take_signal(struct thread *t, const struct watch_signal *what,
 	t->in_handler = true;
 	t->clock_at = begin;
 	t->cpu_at = thread_cpu_ns();
+	if (starts_a_sample(what->event))
+		watch_rest(t);
 	store_set(&t->record->cpu_ns, t->cpu_at); /* if its end is not seen */
 	if (source->enter)
 		source->enter(t);
@@ -241,6 +241,7 @@ static void take_signal(struct thread *t, const struct watch_signal *what,
 static void handle(struct watch_signal what, const ucontext_t *uc)
 {
 	struct thread *t = thread_self();
+	bool anothers;
 
 	if (!runtime.sampling) { /* the self-test only counts */
 		if (t &&
@@ -249,13 +250,15 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 		return;
 	}
 	block_all();
-	if (t && thread_is_another() && thread_is_dead()) {
+	anothers = t && thread_is_another();
+	if (anothers && thread_is_dead()) {
 		thread_set_self(NULL);
 		t = NULL;
+		anothers = false;
 	}
 	if (!t)
 		t = thread_adopt();
-	if (!t || thread_is_another()) {
+	if (!t || anothers) {
 		count_loss(NULL,
 			   thread_has_ended() ? LOSS_EXITING : LOSS_NO_THREAD);
 		return;
@@ -299,16 +302,38 @@ static void disarm_after_stop(struct watch_signal what)
 		runtime.source->disarm_after_stop(t, &what);
 }
 
+/*
+ * The kernel came back from a system call: it leaves the program counter and
+ * the flags in these registers. Events do not sample such a moment.
+ */
+static bool returns_from_call(const ucontext_t *uc)
+{
+	const greg_t *g = uc->uc_mcontext.gregs;
+
+	return g[REG_RCX] == g[REG_RIP] && g[REG_R11] == g[REG_EFL];
+}
+
+/* The process waits for its first sample: is this one, and has it begun? */
+static bool has_begun(struct watch_signal *what, const ucontext_t *uc)
+{
+	bool wakes = what->event == WATCH_WAKE;
+
+	if (!(wakes || what->event == WATCH_CLOCK) || !begin_if_due ||
+	    !runtime_is_waiting() || (wakes && returns_from_call(uc)))
+		return false;
+	block_all();
+	*what = (struct watch_signal){ .event = WATCH_CLOCK };
+	return begin_if_due();
+}
+
 static void handle_ours(struct watch_signal what, void *context)
 {
-	/* (G) Count first, then look at the flag: see handler_drain. */
-	atomic_fetch_add(&inside, 1);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (runtime_active())
+	if ((inside_enter() && what.event != WATCH_WAKE) ||
+	    has_begun(&what, context))
 		handle(what, context);
 	else
 		disarm_after_stop(what);
-	atomic_fetch_sub(&inside, 1);
+	inside_leave();
 }
 
 /*

@@ -6,6 +6,7 @@
 #define COMDET_PRELOAD_HANDLER_HANDLER_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 struct thread;
 
@@ -19,15 +20,17 @@ void handler_init(void);
 void handler_on_signal(int sig, siginfo_t *info, void *context);
 
 /*
+ * What the handler calls if a sample is due while the process waits
+ * (runtime_is_waiting): @begin returns true if the sample is now to be taken,
+ * as in an active process. Context: set-up; @begin: handler, all signals
+ * blocked.
+ */
+void handler_when_waiting(bool (*begin)(void));
+
+/*
  * Call @fn(@arg) on the handler stack of @t, the calling thread. Context: all
  * signals blocked, t->in_handler set.
  */
 void handler_call(struct thread *t, void (*fn)(void *), void *arg);
-
-/*
- * After runtime_active() has become false: wait until no thread is in our
- * handler, for 20 ms at most. Any context but our handler.
- */
-void handler_drain(void);
 
 #endif

@@ -50,7 +50,7 @@ static char **begin(struct exec *e, char *const *env, char *room)
 {
 	char **with;
 
-	e->ours = runtime_is_ours();
+	e->ours = runtime_is_ours() || runtime_is_waiting();
 	with = env_for_program(env, e->ours || runtime_follow_children(), room);
 	if (e->ours)
 		runtime_before_exec();

@@ -14,7 +14,7 @@
 
 static void leave(void)
 {
-	if (runtime_is_ours())
+	if (runtime_is_ours() || runtime_is_waiting())
 		runtime_before_exit();
 }
 

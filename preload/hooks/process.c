@@ -31,7 +31,7 @@ void process_before_fork(void)
 {
 	int saved_errno = errno;
 
-	*profiled() = runtime_is_ours();
+	*profiled() = runtime_is_ours() || runtime_is_waiting();
 	if (*profiled())
 		runtime_before_fork();
 	errno = saved_errno;
@@ -49,11 +49,24 @@ void process_after_fork_parent(bool forked)
 	errno = saved_errno;
 }
 
+static bool waits(void)
+{
+	if (!*profiled() || !runtime_child_may_wait())
+		return false;
+	signal_keep_in_child();
+	return runtime_child_waits();
+}
+
 void process_after_fork_child(void)
 {
 	int saved_errno = errno, sig = signal_claimed();
-	bool blocked = signal_release_in_child();
+	bool blocked;
 
+	if (waits()) {
+		errno = saved_errno;
+		return;
+	}
+	blocked = signal_release_in_child();
 	if (*profiled())
 		runtime_after_fork_child();
 	if (blocked && signal_claimed())

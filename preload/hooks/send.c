@@ -20,7 +20,8 @@
 static bool is_numbered(int sig)
 {
 	return sig > 0 && sig == signal_claimed() && sig < FIRST_QUEUED &&
-	       runtime_active() && signal_claim_is_ours();
+	       (runtime_active() || runtime_is_waiting()) &&
+	       signal_claim_is_ours();
 }
 
 /* A thread's id points to its control block, which has our part of it. */

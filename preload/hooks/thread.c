@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <threads.h>
 
+#include "preload/core/inside.h"
 #include "preload/core/local.h"
 #include "preload/core/runtime.h"
 #include "preload/signal/claim.h"
@@ -23,6 +24,7 @@
 #include "preload/signal/inherit.h"
 #include "preload/signal/pending.h"
 #include "preload/signal/real.h"
+#include "preload/start/child.h"
 #include "preload/start/choose_source.h"
 #include "preload/threads/stack_bounds.h"
 #include "preload/threads/threads.h"
@@ -164,7 +166,10 @@ static struct start *prepare(const pthread_attr_t *attributes,
 {
 	struct start *s;
 
-	if (!have_key || !runtime_is_ours())
+	if (!have_key)
+		return NULL;
+	child_begin();
+	if (!runtime_is_ours())
 		return NULL;
 	source_first_thread();
 	s = slot_new();
@@ -192,16 +197,18 @@ static __attribute__((noinline)) struct call begin(struct start *s)
 {
 	struct call call = s->call;
 	struct thread *t = s->thread;
-	bool blocks = s->blocks;
+	bool blocks = s->blocks, profiled;
 
 	tell_stack(s);
 	slot_free(s);
 	signal_set_app_blocks(blocks, 0);
+	profiled = inside_enter();
 	if (t) {
 		threads_begin(t);
 		pthread_setspecific(key, t);
 	}
-	signal_thread_begin(blocks);
+	signal_thread_begin(blocks, profiled);
+	inside_leave();
 	errno = 0;
 	return call;
 }

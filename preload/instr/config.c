@@ -97,9 +97,6 @@ static int read_reuse(char *const *env, struct instr_config *c, char *error,
 		return bad(error, size, "COMDET_PATHS", paths,
 			   "must be 0 or 1");
 	c->paths = paths && !strcmp(paths, "1");
-	if (c->paths && !c->reuse)
-		return bad(error, size, "COMDET_PATHS", paths,
-			   "needs COMDET_MODE=reuse, shared or global");
 	if (!c->reuse)
 		return 0;
 	/*
@@ -179,6 +176,10 @@ int instr_config_read(char *const *env, char *error, size_t size)
 		return bad(error, size, "COMDET_ALGORITHM", "epoch",
 			   "needs COMDET_WATCH=sw; debug registers take time "
 			   "to arm, so use chain");
+	if (!c->hardware && c->algorithm == INSTR_CHAIN)
+		return bad(error, size, "COMDET_ALGORITHM", "chain",
+			   "needs COMDET_WATCH=hw; software watches are armed "
+			   "at once, so use epoch");
 	c->period = c->hardware ? PERIOD_HARDWARE : PERIOD_SOFTWARE;
 	if (read_period(env, &c->period))
 		return bad(error, size, "COMDET_PERIOD",

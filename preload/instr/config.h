@@ -23,7 +23,6 @@ enum instr_algorithm {
 };
 
 enum {
-	INSTR_JITTER_SHARE = 8,      /* intervals vary by 1/8 of the period */
 	INSTR_REUSE_SLOTS_MAX = 240, /* of all engines together */
 };
 

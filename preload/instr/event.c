@@ -8,6 +8,7 @@
  */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sched.h>
 
@@ -23,36 +24,49 @@
 #include "state.h"
 #include "transfer.h"
 #include "watch.h"
+#include "preload/core/inside.h"
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
 #include "preload/core/timing.h"
 #include "preload/handler/handler.h"
+#include "preload/sources/callers.h"
 #include "preload/sources/program_memory.h"
 #include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
 #include "src/store/sample_log.h"
+#include "src/x86/decode/cpu_state.h"
 #include "src/base/signal_safe.h"
 
-enum {
-	DRAIN_TRIES = 200, /* tries, 100 us apart */
-};
 #define FAR (INT64_C(1) << 60) /* no counter runs that far */
 
 static uint64_t owner;     /* a number for this run in this process; not 0 */
 static _Atomic int inside; /* how many threads are in an event */
+static struct rng_rare rare;
 
 void instr_event_init(void)
 {
 	owner = runtime.seed | 1;
 	instr_counters_init();
 	atomic_store(&inside, 0);
+	if (instr_config.period)
+		rng_rare_init(&rare, instr_config.period);
 }
 
-static int64_t interval(struct thread *t)
+/*
+ * Accesses of @class to pass over before the next sample. Of loads, one in
+ * every period is the sample, at a random place, so that no loop keeps step
+ * with it. A sample stops its thread, and others then touch what the thread
+ * stored last. So that these transfers are in the estimate as often as others,
+ * stores are drawn independently: a store just before a sample is then a
+ * sample as often as any.
+ */
+static int64_t skip(struct thread *t, enum instr_class class)
 {
-	uint64_t period = instr_config.period;
-
-	return rng_around(&t->rng, period, period / INSTR_JITTER_SHARE);
+	if (instr_class_stores(class) && instr_config.comm &&
+	    instr_transfer_awaits())
+		return (int64_t)rng_rare_skip(&t->rng, &rare);
+	return rng_skip(&t->rng, instr_config.period,
+			&instr_of(t)->rest[class]);
 }
 
 /* Skip this access; the next event is a period away. */
@@ -85,17 +99,14 @@ static void begin(struct thread *t)
 		instr_exact_start(t);
 }
 
-/*
- * The thread's first event in this copy of the hooks. The first interval has a
- * random length, so that the first accesses are sampled as often as later ones.
- */
+/* The thread's first event in this copy of the hooks. */
 static void begin_hooks(struct thread *t, struct instr_thread *h)
 {
-	uint64_t period = instr_config.period;
-
 	for (int c = 0; c < INSTR_CLASSES; c++) {
-		int64_t n = period ? rng_below(&t->rng, period) : FAR;
+		int64_t n;
 
+		instr_of(t)->rest[c] = 0;
+		n = instr_config.period ? skip(t, c) : FAR;
 		instr_of(t)->until[c] = n;
 		instr_counters_load(h, c, instr_config.exact ? 0 : n);
 	}
@@ -120,9 +131,46 @@ struct event {
 	struct access access;
 	const struct instr_call *from;
 	bool sampled, rearm, reuses;
-	uint32_t slots; /* slots of the transfer estimator that the access may
+	bool counted; /* instr_exact_access was called */
+	uint64_t slots; /* slots of the transfer estimator that the access may
 			   touch, as bits */
+	struct cpu_state cpu; /* in the hook; of paths alone */
 };
+
+/* The registers that tell the calls that led here. */
+static inline __attribute__((always_inline)) void note_registers(
+	struct cpu_state *cpu)
+{
+	__asm__ volatile("lea 0(%%rip), %%rax\n\t"
+			 "mov %%rax, %c[rip](%0)\n\t"
+			 "mov %%rbx, %c[rbx](%0)\n\t"
+			 "mov %%rsp, %c[rsp](%0)\n\t"
+			 "mov %%rbp, %c[rbp](%0)\n\t"
+			 "mov %%r12, %c[r12](%0)\n\t"
+			 "mov %%r13, %c[r13](%0)\n\t"
+			 "mov %%r14, %c[r14](%0)\n\t"
+			 "mov %%r15, %c[r15](%0)"
+			 :
+			 : "r"(cpu), [rip] "i"(offsetof(struct cpu_state, rip)),
+			   [rbx] "i"(offsetof(struct cpu_state, gpr[GPR_RBX])),
+			   [rsp] "i"(offsetof(struct cpu_state, gpr[GPR_RSP])),
+			   [rbp] "i"(offsetof(struct cpu_state, gpr[GPR_RBP])),
+			   [r12] "i"(offsetof(struct cpu_state, gpr[12])),
+			   [r13] "i"(offsetof(struct cpu_state, gpr[13])),
+			   [r14] "i"(offsetof(struct cpu_state, gpr[14])),
+			   [r15] "i"(offsetof(struct cpu_state, gpr[15]))
+			 : "rax", "memory");
+}
+
+/* Find the calls that led to the access, if they are asked for. */
+static void find_path(struct thread *t, const struct event *e)
+{
+	if (instr_config.reuse)
+		instr_frames_path(t, e->from->sp, e->access.ip);
+	else
+		callers_of_hook(t, &e->cpu, e->access.ip);
+	instr_of(t)->transfer.path = t->comm.path;
+}
 
 static void trap_comm(struct thread *t, const struct access *a)
 {
@@ -145,8 +193,8 @@ static void trap(struct thread *t, const struct event *e)
 		trap_comm(t, &e->access);
 		return;
 	}
-	for (uint32_t left = e->slots; left; left &= left - 1) {
-		uint32_t slot = __builtin_ctz(left), generation;
+	for (uint64_t left = e->slots; left; left &= left - 1) {
+		uint32_t slot = __builtin_ctzll(left), generation;
 
 		if (!instr_watch_touches(slot, &e->access, &generation))
 			continue;
@@ -182,6 +230,14 @@ static void sample(struct thread *t, const struct event *e)
 		instr_transfer_sample(t, &e->access);
 }
 
+/* The access takes its place among those of other threads. */
+static void count_exactly(struct thread *t, struct event *e)
+{
+	if (instr_config.exact && !e->counted)
+		instr_exact_access(t, &e->access);
+	e->counted = true;
+}
+
 /* Handle an event, on the thread's handler stack with all signals blocked. */
 static void work(void *arg)
 {
@@ -200,8 +256,12 @@ static void work(void *arg)
 		instr_rearm_update(t);
 	if (e->reuses)
 		instr_reuse_trap(t, &e->access, e->from->sp);
-	if (e->slots)
+	if (e->slots || e->sampled)
+		find_path(t, e);
+	if (e->slots) {
+		count_exactly(t, e);
 		trap(t, e);
+	}
 	if (e->sampled)
 		sample(t, e);
 	instr_of(t)->from = NULL;
@@ -229,6 +289,8 @@ static void blocked(struct event *e)
 		mute(e->hooks, e->class);
 	} else {
 		t->in_handler = true;
+		if (runtime.config.paths)
+			note_registers(&e->cpu);
 		handler_call(t, work, e);
 		t->in_handler = false;
 	}
@@ -243,17 +305,17 @@ static bool is_near(const struct watch_range *w, uint64_t addr, uint64_t bytes)
 }
 
 /* The slots that the access touches and whose estimator still needs it. */
-static uint32_t slots_of(const struct thread *t, uint64_t addr, uint64_t bytes,
-			 uint32_t flags)
+static uint64_t slots_of(const struct thread *t, const struct access *a,
+			 uint64_t bytes)
 {
-	uint32_t slots;
+	uint64_t slots;
 
 	if (instr_config.algorithm == INSTR_COMDETECTIVE)
 		return instr_of(t)->watches &&
-		       is_near(&instr_of(t)->watched[0], addr, bytes);
-	slots = instr_watch_slots(addr, bytes);
-	for (uint32_t left = slots; left; left &= left - 1)
-		if (!instr_transfer_needs(t, __builtin_ctz(left), flags))
+		       is_near(&instr_of(t)->watched[0], a->addr, bytes);
+	slots = instr_watch_slots(a->addr, bytes);
+	for (uint64_t left = slots; left; left &= left - 1)
+		if (!instr_transfer_needs(t, __builtin_ctzll(left), a))
 			slots &= ~(left & -left);
 	return slots;
 }
@@ -275,8 +337,26 @@ static void listen_exact(struct thread *t, struct event *e)
 	instr_counters_load(h, e->class, 0);
 	e->sampled = --instr_of(t)->until[e->class] < 0;
 	if (e->sampled)
-		instr_of(t)->until[e->class] = interval(t) - 1;
-	instr_exact_access(t, &e->access);
+		instr_of(t)->until[e->class] = skip(t, e->class);
+}
+
+/*
+ * A sample stops its thread for a microsecond, and for much longer if the
+ * thread loses its processor meanwhile, as threads tend to in system calls.
+ * Other threads then touch the line more often than after stores that are no
+ * samples. So the stop comes first, and the sampled access takes its place
+ * among others when the thread goes on (transfer_made).
+ */
+static bool sample_first(struct event *e)
+{
+	bool first = e->sampled && instr_config.comm &&
+		     instr_transfer_awaits();
+
+	if (!first)
+		return false;
+	blocked(e);
+	e->sampled = false;
+	return true;
 }
 
 /* The hooks call it for each event, in ordinary context. */
@@ -296,6 +376,7 @@ static void listen(struct instr_thread *h, enum instr_class class,
 		.from = from,
 	};
 	struct thread *t = thread_self();
+	bool awaited;
 
 	if (class >= INSTR_MODIFY && class < INSTR_LOAD_RANGE)
 		e.access.flags |= ACCESS_LOCKED;
@@ -314,15 +395,21 @@ static void listen(struct instr_thread *h, enum instr_class class,
 		listen_exact(t, &e);
 	} else if (h->left[class] < 0) {
 		e.sampled = true;
-		instr_counters_load(h, class, interval(t) - 1);
+		instr_counters_load(h, class, skip(t, class));
 	}
+	awaited = sample_first(&e);
 	e.rearm = instr_reuse_by_registers() && instr_rearm_is_due(t);
 	if (instr_config.reuse)
 		e.reuses = instr_reuse_watches(t, &e.access);
 	if (instr_config.comm)
-		e.slots = slots_of(t, addr, bytes, e.access.flags);
+		e.slots = slots_of(t, &e.access, bytes);
+	if (e.slots)
+		e.slots = instr_transfer_log(t, &e.access, e.slots);
 	if (e.sampled || e.reuses || e.slots || e.rearm)
 		blocked(&e);
+	count_exactly(t, &e);
+	if (awaited)
+		instr_transfer_made(t);
 }
 
 static void set_listener(struct instr_library *l, instr_listener *listener)
@@ -345,10 +432,7 @@ void instr_event_disconnect(struct instr_library *l)
 
 void instr_event_drain(void)
 {
-	const struct timespec moment = { 0, 100 * 1000 };
-
-	for (int i = 0; i < DRAIN_TRIES && atomic_load(&inside); i++)
-		sys_call2(SYS_nanosleep, &moment, NULL);
+	inside_wait(&inside);
 }
 
 void instr_trap(struct thread *t, const struct watch_signal *what,
@@ -368,5 +452,9 @@ void instr_trap(struct thread *t, const struct watch_signal *what,
 		instr_hook_code_attribute(&a);
 	else
 		count_loss(t, LOSS_TRAP_INEXACT);
+	t->cpu = cpu;
+	callers_of_trap(t, a.flags ? &a : NULL);
+	t->cpu = NULL;
+	instr_of(t)->transfer.path = t->comm.path;
 	instr_transfer_trap(t, slot, generation, index, &a);
 }

@@ -286,6 +286,7 @@ void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip)
 	path = path_of(t, sp, ip, &complete);
 	if (!complete)
 		atomic_fetch_add_explicit(&cut, 1, memory_order_relaxed);
+	t->comm.path = path;
 	for (int i = 0; i < INSTR_REUSE_ENGINES; i++)
 		instr_of(t)->reuse[i].thread.path = path;
 }

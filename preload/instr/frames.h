@@ -30,8 +30,8 @@ void instr_frames_forget(struct instr_thread *h);
 
 /*
  * Find the path of calls to the access at @ip of @t, the calling thread, with
- * stack pointer @sp. The reuse engines record it with the accesses that they
- * get from here on. Context: handler.
+ * stack pointer @sp. The engines record it with the accesses that they get from
+ * here on. Context: handler.
  */
 void instr_frames_path(struct thread *t, uint64_t sp, uint64_t ip);
 

@@ -12,7 +12,7 @@
 
 #include "libraries.h"
 #include "state.h"
-#include "preload/core/loaded.h"
+#include "src/base/loaded.h"
 
 struct look {
 	/* NULL: unloaded */

@@ -27,7 +27,7 @@ enum {
 	FILTER_BYTES = 1 << 16,
 };
 
-_Static_assert(INSTR_REUSE_SLOTS_MAX + INSTR_WATCHED_LINES < 256,
+_Static_assert(INSTR_REUSE_SLOTS_MAX + INSTR_WATCHED_BESIDE < 256,
 	       "the bytes of the hooks' table count marks");
 
 static struct instr_watched watched[INSTR_REUSE_SLOTS_MAX];

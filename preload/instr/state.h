@@ -24,7 +24,13 @@ struct instr_path; /* path.h */
 
 enum {
 	INSTR_LIBRARIES_MAX = 64,
-	INSTR_WATCHED_LINES = 15, /* of transfers, at once */
+	/* Of transfers, at once: a bit each in a word. */
+	INSTR_WATCHED_LINES = 64,
+	/*
+	 * Beside reuses fewer: all that are watched may be on one line, whose
+	 * entry in the hooks' table is a byte.
+	 */
+	INSTR_WATCHED_BESIDE = 15,
 	INSTR_REUSE_ENGINES = REUSE_SCOPES * (int)REUSE_GRANULARITIES,
 };
 
@@ -60,7 +66,8 @@ struct instr_copy {
 struct instr_state {
 	int64_t until[INSTR_CLASSES]; /* with exact: accesses left to the next
 					 sample */
-	struct transfer_thread transfer;
+	uint64_t rest[INSTR_CLASSES]; /* of the period after the latest one */
+	struct transfer_thread transfer, needed;
 	bool begun;
 	bool in_transfer;
 	bool in_exact; /* the member exact is valid */

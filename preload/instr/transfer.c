@@ -14,6 +14,7 @@
 #include "state.h"
 #include "watch.h"
 #include "preload/core/thread.h"
+#include "preload/signal/claimed.h"
 #include "preload/sources/sample.h"
 #include "src/store/transfer_run.h"
 #include "src/store/transfer_store.h"
@@ -22,12 +23,14 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	/* Whole lines watched at once; then those of logs. */
-	SLOTS_LINES = INSTR_WATCHED_LINES - LINE_LOGS_SLOTS,
+	NEEDED = 12, /* lines that the second estimator watches */
 };
-_Static_assert((int)SLOTS_LINES + (int)LINE_LOGS_SLOTS <=
-		       (int)INSTR_WATCHED_LINES,
-	       "slots in software");
+
+/*
+ * In software: whole lines that the estimator watches; then those of the
+ * second one, then those of logs.
+ */
+static uint32_t lines_watched, lines_needed;
 
 static struct transfer_run run;
 static _Atomic uint64_t samples;
@@ -44,12 +47,46 @@ static void detect(struct thread *t, const struct transfer_chain *c)
 	}
 }
 
+static uint32_t first_log(void)
+{
+	return lines_watched + lines_needed;
+}
+
 static void log_access(struct thread *t, uint32_t slot, const struct access *a)
 {
 	if (!line_logs_access(run.logs, slot, t->record->id, a))
 		return;
-	instr_watch_line(SLOTS_LINES + slot, 0);
+	instr_watch_line(first_log() + slot, 0);
 	line_logs_idle(run.logs, slot);
+}
+
+/*
+ * A thread that traps for a microsecond at each access takes turns with others
+ * as it does not otherwise, and the log would show that. So this runs in the
+ * hook itself. A handler of the program that jumps out of it would leave the
+ * lock behind: if the program has handlers, they wait.
+ */
+uint64_t instr_transfer_log(struct thread *t, const struct access *a,
+			    uint64_t slots)
+{
+	uint64_t logs = run.logs ? slots >> first_log() : 0, before = 0;
+	bool block = logs && atomic_load_explicit(&signal_handlers,
+						  memory_order_relaxed);
+	uint32_t generation;
+
+	if (block)
+		before = signals_block_all();
+	for (uint64_t left = logs; left; left &= left - 1) {
+		uint32_t slot = __builtin_ctzll(left);
+
+		if (!instr_watch_touches(first_log() + slot, a, &generation))
+			continue;
+		store_add(&t->record->traps, 1);
+		log_access(t, slot, a);
+	}
+	if (block)
+		signals_restore(before);
+	return slots & ~(logs << first_log());
 }
 
 /* Watch a line for its log, if one is to be watched. */
@@ -61,7 +98,7 @@ static void log_chain(const struct transfer_chain *c)
 		o = line_logs_found(run.logs, c);
 	if (!o.watch)
 		return;
-	instr_watch_line(SLOTS_LINES + o.slot, o.watch);
+	instr_watch_line(first_log() + o.slot, o.watch);
 	line_logs_watching(run.logs, o.slot);
 }
 
@@ -74,7 +111,54 @@ static void on_chain(void *ctx, const struct transfer_chain *c)
 	detect(ctx, c);
 }
 
+static void on_needed(void *ctx, const struct transfer_chain *c)
+{
+	line_logs_needed(run.logs, c);
+}
+
+static int arm_needed(void *ctx, const struct transfer_watched *w, uint64_t now,
+		      uint64_t *ready)
+{
+	struct transfer_watched there = *w;
+
+	there.slot += lines_watched;
+	return instr_software.arm(ctx, &there, now, ready);
+}
+
+static void disarm_needed(void *ctx, uint32_t slot)
+{
+	instr_software.disarm(ctx, lines_watched + slot);
+}
+
+static const struct transfer_watch watch_needed = { arm_needed, disarm_needed };
 static const struct transfer_sink sink = { on_chain };
+static const struct transfer_sink sink_needed = { on_needed };
+
+/* Logs, and what tells about lines without one. */
+static int log_lines(void)
+{
+	int r = transfer_run_log(&run, true);
+
+	if (r || !lines_needed)
+		return r;
+	return transfer_run_needed(&run, lines_needed, TRANSFER_SPINS,
+				   instr_config.period, &watch_needed,
+				   &sink_needed);
+}
+
+bool instr_transfer_awaits(void)
+{
+	return run.transfer && run.awaits;
+}
+
+void instr_transfer_made(struct thread *t)
+{
+	if (!instr_of(t)->in_transfer)
+		return;
+	transfer_made(run.transfer, &instr_of(t)->transfer);
+	if (run.needed)
+		transfer_made(run.needed, &instr_of(t)->needed);
+}
 
 int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 {
@@ -85,8 +169,14 @@ int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 	int r;
 
 	config.spins = TRANSFER_SPINS;
+	lines_watched = (instr_config.reuse ? (int)INSTR_WATCHED_BESIDE
+					    : (int)INSTR_WATCHED_LINES) -
+			LINE_LOGS_SLOTS;
+	lines_needed = hardware || instr_config.reuse ? 0 : (int)NEEDED;
+	lines_watched -= lines_needed;
+	config.awaits = !hardware && !instr_config.reuse;
 	if (!hardware)
-		config.slots = SLOTS_LINES;
+		config.slots = lines_watched;
 	if (!instr_config.period) {
 		transfer_run_release(&run);
 		return 0;
@@ -96,7 +186,7 @@ int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 	r = transfer_run_init(&run, &config,
 			      hardware ? &instr_hardware : &instr_software,
 			      &sink);
-	return r || hardware ? r : transfer_run_log(&run);
+	return r || hardware ? r : log_lines();
 }
 
 void instr_transfer_start(struct thread *t)
@@ -105,8 +195,23 @@ void instr_transfer_start(struct thread *t)
 		run.transfer &&
 		transfer_run_join(&run, &instr_of(t)->transfer, t->record->id,
 				  t, runtime.seed + 1);
+	transfer_thread_init(&instr_of(t)->needed, t->record->id, t,
+			     runtime.seed + 1);
 	if (run.transfer && !instr_of(t)->in_transfer)
 		count_loss(t, LOSS_NO_THREAD);
+}
+
+/*
+ * The thread's own loads tell nothing about its sample, and would stop it while
+ * others may touch the line.
+ */
+static void need_stores(struct thread *t, const struct transfer_thread *x,
+			uint32_t first)
+{
+	if (!x->generation)
+		return;
+	instr_of(t)->need[first + x->awaits].need = TRANSFER_NEED_STORES;
+	instr_of(t)->need[first + x->awaits].generation = x->generation;
 }
 
 void instr_transfer_sample(struct thread *t, const struct access *a)
@@ -121,6 +226,25 @@ void instr_transfer_sample(struct thread *t, const struct access *a)
 		atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
 	transfer_sample(run.transfer, &instr_of(t)->transfer, a, t->clock_at,
 			t->core);
+	need_stores(t, &instr_of(t)->transfer, 0);
+	if (!run.needed)
+		return;
+	transfer_sample(run.needed, &instr_of(t)->needed, a, t->clock_at,
+			t->core);
+	need_stores(t, &instr_of(t)->needed, lines_watched);
+}
+
+/* Tell the estimator whose slot it is. */
+static enum transfer_need trap(struct thread *t, uint32_t slot,
+			       uint32_t generation, uint32_t range,
+			       const struct access *a)
+{
+	if (run.needed && slot >= lines_watched)
+		return transfer_trap(run.needed, &instr_of(t)->needed,
+				     slot - lines_watched, generation, range, a,
+				     t->clock_at, t->core);
+	return transfer_trap(run.transfer, &instr_of(t)->transfer, slot,
+			     generation, range, a, t->clock_at, t->core);
 }
 
 void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
@@ -128,37 +252,43 @@ void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
 {
 	if (!instr_of(t)->in_transfer)
 		return;
-	if (run.logs && slot >= SLOTS_LINES) {
-		log_access(t, slot - SLOTS_LINES, a);
-		return;
-	}
-	instr_of(t)->need[slot].need =
-		transfer_trap(run.transfer, &instr_of(t)->transfer, slot,
-			      generation, range, a, t->clock_at, t->core);
+	instr_of(t)->need[slot].need = trap(t, slot, generation, range, a);
 	instr_of(t)->need[slot].generation = generation;
 }
 
-bool instr_transfer_needs(const struct thread *t, uint32_t slot, uint32_t flags)
+/* A trap would only stop the thread, while it touches the line. */
+static bool awaits(uint32_t slot)
 {
+	if (run.needed && slot >= lines_watched)
+		return transfer_awaits(run.needed, slot - lines_watched);
+	return transfer_awaits(run.transfer, slot);
+}
+
+bool instr_transfer_needs(const struct thread *t, uint32_t slot,
+			  const struct access *a)
+{
+	uint32_t armed = instr_watch_generation(slot);
+
 	if (!instr_of(t)->in_transfer)
 		return false;
-	if (run.logs && slot >= SLOTS_LINES)
-		return true;
-	if (instr_of(t)->need[slot].generation != instr_watch_generation(slot))
+	if (awaits(slot))
+		return false;
+	if (run.logs && slot >= first_log())
+		return line_logs_tells(run.logs, slot - first_log(),
+				       t->record->id, a);
+	if (instr_of(t)->need[slot].generation != armed)
 		return true;
 	return instr_of(t)->need[slot].need > TRANSFER_NEED_STORES ||
 	       (instr_of(t)->need[slot].need == TRANSFER_NEED_STORES &&
-		flags & ACCESS_STORE);
+		a->flags & ACCESS_STORE);
 }
 
 void instr_transfer_finish(bool last)
 {
 	struct thread *t = thread_self();
 	struct transfer_stats stats;
-	double jitter = 1.0 / INSTR_JITTER_SHARE;
 	struct transfer_sampling sampling = {
 		.samples = (double)atomic_load(&samples),
-		.jitter = jitter * jitter / 12,
 	};
 	uint64_t before;
 
@@ -169,8 +299,13 @@ void instr_transfer_finish(bool last)
 	 * a chain, which waits for the lock.
 	 */
 	before = signals_block_all();
-	if (last && t && instr_of(t)->in_transfer)
+	if (last && t && instr_of(t)->in_transfer) {
 		transfer_finish(run.transfer, &instr_of(t)->transfer);
+		if (run.needed)
+			transfer_finish(run.needed, &instr_of(t)->needed);
+	}
+	sampling.jitter = run.awaits ? 1 : /* drawn independently: event.c */
+			  transfer_run_jitter(&run, sampling.samples);
 	stats = transfer_stats(run.transfer);
 	spin_lock(&tally_lock);
 	transfer_run_store(&run, &runtime.store, &stats, &sampling);

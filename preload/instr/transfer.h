@@ -23,19 +23,36 @@ int instr_transfer_init(bool hardware, bool lines, uint32_t registers);
 /* The calling thread takes part from here on. Context: handler. */
 void instr_transfer_start(struct thread *t);
 
+/*
+ * True if the estimator ignores what happens until instr_transfer_made: then a
+ * sample is to be handled before the access takes its place among others.
+ */
+bool instr_transfer_awaits(void);
+
 /* Access @a of the calling thread is a sample. Context: handler. */
 void instr_transfer_sample(struct thread *t, const struct access *a);
+
+/* The thread goes on, and makes the sampled access. Any context. */
+void instr_transfer_made(struct thread *t);
 
 /* Access @a of the calling thread touches what @slot watches. Handler. */
 void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
 			 uint32_t range, const struct access *a);
 
 /*
- * True if an access with @flags to what @slot watches may matter to the
+ * True if access @a to what @slot watches may matter to the
  * estimator. Any context.
  */
 bool instr_transfer_needs(const struct thread *t, uint32_t slot,
-			  uint32_t flags);
+			  const struct access *a);
+
+/*
+ * Log access @a to the lines of @slots, bits as from instr_watch_slots, that
+ * are watched for their logs. Returns the other slots. Context: a hook, or the
+ * handler.
+ */
+uint64_t instr_transfer_log(struct thread *t, const struct access *a,
+			    uint64_t slots);
 
 /* Write the results; with @last nothing more will come. */
 void instr_transfer_finish(bool last);

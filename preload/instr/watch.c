@@ -135,13 +135,13 @@ static bool touches(const struct software *s, uint64_t addr, uint64_t bytes)
 	return line && addr < line + LINE_BYTES && line < addr + bytes;
 }
 
-uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes)
+uint64_t instr_watch_slots(uint64_t addr, uint64_t bytes)
 {
-	uint32_t slots = 0;
+	uint64_t slots = 0;
 
 	for (int i = 0; i < INSTR_WATCHED_LINES; i++)
 		if (touches(&software[i], addr, bytes))
-			slots |= 1u << i;
+			slots |= UINT64_C(1) << i;
 	return slots;
 }
 

@@ -50,7 +50,7 @@ void instr_watch_mark(uint64_t addr, uint64_t bytes, int change);
 void instr_watch_line(uint32_t slot, uint64_t line);
 
 /* The slots whose line overlaps the @bytes at @addr, as bits. Any context. */
-uint32_t instr_watch_slots(uint64_t addr, uint64_t bytes);
+uint64_t instr_watch_slots(uint64_t addr, uint64_t bytes);
 
 /* The generation with which @slot was last armed. Any context. */
 uint32_t instr_watch_generation(uint32_t slot);

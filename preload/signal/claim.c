@@ -287,6 +287,29 @@ bool signal_release_in_child(void)
 	return blocks;
 }
 
+/*
+ * No signal that is pending is inherited. If another thread of the parent was
+ * starting a program, the kernel ignored the signal meanwhile.
+ */
+void signal_keep_in_child(void)
+{
+	struct signal_thread *t = signal_self();
+
+	signal_set_claimed(signal_claimed());
+	if (t->held) /* the kernel blocks it for a signal that is not here */
+		kernel_mask_change(SIG_UNBLOCK, signal_bit(signal_claimed()));
+	t->held = t->keeps = false;
+	t->quiet = 0;
+	t->child = 0;
+	memset(&t->numbers, 0, sizeof(t->numbers));
+	signal_numbers_begin();
+	signal_quiet_reset();
+	if (atomic_load(&ignoring)) {
+		atomic_store(&ignoring, 0);
+		signal_install();
+	}
+}
+
 void signal_default_for_good(void)
 {
 	if (signal_claim_is_ours())
@@ -294,7 +317,7 @@ void signal_default_for_good(void)
 	install_plain(SIG_DFL);
 }
 
-void signal_thread_begin(bool blocks)
+void signal_thread_begin(bool blocks, bool profiled)
 {
 	int sig = signal_claimed();
 	uint64_t old;
@@ -305,5 +328,6 @@ void signal_thread_begin(bool blocks)
 	signal_set_app_blocks(blocks || old & signal_bit(sig), old);
 	if (old & signal_bit(sig))
 		kernel_mask_change(SIG_UNBLOCK, signal_bit(sig));
-	signal_numbers_begin();
+	if (profiled)
+		signal_numbers_begin();
 }

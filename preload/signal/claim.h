@@ -47,6 +47,12 @@ bool signal_app_ignores(void);
 bool signal_release_in_child(void);
 
 /*
+ * Keep the claim in a forked child, for its only thread. The kernel's action
+ * and mask are those of the parent. Context: set-up.
+ */
+void signal_keep_in_child(void);
+
+/*
  * Put the kernel's default action in place, for good: in a vfork child, or when
  * the process is about to die of the signal. Any context.
  */
@@ -66,7 +72,9 @@ unsigned signal_ignore_end(void);
 /*
  * A new thread starts. The application has the signal blocked in it if @blocks
  * is set or if the kernel blocks it. Afterwards the kernel does not block it.
+ * @profiled: if not, the program may be in a sandbox, in which we make no other
+ * system call than the C library does.
  */
-void signal_thread_begin(bool blocks);
+void signal_thread_begin(bool blocks, bool profiled);
 
 #endif

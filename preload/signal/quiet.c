@@ -81,5 +81,6 @@ void signal_quiet_end_all(void)
 
 void signal_quiet_reset(void)
 {
-	atomic_store(&state, ROUND);
+	if (atomic_load(&state) != ROUND) /* else the page would be copied */
+		atomic_store(&state, ROUND);
 }

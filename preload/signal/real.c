@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 
 #include "real.h"
-#include "preload/core/loaded.h"
+#include "src/base/loaded.h"
 
 struct real_functions real_functions;
 
@@ -78,5 +78,14 @@ __attribute__((constructor(101))) static void resolve_all(void)
 	REAL(pthread_kill);
 	REAL(pthread_sigqueue);
 	REAL(tgkill);
+	REAL(fstat);
+	REAL(fstat64);
+	REAL(setuid);
+	REAL(seteuid);
+	REAL(setreuid);
+	REAL(setresuid);
+	REAL(chroot);
+	REAL(setrlimit);
+	REAL(prlimit);
 	REAL(pthread_setcanceltype);
 }

@@ -26,6 +26,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <threads.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -97,6 +98,16 @@ struct real_functions {
 	__typeof__(&pthread_kill) pthread_kill;
 	__typeof__(&pthread_sigqueue) pthread_sigqueue;
 	__typeof__(&tgkill) tgkill;
+	/* descriptor.c */
+	__typeof__(&fstat) fstat;
+	__typeof__(&fstat64) fstat64;
+	/* limit.c */
+	__typeof__(&setuid) setuid, seteuid;
+	__typeof__(&setreuid) setreuid;
+	__typeof__(&setresuid) setresuid;
+	__typeof__(&chroot) chroot;
+	int (*setrlimit)(int resource, const void *limit);
+	int (*prlimit)(pid_t pid, int resource, const void *limit, void *old);
 	/* cancel.c */
 	__typeof__(&pthread_setcanceltype) pthread_setcanceltype;
 };

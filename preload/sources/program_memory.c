@@ -48,6 +48,7 @@ struct memory program_memory(struct thread *t, uint64_t ip)
 			continue;
 		m.direct_low = runtime.code[i].low;
 		m.direct_high = runtime.code[i].high;
+		m.direct_is_all = true;
 	}
 	return m;
 }

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "sample.h"
+#include "callers.h"
 #include "program_memory.h"
+#include "heap_blocks.h"
 #include "thread_reuse.h"
 #include "visit.h"
 #include "preload/core/maps.h"
@@ -35,8 +37,12 @@ static void on_detection(void *ctx, const struct detection *d)
 		count_loss(t, LOSS_STORE_FULL);
 		return;
 	}
+	callers_detected(t, &judged);
+	heap_blocks_note(d);
 	core_table_add(&runtime.store, &t->cores, d);
 	store_add(&t->record->detections, 1);
+	store_add(&t->record->squares[d->sharing],
+		  (uint64_t)d->weight * d->weight);
 }
 
 static void on_loss(void *ctx, enum loss_cause cause)
@@ -53,6 +59,8 @@ static void note(struct thread *t, const struct access *a,
 		 enum sample_kind kind)
 {
 	store_add(&t->record->samples[kind], 1);
+	if (t->comm.weight > 1)
+		store_add(&t->record->samples_skipped, t->comm.weight - 1);
 	if (kind == SAMPLE_UNIFORM) {
 		if (a->flags & ACCESS_LOAD)
 			store_add(&t->record->loads, 1);
@@ -66,7 +74,10 @@ static void feed(struct thread *t, const struct access *a,
 		 enum sample_kind kind, uint64_t time, uint32_t core)
 {
 	note(t, a, kind);
+	visit_note(t, a);
 	comm_sample(&runtime.comm, &t->comm, a, time, core);
+	if (t->comm.armed && t->comm.armed_at == time)
+		t->armed_cpu = t->cpu_at;
 }
 
 static void deliver(struct thread *t, const struct choice *c)
@@ -79,6 +90,7 @@ static void deliver(struct thread *t, const struct choice *c)
 		note(t, &c->access, c->kind);
 		thread_reuse_sample_ahead(t, &c->access);
 	} else {
+		callers_of_choice(t, c);
 		feed(t, &c->access, c->kind, t->clock_at, t->core);
 	}
 }
@@ -114,7 +126,8 @@ static void finish_choice(struct thread *t, struct choice *c)
 	deliver(t, c);
 }
 
-static void interrupt(struct thread *t, const struct cpu_state *cpu)
+static void interrupt(struct thread *t, const struct cpu_state *cpu,
+		      uint32_t weight)
 {
 	struct memory m = program_memory_at(t, cpu);
 	struct choice c;
@@ -130,6 +143,7 @@ static void interrupt(struct thread *t, const struct cpu_state *cpu)
 		if (c.what == CHOSEN)
 			deliver(t, &c);
 	}
+	t->comm.weight = weight;
 	if (budget_is_spent(t->debt_ns, runtime.period_ns)) {
 		count_loss(t, LOSS_BUDGET);
 		return;
@@ -138,10 +152,11 @@ static void interrupt(struct thread *t, const struct cpu_state *cpu)
 	finish_choice(t, &c);
 }
 
-void sample_interrupt(struct thread *t, const struct cpu_state *cpu)
+void sample_interrupt(struct thread *t, const struct cpu_state *cpu,
+		      uint32_t weight)
 {
 	t->cpu = cpu;
-	interrupt(t, cpu);
+	interrupt(t, cpu, weight);
 	t->cpu = NULL;
 }
 
@@ -162,6 +177,16 @@ static void exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
 	finish_choice(t, &c);
 }
 
+/*
+ * At the full rate the watch would have ended with the next sample. That is a
+ * time that the thread runs.
+ */
+static bool is_late(const struct thread *t)
+{
+	return t->comm.armed && t->comm.armed_weight > 1 &&
+	       t->cpu_at - t->armed_cpu > runtime.period_ns;
+}
+
 static void data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 {
 	struct access a;
@@ -172,10 +197,15 @@ static void data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 		thread_reuse_trap(t, reg, cpu);
 		return;
 	}
+	if (is_late(t)) {
+		comm_trap_late(&runtime.comm, &t->comm);
+		return;
+	}
 	if (reg < (int)t->comm.armed)
 		known = program_trapped(t, cpu, &t->comm.ranges[reg], &a);
 	if (!known)
 		a.ip = cpu->rip;
+	callers_of_trap(t, known ? &a : NULL);
 	comm_trap(&runtime.comm, &t->comm, reg, known ? &a : NULL,
 		  runtime.source->time(t), t->core);
 }

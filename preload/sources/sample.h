@@ -14,8 +14,12 @@
 /* The engine's results go to the thread's rows in the file. */
 extern const struct comm_sink sample_sink;
 
-/* The clock interrupted the thread: choose one access. */
-void sample_interrupt(struct thread *t, const struct cpu_state *cpu);
+/*
+ * The clock interrupted the thread: choose one access, which stands for @weight
+ * samples at the full rate.
+ */
+void sample_interrupt(struct thread *t, const struct cpu_state *cpu,
+		      uint32_t weight);
 
 /*
  * One of the thread's own registers trapped, as @s says: an execution

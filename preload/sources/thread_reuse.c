@@ -19,7 +19,8 @@
 
 enum {
 	ALIGN = 64,
-	TRIALS = 32, /* trials of the handler's cost */
+	TRIALS = 32, /* of the handler's cost, in a round */
+	ROUNDS = 4,
 };
 
 /* One thread's, in a mapping of its own; the engine's memory follows. */
@@ -284,32 +285,27 @@ static uint32_t between(const struct thread_reuse *r, uint64_t *sorted)
 
 /*
  * Times vary, and other programs only lengthen them: so take the lower
- * quartile. What a signal takes in the program, with cold caches, differs from
- * that by a good part of itself. So no time shorter than a signal is told.
+ * quartile, of the quickest round. What a signal takes in the program, with
+ * cold caches, differs from that by a good part of itself. So no time shorter
+ * than a signal is told.
  */
 static void set_time(struct thread *t, const uint64_t *sorted, uint32_t n)
 {
 	uint64_t spread = sorted[n * 3 / 4] - sorted[n / 4];
 
+	if (per_signal && per_signal <= sorted[n / 4])
+		return;
 	per_signal = sorted[n / 4];
 	resolution = spread > per_signal ? spread : per_signal;
 	store_set(&t->record->reuse_resolution, resolution);
 }
 
-/*
- * If the source counts accesses, the smallest count between two traps is what
- * the handler adds, plus 1 for the store that trapped.
- */
-void thread_reuse_calibrate(void)
+/* Trap on our own store some times; returns how many counts lie in @sorted. */
+static uint32_t try_traps(struct thread *t, uint64_t *sorted)
 {
-	struct thread *t = thread_self();
 	const struct watch_range range = { (uintptr_t)&target, sizeof(target) };
-	struct thread_reuse *r = t ? t->reuse : NULL;
-	uint64_t sorted[TRIALS];
-	uint32_t n;
+	struct thread_reuse *r = t->reuse;
 
-	if (!r)
-		return;
 	r->trials = 0;
 	r->calibrating = true;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -320,9 +316,29 @@ void thread_reuse_calibrate(void)
 	store_set(&t->record->traps, 0);
 	atomic_signal_fence(memory_order_seq_cst);
 	r->calibrating = false;
-	n = between(r, sorted);
-	if (n && ops()->counts_accesses)
-		per_signal = sorted[0] ? sorted[0] - 1 : 0;
-	else if (n)
-		set_time(t, sorted, n);
+	return between(r, sorted);
+}
+
+/*
+ * If the source counts accesses, the smallest count between two traps is what
+ * the handler adds, plus 1 for the store that trapped. A virtual machine may be
+ * slow for as long as a round of times takes: one of 16 was five times too
+ * long.
+ */
+void thread_reuse_calibrate(void)
+{
+	struct thread *t = thread_self();
+	uint64_t sorted[TRIALS];
+	uint32_t n;
+
+	if (!t || !t->reuse)
+		return;
+	per_signal = 0;
+	for (int i = 0; i < (ops()->counts_accesses ? 1 : ROUNDS); i++) {
+		n = try_traps(t, sorted);
+		if (n && ops()->counts_accesses)
+			per_signal = sorted[0] ? sorted[0] - 1 : 0;
+		else if (n)
+			set_time(t, sorted, n);
+	}
 }

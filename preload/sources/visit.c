@@ -10,6 +10,7 @@
 #include "src/base/signal_safe.h"
 
 static struct visit_table table;
+static bool used; /* an empty table is left alone: it is large */
 
 enum padding visit_of(struct thread *t, const struct cpu_state *cpu,
 		      const struct detection *d)
@@ -26,11 +27,19 @@ enum padding visit_of(struct thread *t, const struct cpu_state *cpu,
 	visit_add(&v, &d->detector);
 	for (uint32_t i = 0; i < interp_count(t->choose.interp); i++)
 		visit_add(&v, interp_access(t->choose.interp, i));
+	used = true;
 	return visit_judge(&table, &v, d->detector_thread, &d->publisher,
 			   d->publisher_thread);
 }
 
+void visit_note(const struct thread *t, const struct access *a)
+{
+	visit_sampled(&table, t->comm.id, a);
+}
+
 void visit_init(void)
 {
-	memset(&table, 0, sizeof(table));
+	if (used)
+		memset(&table, 0, sizeof(table));
+	used = false;
 }

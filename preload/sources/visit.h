@@ -21,6 +21,9 @@ struct cpu_state;
 enum padding visit_of(struct thread *t, const struct cpu_state *cpu,
 		      const struct detection *d);
 
+/* Thread @t was sampled at access @a. Context: handler. */
+void visit_note(const struct thread *t, const struct access *a);
+
 /* Forget all lines. Context: set-up. */
 void visit_init(void);
 

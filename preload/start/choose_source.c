@@ -79,18 +79,36 @@ static void use_delivery(enum delivery delivery)
 	runtime.signal = delivery == DELIVERY_SIGTRAP ? SIGTRAP : SIGRTMAX - 5;
 }
 
+/*
+ * A debugger, and a program that opens breakpoints, expect to find a register.
+ * For -m reuse each register counts; the board finds most of the sharing.
+ */
+static uint32_t wanted_registers(void)
+{
+	const struct config *c = &runtime.config;
+	uint32_t left = !c->registers_asked && !(c->modes & CDP_MODE_REUSE);
+
+	return c->registers - left;
+}
+
 static void try_registers(void)
 {
 	struct cdp_header *h = runtime.store.header;
 	char *why = h->registers_reason;
 
-	runtime.registers = runtime.config.registers;
+	runtime.registers = wanted_registers();
 	if (!runtime.registers)
 		snprintf(why, sizeof(h->registers_reason),
 			 "switched off by --registers 0");
 	else
 		runtime.registers =
 			watch_selftest(why, sizeof(h->registers_reason));
+	if (runtime.registers && runtime.registers == wanted_registers() &&
+	    runtime.registers < runtime.config.registers)
+		snprintf(why, sizeof(h->registers_reason),
+			 "one is left for debuggers and the program; "
+			 "--registers %u uses it",
+			 runtime.config.registers);
 	runtime.comm.registers = runtime.registers;
 	runtime.comm.watch = runtime.registers ? &watch_ops : NULL;
 }

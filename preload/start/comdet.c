@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "choose_source.h"
 #include "comdet.h"
 #include "describe.h"
@@ -24,10 +25,12 @@
 #include "output.h"
 #include "program.h"
 #include "run.h"
-#include "preload/core/loaded.h"
+#include "tables.h"
+#include "src/base/loaded.h"
 #include "preload/core/local.h"
 #include "preload/core/maps.h"
 #include "preload/core/memread.h"
+#include "preload/core/modules.h"
 #include "preload/core/own_stack.h"
 #include "preload/core/runtime.h"
 #include "preload/core/stderr_line.h"
@@ -37,9 +40,8 @@
 #include "preload/handler/handler.h"
 #include "preload/instr/config.h"
 #include "preload/signal/real.h"
-#include "preload/sources/sample.h"
+#include "preload/sources/heap_blocks.h"
 #include "preload/sources/thread_reuse.h"
-#include "preload/sources/visit.h"
 #include "preload/threads/thread_rows.h"
 #include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
@@ -77,28 +79,6 @@ static bool is_followed(void)
 	runtime.out[0] = 0;
 	return !c->run || !run_parse(c->run, &root) || root == runtime.pid ||
 	       c->children;
-}
-
-static int set_up_comm(void)
-{
-	uint32_t slots = runtime.config.board_slots;
-	void *mem = mmap(NULL, board_size(slots), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct comm *c = &runtime.comm;
-
-	if (mem == MAP_FAILED)
-		return -ENOMEM;
-	c->line_bytes = 64;
-	c->chunk_bytes = 8;
-	c->board = board_init(mem, slots, c->line_bytes);
-	c->sink = &sample_sink;
-	visit_init();
-	/*
-	 * While a debug register is armed some programs run a quarter slower
-	 * in a virtual machine (docs/overhead.md), whatever it watches.
-	 */
-	c->arm_one_in = 8;
-	return 0;
 }
 
 static void give_up(const char *why)
@@ -144,18 +124,6 @@ static bool meets_obstacle(void)
 	return why;
 }
 
-/* Allocate the tables. Returns 0 or -errno. */
-static int set_up_tables(void)
-{
-	int r = set_up_comm();
-
-	if (!r)
-		r = threads_init();
-	if (!r)
-		r = maps_init();
-	return r;
-}
-
 void runtime_start(void)
 {
 	char error[512] = "", why[256] = "";
@@ -171,10 +139,13 @@ void runtime_start(void)
 		return;
 	}
 	runtime.start_mono = now_ns();
-	runtime.little_space = sys_soft_limit(RLIMIT_AS) != RLIM_INFINITY;
+	runtime.little_space = sys_soft_limit(RLIMIT_AS) != RLIM_INFINITY ||
+			       sys_soft_limit(RLIMIT_DATA) != RLIM_INFINITY;
 	find_library();
 	if (!output_open())
 		return;
+	atomic_store(&runtime.paused,
+		     runtime.config.paused && !runtime.control);
 	run_announce();
 	handler_init();
 	vdso_init();
@@ -182,7 +153,9 @@ void runtime_start(void)
 	runtime.memory.read = memread;
 	program_look();
 	describe_process(runtime.store.header);
-	r = set_up_tables();
+	heap_blocks_use((heap_find_function *)loaded_symbol(HEAP_FIND));
+	modules_use(loaded_symbol("_dl_find_object"));
+	r = tables_init();
 	if (r) {
 		snprintf(error, sizeof(error), "not profiled: %s (%.200s)",
 			 strerrordesc_np(-r), runtime.out);
@@ -201,6 +174,7 @@ void runtime_start(void)
 		return;
 	}
 	describe_measurement(runtime.store.header, why);
+	child_remember();
 	runtime.sampling = !runtime.waits_for_thread;
 	if (runtime.sampling)
 		thread_reuse_calibrate();
@@ -278,6 +252,7 @@ __attribute__((destructor)) static void comdet_end(void)
 		runtime_set_active(false);
 		runtime_finish(CDP_ENDED);
 	}
+	child_end(NULL);
 	errno = saved_errno;
 }
 

@@ -20,26 +20,6 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-void describe_file_name(char *name, size_t size)
-{
-	char exe[CDP_PATH_BYTES];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	exe[n > 0 ? n : 0] = 0;
-	host_file_name(name, size, exe, runtime.pid, clock_ns(CLOCK_REALTIME));
-}
-
-static void command_line(char *to, size_t size)
-{
-	size_t n = host_read_file("/proc/self/cmdline", to, size);
-
-	if (n == size - 1)
-		memcpy(to + size - 4, "...", 4);
-	for (size_t i = 0; n && i < n - 1; i++)
-		if (!to[i])
-			to[i] = ' ';
-}
-
 void describe_process(struct cdp_header *h)
 {
 	ssize_t n;
@@ -53,7 +33,7 @@ void describe_process(struct cdp_header *h)
 	memcpy(h->run_id, runtime.run_id, sizeof(h->run_id));
 	n = readlink("/proc/self/exe", h->exe, sizeof(h->exe) - 1);
 	h->exe[n > 0 ? n : 0] = 0;
-	command_line(h->command, sizeof(h->command));
+	describe_command(h);
 	h->modes = runtime.config.modes;
 	h->cores = sysconf(_SC_NPROCESSORS_CONF);
 }
@@ -75,7 +55,15 @@ void describe_measurement(struct cdp_header *h, const char *why)
 			 reuse->counts_accesses ? "" : "; in ns, estimated");
 	h->registers = runtime.registers;
 	h->board_slots = board_slots(c->board);
-	if (runtime.config.duration_ns)
+	if (runtime.control)
+		snprintf(h->note, sizeof(h->note),
+			 "sampled while --control said so");
+	else if (runtime.config.paused)
+		snprintf(
+			h->note, sizeof(h->note),
+			"sampled from the first comdet_resume() of the program "
+			"on");
+	else if (runtime.config.duration_ns)
 		snprintf(
 			h->note, sizeof(h->note),
 			"sampled from %.1f s to %.1f s after the start",
@@ -89,12 +77,4 @@ void describe_measurement(struct cdp_header *h, const char *why)
 	h->expiry = comm_expiry(c);
 	h->watch_expiry = comm_watch_expiry(c);
 	runtime.source->describe(h, why);
-}
-
-void describe_end(struct cdp_header *h, enum cdp_state state)
-{
-	__atomic_store_n(&h->last_mono, now_ns(), __ATOMIC_RELAXED);
-	__atomic_store_n(&h->cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-			 __ATOMIC_RELAXED);
-	__atomic_store_n(&h->state, state, __ATOMIC_RELEASE);
 }

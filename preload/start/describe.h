@@ -2,7 +2,7 @@
 /*
  * describe - what the file says about the process and the measurement
  *
- * Context: set-up and end, never in a handler.
+ * Context: set-up and end; those of describe_child.c also in our handler.
  */
 #ifndef COMDET_PRELOAD_START_DESCRIBE_H
 #define COMDET_PRELOAD_START_DESCRIBE_H
@@ -11,11 +11,17 @@
 
 #include "src/store/cdp.h"
 
-/* Make EXE.PID.START.cdp; unusual characters of EXE become "_". */
-void describe_file_name(char *name, size_t size);
 void describe_process(struct cdp_header *h);
 /* @why says why no better way was taken; it may be empty. */
 void describe_measurement(struct cdp_header *h, const char *why);
+/* The command line as it is now. */
+void describe_command(struct cdp_header *h);
+void describe_note(struct cdp_header *h, const char *note);
+/*
+ * The profile of a forked child, which uses what its @parent found out: the
+ * machine, the source, the registers.
+ */
+void describe_child(struct cdp_header *h, const struct cdp_header *parent);
 void describe_end(struct cdp_header *h, enum cdp_state state);
 
 #endif

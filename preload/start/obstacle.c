@@ -17,8 +17,9 @@
 #include "src/store/host.h"
 
 enum {
-	DESCRIPTORS_MIN = 32,  /* with fewer we would take too large a share */
-	STACK_MIN = 64 * 1024, /* a signal frame may take 11 KiB */
+	DESCRIPTORS_MIN = 48, /* with fewer we would take too large a share */
+	DATA_MIN = 16 * 1024 * 1024, /* the same, of private memory */
+	STACK_MIN = 64 * 1024,       /* a signal frame may take 11 KiB */
 	STATUS_BYTES = 4096,
 };
 
@@ -72,6 +73,8 @@ const char *obstacle(void)
 		       "nor debug registers";
 	if (sys_soft_limit(RLIMIT_NOFILE) < DESCRIPTORS_MIN)
 		return "not profiled: too few file descriptors (ulimit -n)";
+	if (sys_soft_limit(RLIMIT_DATA) < DATA_MIN)
+		return "not profiled: too little memory for data (ulimit -d)";
 	if (sys_soft_limit(RLIMIT_STACK) < STACK_MIN)
 		return "not profiled: too little stack (ulimit -s)";
 	if (filter_kills())

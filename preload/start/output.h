@@ -12,7 +12,7 @@
  * that this process is part of, and create our file in it: runtime.store. If
  * that fails, returns false after telling the user why.
  *
- * Context: set-up.
+ * Context: set-up; also our handler.
  */
 bool output_open(void);
 

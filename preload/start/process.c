@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
+#include "child.h"
 #include "comdet.h"
 #include "describe.h"
 #include "process.h"
@@ -13,6 +15,7 @@
 #include "preload/core/maps.h"
 #include "preload/core/runtime.h"
 #include "preload/core/sys.h"
+#include "preload/watch/own_event.h"
 #include "preload/watch/watch.h"
 #include "src/store/sample_log.h"
 
@@ -22,10 +25,13 @@ void runtime_before_exit(void)
 		runtime_set_active(false);
 		runtime_finish(CDP_ENDED);
 	}
+	child_end(NULL);
 }
 
 void runtime_before_exec(void)
 {
+	if (runtime_is_waiting())
+		runtime.source->pause();
 	if (!runtime_is_ours())
 		return;
 	runtime.source->pause();
@@ -37,6 +43,8 @@ void runtime_before_exec(void)
 
 void runtime_exec_failed(void)
 {
+	if (runtime_is_waiting())
+		runtime.source->resume();
 	if (!runtime_is_ours())
 		return;
 	__atomic_store_n(&runtime.store.header->state, CDP_RUNNING,
@@ -50,13 +58,25 @@ void runtime_before_sandbox(const char *what)
 
 	if (sys_call0(SYS_getpid) == runtime.pid)
 		runtime.sandboxed = true; /* for what it execs, too */
-	if (!runtime_is_ours())
+	if (!runtime_is_ours() && !runtime_is_waiting())
 		return;
 	snprintf(why, sizeof(why),
 		 "profiling stopped: the program uses %s, with which our "
 		 "signals may harm it",
 		 what);
+	child_end(why);
 	runtime_stop(why);
+}
+
+bool runtime_is_descriptor(int fd)
+{
+	const struct store *s = &runtime.store;
+	struct stat now;
+
+	if (own_event_has(fd))
+		return true;
+	return s->ino && fd == s->fd && !sys_call2(SYS_fstat, fd, &now) &&
+	       now.st_dev == s->dev && now.st_ino == s->ino;
 }
 
 void runtime_count_not_followed(void)
@@ -75,7 +95,8 @@ static void block_timer(int how)
 {
 	uint64_t set = 1ull << (runtime.signal - 1);
 
-	if (runtime.sampling && runtime.delivery == DELIVERY_RTSIG)
+	if ((runtime.sampling || runtime.waits) &&
+	    runtime.delivery == DELIVERY_RTSIG)
 		sys_call4(SYS_rt_sigprocmask, how, &set, NULL, sizeof(set));
 }
 
@@ -89,17 +110,32 @@ void runtime_after_fork_parent(void)
 	block_timer(SIG_UNBLOCK);
 }
 
-void runtime_after_fork_child(void)
+/* What the child inherited, but for the lock on the parent's file. */
+static void release(void)
 {
-	if (!runtime.store.header || sys_call0(SYS_getpid) == runtime.pid)
-		return;
 	block_timer(SIG_UNBLOCK);
 	runtime.source->after_fork();
 	watch_after_fork();
-	store_release(&runtime.store);
+	store_after_fork(&runtime.store);
 	sample_log_close();
-	runtime.store.header = NULL;
-	runtime.sampling = false;
+	runtime.sampling = runtime.waits = false;
+}
+
+bool runtime_child_may_wait(void)
+{
+	return child_may_wait();
+}
+
+bool runtime_child_waits(void)
+{
+	release();
+	return child_wait();
+}
+
+void runtime_after_fork_child(void)
+{
+	release();
+	store_release(&runtime.store); /* closes it */
 	if (runtime.config.children)
 		runtime_start();
 }

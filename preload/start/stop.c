@@ -6,12 +6,12 @@
 
 #include "describe.h"
 #include "stop.h"
+#include "preload/core/inside.h"
 #include "preload/core/maps.h"
 #include "preload/core/runtime.h"
 #include "preload/core/stderr_line.h"
 #include "preload/core/thread.h"
 #include "preload/core/timing.h"
-#include "preload/handler/handler.h"
 #include "preload/watch/watch.h"
 
 void runtime_stop(const char *why)
@@ -22,11 +22,12 @@ void runtime_stop(const char *why)
 		return;
 	runtime_set_active(false);
 	runtime.source->pause();
-	handler_drain();
+	inside_drain();
 	if (runtime.source->stop)
 		runtime.source->stop();
 	watch_close_all(true);
 	runtime.stopped = true;
+	inside_drain(); /* those who disarm because it was not */
 	maps_finish();
 	snprintf(h->note, sizeof(h->note), "%s", why);
 	describe_end(h, CDP_STOPPED);
@@ -37,7 +38,8 @@ void runtime_quiet(bool quiet)
 {
 	struct thread *t = thread_self();
 
-	if (!runtime_active() || runtime.delivery != DELIVERY_SIGTRAP)
+	if (!(runtime_active() || runtime_is_waiting()) ||
+	    runtime.delivery != DELIVERY_SIGTRAP)
 		return;
 	if (quiet) {
 		runtime.source->pause();

@@ -39,6 +39,7 @@ static struct store_writer rows = { .section = CDP_THREADS };
 /* ids_max entries; pages that are not touched cost nothing. */
 static struct cdp_thread **by_id;
 static uint32_t ids_max;
+static bool kept;           /* forked children do not inherit it */
 static uint8_t *referenced; /* by id */
 static _Atomic uint32_t ids;
 static struct row ended[ENDED_MAX];
@@ -149,6 +150,7 @@ static void merge(struct cdp_thread *r)
 	store_add(&m->exec_traps, copy.exec_traps);
 	store_add(&m->arms, copy.arms);
 	store_add(&m->handler_ns, copy.handler_ns);
+	store_add(&m->samples_skipped, copy.samples_skipped);
 	add_all(m->loss, copy.loss, CDP_LOSS_MAX);
 	store_add(&m->counted_loads, copy.counted_loads);
 	store_add(&m->counted_stores, copy.counted_stores);
@@ -256,7 +258,7 @@ int thread_rows_init(void)
 {
 	const size_t each = sizeof(*by_id) + sizeof(*referenced);
 
-	if (by_id) /* a followed child starts afresh */
+	if (by_id && !kept) /* a followed child starts afresh */
 		munmap(by_id, ids_max * each);
 	ids_max = runtime.little_space ? THREAD_IDS_LITTLE : THREAD_IDS_MAX;
 	by_id = mmap(NULL, ids_max * each, PROT_READ | PROT_WRITE,
@@ -265,6 +267,7 @@ int thread_rows_init(void)
 		by_id = NULL;
 		return -errno;
 	}
+	kept = runtime_keep(by_id, ids_max * each);
 	referenced = (uint8_t *)(by_id + ids_max);
 	rows = (struct store_writer){ .section = CDP_THREADS };
 	atomic_store(&ids, 0);

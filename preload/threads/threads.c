@@ -11,6 +11,7 @@
 #include "stack_bounds.h"
 #include "thread_rows.h"
 #include "threads.h"
+#include "preload/core/inside.h"
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
 #include "preload/core/timing.h"
@@ -20,7 +21,7 @@
 
 enum {
 	PAGE_BYTES = 4096,
-	STACK_BYTES = 16 * 1024, /* the handler's own */
+	STACK_BYTES = 24 * 1024, /* the handler's own */
 	CACHED_MAX = 64,         /* mappings kept for the next thread */
 	REFRESH_EVERY = 64,      /* samples between readings of the name */
 	ADOPTED_MAX = 256,       /* adopted threads whose end is looked for */
@@ -187,6 +188,7 @@ static void close_reaped(struct thread *t, uint64_t now)
 	runtime.source->thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
+	call_table_release(&t->calls);
 	core_table_release(&t->cores);
 	store_set(&t->record->end_mono, now);
 	__atomic_store_n(&t->record->state, CDP_THREAD_ENDED, __ATOMIC_RELAXED);
@@ -297,6 +299,7 @@ static void drop_adopted(void)
 	runtime.source->thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
+	call_table_release(&t->calls);
 	core_table_release(&t->cores);
 	if (t->record->detections) {
 		close_row(t, now_ns());
@@ -352,23 +355,23 @@ void threads_begin(struct thread *t)
 {
 	if (!t)
 		return;
-	drop_earlier();
-	begin(t);
+	if (inside_enter()) {
+		drop_earlier();
+		begin(t);
+	}
+	inside_leave();
 }
 
-void threads_end(void)
+static void end(struct thread *t)
 {
-	struct thread *t = thread_self();
-	uint64_t now;
+	uint64_t now = now_ns();
 
-	if (!t || !runtime_active())
-		return;
 	t->ending = true; /* from here on our handler leaves the thread alone */
 	atomic_signal_fence(memory_order_seq_cst);
-	now = now_ns();
 	runtime.source->thread_end(t);
 	watch_thread_end(t);
 	pair_table_release(&t->pairs);
+	call_table_release(&t->calls);
 	core_table_release(&t->cores);
 	close_row(t, now);
 	thread_set_ended(true);
@@ -376,6 +379,17 @@ void threads_end(void)
 	atomic_signal_fence(memory_order_seq_cst);
 	thread_row_ended(t->record, now, true);
 	unmap_thread((char *)t);
+}
+
+void threads_end(void)
+{
+	struct thread *t = thread_self();
+
+	if (!t)
+		return;
+	if (inside_enter())
+		end(t);
+	inside_leave();
 }
 
 void threads_finish(void)

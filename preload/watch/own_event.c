@@ -4,12 +4,43 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 #include "own_event.h"
 #include "preload/core/sys.h"
 #include "src/base/signal_safe.h"
+
+enum {
+	NUMBERS = 4096, /* higher ones are not noted */
+};
+
+static _Atomic uint64_t noted[NUMBERS / 64]; /* a bit for each of ours */
+
+static void note(int fd)
+{
+	if (fd >= 0 && fd < NUMBERS)
+		atomic_fetch_or(&noted[fd / 64], 1ull << fd % 64);
+}
+
+static void forget(int fd)
+{
+	if (fd >= 0 && fd < NUMBERS)
+		atomic_fetch_and(&noted[fd / 64], ~(1ull << fd % 64));
+}
+
+/* The program may have closed it: then it has a file of its own there. */
+bool own_event_has(int fd)
+{
+	uint64_t id;
+
+	return fd >= 0 && fd < NUMBERS &&
+	       atomic_load_explicit(&noted[fd / 64], memory_order_relaxed) >>
+			       fd % 64 &
+		       1 &&
+	       !sys_call3(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &id);
+}
 
 struct perf_event_attr own_event_attr(uint32_t type, uint64_t data)
 {
@@ -62,9 +93,11 @@ int own_event_open(struct own_event *e, struct perf_event_attr *a, int group,
 		return high == -EINVAL ? -EMFILE : high;
 	/* This fails if the application has put a file of its own there. */
 	r = sys_call3(SYS_ioctl, high, PERF_EVENT_IOC_ID, &e->id);
-	if (!r)
-		e->fd = high;
-	return r;
+	if (r)
+		return r;
+	e->fd = high;
+	note(high);
+	return 0;
 }
 
 bool own_event_is_open(const struct own_event *e)
@@ -94,6 +127,9 @@ void own_event_off(struct own_event *e)
 
 void own_event_close(struct own_event *e)
 {
+	if (e->fd < 0 && !e->on) /* in a child a store would copy the page */
+		return;
+	forget(e->fd);
 	if (own_event_is_open(e))
 		sys_call1(SYS_close, e->fd);
 	e->fd = -1;

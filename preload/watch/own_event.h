@@ -51,6 +51,11 @@ int own_event_set(struct own_event *e, const struct perf_event_attr *a);
 /* Switch it off if own_event_set switched it on. */
 void own_event_off(struct own_event *e);
 
+/*
+ * Is @fd the descriptor of an event of ours? A system call only if it was one.
+ */
+bool own_event_has(int fd);
+
 /* Close it if it is still ours; it has no descriptor afterwards. */
 void own_event_close(struct own_event *e);
 

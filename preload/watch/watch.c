@@ -34,8 +34,7 @@ enum {
 	LEASES_MAX = 64,
 	FDS_BELOW = 1024, /* a high number would cost the kernel a big table */
 	STEAL_NS = 20 * 1000 * 1000,
-	TRAP_PERF_CODE = 6, /* TRAP_PERF, newer than our libc */
-	LATE_FLAG = 1,      /* TRAP_PERF_FLAG_ASYNC */
+	REST_NS = 100 * 1000 * 1000,
 	CLOSE_TRIES = 1000, /* to close a lease that is in use */
 	FDS_FEW = 8,        /* the clock's, and those that are moved up */
 };
@@ -63,11 +62,9 @@ static int fd_base;
 static long fd_end;                                  /* the soft limit */
 static uint64_t parked __attribute__((aligned(64))); /* never accessed */
 
-#define COOKIE_MAGIC 0xC0DE7EC700000000ull
-
 uint64_t watch_cookie(enum watch_event event)
 {
-	return COOKIE_MAGIC | (uint64_t)event << 8;
+	return WATCH_COOKIE | (uint64_t)event << 8;
 }
 
 static struct perf_event_attr attributes(uint32_t type,
@@ -359,6 +356,34 @@ bool watch_is_held(const struct thread *t)
 		       word(t, LEASE_HELD);
 }
 
+static bool is_armed(const struct lease *l)
+{
+	bool armed = l->exec;
+
+	for (int i = 0; i < COMM_REGISTERS_MAX; i++)
+		armed |= l->event[i].on;
+	return armed;
+}
+
+void watch_rest(struct thread *t)
+{
+	struct lease *l = t->lease;
+
+	if (!l ||
+	    t->clock_at <=
+		    REST_NS + atomic_load_explicit(&l->last_use,
+						   memory_order_relaxed) ||
+	    !take_own(t))
+		return;
+	if (is_armed(l)) {
+		give_back(l, t, LEASE_HELD);
+		return;
+	}
+	close_registers(l);
+	give_back(l, t, LEASE_FREE);
+	t->lease = NULL;
+}
+
 void watch_thread_end(struct thread *t)
 {
 	if (take_own(t)) {
@@ -397,29 +422,14 @@ void watch_close_all(bool for_good)
 void watch_after_fork(void)
 {
 	for (uint32_t i = 0; i < lease_count; i++) {
+		if (atomic_load(&leases[i].word) == LEASE_FREE)
+			continue; /* a store would copy the page */
 		close_registers(&leases[i]);
 		atomic_store(&leases[i].word, LEASE_FREE);
 	}
 }
 
-/* Bytes of the kernel's siginfo that our libc has no names for. */
-static uint64_t perf_data(const siginfo_t *info)
-{
-	uint64_t v;
-
-	memcpy(&v, (const char *)info + 24, sizeof(v));
-	return v;
-}
-
-static uint32_t perf_flags(const siginfo_t *info)
-{
-	uint32_t v;
-
-	memcpy(&v, (const char *)info + 36, sizeof(v));
-	return v;
-}
-
-static struct watch_signal classify_fd(int fd)
+struct watch_signal watch_classify_fd(int fd)
 {
 	struct watch_signal s = { .event = WATCH_NOTHING };
 	struct thread *t = thread_self();
@@ -440,32 +450,6 @@ static struct watch_signal classify_fd(int fd)
 		s.event = WATCH_DATA;
 		s.late = true;
 	}
-	return s;
-}
-
-struct watch_signal watch_classify(int sig, const siginfo_t *info)
-{
-	struct watch_signal s = { .event = WATCH_NOTHING };
-	uint64_t data;
-
-	if (runtime.delivery == DELIVERY_RTSIG) {
-		if (info->si_code == SI_TIMER &&
-		    info->si_value.sival_ptr == (void *)&runtime)
-			s.event = WATCH_CLOCK;
-		else if (info->si_code > 0 && info->si_code <= 6)
-			return classify_fd(info->si_fd);
-		return s;
-	}
-	if (info->si_code != TRAP_PERF_CODE)
-		return s;
-	data = perf_data(info);
-	if ((data & 0xFFFFFFFF00000000ull) != COOKIE_MAGIC)
-		return s;
-	s.event = (data >> 8) & 0xFF;
-	s.reg = data & 0xFF;
-	s.tag = data >> 16 & 0xFFFF;
-	s.addr = (uint64_t)(uintptr_t)info->si_addr;
-	s.late = perf_flags(info) & LATE_FLAG;
 	return s;
 }
 

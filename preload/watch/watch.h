@@ -28,6 +28,7 @@ enum watch_event {
 	WATCH_EXEC,
 	WATCH_SELFTEST,
 	WATCH_SOURCE, /* an event of the source's own */
+	WATCH_WAKE,   /* the timer of a child that waits for its first sample */
 	WATCH_SHARED, /* a register of all threads: instr/watch.h */
 };
 
@@ -71,6 +72,12 @@ void watch_exec_off(struct thread *t);
 /* True if @t still owns the registers that it armed last. */
 bool watch_is_held(const struct thread *t);
 
+/*
+ * A sample of @t begins: close its registers if it has not armed for a while,
+ * since an open one keeps a register from debuggers and the program.
+ */
+void watch_rest(struct thread *t);
+
 /* Close the thread's registers. */
 void watch_thread_end(struct thread *t);
 
@@ -90,8 +97,15 @@ bool watch_give_one(void);
 /* In a forked child: close the inherited descriptors. Context: set-up. */
 void watch_after_fork(void);
 
-/* What the signal is about. Any context. */
+/*
+ * What the signal is about; with queued signals, the signal of descriptor @fd.
+ * Any context.
+ */
+struct watch_signal watch_classify_fd(int fd);
 struct watch_signal watch_classify(int sig, const siginfo_t *info);
+
+/* In the high half of the signal data of our events. */
+#define WATCH_COOKIE 0xC0DE7EC700000000ull
 
 /* The signal data of events of kind @event, register or index added. */
 uint64_t watch_cookie(enum watch_event event);

@@ -63,10 +63,9 @@ int watch_selftest(char *reason, size_t size)
 			; /* a queued signal may take a moment */
 		fired += load_traps(t) > before;
 	}
-	watch_ops.disarm(t);
+	watch_thread_end(t); /* they are opened again when they are needed */
 	t->record->traps = t->record->arms = 0;
 	if (fired < n) {
-		watch_thread_end(t);
 		runtime.registers = 0;
 		snprintf(reason, size,
 			 "a watchpoint was armed and did not fire: this "

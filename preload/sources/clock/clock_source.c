@@ -8,11 +8,15 @@
  * kernel takes to get there and back is subtracted by thread_reuse.h.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "clock.h"
 #include "clock_source.h"
+#include "rate.h"
+#include "wake.h"
 #include "young.h"
+#include "preload/core/sys.h"
 #include "preload/core/timing.h"
 #include "preload/handler/budget.h"
 #include "preload/sources/sample.h"
@@ -23,8 +27,13 @@
 struct own {
 	struct clock_state clock;
 	struct young young;
-	uint64_t cpu_ours; /* CPU time spent in the handler, ns */
+	uint64_t cpu_ours;     /* CPU time spent in the handler, ns */
+	uint64_t handler_seen; /* of the record's handler_ns, with a budget */
 };
+
+static struct rate rate;
+static _Atomic bool slow;     /* all threads are sampled at the slow rate */
+static _Atomic bool changing; /* somebody changes it */
 
 static struct own *own(const struct thread *t)
 {
@@ -39,6 +48,8 @@ static int choose(char *why, size_t size)
 static void set_period(void)
 {
 	clock_set_period(1000000000ull / runtime.config.freq);
+	clock_allow_slow(
+		rate_slow_weight(runtime.config.budget, runtime.period_ns));
 	runtime.handler_max_ns = runtime.period_ns;
 	comm_set_expiry(&runtime.comm, runtime.period_ns);
 	young_init();
@@ -48,19 +59,45 @@ static void begin_young(struct thread *t)
 {
 	/* A timer begins at random by itself. */
 	if (runtime.delivery == DELIVERY_SIGTRAP)
-		young_begin(&own(t)->young, t);
+		young_begin(&own(t)->young, t,
+			    atomic_load(&slow) ? clock_slow_weight() : 1);
+}
+
+/* A forked child begins anew, wherever its parent was. */
+static void begin_rate(void)
+{
+	rate_init(&rate, runtime.config.budget);
+	atomic_store(&slow, false);
+	atomic_store(&changing, false);
+	comm_set_rate(&runtime.comm, 1, now_ns());
 }
 
 static int open(char *why, size_t size)
 {
 	struct thread *t = thread_self();
-	int r = clock_open(why, size);
+	int timer, r = 0;
+	bool woken = wake_end(&timer);
 
-	if (!r) {
+	if (timer >= 0)
+		clock_open_timer(timer);
+	else
+		r = clock_open(why, size);
+	if (r)
+		return r;
+	begin_rate();
+	rate_thread_begins(&rate);
+	if (!woken)
 		begin_young(t);
-		thread_reuse_begin(t);
-	}
-	return r;
+	thread_reuse_begin(t);
+	return 0;
+}
+
+static void end_wait(void)
+{
+	int timer;
+
+	if (wake_end(&timer) && timer >= 0)
+		sys_call1(SYS_timer_delete, timer);
 }
 
 static void describe(struct cdp_header *h, const char *why)
@@ -78,11 +115,14 @@ static void describe(struct cdp_header *h, const char *why)
 			 *why ? ": " : "", why);
 	snprintf(h->period_unit, sizeof(h->period_unit), "ns");
 	h->period = runtime.period_ns;
+	if (clock_slow_weight() > 1)
+		h->slow_period = runtime.period_ns * clock_slow_weight();
 }
 
 static void thread_begin(struct thread *t)
 {
 	clock_thread_begin(t);
+	rate_thread_begins(&rate);
 	if (t->start) /* else it began unseen, and is no longer young */
 		begin_young(t);
 	thread_reuse_begin(t);
@@ -91,6 +131,7 @@ static void thread_begin(struct thread *t)
 static void thread_end(struct thread *t)
 {
 	clock_thread_end(t);
+	rate_thread_ends(&rate);
 	young_end(&own(t)->young, t);
 	if (!t->reuse)
 		return;
@@ -103,32 +144,81 @@ static void enter(struct thread *t)
 	thread_reuse_signal(t);
 }
 
+/* How much CPU time has passed since the last interrupt of this kind. */
+static uint64_t passed(const struct watch_signal *s)
+{
+	if (s->event != WATCH_CLOCK || s->reg == CLOCK_OWN)
+		return 0;
+	return runtime.period_ns *
+	       (s->reg == CLOCK_SLOW ? clock_slow_weight() : 1);
+}
+
+/* Account for the signal, and change the rate of all threads if need be. */
+static void adapt(struct thread *t, const struct watch_signal *s)
+{
+	uint64_t handler = t->record->handler_ns;
+	bool is_slow = atomic_load(&slow), full;
+
+	rate_count(&rate, handler - own(t)->handler_seen, passed(s),
+		   s->reg != CLOCK_SLOW);
+	own(t)->handler_seen = handler;
+	full = rate_wants_full(&rate, !is_slow);
+	if (full != is_slow || atomic_exchange(&changing, true))
+		return;
+	comm_set_rate(&runtime.comm, full ? 1 : clock_slow_weight(),
+		      t->clock_at);
+	clock_use_slow(!full);
+	atomic_store(&slow, !full);
+	atomic_store(&changing, false);
+}
+
 static void leave(struct thread *t, const struct watch_signal *s)
 {
-	if (s->event == WATCH_CLOCK && !s->reg)
-		t->debt_ns = budget_pay(t->debt_ns, runtime.period_ns);
+	t->debt_ns = budget_pay(t->debt_ns, passed(s));
+	if (clock_slow_weight() > 1)
+		adapt(t, s);
 	if (t->reuse)
 		own(t)->cpu_ours += thread_cpu_ns() - t->cpu_at;
+}
+
+static uint32_t weight(const struct thread *t, uint32_t event)
+{
+	return event == CLOCK_OWN    ? own(t)->young.weight
+	       : event == CLOCK_SLOW ? clock_slow_weight()
+				     : 1;
 }
 
 static void on_signal(struct thread *t, const struct watch_signal *s,
 		      const struct cpu_state *cpu)
 {
+	uint64_t detections = t->record->detections;
+
 	if (s->event != WATCH_CLOCK)
 		sample_trap(t, s, cpu);
-	else if (young_takes(&own(t)->young, t, s->reg))
-		sample_interrupt(t, cpu);
+	else if (young_takes(&own(t)->young, t, s->reg == CLOCK_OWN))
+		sample_interrupt(t, cpu, weight(t, s->reg));
+	/* A trap that came too late to count is a reason to look, too. */
+	if (t->record->detections != detections || s->event == WATCH_DATA)
+		rate_found(&rate);
 }
 
 static void pause_all(void)
 {
 	clock_pause();
+	wake_pause();
 	young_close_all();
+}
+
+static void resume_all(void)
+{
+	clock_resume();
+	wake_resume();
 }
 
 static void after_fork(void)
 {
 	clock_close();
+	wake_after_fork();
 	young_after_fork();
 }
 
@@ -168,9 +258,12 @@ const struct source_ops clock_source = {
 	.open = open,
 	.describe = describe,
 	.pause = pause_all,
-	.resume = clock_resume,
+	.resume = resume_all,
 	.was_closed = clock_was_closed,
 	.after_fork = after_fork,
+	.wait = wake_begin,
+	.is_due = wake_came,
+	.end_wait = end_wait,
 	.thread_begin = thread_begin,
 	.thread_end = thread_end,
 	.enter = enter,

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 
+#include "clock.h"
 #include "young.h"
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
@@ -20,7 +21,6 @@
 
 enum {
 	SLOTS_MAX = 32,
-	OWN = 1, /* in the signal's data: not the inherited event */
 	LOSES_AFTER_NS = 20 * 1000 * 1000,
 	CLOSE_TRIES = 1000, /* of a slot that is busy */
 };
@@ -89,14 +89,14 @@ static struct young_slot *find(uint64_t now)
 static bool open_event(struct young_slot *s, uint64_t first)
 {
 	struct perf_event_attr a = own_event_attr(
-		PERF_TYPE_SOFTWARE, watch_cookie(WATCH_CLOCK) | OWN);
+		PERF_TYPE_SOFTWARE, watch_cookie(WATCH_CLOCK) | CLOCK_OWN);
 
 	a.config = PERF_COUNT_SW_TASK_CLOCK;
 	a.sample_period = first;
 	return !own_event_open(&s->event, &a, -1, watch_fd_base());
 }
 
-void young_begin(struct young *y, struct thread *t)
+void young_begin(struct young *y, struct thread *t, uint32_t weight)
 {
 	uint64_t now = now_ns(), first;
 	struct young_slot *s = find(now);
@@ -106,8 +106,9 @@ void young_begin(struct young *y, struct thread *t)
 		count_loss(t, LOSS_LATE_CLOCK);
 		return;
 	}
-	first = phase_begin(&y->phase, thread_cpu_ns(), runtime.period_ns,
-			    &t->rng);
+	y->weight = weight;
+	first = phase_begin(&y->phase, thread_cpu_ns(),
+			    runtime.period_ns * weight, &t->rng);
 	if (!open_event(s, first)) {
 		y->phase.own = false;
 		give(s, FREE);
@@ -151,8 +152,8 @@ bool young_takes(struct young *y, struct thread *t, bool own)
 
 	if (!y->slot || !take_own(y, t))
 		return !own;
-	sample = own ? phase_own(&y->phase, t->cpu_at, runtime.period_ns,
-				 &interval)
+	sample = own ? phase_own(&y->phase, t->cpu_at,
+				 runtime.period_ns * y->weight, &interval)
 		     : phase_inherited(&y->phase, &t->rng);
 	if (interval && own_event_is_open(&y->slot->event))
 		sys_call3(SYS_ioctl, y->slot->event.fd, PERF_EVENT_IOC_PERIOD,
@@ -186,6 +187,8 @@ void young_close_all(void)
 void young_after_fork(void)
 {
 	for (uint32_t i = 0; i < slot_count; i++) {
+		if (atomic_load(&slots[i].word) == FREE)
+			continue; /* a store would copy the page */
 		own_event_close(&slots[i].event);
 		give(&slots[i], FREE);
 	}

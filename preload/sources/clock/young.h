@@ -20,16 +20,18 @@ struct young_slot;
 struct young {
 	struct young_slot *slot; /* NULL: none, or it was closed */
 	struct phase phase;
+	uint32_t weight; /* of its event's interrupts, in periods */
 };
 
 /* Size the pool, and forget what it held. Context: set-up. */
 void young_init(void);
 
 /*
- * The calling thread @t begins. Without a descriptor for it, a loss is counted
+ * The calling thread @t begins, at a rate of @weight periods a sample. It keeps
+ * that rate while it is young. Without a descriptor for it, a loss is counted
  * and the thread goes without. Any context.
  */
-void young_begin(struct young *y, struct thread *t);
+void young_begin(struct young *y, struct thread *t, uint32_t weight);
 void young_end(struct young *y, struct thread *t);
 
 /*

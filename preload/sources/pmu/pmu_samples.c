@@ -27,6 +27,7 @@
 #include "preload/core/sys.h"
 #include "preload/core/timing.h"
 #include "preload/handler/budget.h"
+#include "preload/sources/callers.h"
 #include "preload/sources/clock/clock.h"
 #include "preload/sources/program_memory.h"
 #include "preload/sources/sample.h"
@@ -257,6 +258,7 @@ static void put_sample(void *ctx, const struct pmu_sample *s)
 	 */
 	if (time > t->clock_at || t->clock_at - time > RECORD_AGE_MAX_NS)
 		time = t->clock_at;
+	callers_of_sample(t, own(t)->cpu, &a);
 	sample_hardware(t, &a, time, s->fields.cpu);
 }
 
@@ -393,6 +395,7 @@ void pmu_samples_on_signal(struct thread *t, const struct watch_signal *s,
 		tick(t);
 		break;
 	case WATCH_SOURCE:
+		own(t)->cpu = cpu;
 		take_samples(t);
 		break;
 	default:

@@ -22,6 +22,7 @@ struct pmu_own {
 	struct pmu_slot *slot; /* NULL: it has no events */
 	uint64_t paid_at;      /* CPU time up to which its debt is paid off */
 	uint64_t sampled_at;
+	const struct cpu_state *cpu; /* at the signal that is handled */
 };
 
 /* What is opened for each thread: constant after set-up. */

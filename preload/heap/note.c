@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * note - note who allocated a block: the call, or the calls that led to it
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heap_path.h"
+#include "note.h"
+#include "shadow.h"
+
+static bool wants_paths;
+
+void note_begin(void)
+{
+	const char *paths = getenv("COMDET_PATHS");
+
+	wants_paths = paths && !strcmp(paths, "1");
+}
+
+__attribute__((noinline)) static void note_path(uint64_t start, size_t bytes,
+						struct note_from from)
+{
+	uint64_t path[HEAP_PATH_MAX];
+
+	shadow_add_path(start, bytes, path,
+			heap_path(from.caller, from.frame, path));
+}
+
+void note(const void *p, size_t bytes, struct note_from from)
+{
+	if (!p)
+		return;
+	if (__builtin_expect(wants_paths, 0))
+		note_path((uint64_t)(uintptr_t)p, bytes, from);
+	else
+		shadow_add((uint64_t)(uintptr_t)p, bytes, from.caller);
+}
