@@ -71,7 +71,8 @@ double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
 {
 	/*
 	 * The width of the uniform distribution of intervals, as a part of the
-	 * period; s/m follows from it.
+	 * period; s/m follows from it. The number of samples of emu and instr,
+	 * one in every period, varies by less than that of such intervals.
 	 */
 	static const double width[PMU_STUDY_COLUMNS] = {
 		[PMU_STUDY_EMU] = 1.0 / 8,

@@ -123,7 +123,7 @@ void accuracy_clear_environment(void)
 		"WATCH", "CHILDREN",   "TOPOLOGY", "ALGORITHM", "REGISTERS",
 		"EXACT", "DELAY",      "DURATION", "SLICE",     "PMU",
 		"PLACE", "ARMING",     "COVER",    "BOARD",     "SEED",
-		"RUN",   "SAMPLE_LOG",
+		"RUN",   "SAMPLE_LOG", "CONTROL",
 	};
 
 	for (size_t i = 0; i < sizeof(twins) / sizeof(*twins); i++) {

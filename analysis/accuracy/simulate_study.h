@@ -11,13 +11,9 @@
 
 #include "accuracy.h"
 
-enum {
-	SIMULATE_STUDY_SKIPPED = 77 /* exit status where the data are absent */
-};
-
 /*
  * Add the rows. @folder has the reference; NULL: where the project keeps it.
- * Exits with SIMULATE_STUDY_SKIPPED and one line if it is not there, or if the
+ * Exits with KERNELS_SKIPPED and one line if it is not there, or if the
  * programs cannot be built here.
  */
 void simulate_study_run(struct accuracy *all, const char *folder);

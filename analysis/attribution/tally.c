@@ -114,6 +114,37 @@ static void sum_totals(struct tally *t, const uint32_t *pairs, size_t n)
 	}
 }
 
+/* Pairs of one detector at one place of a line are next to each other. */
+static int compare_visits(const void *a, const void *b, void *pairs)
+{
+	const struct pair_row *pair = pairs;
+	const struct pair_row *x = &pair[*(const uint32_t *)a];
+	const struct pair_row *y = &pair[*(const uint32_t *)b];
+
+	if (x->process != y->process)
+		return order_u64(x->process, y->process);
+	if (x->detector_addr != y->detector_addr)
+		return order_u64(x->detector_addr, y->detector_addr);
+	return order_u64(x->detector, y->detector);
+}
+
+/* Count the threads at each place that had an avoidable detection there. */
+static void sum_guessed(struct tally *t, const uint32_t *pairs, size_t n)
+{
+	uint32_t *of = xcalloc(n + 1, sizeof(*of));
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (t->profile->pair[pairs[i]].avoidable)
+			of[k++] = pairs[i];
+	if (k)
+		qsort_r(of, k, sizeof(*of), compare_visits, t->profile->pair);
+	for (size_t i = 0; i < k; i++)
+		t->judged.guessed += !i || compare_visits(&of[i - 1], &of[i],
+							  t->profile->pair);
+	free(of);
+}
+
 /* One of the two instructions of a pair. */
 struct site_ref {
 	uint64_t ip, generation;
@@ -374,6 +405,9 @@ static int compare_objects(const void *a, const void *b)
 	 */
 	if (x->object.kind == OBJECT_UNNAMED)
 		return 0;
+	/* Blocks that one call allocated are one object. */
+	if (x->object.block || y->object.block)
+		return object_compare_blocks(&x->object, &y->object);
 	return order_u64(x->object.start, y->object.start);
 }
 
@@ -426,13 +460,16 @@ void tally_init(struct tally *t, const struct profile *p, struct symbols *s,
 		    p->pair[i].detector == thread)
 			t->by_line[n++] = i;
 	t->taken = n;
+	t->design = tally_design(p);
 	sum_totals(t, t->by_line, n);
+	sum_guessed(t, t->by_line, n);
 	sum_cells(t, t->by_line, n);
 	if (thread < 0)
 		sum_cores(t);
 	sum_sites(t, s, t->by_line, n);
 	sum_lines(t, s, n);
 	sum_objects(t);
+	tally_callers(t, s);
 }
 
 void tally_release(struct tally *t)

@@ -14,13 +14,17 @@
 
 #include "analysis/profile/profile.h"
 #include "analysis/symbols/symbols.h"
+#include "src/base/interval.h"
 
 #define NO_SITE UINT32_MAX
 
-/* Detections of which is known whether padding avoids them, and that it does.
+/*
+ * Detections of which is known whether padding avoids them, and that it does.
+ * guessed: of the total, how many of these were judged when little was known of
+ * the line.
  */
 struct judged {
-	uint64_t all, avoidable;
+	uint64_t all, avoidable, guessed;
 };
 
 /* Two rows of threads, or two cores. a <= b; they are equal in a merged row. */
@@ -45,6 +49,12 @@ struct site_tally {
 	struct place place;
 	uint64_t kind[SHARING_KINDS];
 	uint32_t flags; /* ACCESS_* of all accesses there */
+	/*
+	 * Of a site in a library: the user's call that leads to it most often,
+	 * and in how many of the detections with call paths it does. 0: none.
+	 */
+	struct place caller;
+	uint64_t called;
 };
 
 struct object_tally {
@@ -60,6 +70,7 @@ struct tally {
 	uint64_t unplaced[SHARING_KINDS];
 	struct judged judged;
 	double periods; /* volume, in sampling periods */
+	double design;  /* tally_design */
 
 	struct cell *cell; /* ordered by a, b */
 	size_t cells;
@@ -86,6 +97,37 @@ struct tally {
 void tally_init(struct tally *t, const struct profile *p, struct symbols *s,
 		int64_t thread);
 void tally_release(struct tally *t);
+
+/* Find the callers of the sites; tally_init does. */
+void tally_callers(struct tally *t, struct symbols *s);
+
+/*
+ * The 95 % interval of the share that padding avoids. A judgement knows the
+ * stores that were seen before it. So the first one of a thread at a place of a
+ * line may be wrong, and the low limit counts none of these.
+ */
+struct interval tally_avoidable_share(const struct tally *t);
+
+/*
+ * Sum of squared weights / sum of weights, of the kind of sharing for which it
+ * is larger: that one has few detections of much weight. 1 if all weigh 1.
+ * Threads keep the squares of weights, pairs do not.
+ */
+double tally_design(const struct profile *p);
+
+/*
+ * The intervals of a sum of weights, and of a share of such sums: as many
+ * detections of equal weight would have them (interval_effective).
+ */
+struct interval tally_count_interval(const struct tally *t, uint64_t count);
+struct interval tally_share_interval(const struct tally *t, uint64_t part,
+				     uint64_t whole);
+
+/* As many detections of equal weight are as certain as the sum @count. */
+static inline double tally_effective(const struct tally *t, uint64_t count)
+{
+	return (double)count / t->design;
+}
 
 static inline uint64_t tally_total(const uint64_t kind[SHARING_KINDS])
 {

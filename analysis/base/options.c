@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "closest.h"
 #include "options.h"
 #include "util.h"
 
@@ -26,18 +28,39 @@ static bool has_needless_value(const char *arg, int letter,
 	return false;
 }
 
+/* The option that the user may have meant by @arg; NULL: none. */
+static const char *meant(const char *arg, const struct option *options)
+{
+	char typed[40];
+	struct closest c = { .typed = typed };
+
+	if (strncmp(arg, "--", 2))
+		return NULL;
+	snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(arg + 2, "="),
+		 arg + 2);
+	for (const struct option *o = options; o->name; o++)
+		closest_try(&c, o->name);
+	return c.word;
+}
+
 static void __attribute__((noreturn))
 die_option(const char *verb, int letter, char *const *argv,
 	   const struct option *options)
 {
 	const char *arg = argv[optind - 1];
 	char one[] = { '-', (char)optopt, '\0' };
+	const char *near;
 
 	if (letter == ':')
 		die("%s: the option '%s' needs a value", verb, safe_text(arg));
 	if (optopt && has_needless_value(arg, optopt, options))
 		die("%s: the option '%.*s' takes no value", verb,
 		    (int)strcspn(arg, "="), safe_text(arg));
+	near = optopt ? NULL : meant(arg, options);
+	if (near)
+		die("%s has no option '%s'; did you mean '--%s'? See "
+		    "reusetrack %s --help",
+		    verb, safe_text(arg), near, verb);
 	die("%s has no option '%s'; see reusetrack %s --help", verb,
 	    safe_text(optopt ? one : arg), verb);
 }
@@ -53,6 +76,15 @@ long whole_number(const char *name, const char *value, long low, long high)
 		die("%s must be a whole number from %ld to %ld, not '%s'", name,
 		    low, high, safe_text(value));
 	return n;
+}
+
+unsigned int processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1                 ? 1
+	       : n > OPTION_JOBS_MAX ? OPTION_JOBS_MAX
+				     : (unsigned int)n;
 }
 
 int next_option(const struct option_syntax *s, int argc, char **argv)

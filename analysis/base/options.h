@@ -7,6 +7,10 @@
 
 struct option;
 
+enum {
+	OPTION_JOBS_MAX = 256 /* of an option --jobs */
+};
+
 struct option_syntax {
 	const char *verb, *usage;
 	const char *letters; /* for getopt_long: ":", then the letters */
@@ -22,6 +26,10 @@ int next_option(const struct option_syntax *s, int argc, char **argv);
 
 /* The number @value of option @name; dies if it is not one of @low to @high. */
 long whole_number(const char *name, const char *value, long low, long high);
+
+/* The processors of this machine, at most OPTION_JOBS_MAX: the default of
+ * --jobs. */
+unsigned int processors(void);
 
 /* The directory behind the options, or "out"; dies if there are several. */
 const char *directory_argument(const char *verb, int argc, char **argv);

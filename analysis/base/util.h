@@ -78,6 +78,8 @@ bool colour_wanted(enum colour_mode mode, FILE *f);
 const char *count_text(uint64_t n);
 const char *duration_text(uint64_t ns);
 const char *percent_text(double part, double whole);
+/* A computed time with four digits: "5.683 ms". */
+const char *precise_time_text(double ns);
 
 /*
  * @s made safe for a terminal: control characters, characters that reverse the

@@ -14,6 +14,7 @@
 #include "analysis/accuracy/accuracy.h"
 #include "analysis/accuracy/pmu_study.h"
 #include "analysis/accuracy/print.h"
+#include "analysis/accuracy/rppm_study.h"
 #include "analysis/accuracy/run.h"
 #include "analysis/accuracy/simulate_study.h"
 #include "analysis/accuracy/suites.h"
@@ -47,7 +48,7 @@ static const struct option options[] = {
 /* By the number in accuracy_suites: run it. */
 static bool wanted[32];
 /* These have no trials, and run only if they are named. */
-static bool precise, simulated;
+static bool precise, simulated, predicted;
 static const char *reference;
 static const char *pmu_study_sources;
 
@@ -61,6 +62,10 @@ static void want_suite(const char *name)
 	}
 	if (!strcmp(name, "simulate")) {
 		simulated = true;
+		return;
+	}
+	if (!strcmp(name, "rppm")) {
+		predicted = true;
 		return;
 	}
 	while (i < accuracy_suite_count &&
@@ -138,8 +143,8 @@ static void read_options(int argc, char **argv, struct accuracy *all)
 		die("--resume needs --keep DIR, where the recordings are");
 	if (pmu_study_sources && !precise)
 		die("--source needs the suite precise: add --suite precise");
-	if (reference && !simulated)
-		die("--reference needs the suite simulate: add --suite "
+	if (reference && !simulated && !predicted)
+		die("--reference needs the suite simulate or rppm: add --suite "
 		    "simulate");
 	if (optind < argc)
 		die("accuracy takes no argument '%s'; choose suites with "
@@ -183,7 +188,7 @@ static int run_accuracy(int argc, char **argv)
 	read_options(argc, argv, &all);
 	for (size_t i = 0; i < accuracy_suite_count; i++)
 		others |= wanted[i];
-	if ((others || simulated) && !in_path("qemu-x86_64"))
+	if ((others || simulated || predicted) && !in_path("qemu-x86_64"))
 		die("cannot find qemu-x86_64, under which the microbenchmarks "
 		    "run; install the package qemu-user (apt install "
 		    "qemu-user)");
@@ -195,6 +200,12 @@ static int run_accuracy(int argc, char **argv)
 	first = all.rows;
 	if (simulated) {
 		simulate_study_run(&all, reference);
+		if (!all.json)
+			accuracy_print_rows(&all, first);
+	}
+	first = all.rows;
+	if (predicted) {
+		rppm_study_run(&all, reference);
 		if (!all.json)
 			accuracy_print_rows(&all, first);
 	}
@@ -218,27 +229,30 @@ static int run_accuracy(int argc, char **argv)
 const struct command cmd_accuracy = {
 	.name = "accuracy",
 	.summary = "compare estimates with exact counts, on microbenchmarks",
-	.usage = "usage: reusetrack accuracy [OPTION...]\n\nRuns "
-		 "microbenchmarks under the source emu, sampled and exact over "
-		 "the same\naccesses, and prints what was estimated beside "
-		 "what was counted. The exit\nstatus is 1 if any row fails its "
-		 "bound.\n\n  --suite NAME[,...]  only these: write-volume, "
-		 "patterns,\n                      false-sharing, read-write, "
-		 "point-to-point, intervals,\n                      chunks, "
-		 "registers, board, operations, placement,\n                   "
-		 "   periods, slices, estimators; precise\n           "
-		 "           (loops with known samples) and simulate "
-		 "(the simulator\n                      against a reference; "
-		 "77 if absent) run only if named\n"
-		 "  --reference DIR     simulate: the folder of the reference\n"
-		 "  --source NAME[,...] precise: "
-		 "clock, emu, instr, pebs, ibs (all that open)\n  --short      "
-		 "       a part, within a minute; less certain\n  --slice N    "
-		 "       accesses in a thread's turn (30)\n  --jobs N          "
-		 "  runs at a time (1)\n  --minutes N         start no run "
-		 "after N minutes; says what is left out\n  --keep DIR         "
-		 " keep the recordings in DIR\n  --resume            use the "
-		 "recordings that are already in DIR\n  --json              "
-		 "one JSON object instead of tables\n",
+	.usage =
+		"usage: reusetrack accuracy [OPTION...]\n\nRuns "
+		"microbenchmarks under the source emu, sampled and exact over "
+		"the same\naccesses, and prints what was estimated beside "
+		"what was counted. The exit\nstatus is 1 if any row fails its "
+		"bound.\n\n  --suite NAME[,...]  only these: write-volume, "
+		"patterns,\n                      false-sharing, read-write, "
+		"point-to-point, intervals,\n                      chunks, "
+		"registers, board, operations, placement,\n                   "
+		"   periods, slices, estimators; precise\n           "
+		"           (loops with known samples) simulate, rppm "
+		"(the\n                      simulator and predictions against "
+		"a reference; 77 if\n                      absent) run only if "
+		"named\n"
+		"  --reference DIR     simulate, rppm: the folder of the "
+		"reference\n"
+		"  --source NAME[,...] precise: "
+		"clock, emu, instr, pebs, ibs (all that open)\n  --short      "
+		"       a part, within a minute; less certain\n  --slice N    "
+		"       accesses in a thread's turn (30)\n  --jobs N          "
+		"  runs at a time (1)\n  --minutes N         start no run "
+		"after N minutes; says what is left out\n  --keep DIR         "
+		" keep the recordings in DIR\n  --resume            use the "
+		"recordings that are already in DIR\n  --json              "
+		"one JSON object instead of tables\n",
 	.run = run_accuracy,
 };

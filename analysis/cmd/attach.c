@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "analysis/base/control.h"
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/outside/permission.h"
@@ -33,6 +34,7 @@ struct options {
 	struct watch_options watch;
 	const char *out;
 	uint64_t delay; /* ns */
+	const char *control;
 	pid_t target[TARGETS_MAX];
 	size_t targets;
 };
@@ -49,6 +51,20 @@ static double seconds(const char *name, const char *value)
 		die("%s must be a number of seconds from 0 to %d, not '%s'",
 		    name, SECONDS_MAX, safe_text(value));
 	return s;
+}
+
+static double percent(const char *name, const char *value)
+{
+	char *end;
+	double p;
+
+	errno = 0;
+	p = strtod(value, &end);
+	if (end == value || *end || errno || !(p > 0) || p > 100)
+		die("%s must be a percentage of the CPU time, above 0 and at "
+		    "most 100, not '%s'",
+		    name, safe_text(value));
+	return p;
 }
 
 static void add_target(struct options *o, const char *text)
@@ -73,10 +89,12 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "freq", required_argument, NULL, 'F' },
 	{ "registers", required_argument, NULL, 'r' },
+	{ "budget", required_argument, NULL, 'b' },
 	{ "children", no_argument, NULL, 'c' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, 'd' },
 	{ "tid", required_argument, NULL, 't' },
+	{ "control", required_argument, NULL, 'C' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -96,11 +114,21 @@ static void take_option(struct options *o, int letter)
 		o->watch.registers =
 			(int)whole_number("--registers", optarg, 0, 4);
 		break;
+	case 'b':
+		o->watch.budget = percent("--budget", optarg) / 100;
+		break;
 	case 'c':
 		o->watch.children = true;
 		break;
 	case 'D':
-		o->delay = (uint64_t)(seconds("--delay", optarg) * 1e9);
+		o->watch.paused = !strcmp(optarg, "-1");
+		o->delay =
+			o->watch.paused
+				? 0
+				: (uint64_t)(seconds("--delay", optarg) * 1e9);
+		break;
+	case 'C':
+		o->control = optarg;
 		break;
 	case 'd':
 		o->watch.duration =
@@ -132,6 +160,8 @@ static void read_options(struct options *o, int argc, char **argv)
 		die("attach: name processes or threads (--tid), not both");
 	if (o->watch.threads && o->watch.children)
 		die("attach: --children goes with processes, not with --tid");
+	if (o->watch.paused && !o->control)
+		die("attach: --delay -1 needs --control, which ends the delay");
 	for (; optind < argc; optind++)
 		add_targets(o, argv[optind]);
 	if (!o->targets)
@@ -180,22 +210,40 @@ static void check_targets(const struct options *o)
 	}
 }
 
+static void say_registers(const struct profile *p, int wanted)
+{
+	const struct cdp_header *h = &profile_main_process(p)->header;
+
+	if (h->registers >= (uint32_t)wanted)
+		return;
+	warn("%u of %d debug registers were free: %s; %s sharing is found "
+	     "without; end the other one, and attach again",
+	     h->registers, wanted, safe_text(h->registers_reason),
+	     h->registers ? "less" : "much less");
+}
+
 static int say_end(enum watch_end end, const struct watch_sums *sums, int dirfd,
-		   const char *path)
+		   const char *path, int registers)
 {
 	struct profile p;
 	int err = profile_load(&p, path);
+	bool goes_on = end != WATCH_ALL_ENDED;
 
 	if (!err && p.processes) {
+		/* It may have executed what we may not watch. */
+		goes_on |=
+			profile_main_process(&p)->header.state == CDP_STOPPED;
 		jit_files_save(&p, dirfd);
+		say_registers(&p, registers);
 		output_say(&p, path);
 	} else {
 		warn("cannot read what was recorded in %s", output_name(path));
 	}
-	warn("%s; the watcher took %s of CPU time",
-	     end == WATCH_ALL_ENDED ? "what was watched has ended"
-				    : "what was watched goes on",
-	     duration_text(sums->cpu_ns));
+	warn("%s; the watcher took %s of CPU time, %.2g %% of a processor",
+	     goes_on ? "what was watched goes on"
+		     : "what was watched has ended",
+	     duration_text(sums->cpu_ns),
+	     sums->ns ? 100.0 * (double)sums->cpu_ns / (double)sums->ns : 0);
 	profile_release(&p);
 	return err != 0;
 }
@@ -214,6 +262,7 @@ static int run_attach(int argc, char **argv)
 {
 	char run_id[OUTDIR_RUN_ID_BYTES], path[PATH_MAX];
 	struct watch_sums sums;
+	struct control control;
 	struct options o;
 	struct watcher *w;
 	enum watch_end end;
@@ -222,6 +271,10 @@ static int run_attach(int argc, char **argv)
 
 	read_options(&o, argc, argv);
 	check_targets(&o);
+	if (o.control) {
+		control_open(&control, "--control", o.control, 0);
+		o.watch.control = &control;
+	}
 	o.watch.stop = take_signals();
 	if (o.delay && !delay(o.delay))
 		return 0;
@@ -237,7 +290,7 @@ static int run_attach(int argc, char **argv)
 	}
 	end = watcher_run(w);
 	watcher_close(w, &sums);
-	status = say_end(end, &sums, dirfd, path);
+	status = say_end(end, &sums, dirfd, path, o.watch.registers);
 	close(dirfd);
 	close(o.watch.stop);
 	return status;
@@ -256,13 +309,21 @@ const struct command cmd_attach = {
 		"after --duration, or with Ctrl-C.\n\n  -o, --output DIR    "
 		"where to write; default out (COMDET_OUT)\n  -F, --freq HZ     "
 		"  samples a second of a thread's CPU time, 1 to 20000;\n      "
-		"                default 200\n      --registers N   debug "
+		"                default 200\n      --budget PERCENT  of their "
+		"CPU time, that the "
+		"watcher may take\n      --registers N   "
+		"debug "
 		"registers to use, 0 to 4\n      --children      also "
 		"processes that they have started or will start\n      --delay "
 		"S       seconds to wait before sampling\n      --duration S   "
 		" seconds to sample; 0, the default: until they have ended\n  "
 		"    --tid TID       only this thread; "
-		"several are separated by commas\n\nMemory that processes "
+		"several are separated by commas\n      --control SPEC  "
+		"fifo:COMMANDS[,ANSWERS] or fd:COMMANDS[,ANSWERS], where\n"
+		"                      other programs say enable, disable, "
+		"ping "
+		"and stop;\n                      --delay -1 begins "
+		"disabled\n\nMemory that processes "
 		"share is found between all processes that one attach\n"
 		"watches. The exit status is 0, also after Ctrl-C, or 1 if "
 		"nothing was recorded.\n",

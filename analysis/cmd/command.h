@@ -18,8 +18,11 @@ struct command {
 
 extern const struct command cmd_record;
 extern const struct command cmd_attach;
+extern const struct command cmd_daemon;
+extern const struct command cmd_top;
 extern const struct command cmd_report;
 extern const struct command cmd_diff;
+extern const struct command cmd_export;
 extern const struct command cmd_doctor;
 extern const struct command cmd_list;
 extern const struct command cmd_import;
@@ -27,5 +30,6 @@ extern const struct command cmd_accuracy;
 extern const struct command cmd_predict;
 extern const struct command cmd_machine;
 extern const struct command cmd_simulate;
+extern const struct command cmd_sweep;
 
 #endif

@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "command.h"
+#include "analysis/base/closest.h"
 #include "analysis/base/roomy.h"
 #include "analysis/base/util.h"
 
 static const struct command *const commands[] = {
-	&cmd_record,  &cmd_attach,  &cmd_report,   &cmd_diff,
-	&cmd_doctor,  &cmd_list,    &cmd_import,   &cmd_accuracy,
-	&cmd_predict, &cmd_machine, &cmd_simulate,
+	&cmd_record,   &cmd_attach,  &cmd_daemon,  &cmd_top,      &cmd_report,
+	&cmd_diff,     &cmd_export,  &cmd_doctor,  &cmd_list,     &cmd_import,
+	&cmd_accuracy, &cmd_predict, &cmd_machine, &cmd_simulate, &cmd_sweep,
 };
 enum {
 	COMMANDS = sizeof(commands) / sizeof(commands[0])
@@ -41,6 +42,20 @@ static const struct command *find_command(const char *name)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
+}
+
+static void __attribute__((noreturn)) die_verb(const char *name)
+{
+	struct closest c = { .typed = name };
+
+	for (int i = 0; i < COMMANDS; i++)
+		closest_try(&c, commands[i]->name);
+	if (c.word)
+		die("there is no verb '%s'; did you mean '%s'? 'reusetrack "
+		    "--help' lists them",
+		    safe_text(name), c.word);
+	die("there is no verb '%s'; 'reusetrack --help' lists them",
+	    safe_text(name));
 }
 
 /* Fail with a message if the output could not be written. */
@@ -78,9 +93,7 @@ static int run(int argc, char **argv)
 		if (command)
 			fputs(command->usage, stdout);
 		else if (argc > 2 && !asks_for_help(argv[2]))
-			die("there is no verb '%s'; 'reusetrack --help' lists "
-			    "them",
-			    safe_text(argv[2]));
+			die_verb(argv[2]);
 		else
 			print_help(stdout);
 		return finish(0);
@@ -91,8 +104,7 @@ static int run(int argc, char **argv)
 	}
 	command = find_command(verb);
 	if (!command)
-		die("there is no verb '%s'; 'reusetrack --help' lists them",
-		    safe_text(verb));
+		die_verb(verb);
 	if (argc > 2 &&
 	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
 		fputs(command->usage, stdout);

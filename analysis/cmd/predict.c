@@ -2,7 +2,8 @@
 /*
  * predict - say what a profile implies for another machine
  *
- * So far for one that prefetches the adjacent line (locality/adjacent.h).
+ * For one that a file describes (predict/predict.h), and for this one if it
+ * prefetched the adjacent line (locality/adjacent.h).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,10 +19,19 @@
 #include "analysis/base/util.h"
 #include "analysis/locality/adjacent.h"
 #include "analysis/locality/mrc.h"
+#include "analysis/model/machine.h"
+#include "analysis/predict/equation.h"
+#include "analysis/predict/known.h"
+#include "analysis/predict/predict.h"
+#include "analysis/predict/predict_print.h"
+#include "analysis/predict/workload_file.h"
+#include "analysis/predict/workload_open.h"
 #include "src/base/regular_file.h"
 
 enum {
 	LINE_MAX_BYTES = 256,
+	CHANGES_MAX = 64,
+	MACHINES_MAX = 64,
 };
 #define NS_MAX    1e6
 #define BYTES_MAX 1e15
@@ -29,6 +39,13 @@ enum {
 static const struct option long_options[] = {
 	{ "adjacent-line-prefetch", no_argument, NULL, 'a' },
 	{ "latencies", required_argument, NULL, 'l' },
+	{ "machine", required_argument, NULL, 'm' },
+	{ "set", required_argument, NULL, 's' },
+	{ "model", required_argument, NULL, 'M' },
+	{ "literal-order", no_argument, NULL, 'L' },
+	{ "micro-traces", required_argument, NULL, 't' },
+	{ "keep", required_argument, NULL, 'k' },
+	{ "equations", required_argument, NULL, 'e' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -36,8 +53,47 @@ static const struct option long_options[] = {
 
 struct options {
 	bool adjacent, json;
-	const char *latencies, *dir;
+	const char *latencies, *dir, *keep;
+	const char *machine[MACHINES_MAX], *change[CHANGES_MAX];
+	int machines, changes;
+	struct predict_options how;
+	long long leaders;
 };
+
+/* Add @text to a list that has room for @max. */
+static void add_text(const char **list, int *n, int max, const char *text)
+{
+	if (*n == max)
+		die("predict: at most %d times --machine and --set", max);
+	list[(*n)++] = text;
+}
+
+static enum predict_model model_of(const char *name)
+{
+	int i = 0;
+
+	while (i < PREDICT_MODELS && strcmp(name, predict_model_names[i]))
+		i++;
+	if (i == PREDICT_MODELS)
+		die("predict: --model must be rppm, main or crit");
+	return (enum predict_model)i;
+}
+
+static void check_options(const struct options *o)
+{
+	if (o->adjacent && o->machines)
+		die("predict: --adjacent-line-prefetch does not go with "
+		    "--machine");
+	if (o->changes && !o->machines)
+		die("predict: --set needs --machine");
+	if (!o->adjacent && !o->machines)
+		die("predict: say what to predict: --machine NAME or FILE, or "
+		    "--adjacent-line-prefetch");
+	if (o->keep && !o->machines)
+		die("predict: --keep needs --machine");
+	if (o->latencies && !o->adjacent)
+		die("predict: --latencies needs --adjacent-line-prefetch");
+}
 
 static void parse_options(int argc, char **argv, struct options *o)
 {
@@ -55,14 +111,36 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 'l':
 			o->latencies = optarg;
 			break;
+		case 'm':
+			add_text(o->machine, &o->machines, MACHINES_MAX,
+				 optarg);
+			break;
+		case 's':
+			add_text(o->change, &o->changes, CHANGES_MAX, optarg);
+			break;
+		case 'M':
+			o->how.model = model_of(optarg);
+			break;
+		case 'e':
+			o->how.without = equation_without(optarg);
+			break;
+		case 'L':
+			o->how.literal_order = true;
+			break;
+		case 't':
+			o->leaders = whole_number("--micro-traces", optarg, 0,
+						  INT32_MAX);
+			break;
+		case 'k':
+			o->keep = optarg;
+			break;
 		case 'j':
 			o->json = true;
 			break;
 		}
 	}
 	o->dir = directory_argument("predict", argc, argv);
-	if (!o->adjacent)
-		die("predict: say what to predict: --adjacent-line-prefetch");
+	check_options(o);
 }
 
 static struct latency exactly(double ns)
@@ -277,17 +355,72 @@ static void print_text(const struct adjacent *a,
 		      2, 2);
 }
 
-static int run_predict(int argc, char **argv)
+/* The machine number @i with all changes. */
+static void read_machine(struct machine *m, const struct options *o, int i)
+{
+	char why[MACHINE_ERROR_BYTES];
+	const char *change = NULL;
+	int err = machine_read(m, o->machine[i], why);
+
+	for (int k = 0; k < o->changes && !err; k++) {
+		change = o->change[k];
+		err = machine_set(m, change, why);
+	}
+	if (err && change)
+		die("predict: --set %s: %s", safe_text(change), why);
+	if (err || machine_check(m, why))
+		die("predict: %s", why);
+}
+
+static int run_on_machines(const struct options *o)
+{
+	char error[WORKLOAD_ERROR_BYTES];
+	struct predict_options how = o->how;
+	struct leaders leaders = { 0 };
+	struct predicted result;
+	struct workload w;
+	struct machine m;
+
+	for (int i = 0; i < o->machines; i++)
+		read_machine(&m, o, i); /* before anything is printed */
+	workload_open(&w, o->dir, "predict");
+	if (o->keep && workload_file_write(&w, o->keep, error))
+		die("predict: cannot write %s: %s", safe_text(o->keep), error);
+	if (o->leaders) {
+		leaders_choose(&leaders, &w, (size_t)o->leaders);
+		how.leaders = &leaders;
+		how.known = known_new(&w, &leaders);
+	}
+	for (int i = 0; i < o->machines; i++) {
+		read_machine(&m, o, i);
+		if (predict(&result, &w, &m, &how, error))
+			die("predict: %s: %s", safe_text(o->dir), error);
+		if (o->json)
+			predict_print_json(&result, &m);
+		else {
+			if (i)
+				putchar('\n');
+			predict_print_text(&result, &m);
+		}
+		predicted_release(&result);
+	}
+	if (how.known)
+		known_free(how.known);
+	leaders_release(&leaders);
+	workload_release(&w);
+	return 0;
+}
+
+static int run_adjacent(const struct options *asked)
 {
 	struct adjacent_machine machine;
+	struct options o = *asked;
 	struct reuse_streams streams;
 	struct adjacent result;
 	const char *lacks;
 	struct profile p;
-	struct options o;
 	int status;
 
-	parse_options(argc, argv, &o);
 	profile_open(&p, o.dir);
 	status = p.bad_files ? 1 : 0;
 	reuse_streams_init(&streams, &p);
@@ -306,12 +439,50 @@ static int run_predict(int argc, char **argv)
 	return status;
 }
 
+static int run_predict(int argc, char **argv)
+{
+	struct options o;
+
+	parse_options(argc, argv, &o);
+	return o.machines ? run_on_machines(&o) : run_adjacent(&o);
+}
+
 const struct command cmd_predict = {
 	.name = "predict",
-	.summary = "say whether an adjacent-line prefetcher would help",
-	.usage = "usage: reusetrack predict --adjacent-line-prefetch "
+	.summary = "say how fast a program runs on another machine",
+	.usage = "usage: reusetrack predict --machine NAME|FILE [OPTION...] "
+		 "[PROFILE]\n"
+		 "       reusetrack predict --adjacent-line-prefetch "
 		 "[OPTION...] "
 		 "[DIR]\n\n"
+		 "Predicts how long the program takes whose profile is in the "
+		 "file or directory\nPROFILE, default out, and where its "
+		 "cycles go. Record a profile with\nrecord -s emu -m profile; "
+		 "a trace does as well.\n\n"
+		 "      --machine NAME|FILE  may be given several times; see "
+		 "reusetrack machine\n"
+		 "      --set KEY=VALUE      change a value of the machines, "
+		 "for example\n"
+		 "                           l2.size=1M\n"
+		 "      --model NAME         rppm, the default: all threads, "
+		 "which wait for each\n"
+		 "                           other; main: the first one alone; "
+		 "crit: the slowest\n"
+		 "      --equations LIST     paper, corrected, timed "
+		 "(default), or single\n"
+		 "                           corrections of RPPM's equation; "
+		 "see "
+		 "the man page\n"
+		 "      --literal-order      locks go to the thread that is "
+		 "least far, as in RPPM\n"
+		 "      --micro-traces N     time only N of them, which stand "
+		 "for all; 0, the\n"
+		 "                           default: all\n"
+		 "      --keep FILE          write the profile to a new FILE, "
+		 "which is read faster\n"
+		 "                           than a trace\n"
+		 "      --json               an object in a line for each "
+		 "machine\n\n"
 		 "Says whether the program recorded in DIR, default out, gains "
 		 "by a prefetcher\nthat fetches lines in pairs. Needs a "
 		 "recording "

@@ -7,6 +7,7 @@
  * program and waits. The exit status is the program's.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,10 @@
 #include "analysis/base/library.h"
 #include "analysis/base/util.h"
 #include "analysis/model/trace_chunks.h"
+#include "analysis/predict/workload_open.h"
 #include "analysis/profile/profile.h"
 #include "analysis/record/auto.h"
+#include "analysis/record/control.h"
 #include "analysis/record/emu.h"
 #include "analysis/record/ending.h"
 #include "analysis/record/environment.h"
@@ -27,6 +30,7 @@
 #include "analysis/record/output.h"
 #include "analysis/record/record.h"
 #include "analysis/record/run.h"
+#include "analysis/record/sharing_probe.h"
 #include "analysis/record/source.h"
 #include "analysis/symbols/elf_hooks.h"
 #include "analysis/symbols/elf_inspect.h"
@@ -53,16 +57,32 @@ static char *find_library(const char *name, const char *variable)
 	return path;
 }
 
-static char *find_preload(void)
+static char *find_preload(const char *name, const char *variable)
 {
-	char *path = find_library("libcomdet.so", "COMDET_LIB");
+	char *path = find_library(name, variable);
 
 	if (strpbrk(path, " \t\n:"))
 		die("the path %s has a blank or a colon, which LD_PRELOAD "
-		    "cannot carry; copy libcomdet.so elsewhere and set "
-		    "COMDET_LIB",
-		    safe_text(path));
+		    "cannot carry; copy %s elsewhere and set %s",
+		    safe_text(path), name, variable);
 	return path;
+}
+
+/* --objects on */
+static bool wants_objects(void)
+{
+	const char *value = getenv("COMDET_OBJECTS");
+
+	return value && !strcmp(value, "on");
+}
+
+/* The verb simulate removes the recording, so nobody needs its name. */
+static bool temporary;
+
+static void note_temporary(void)
+{
+	temporary = getenv(RECORD_TEMPORARY);
+	unsetenv(RECORD_TEMPORARY);
 }
 
 /* How many instructions the trace @path has, and of how many threads. */
@@ -97,14 +117,53 @@ static void say_trace(const struct profile *p, const char *out)
 			warn("no instructions are in the trace %s: the program "
 			     "did not reach the region of interest",
 			     output_name(path));
-		else
-			warn("%s instructions in the trace %s",
-			     count_text(count), output_name(path));
+		else if (!temporary)
+			warn("%s instructions in the trace %s; next: "
+			     "reusetrack simulate --machine golden-c3 %s",
+			     count_text(count), output_name(path),
+			     p->processes > 1 ? output_name(path)
+					      : output_name(out));
 		free(path);
 	}
 }
 
-static void finish_record(const struct run *r, int dirfd)
+/* Of -m profile the program's process knows nothing: it writes a trace. */
+static bool take_profile_mode(void)
+{
+	const char *mode = getenv("COMDET_MODE");
+
+	if (!mode || strcmp(mode, "profile"))
+		return false;
+	if (setenv("COMDET_MODE", "trace", 1))
+		die("out of memory");
+	return true;
+}
+
+enum {
+	PROBE_DETECTIONS = 20 /* fewer predict nothing */
+};
+
+/*
+ * If the profile may lead to a prediction, measure what sharing costs here, now
+ * that the program has ended.
+ */
+static void probe_sharing(const struct profile *p, int dirfd)
+{
+	const char *wanted = getenv("COMDET_PROBE");
+	struct sharing_cost cost;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->pairs; i++)
+		n = sat_add(n, p->pair[i].count);
+	if ((wanted && !strcmp(wanted, "off")) || n < PROBE_DETECTIONS ||
+	    strcmp(profile_main_process(p)->header.source, "clock") != 0)
+		return;
+	if (sharing_probe(&cost))
+		sharing_cost_write(&cost, dirfd);
+}
+
+static void finish_record(const struct run *r, int dirfd, bool profile,
+			  bool outside)
 {
 	const char *mode = getenv("COMDET_MODE");
 	struct profile p;
@@ -112,10 +171,14 @@ static void finish_record(const struct run *r, int dirfd)
 
 	if (!err && p.processes) {
 		jit_files_save(&p, dirfd);
-		if (mode && !strcmp(mode, "trace"))
+		if (profile)
+			workload_convert(r->out, output_name(r->out));
+		else if (mode && !strcmp(mode, "trace"))
 			say_trace(&p, r->out);
-		else
+		else {
+			probe_sharing(&p, dirfd);
 			output_say(&p, r->out);
+		}
 	} else if (err) {
 		warn("cannot read what was recorded in %s: %s",
 		     output_name(r->out), strerror(-err));
@@ -126,8 +189,7 @@ static void finish_record(const struct run *r, int dirfd)
 	} else {
 		bool gone = output_remove_if_empty(dirfd, r->out);
 
-		warn(r->begin
-			     ? "nothing was recorded: the program ended before "
+		warn(outside ? "nothing was recorded: the program ended before "
 			       "it was sampled; run it for longer"
 			     : "nothing was recorded: libcomdet.so did not "
 			       "start in the "
@@ -183,6 +245,11 @@ static bool goes_outside(const struct program *p)
 		die("--outside (COMDET_OUTSIDE) goes with the source clock and "
 		    "-m comm alone");
 	}
+	if (faccessat(AT_FDCWD, p->loaded, R_OK, AT_EACCESS))
+		die("cannot watch %s from outside: its file may not be read, "
+		    "and then the kernel lets only root do that; chmod +r it, "
+		    "or run reusetrack as root",
+		    safe_text(p->loaded));
 	if (!record_outside())
 		warn("%s cannot load libcomdet.so, so it is watched from "
 		     "outside (man reusetrack-attach)",
@@ -190,19 +257,71 @@ static bool goes_outside(const struct program *p)
 	return true;
 }
 
+/*
+ * The library that tells of the synchronization in a traced program; NULL if
+ * there is no trace, or the program cannot load it. Then the trace has futex
+ * calls alone, and the user should know.
+ */
+static char *guest_library(const struct program *p)
+{
+	const char *mode = getenv("COMDET_MODE");
+	const char *others = getenv("LD_PRELOAD"), *why;
+	char *path;
+
+	if (!mode || strcmp(mode, "trace"))
+		return NULL;
+	path = library_path("libcomdet-guest.so");
+	if (p->kind != PROGRAM_FITS)
+		why = "it is static, or not for this C library";
+	else if (!path)
+		why = "libcomdet-guest.so is not beside reusetrack";
+	else if (strpbrk(path, " \t\n:,") || (others && strchr(others, ',')))
+		why = "LD_PRELOAD or the path of libcomdet-guest.so has a "
+		      "character that QEMU cannot pass on";
+	else if (elf_is_go(p->loaded))
+		why = "it is written in Go";
+	else
+		return path;
+	warn("of the synchronization in %s the trace has only the futex calls: "
+	     "%s",
+	     safe_text(p->loaded), why);
+	free(path);
+	return NULL;
+}
+
+static void begin_control(void *none, pid_t pid)
+{
+	(void)none;
+	(void)pid;
+	record_begin_control();
+}
+
+static int run_with_control(struct run *r, int dirfd)
+{
+	int status;
+
+	record_make_control_page(dirfd);
+	r->begin = begin_control;
+	status = run_program(r);
+	record_end_control(dirfd);
+	return status;
+}
+
 static int run_record(int argc, char **argv)
 {
 	char run_id[OUTDIR_RUN_ID_BYTES] = "", path[PATH_MAX];
 	struct program program;
 	struct run r = { .out = path, .run_id = run_id };
-	char *library, **shell = NULL;
+	char *library, *heap = NULL, **shell = NULL;
 	int first, dirfd, status;
 	enum elf_hooks hooks;
-	bool outside;
+	bool outside, profile;
 
 	die_status = RECORD_FAILED;
+	note_temporary();
 	environment_note();
 	first = record_options(argc, argv, cmd_record.usage);
+	profile = take_profile_mode();
 	program_inspect(&program, argv[first]);
 	if (program.kind == PROGRAM_NOT_FOUND)
 		die_as(RECORD_NOT_FOUND, "%s", program.why);
@@ -212,6 +331,7 @@ static int run_record(int argc, char **argv)
 	record_check_source(hooks == HOOKS_OURS);
 	if (hooks != HOOKS_OURS)
 		record_choose_source();
+	record_open_control();
 	outside = goes_outside(&program);
 	if (hooks == HOOKS_SANITIZER && !record_emulates() && !outside)
 		die("cannot profile %s: it is built for ThreadSanitizer, which "
@@ -227,18 +347,26 @@ static int run_record(int argc, char **argv)
 		    safe_text(program.path));
 	r.path = program.path;
 	r.argv = argv + first;
+	if (outside && wants_objects())
+		die("--objects on (COMDET_OBJECTS) needs a library in the "
+		    "program, which --outside does without");
 	if (outside) {
 		library = NULL;
 	} else if (record_emulates()) {
 		library = find_library("libcomdet-qemu.so", "COMDET_QEMU_LIB");
-		shell = record_emu_command(&program, argv + first, library);
+		shell = record_emu_command(&program, argv + first, library,
+					   guest_library(&program));
 		r.path = shell[0];
 		r.argv = shell;
 	} else {
 		if (record_needs_topology())
 			record_settle_topology();
 		record_events_for_unknown();
-		r.library = library = find_preload();
+		r.library = library =
+			find_preload("libcomdet.so", "COMDET_LIB");
+		if (wants_objects())
+			r.heap = heap = find_preload("libcomdet-heap.so",
+						     "COMDET_HEAP_LIB");
 	}
 	if (program.shell && (r.library || outside)) {
 		shell = xcalloc(argc - first + 2, sizeof(*shell));
@@ -249,8 +377,10 @@ static int run_record(int argc, char **argv)
 		r.path = shell[0];
 		r.argv = shell;
 	}
-	dirfd = output_make(getenv("COMDET_OUT"), run_id, path);
-	status = outside ? run_program_outside(&r, dirfd) : run_program(&r);
+	dirfd = output_make(output_of_rank(getenv("COMDET_OUT")), run_id, path);
+	status = outside            ? run_program_outside(&r, dirfd)
+		 : record_control() ? run_with_control(&r, dirfd)
+				    : run_program(&r);
 	if (r.exec_error) {
 		output_remove_if_empty(dirfd, path);
 		die_as(r.exec_error == ENOENT ? RECORD_NOT_FOUND
@@ -259,9 +389,10 @@ static int run_record(int argc, char **argv)
 		       strerror(r.exec_error));
 	}
 	ending_note(&r, dirfd);
-	finish_record(&r, dirfd);
+	finish_record(&r, dirfd, profile, outside);
 	close(dirfd);
 	free(library);
+	free(heap);
 	free(shell);
 	return status;
 }
@@ -278,17 +409,31 @@ const struct command cmd_record = {
 		"is not found.\n\n  -o, --output DIR    where to write; "
 		"default out (COMDET_OUT)\n  -F, --freq HZ       clock: "
 		"samples a second of CPU time, 1 to 20000\n                    "
-		"  (COMDET_FREQ)\n      --children      also profile programs "
+		"  (COMDET_FREQ)\n      --budget P      clock: spend P percent "
+		"of the CPU time; samples often at\n                      "
+		"first and where lines are shared (COMDET_BUDGET)\n      "
+		"--children      also profile programs "
 		"it starts (COMDET_CHILDREN=1)\n      --outside       watch "
 		"from outside, as attach does (COMDET_OUTSIDE=1)\n      "
-		"--registers N   debug "
+		"--objects ON    on: also who allocated heap blocks; default "
+		"off\n                      (COMDET_OBJECTS)\n      "
+		"--probe ON      off: do not measure, at the end, what "
+		"sharing costs\n                      here (COMDET_PROBE)\n"
+		"      --registers N   debug "
 		"registers to use, 0 to 4 (COMDET_REGISTERS)\n      --delay S  "
 		"     seconds to wait before sampling (COMDET_DELAY)\n      "
-		"--duration S    seconds to sample (COMDET_DURATION)\n  -m, "
+		"--duration S    seconds to sample (COMDET_DURATION)\n      "
+		"--control SPEC  fifo:COMMANDS[,ANSWERS] or "
+		"fd:COMMANDS[,ANSWERS], where\n                      other "
+		"programs say enable, disable, ping and stop;\n"
+		"                      --delay -1 begins disabled "
+		"(COMDET_CONTROL)\n  -m, "
 		"--mode LIST     what to measure: comm, the default, or reuse; "
 		"with emu and\n                      instr also shared, "
 		"global; "
-		"with emu trace (COMDET_MODE)\n  -s, --source NAME   auto, "
+		"with emu trace, profile\n                      "
+		"(COMDET_MODE)\n  -s, --source NAME   "
+		"auto, "
 		"pebs, ibs, clock, "
 		"instr or emu (COMDET_SOURCE);\n                      by the "
 		"clock "
@@ -309,9 +454,10 @@ const struct command cmd_record = {
 		"address, line; default both\n                      "
 		"(COMDET_GRANULARITY)\n      --slots N       uses watched at "
 		"once, default 4096; instr 100\n                      "
-		"(COMDET_SLOTS)\n  -g, --call-paths    with instr, the calls "
-		"that led to use and reuse\n                      "
-		"(COMDET_PATHS=1)\n\nWith the source emu, under QEMU:\n      "
+		"(COMDET_SLOTS)\n  -g, --call-paths    the calls that led to "
+		"both accesses; instr: to\n                      use and "
+		"reuse too (COMDET_PATHS=1)\n\nWith the source emu, under "
+		"QEMU:\n      "
 		"--place NAME    threads on cores: compact or scatter "
 		"(COMDET_PLACE)\n      --slice N       accesses in a turn, or "
 		"free; default 1000 (COMDET_SLICE)\n      --roi "

@@ -10,8 +10,11 @@
 
 #include "command.h"
 #include "analysis/base/options.h"
+#include "analysis/base/pager.h"
 #include "analysis/base/util.h"
 #include "analysis/html/html.h"
+#include "analysis/placement/mapping.h"
+#include "analysis/profile/beside.h"
 #include "analysis/report/json.h"
 #include "analysis/report/reuse_svg.h"
 #include "analysis/report/reuse_words.h"
@@ -26,11 +29,11 @@ enum {
 };
 
 struct options {
-	bool json, symbols;
+	bool json, symbols, mapping, pager;
 	enum colour_mode colour;
 	size_t top, thread_rows;
 	struct reuse_filter filter;
-	const char *output, *svg, *html, *dir;
+	const char *output, *svg, *html, *topology, *dir;
 };
 
 static const struct option long_options[] = {
@@ -43,6 +46,8 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "svg", required_argument, NULL, 'g' },
 	{ "html", required_argument, NULL, 'H' },
+	{ "mapping", optional_argument, NULL, 'M' },
+	{ "no-pager", no_argument, NULL, 'P' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -70,6 +75,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 	int letter, mode;
 
 	*o = (struct options){ .symbols = true,
+			       .pager = true,
 			       .colour = COLOUR_AUTO,
 			       .top = TOP_DEFAULT,
 			       .thread_rows = THREAD_ROWS_DEFAULT,
@@ -116,15 +122,30 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 'H':
 			o->html = optarg;
 			break;
+		case 'M':
+			o->mapping = true;
+			o->topology = optarg;
+			break;
+		case 'P':
+			o->pager = false;
+			break;
 		}
 	}
-	o->dir = directory_argument("report", argc, argv);
+	if (o->mapping && (o->json || o->html || o->svg))
+		die("report: --mapping prints a text of its own, without "
+		    "--json, --html and --svg");
+	o->dir = profile_beside(directory_argument("report", argc, argv));
+}
+
+static bool to_stdout(const char *path)
+{
+	return !path || !strcmp(path, "-");
 }
 
 /* Keep the file's content until empty_output(). */
 static FILE *open_output(const char *path)
 {
-	FILE *f = path ? fopen(path, "ae") : stdout;
+	FILE *f = to_stdout(path) ? stdout : fopen(path, "ae");
 
 	if (!f)
 		die("cannot write %s: %s", safe_text(path), strerror(errno));
@@ -134,12 +155,14 @@ static FILE *open_output(const char *path)
 /* EINVAL: a pipe or a device, which has no length. */
 static void empty_output(FILE *f, const char *path)
 {
-	if (path && ftruncate(fileno(f), 0) && errno != EINVAL)
+	if (!to_stdout(path) && ftruncate(fileno(f), 0) && errno != EINVAL)
 		die("cannot write %s: %s", safe_text(path), strerror(errno));
 }
 
 static void close_output(FILE *f, const char *path)
 {
+	if (to_stdout(path))
+		return; /* main() closes it */
 	if (ferror(f) || fclose(f))
 		die("cannot write %s: %s", safe_text(path), strerror(errno));
 }
@@ -157,8 +180,10 @@ static void write_html(FILE *f, const char *path, struct report *r)
 	empty_output(f, path);
 	report_html(f, r);
 	close_output(f, path);
-	fprintf(stderr, "reusetrack: %s shows the report in a browser\n",
-		safe_text(path));
+	if (!to_stdout(path))
+		fprintf(stderr,
+			"reusetrack: %s shows the report in a browser\n",
+			safe_text(path));
 }
 
 /* Until now they were where the program left them, if record did not run. */
@@ -174,6 +199,7 @@ static void save_jit_files(const struct profile *p, const char *path)
 
 static int run_report(int argc, char **argv)
 {
+	struct sharing_cost cost;
 	struct report_reuse reuse;
 	struct report r = { 0 };
 	struct profile p;
@@ -191,6 +217,7 @@ static int run_report(int argc, char **argv)
 	r.profile = &p;
 	save_jit_files(&p, o.dir);
 	r.symbols = symbols_new(o.symbols, o.dir);
+	r.cost = sharing_cost_read(&cost, o.dir) ? &cost : NULL;
 	r.top = o.top;
 	r.thread_rows = o.thread_rows;
 	r.thread = o.filter.thread;
@@ -214,11 +241,16 @@ static int run_report(int argc, char **argv)
 	html = o.html ? open_output(o.html) : NULL;
 	empty_output(r.out, o.output);
 	r.colour = colour_wanted(o.colour, r.out);
+	if (o.pager && !o.json && !o.output && !o.html &&
+	    !(svg && to_stdout(o.svg)))
+		pager_begin();
 	if (svg)
 		write_svg(svg, o.svg, &reuse);
 	if (html)
 		write_html(html, o.html, &r);
-	if (html && !o.output && !o.json)
+	if (o.mapping)
+		mapping_print(r.out, &r.tally, o.topology);
+	else if (html && !o.output && !o.json)
 		; /* the page has the text */
 	else if (o.json)
 		status |= report_json(&r) ? 1 : 0;
@@ -248,11 +280,19 @@ const struct command cmd_report = {
 		 "in, and its reuse\n"
 		 "  -k, --kind LIST     only pairs and sites of these reuses: "
 		 "RAR, RAW, WAR, WAW\n"
-		 "  -o, --output FILE   write to FILE\n"
+		 "  -o, --output FILE   write to FILE; -, also of the next "
+		 "two, is the standard\n"
+		 "                      output\n"
 		 "      --svg FILE      also draw the miss ratio curves, as "
 		 "SVG\n"
 		 "      --html FILE     write a page for a browser instead of "
 		 "the text\n"
+		 "      --mapping[=TOPOLOGY]  which thread on which core, from "
+		 "the matrix; of this\n"
+		 "                      machine, lstopo's XML or "
+		 "'package:2 l3:2 core:4 pu:1'\n"
+		 "      --no-pager      on a terminal, do not start $PAGER, "
+		 "default less\n"
 		 "      --no-symbols    modules and offsets, no names\n"
 		 "      --color WHEN    auto, always or never\n",
 	.run = run_report,

@@ -17,22 +17,33 @@
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/model/machine.h"
+#include "analysis/model/miss_places.h"
 #include "analysis/model/simulate.h"
+#include "analysis/model/simulate_many.h"
 #include "analysis/model/simulate_print.h"
 #include "analysis/model/trace.h"
+#include "analysis/model/what_if.h"
+#include "analysis/profile/profile.h"
 #include "analysis/record/record.h"
+#include "src/store/outdir.h"
 
 enum {
 	CHANGES_MAX = 64,
-	MACHINES_MAX = 64,
+	MACHINES_MAX = 64, /* with all values of --set */
 };
 
 struct options {
 	const char *machine[MACHINES_MAX], *change[CHANGES_MAX], *trace;
 	int machines, changes;
-	const char *roi;
+	const char *roi, *timeline;
 	char **program; /* to trace first; NULL: there is a trace */
-	bool json;
+	bool json, what_if, misses;
+	unsigned int jobs;
+};
+
+struct machines {
+	struct machine machine[MACHINES_MAX];
+	size_t n;
 };
 
 static const struct option long_options[] = {
@@ -40,6 +51,10 @@ static const struct option long_options[] = {
 	{ "set", required_argument, NULL, 's' },
 	{ "roi", required_argument, NULL, 'r' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "timeline", required_argument, NULL, 't' },
+	{ "jobs", required_argument, NULL, 'J' },
+	{ "misses", no_argument, NULL, 'M' },
+	{ "what-if", no_argument, NULL, 'w' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -60,6 +75,15 @@ static void parse_options(int argc, char **argv, struct options *o)
 			o->roi = optarg;
 		else if (letter == 'j')
 			o->json = true;
+		else if (letter == 't')
+			o->timeline = optarg;
+		else if (letter == 'J')
+			o->jobs = (unsigned int)whole_number(
+				"--jobs", optarg, 1, OPTION_JOBS_MAX);
+		else if (letter == 'M')
+			o->misses = true;
+		else if (letter == 'w')
+			o->what_if = true;
 		else
 			die("simulate: too many --machine or --set");
 	}
@@ -136,6 +160,7 @@ static __attribute__((noreturn)) void exec_record(const struct options *o,
 	argv[at++] = "--";
 	memcpy(argv + at, o->program, (size_t)n * sizeof(*argv));
 	dup2(STDERR_FILENO, STDOUT_FILENO);
+	setenv(RECORD_TEMPORARY, "1", 1);
 	sigprocmask(SIG_UNBLOCK, &stop_signals, NULL);
 	execv("/proc/self/exe", argv);
 	_exit(RECORD_FAILED);
@@ -166,48 +191,226 @@ static char *trace_program(const struct options *o)
 	return out;
 }
 
-static void read_machine(struct machine *m, const struct options *o, int i)
+static void set(struct machine *m, const char *change)
 {
 	char error[MACHINE_ERROR_BYTES];
 
-	if (machine_read(m, o->machine[i], error))
-		die("simulate: %s", error);
-	for (int k = 0; k < o->changes; k++)
-		if (machine_set(m, o->change[k], error))
-			die("simulate: --set %s: %s", safe_text(o->change[k]),
+	if (machine_set(m, change, error))
+		die("simulate: --set %s: %s", safe_text(change), error);
+}
+
+/* The machine @m with each value of KEY=VALUE/VALUE/... in its turn. */
+static void add_each(struct machines *to, const struct machine *m,
+		     const char *change)
+{
+	char *copy = xstrdup(change), *rest = copy, *value, *one;
+	int key = (int)strcspn(change, "=");
+
+	for (int i = 0; (value = strsep(&rest, "/")); i++) {
+		struct machine *next = &to->machine[to->n++];
+
+		if (to->n > MACHINES_MAX)
+			die("simulate: more than %d machines", MACHINES_MAX);
+		one = i ? xasprintf("%.*s=%s", key, change, value)
+			: xstrdup(value);
+		*next = *m;
+		set(next, one);
+		snprintf(next->name, sizeof(next->name), "%.30s %.31s", m->name,
+			 one);
+		free(one);
+	}
+	free(copy);
+}
+
+/* Each list of values multiplies the machines. */
+static void change_machines(struct machines *all, const char *change)
+{
+	static struct machines next;
+
+	next.n = 0;
+	for (size_t i = 0; i < all->n; i++)
+		if (strchr(change, '/'))
+			add_each(&next, &all->machine[i], change);
+		else
+			set(&all->machine[i], change);
+	if (next.n)
+		*all = next;
+}
+
+static void read_machines(struct machines *all, const struct options *o)
+{
+	char error[MACHINE_ERROR_BYTES];
+
+	for (int i = 0; i < o->machines; i++)
+		if (machine_read(&all->machine[all->n++], o->machine[i], error))
+			die("simulate: %s", error);
+	for (int i = 0; i < o->changes; i++)
+		change_machines(all, o->change[i]);
+	for (size_t i = 0; i < all->n; i++)
+		if (machine_check(&all->machine[i], error))
+			die("simulate: %s: %s", safe_text(all->machine[i].name),
 			    error);
-	if (machine_check(m, error))
-		die("simulate: %s", error);
+}
+
+static void write_timeline(const struct options *o, const struct timeline *t,
+			   const struct simulated *s, const struct machine *m)
+{
+	FILE *f = fopen(o->timeline, "we");
+	char *title = xasprintf("%s on %s: %s", o->trace, m->name,
+				precise_time_text(s->ns));
+
+	if (!f || timeline_write(t, title, m->ghz, f) || fclose(f))
+		die("simulate: cannot write %s", safe_text(o->timeline));
+	free(title);
+}
+
+/* One machine, with a picture. */
+static int simulate_with_timeline(struct simulated *result,
+				  const struct options *o,
+				  const struct trace *t,
+				  const struct machine *m, char *error)
+{
+	struct timeline timeline;
+	struct simulate_extras extras = { .timeline = &timeline,
+					  .misses = o->misses };
+	int err = simulate_with(result, t, m, &extras, error);
+
+	if (!err)
+		write_timeline(o, &timeline, result, m);
+	timeline_release(&timeline);
+	return err;
+}
+
+/* The names of the process that was traced; without its profile, none. */
+struct names {
+	struct profile profile;
+	struct process nothing;
+	struct symbols *symbols;
+};
+
+static void open_names(struct names *n, const struct trace *t)
+{
+	size_t stem = strlen(t->path);
+	char *path;
+
+	if (stem > strlen(OUTDIR_TRACE) &&
+	    !strcmp(t->path + stem - strlen(OUTDIR_TRACE), OUTDIR_TRACE))
+		stem -= strlen(OUTDIR_TRACE);
+	path = xasprintf("%.*s.cdp", (int)stem, t->path);
+	memset(n, 0, sizeof(*n));
+	if (profile_load(&n->profile, path) || !n->profile.processes)
+		warn("simulate: without %s, places have no names",
+		     safe_text(path));
+	n->symbols = symbols_new(true, path);
+	free(path);
+}
+
+static void close_names(struct names *n)
+{
+	symbols_free(n->symbols);
+	profile_release(&n->profile);
+}
+
+static void print_misses(struct names *n, const struct simulated *s,
+			 const struct machine *m, bool json)
+{
+	struct miss_places places;
+
+	miss_places_init(&places, s->misses, n->symbols,
+			 n->profile.processes ? n->profile.process
+					      : &n->nothing);
+	if (json)
+		simulate_print_json(s, m, miss_places_json(&places));
+	else
+		miss_places_print_text(&places);
+	miss_places_release(&places);
+}
+
+static void print_result(const struct options *o, const struct trace *t,
+			 const struct simulated *s, const struct machine *m)
+{
+	struct names names;
+
+	if (!o->json)
+		simulate_print_text(s, m);
+	else if (!s->misses)
+		simulate_print_json(s, m, NULL);
+	if (!s->misses)
+		return;
+	open_names(&names, t);
+	print_misses(&names, s, m, o->json);
+	close_names(&names);
+}
+
+static void simulate_all(const struct options *o, const struct trace *t,
+			 const struct machines *all)
+{
+	char error[TRACE_ERROR_BYTES];
+	struct simulated result[MACHINES_MAX];
+	int err;
+	struct simulate_extras extras[MACHINES_MAX] = { 0 };
+
+	for (size_t i = 0; i < all->n; i++)
+		extras[i].misses = o->misses;
+	err = o->timeline ? simulate_with_timeline(result, o, t, all->machine,
+						   error)
+			  : simulate_many(result, t, all->machine, all->n,
+					  o->jobs, extras, error);
+
+	if (err)
+		die("simulate: %s: %s", safe_text(o->trace), error);
+	for (size_t i = 0; i < all->n; i++) {
+		if (i && !o->json)
+			putchar('\n');
+		print_result(o, t, &result[i], &all->machine[i]);
+		simulated_release(&result[i]);
+	}
+}
+
+static void ask_what_if(const struct options *o, const struct trace *t,
+			const struct machines *all)
+{
+	char error[TRACE_ERROR_BYTES];
+	struct what_if answer;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct machine *m = &all->machine[i];
+
+		if (what_if(&answer, t, m, o->jobs, error))
+			die("simulate: %s: %s", safe_text(o->trace), error);
+		if (i && !o->json)
+			putchar('\n');
+		if (o->json)
+			what_if_print_json(&answer, m);
+		else
+			what_if_print_text(&answer, m);
+	}
 }
 
 static int run_simulate(int argc, char **argv)
 {
-	static struct machine machine[MACHINES_MAX];
+	static struct machines machines;
 	char error[TRACE_ERROR_BYTES];
-	struct options o = { 0 };
-	struct simulated result;
+	struct options o = { .jobs = processors() };
 	struct trace trace;
 
 	parse_options(argc, argv, &o);
-	for (int i = 0; i < o.machines; i++)
-		read_machine(&machine[i], &o, i);
+	read_machines(&machines, &o);
+	if (o.misses && o.what_if)
+		die("simulate: --misses and --what-if are two questions; ask "
+		    "one");
+	if (o.timeline && (o.what_if || machines.n > 1))
+		die("simulate: --timeline is of one machine");
 	if (o.program)
 		o.trace = trace_program(&o);
 	if (trace_open(&trace, o.trace, error))
 		die("simulate: %s: %s", safe_text(o.trace), error);
 	if (trace.warning)
 		warn("simulate: %s: %s", safe_text(o.trace), trace.warning);
-	for (int i = 0; i < o.machines; i++) {
-		if (simulate(&result, &trace, &machine[i], error))
-			die("simulate: %s: %s", safe_text(o.trace), error);
-		if (i && !o.json)
-			putchar('\n');
-		if (o.json)
-			simulate_print_json(&result, &machine[i]);
-		else
-			simulate_print_text(&result, &machine[i]);
-		simulated_release(&result);
-	}
+	if (o.what_if)
+		ask_what_if(&o, &trace, &machines);
+	else
+		simulate_all(&o, &trace, &machines);
 	trace_close(&trace);
 	return 0;
 }
@@ -228,9 +431,21 @@ const struct command cmd_simulate = {
 		 "reusetrack machine\n"
 		 "      --set KEY=VALUE      change a value of the machines, "
 		 "for example\n"
-		 "                           l2.size=1M\n"
+		 "                           l2.size=1M; l2.size=256K/1M: "
+		 "a machine for each\n"
 		 "      --roi BEGIN,END      the part of PROGRAM to trace, as "
 		 "for record\n"
+		 "      --misses             which source lines and objects "
+		 "miss the caches, and\n"
+		 "                           why\n"
+		 "      --what-if            what single changes of the "
+		 "machine would bring,\n"
+		 "                           in their order\n"
+		 "      --jobs N             machines to simulate at a time; "
+		 "default one for\n"
+		 "                           each processor\n"
+		 "      --timeline FILE      write what threads did when, as "
+		 "a picture (SVG)\n"
 		 "      --json               an object in a line for each "
 		 "machine\n",
 	.run = run_simulate,

@@ -23,9 +23,11 @@ static double samples_of(const struct profile *p)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < p->threads; i++)
+	for (size_t i = 0; i < p->threads; i++) {
+		sum += (double)p->thread[i].samples_skipped;
 		for (int k = 0; k < SAMPLE_KINDS; k++)
 			sum += (double)p->thread[i].samples[k];
+	}
 	return sum;
 }
 
@@ -72,29 +74,45 @@ static bool count_transfers(struct run *r, const struct profile *p)
 	return known;
 }
 
+/*
+ * Weights count as the number of detections of equal weight that is as certain,
+ * and samples as if they had found these, so rates are what they were.
+ */
 static void count_detections(struct run *r, const struct tally *t)
 {
 	double all = (double)tally_total(t->kind);
 	double judged = (double)t->judged.all;
+	double exposure = r->samples / t->design;
+	const double events[] = {
+		[QUANTITY_ALL] = all,
+		[QUANTITY_FALSE] = (double)t->kind[SHARING_FALSE],
+		[QUANTITY_TRUE] = (double)t->kind[SHARING_TRUE],
+	};
 
-	r->detected[QUANTITY_ALL] = (struct run_count){ all, r->samples };
-	r->detected[QUANTITY_FALSE] =
-		(struct run_count){ (double)t->kind[SHARING_FALSE],
-				    r->samples };
-	r->detected[QUANTITY_TRUE] =
-		(struct run_count){ (double)t->kind[SHARING_TRUE], r->samples };
+	for (int q = QUANTITY_ALL; q <= QUANTITY_TRUE; q++)
+		r->detected[q] =
+			(struct run_count){ events[q] / t->design, exposure };
 	/* Without a detection there was none that padding avoids. */
 	r->detected[QUANTITY_AVOIDABLE] =
-		(struct run_count){ (double)t->judged.avoidable,
-				    all > 0 ? r->samples * judged / all
-					    : r->samples };
+		(struct run_count){ (double)t->judged.avoidable / t->design,
+				    all > 0 ? exposure * judged / all
+					    : exposure };
 }
 
-/* "queue in libfoo.so"; memory without a name goes by its kind. */
+/*
+ * "queue in libfoo.so", "heap block of make_pool": the function that
+ * allocated it, since lines move when the source changes. Other memory without
+ * a name goes by its kind.
+ */
 static char *variable_name(const struct object *o)
 {
 	struct object whole = *o;
 
+	if (o->block)
+		return xasprintf("heap block of %s",
+				 o->allocated.function
+					 ? o->allocated.function
+					 : place_text(&o->allocated));
 	if (o->kind == OBJECT_STATIC)
 		whole.offset = 0;
 	if (o->kind != OBJECT_STATIC && o->kind != OBJECT_MODULE)
@@ -178,6 +196,7 @@ void side_add(struct side *s, const char *dir, bool symbols)
 	tally_init(&t, &p, names, -1);
 	if (!(r->samples > 0))
 		die("diff: %s has no samples to compare", safe_text(dir));
+	r->design = t.design;
 	count_detections(r, &t);
 	r->transfers = count_transfers(r, &p);
 	if (!r->transfers)
@@ -216,5 +235,6 @@ struct run_count run_place(const struct run *r, enum place_kind kind,
 				    compare_places)
 			  : NULL;
 
-	return (struct run_count){ found ? found->detections : 0, r->samples };
+	return (struct run_count){ found ? found->detections / r->design : 0,
+				   r->samples / r->design };
 }

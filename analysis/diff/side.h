@@ -45,7 +45,9 @@ struct run {
 	uint64_t period;
 	uint32_t registers;
 	bool transfers; /* what the quantities are */
-	double samples, cpu_s, wall_s;
+	double samples; /* at the full rate */
+	double design;  /* tally_design */
+	double cpu_s, wall_s;
 	struct run_count count[QUANTITIES], detected[QUANTITIES];
 	struct place_count *place; /* by kind and name, each once */
 	size_t places;

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * band - the sampling error of a miss ratio
+ * band - how far a miss ratio may be off
  *
- * The ratio m(C) = P(rd >= X), distance(X) = C, depends on the sample twice:
- * through the share above X, and through X. To first order a use of reuse
- * distance r and weight w moves it by w / W times
+ * The ratio m(C) = P(rd >= X), distance(X) = C, is off for three reasons.
  *
- *	[r >= X] - m + slope (min(r, X) - C),    slope = -dm/dC
+ * The share above X is that of a sample: a use of weight w moves it by w / W
+ * times [r >= X] - m, and the variance is the sum of (w^2 - w) / W^2 times the
+ * square of that. The limits are Wilson's for as many uses of equal weight as
+ * would have this variance. So they stay within 0 and 1, and the interval is
+ * not empty where nothing or everything missed.
  *
- * since a stream with longer distances fills the cache sooner. The variance is
- * the sum of (w^2 - w) / W^2 times the square of that. A curve of steps has no
- * derivative, so the slope is taken across the interval that the error of
- * sampling gives the distance.
+ * The distance at X is the mean of min(r, X) over the same sample. It is off by
+ * a factor, and the true ratio is that of a cache which is larger or smaller by
+ * this factor. A curve of steps has no slope, so both ratios are read off the
+ * curve. A sample with too many long reuses has too large a share above X, and
+ * too small an X. So these two errors add up.
  *
- * The effect of phases on distances is taken as known, and everything here is
- * in distances of a single phase.
- *
- * A part of the stream has its own share above X. Its uses are only a few of
- * the stream's, so X is taken as given.
- *
- * The limits are Wilson's for as many uses of equal weight as would have this
- * variance. So they stay within 0 and 1, and the interval is not empty where
- * nothing or everything missed.
+ * The model takes the window of a reuse for one like others in its phase. What
+ * phases changed in the distance shows how unlike windows are: distances are
+ * taken to be uncertain by as much again, and by MODEL_OCTAVES in any case
+ * (docs/stack-distance.md says on which programs this was chosen). This error
+ * has nothing to do with the sample: its square is added.
  */
 #include <math.h>
 
@@ -30,50 +29,48 @@
 #include "phases.h"
 #include "span.h"
 
-#define Z_95 1.959963984540054
-
-struct effect {
-	double reach, lines, ratio, slope;
-};
+#define Z_95          1.959963984540054
+#define MODEL_OCTAVES 0.4 /* of distances, at 95 % */
+#define OCTAVES_MAX   8.0
 
 static double square(double x)
 {
 	return x * x;
 }
 
-/*
- * The squared effect of a use, averaged over a span. @never: it misses at any
- * X.
- */
-static double span_effect(const struct effect *e, struct locality_span s,
-			  int never)
+/* The variance of the weight above @reach, if a share @ratio is above. */
+static double share_variance(const struct reuse_mass *bins, double reach,
+			     double ratio)
 {
-	double miss = never ? 1 : locality_span_above(s, e->reach);
-	double longer = locality_span_above(s, e->reach);
-	double middle = (s.low + fmin(s.high, e->reach)) / 2;
 	double sum = 0;
 
-	/* Distances above X are cut to X; the others count at their middle. */
-	if (longer > 0)
-		sum += longer *
-		       square(1 - e->ratio + e->slope * (e->reach - e->lines));
-	if (longer < 1)
-		sum += (1 - longer) * square((miss >= 1 ? 1 : 0) - e->ratio +
-					     e->slope * (middle - e->lines));
+	for (uint32_t i = 0; i < REUSE_BINS; i++) {
+		double above;
+
+		if (!(bins[i].weight > 0))
+			continue;
+		above = locality_span_above(locality_span(&bins[i], i), reach);
+		sum += reuse_mass_variance(&bins[i]) *
+		       (above * square(1 - ratio) +
+			(1 - above) * square(ratio));
+	}
 	return sum;
 }
 
-static double bins_variance(const struct effect *e,
-			    const struct reuse_mass *bins, int never)
+/* Wilson's limits of the share of @part that misses. */
+static struct interval share_limits(const struct reuse_histogram *part,
+				    double reach, double ratio)
 {
-	double sum = 0;
+	struct reuse_mass total = reuse_histogram_total(part);
+	double n = square(total.weight) / reuse_mass_variance(&total);
+	double variance = share_variance(part->reuse, reach, ratio) +
+			  share_variance(part->invalidated, 0, ratio) +
+			  share_variance(part->never, 0, ratio);
 
-	for (uint32_t i = 0; i < REUSE_BINS; i++)
-		if (bins[i].weight > 0)
-			sum += reuse_mass_variance(&bins[i]) *
-			       span_effect(e, locality_span(&bins[i], i),
-					   never);
-	return sum;
+	variance /= square(total.weight);
+	if (ratio > 0 && ratio < 1 && variance > 0)
+		n = ratio * (1 - ratio) / variance;
+	return interval_share(ratio * n, n);
 }
 
 /* The expected rd, cut to @reach, of a use that the end cut off at @time. */
@@ -88,91 +85,80 @@ static double expected(const struct locality *l, double time, double reach,
 	return fmin(reach, time + left / survival);
 }
 
-static double never_variance(const struct effect *e, const struct locality *l,
-			     const struct reuse_histogram *part)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < REUSE_BINS; i++) {
-		const struct reuse_mass *m = &part->never[i];
-		double x = 1 - e->ratio;
-
-		if (!(m->weight > 0))
-			continue;
-		if (e->slope > 0)
-			x += e->slope * (expected(l, reuse_mass_mean(m, i),
-						  e->reach, e->lines) -
-					 e->lines);
-		sum += reuse_mass_variance(m) * x * x;
-	}
-	return sum;
-}
-
-/* The standard error of the distance at @reach. */
+/* The standard error of the distance @lines at @reach, in a single phase. */
 static double distance_error(const struct locality *l, double reach,
 			     double lines)
 {
-	/* The same formula, for the distance itself instead of a ratio. */
-	struct effect e = { reach, lines, 1, 1 };
 	const struct reuse_histogram *h = l->stream;
 	double sum = 0;
 
 	for (uint32_t i = 0; i < REUSE_BINS; i++) {
 		struct reuse_mass m = h->reuse[i];
+		const struct reuse_mass *never = &h->never[i];
 		struct locality_span s;
 
 		reuse_mass_merge(&m, &h->invalidated[i]);
-		if (!(m.weight > 0))
-			continue;
-		s = locality_span(&m, i);
-		sum += reuse_mass_variance(&m) *
-		       square(fmin((s.low + s.high) / 2, reach) - lines);
+		if (m.weight > 0) {
+			s = locality_span(&m, i);
+			sum += reuse_mass_variance(&m) *
+			       square(fmin((s.low + s.high) / 2, reach) -
+				      lines);
+		}
+		if (never->weight > 0)
+			sum += reuse_mass_variance(never) *
+			       square(expected(l, reuse_mass_mean(never, i),
+					       reach, lines) -
+				      lines);
 	}
-	sum += never_variance(&e, l, h);
 	return sqrt(sum) / l->total;
 }
 
-static double miss_at(const struct locality *l, double lines)
+/* How far the sample may move the distance at @lines, in octaves. */
+static double sampled_octaves(const struct locality *l, double lines)
 {
-	return locality_miss_from(l->stream, locality_uniform_reach(l, lines));
+	double part = locality_bent_error(l, lines);
+	double last = l->point[l->points - 1].rd, reach;
+
+	if (isnan(part)) {
+		reach = fmin(locality_uniform_reach(l, lines), last);
+		part = distance_error(l, reach,
+				      locality_uniform_distance(l, reach)) /
+		       lines;
+	}
+	return fmin(Z_95 * part / M_LN2, OCTAVES_MAX);
 }
 
-/* Minus the slope of the curve at @lines, over the distance's interval. */
-static double slope_at(const struct locality *l, double lines, double reach)
+/* How far the model may be off at @lines, in octaves. */
+static double model_octaves(const struct locality *l, double lines)
 {
-	double delta = Z_95 * distance_error(l, reach, lines);
-	double low = fmax(-0.5, lines - delta), high = lines + delta;
+	double bent = log2(lines / locality_unbent(l, lines));
 
-	if (!(high > low))
-		return 0;
-	return (miss_at(l, low) - miss_at(l, high)) / (high - low);
+	return fmin(hypot(MODEL_OCTAVES, isfinite(bent) ? bent : 0),
+		    OCTAVES_MAX);
 }
 
 struct interval locality_band(const struct locality *l,
 			      const struct reuse_histogram *part, double lines)
 {
 	struct reuse_mass total = reuse_histogram_total(part);
-	double variance, n;
-	struct effect e = {
-		.reach = locality_reach(l, lines - 0.5),
-		.lines = locality_unbent(l, lines - 0.5),
-		.ratio = locality_miss_stack(l, part, lines),
-	};
+	double ratio = locality_miss_stack(l, part, lines);
+	double sampled, octaves, together, down, up, fall, rise;
+	struct interval v;
 
 	if (!(total.weight > 0))
 		return interval_share(0, 0);
-	/* Beyond the longest reuse the curve is flat. */
-	if (part == l->stream && e.reach <= l->point[l->points - 1].rd)
-		e.slope = slope_at(l, e.lines, e.reach);
-	variance = bins_variance(&e, part->reuse, 0) +
-		   bins_variance(&e, part->invalidated, 1) +
-		   never_variance(&e, l, part);
-	variance /= square(total.weight);
 	/* Every access was counted. */
 	if (!(reuse_mass_variance(&total) > 0))
-		return (struct interval){ e.ratio, e.ratio };
-	n = square(total.weight) / reuse_mass_variance(&total);
-	if (e.ratio > 0 && e.ratio < 1 && variance > 0)
-		n = e.ratio * (1 - e.ratio) / variance;
-	return interval_share(e.ratio * n, n);
+		return (struct interval){ ratio, ratio };
+	v = share_limits(part, locality_reach(l, lines - 0.5), ratio);
+	sampled = sampled_octaves(l, lines - 0.5);
+	octaves = hypot(sampled, model_octaves(l, lines - 0.5));
+	together = sampled / octaves;
+	fall = ratio - locality_miss_stack(l, part, lines * exp2(octaves));
+	rise = locality_miss_stack(l, part, lines / exp2(octaves)) - ratio;
+	down = ratio - v.low;
+	up = v.high - ratio;
+	down = sqrt(down * down + fall * fall + 2 * together * down * fall);
+	up = sqrt(up * up + rise * rise + 2 * together * up * rise);
+	return (struct interval){ fmax(0, ratio - down), fmin(1, ratio + up) };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * band - the sampling error of a miss ratio
+ * band - how far a miss ratio may be off
  *
  * Context: analysis. Does not allocate. Needs libm.
  */
@@ -10,7 +10,10 @@
 #include "survival.h"
 #include "src/base/interval.h"
 
-/* The 95 % interval of locality_miss_stack(), for the error of sampling. */
+/*
+ * The 95 % interval of locality_miss_stack() as an estimate of the ratio of an
+ * exact LRU stack: for the errors of sampling and of the model.
+ */
 struct interval locality_band(const struct locality *l,
 			      const struct reuse_histogram *part, double lines);
 

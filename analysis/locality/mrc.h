@@ -26,7 +26,7 @@ enum {
 struct mrc_point {
 	double bytes;
 	double lru;         /* StatStack */
-	struct interval by; /* 95 %, of lru */
+	struct interval by; /* 95 %, of lru; band.h */
 	/* At powers of two only, else NAN. */
 	double random; /* StatCache */
 	double aet;

@@ -3,9 +3,9 @@
  * phases - streams whose locality changes as they go on
  *
  * A program that builds a table and then looks things up in it has two kinds of
- * windows between use and reuse. Call locality_phase() for each phase of the
- * stream, then locality_bend(): it gives the stream, for each bin of reuse
- * times, the mean distance over the phases in which the uses of that bin were.
+ * windows between use and reuse. locality_bend() gives a stream, for each bin
+ * of reuse times, the mean distance of the uses of that bin in the phases that
+ * their windows met.
  *
  * Context: analysis. Does not allocate.
  */
@@ -14,17 +14,22 @@
 
 #include "survival.h"
 
-/* Sums over phases; zeroed before the first. */
-struct locality_phases {
-	uint32_t phases;
-	double weight[REUSE_BINS], distance[REUSE_BINS];
+/* A part of a stream, which ends where the next one starts. */
+struct locality_phase {
+	const struct locality *in; /* of the uses in this part alone */
+	double start;              /* accesses before it */
+	double uses, error;        /* set by locality_bend() */
 };
 
-/* Add @phase, a part of @l of @width accesses with a histogram of its own. */
-void locality_phase(struct locality_phases *p, const struct locality *l,
-		    const struct locality *phase, double width);
+/* @phase: @phases parts of @l in their order, each start above the last. */
+void locality_bend(struct locality *l, struct locality_phase *phase,
+		   size_t phases);
 
-void locality_bend(struct locality *l, const struct locality_phases *p);
+/*
+ * The standard error of the distance near @distance, as a part of it; NAN in a
+ * stream of one phase.
+ */
+double locality_bent_error(const struct locality *l, double distance);
 
 /* Turn a distance in a stream of one phase into the one with all phases. */
 double locality_bent(const struct locality *l, double distance);

@@ -40,6 +40,7 @@ struct locality_point {
 struct locality_bend {
 	double uniform; /* distance in a stream of one phase */
 	double distance;
+	double error; /* standard error of the distance, as a part of it */
 };
 
 /* What a stream's histogram gives; the histogram must not change meanwhile. */

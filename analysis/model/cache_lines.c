@@ -14,8 +14,10 @@ void cache_lines_init(struct cache_lines *c, const struct machine_cache *size)
 	c->ways = size->ways;
 	c->sets = n / c->ways;
 	c->line = xcalloc(n, sizeof(*c->line));
+	c->tag = xcalloc(n, sizeof(*c->tag));
+	c->used = xcalloc(n, sizeof(*c->used));
 	for (uint64_t i = 0; i < n; i++) {
-		c->line[i].line = CACHE_NO_LINE;
+		cache_lines_drop(c, &c->line[i]);
 		c->line[i].owner = -1;
 	}
 }
@@ -23,5 +25,8 @@ void cache_lines_init(struct cache_lines *c, const struct machine_cache *size)
 void cache_lines_release(struct cache_lines *c)
 {
 	free(c->line);
+	free(c->tag);
+	free(c->used);
 	c->line = NULL;
+	c->tag = c->used = NULL;
 }

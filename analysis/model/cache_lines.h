@@ -21,7 +21,6 @@ enum line_state {
 
 struct cache_line {
 	uint64_t line;    /* address >> MACHINE_LINE_SHIFT, or CACHE_NO_LINE */
-	uint64_t used;    /* larger: more recently */
 	uint64_t ready;   /* when its data arrive */
 	uint64_t sharers; /* last cache: a bit for each core that has it */
 	int8_t owner;     /* last cache: the core that may have modified it, or
@@ -33,6 +32,8 @@ struct cache_line {
 
 struct cache_lines {
 	struct cache_line *line;
+	uint64_t *tag;  /* the same lines' numbers, closer together */
+	uint64_t *used; /* larger: more recently */
 	uint64_t sets;
 	uint32_t ways;
 };
@@ -40,20 +41,20 @@ struct cache_lines {
 void cache_lines_init(struct cache_lines *c, const struct machine_cache *size);
 void cache_lines_release(struct cache_lines *c);
 
-static inline struct cache_line *cache_lines_set(const struct cache_lines *c,
-						 uint64_t line)
+static inline uint64_t cache_lines_set(const struct cache_lines *c,
+				       uint64_t line)
 {
-	return &c->line[(line & (c->sets - 1)) * c->ways];
+	return (line & (c->sets - 1)) * c->ways;
 }
 
 static inline struct cache_line *cache_lines_find(const struct cache_lines *c,
 						  uint64_t line)
 {
-	struct cache_line *set = cache_lines_set(c, line);
+	uint64_t set = cache_lines_set(c, line);
 
 	for (uint32_t i = 0; i < c->ways; i++)
-		if (set[i].line == line)
-			return &set[i];
+		if (c->tag[set + i] == line)
+			return &c->line[set + i];
 	return NULL;
 }
 
@@ -61,15 +62,37 @@ static inline struct cache_line *cache_lines_find(const struct cache_lines *c,
 static inline struct cache_line *cache_lines_victim(const struct cache_lines *c,
 						    uint64_t line)
 {
-	struct cache_line *set = cache_lines_set(c, line), *oldest = set;
+	uint64_t set = cache_lines_set(c, line), oldest = set;
 
 	for (uint32_t i = 0; i < c->ways; i++) {
-		if (set[i].line == CACHE_NO_LINE)
-			return &set[i];
-		if (set[i].used < oldest->used)
-			oldest = &set[i];
+		if (c->tag[set + i] == CACHE_NO_LINE)
+			return &c->line[set + i];
+		if (c->used[set + i] < c->used[oldest])
+			oldest = set + i;
 	}
-	return oldest;
+	return &c->line[oldest];
+}
+
+/* The line @a is used at @clock. */
+static inline void cache_lines_use(const struct cache_lines *c,
+				   const struct cache_line *a, uint64_t clock)
+{
+	c->used[a - c->line] = clock;
+}
+
+/* Put @new into the place @to, or empty it. */
+static inline void cache_lines_put(const struct cache_lines *c,
+				   struct cache_line *to, struct cache_line new)
+{
+	*to = new;
+	c->tag[to - c->line] = new.line;
+}
+
+static inline void cache_lines_drop(const struct cache_lines *c,
+				    struct cache_line *from)
+{
+	from->line = CACHE_NO_LINE;
+	c->tag[from - c->line] = CACHE_NO_LINE;
 }
 
 #endif

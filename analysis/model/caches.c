@@ -8,13 +8,26 @@
 #include "caches.h"
 #include "cache_lines.h"
 #include "memory_bus.h"
-#include "time_heap.h"
+#include "time_queue.h"
 #include "analysis/base/util.h"
+
+enum {
+	STRIDE_PAGES = 16,
+	PAGE_SHIFT = 12 - MACHINE_LINE_SHIFT, /* of a line's number */
+};
+
+/* The latest misses in a page, for the stride prefetcher. */
+struct page_misses {
+	uint64_t page; /* + 1 */
+	uint64_t line;
+	int64_t stride;
+};
 
 struct private
 {
 	struct cache_lines l1i, l1d, l2;
-	struct time_heap mshrs;
+	struct page_misses pages[STRIDE_PAGES];
+	struct time_queue mshrs;
 	struct caches_counts counts;
 };
 
@@ -28,6 +41,7 @@ struct caches {
 	uint64_t reads, writes;
 	struct cache_lines llc;
 	struct memory_bus *bus;
+	struct misses *misses; /* who is told of them, or NULL */
 	struct private private[];
 };
 
@@ -52,8 +66,7 @@ struct caches *caches_new(const struct machine *m, uint32_t cores)
 		cache_lines_init(&p->l1i, &m->l1i);
 		cache_lines_init(&p->l1d, &m->l1d);
 		cache_lines_init(&p->l2, &m->l2);
-		p->mshrs.entries = m->mshrs;
-		p->mshrs.at = xcalloc(m->mshrs + 1, sizeof(*p->mshrs.at));
+		time_queue_init(&p->mshrs, m->mshrs);
 	}
 	return c;
 }
@@ -66,11 +79,24 @@ void caches_free(struct caches *c)
 		cache_lines_release(&c->private[i].l1i);
 		cache_lines_release(&c->private[i].l1d);
 		cache_lines_release(&c->private[i].l2);
-		free(c->private[i].mshrs.at);
+		time_queue_release(&c->private[i].mshrs);
 	}
 	cache_lines_release(&c->llc);
 	free(c->bus);
 	free(c);
+}
+
+void caches_watch(struct caches *c, struct misses *misses)
+{
+	c->misses = misses;
+}
+
+/* @core looks for @line in a cache. */
+static void look(const struct caches *c, uint32_t core, enum miss_cache cache,
+		 uint64_t line)
+{
+	if (c->misses)
+		misses_look(c->misses, core, cache, line);
 }
 
 /* Remove @line from a first cache; true if it held changes. */
@@ -80,7 +106,7 @@ static bool drop_first(struct cache_lines *first, uint64_t line)
 
 	if (!a)
 		return false;
-	a->line = CACHE_NO_LINE;
+	cache_lines_drop(first, a);
 	return a->dirty;
 }
 
@@ -93,7 +119,7 @@ static bool drop(struct caches *c, uint32_t core, uint64_t line)
 
 	drop_first(&p->l1i, line);
 	if (b) {
-		b->line = CACHE_NO_LINE;
+		cache_lines_drop(&p->l2, b);
 		dirty |= b->dirty;
 	}
 	return dirty;
@@ -102,9 +128,13 @@ static bool drop(struct caches *c, uint32_t core, uint64_t line)
 /* Remove the line @x of the last cache from all cores but @but. */
 static void drop_others(struct caches *c, struct cache_line *x, uint32_t but)
 {
-	for (uint32_t i = 0; i < c->cores; i++)
-		if (i != but && x->sharers >> i & 1)
-			x->dirty |= drop(c, i, x->line);
+	for (uint32_t i = 0; i < c->cores; i++) {
+		if (i == but || !(x->sharers >> i & 1))
+			continue;
+		x->dirty |= drop(c, i, x->line);
+		if (c->misses)
+			misses_taken(c->misses, i, x->line);
+	}
 	x->sharers &= UINT64_C(1) << but;
 }
 
@@ -146,7 +176,8 @@ static struct cache_line *fill_llc(struct caches *c, uint64_t line, uint64_t t)
 			c->writes++;
 		}
 	}
-	*x = (struct cache_line){ .line = line, .owner = -1 };
+	cache_lines_put(&c->llc, x,
+			(struct cache_line){ .line = line, .owner = -1 });
 	return x;
 }
 
@@ -166,7 +197,8 @@ static struct cache_line *fill_l2(struct caches *c, uint32_t core,
 		if (x->owner == (int)core)
 			x->owner = -1;
 	}
-	*b = (struct cache_line){ .line = line, .used = ++c->clock };
+	cache_lines_put(&p->l2, b, (struct cache_line){ .line = line });
+	cache_lines_use(&p->l2, b, ++c->clock);
 	return b;
 }
 
@@ -180,7 +212,7 @@ static struct cache_line *fill_first(struct private *p,
 		b->dirty = true;
 		b->state = LINE_MODIFIED;
 	}
-	*a = (struct cache_line){ .line = line };
+	cache_lines_put(first, a, (struct cache_line){ .line = line });
 	return a;
 }
 
@@ -197,6 +229,7 @@ static struct cache_line *get(struct caches *c, uint32_t core, uint64_t line,
 	uint64_t cycles = c->hit_llc;
 	bool alone;
 
+	look(c, core, MISS_LLC, line);
 	n->l2_misses++;
 	n->llc_accesses++;
 	answer->level = LEVEL_LLC;
@@ -216,7 +249,7 @@ static struct cache_line *get(struct caches *c, uint32_t core, uint64_t line,
 		cycles = c->memory + answer->bus;
 		x = fill_llc(c, line, t + cycles);
 	}
-	x->used = ++c->clock;
+	cache_lines_use(&c->llc, x, ++c->clock);
 	alone = !(x->sharers & ~(UINT64_C(1) << core));
 	x->sharers |= UINT64_C(1) << core;
 	x->owner = alone ? (int8_t)core : -1;
@@ -239,32 +272,69 @@ static void upgrade(struct caches *c, uint32_t core, struct cache_line *b,
 	drop_others(c, x, core);
 	x->owner = (int8_t)core;
 	b->state = LINE_MODIFIED;
-	b->used = ++c->clock;
+	cache_lines_use(&c->private[core].l2, b, ++c->clock);
 	answer->level = LEVEL_LLC;
 	answer->done = t + c->hit_llc;
+}
+
+/*
+ * The line that follows @line, if the misses of its page come with the same
+ * distance; @line if not, or if it is on another page.
+ */
+static uint64_t next_by_stride(struct private *p, uint64_t line)
+{
+	uint64_t page = line >> PAGE_SHIFT, next = line;
+	struct page_misses *m = &p->pages[page % STRIDE_PAGES];
+	int64_t stride;
+
+	if (m->page != page + 1) {
+		*m = (struct page_misses){ .page = page + 1, .line = line };
+		return line;
+	}
+	stride = (int64_t)(line - m->line);
+	if (stride && stride == m->stride)
+		next = line + (uint64_t)stride;
+	m->stride = stride;
+	m->line = line;
+	return next >> PAGE_SHIFT == page ? next : line;
+}
+
+/* The line to fetch besides @line, or @line. */
+static uint64_t line_to_prefetch(struct caches *c, uint32_t core, uint64_t line)
+{
+	switch (c->machine->prefetcher) {
+	case PREFETCHER_NEXT_LINE:
+		return line + 1;
+	case PREFETCHER_ADJACENT:
+		return line ^ 1;
+	case PREFETCHER_STRIDE:
+		return next_by_stride(&c->private[core], line);
+	default:
+		return line;
+	}
 }
 
 static void prefetch(struct caches *c, uint32_t core, uint64_t line, uint64_t t)
 {
 	struct caches_counts *n = &c->private[core].counts, before = *n;
 	struct caches_answer ignored = { 0 };
+	uint64_t next = line_to_prefetch(c, core, line);
 
-	if (c->machine->prefetcher == PREFETCHER_NONE)
-		return;
-	line = c->machine->prefetcher == PREFETCHER_NEXT_LINE ? line + 1
-							      : line ^ 1;
-	if (!cache_lines_find(&c->private[core].l2, line)) {
-		get(c, core, line, CACHES_LOAD, t, &ignored);
+	if (next != line && !cache_lines_find(&c->private[core].l2, next)) {
+		look(c, core, MISS_L2, next);
+		get(c, core, next, CACHES_LOAD, t, &ignored);
 		*n = before; /* these count demands */
 	}
 }
 
-static struct caches_answer hit(struct caches *c, struct cache_line *a,
-				enum caches_use use, uint64_t t)
+static struct caches_answer hit(struct caches *c,
+				const struct cache_lines *first,
+				struct cache_line *a, enum caches_use use,
+				uint64_t t)
 {
 	struct caches_answer answer = { .level = LEVEL_L1 };
 
-	a->used = ++c->clock;
+	cache_lines_use(first, a, ++c->clock);
 	if (use == CACHES_STORE) {
 		a->state = LINE_MODIFIED;
 		a->dirty = true;
@@ -288,6 +358,19 @@ static void count_first(struct caches_counts *n, enum caches_use use, bool miss)
 	}
 }
 
+/* Where the data came from, not when: a line may be on its way to L2. */
+static void tell_miss(const struct caches *c, bool in_l2,
+		      enum caches_level level, uint64_t cycles)
+{
+	static const enum miss_source source[LEVELS] = {
+		[LEVEL_LLC] = MISS_FROM_LLC,
+		[LEVEL_CORE] = MISS_FROM_CORE,
+		[LEVEL_MEMORY] = MISS_FROM_MEMORY,
+	};
+
+	misses_count(c->misses, in_l2 ? MISS_FROM_L2 : source[level], cycles);
+}
+
 /* The first cache lacks the line, or may not store to it. */
 static struct caches_answer miss(struct caches *c, uint32_t core, uint64_t line,
 				 enum caches_use use, uint64_t t,
@@ -297,15 +380,18 @@ static struct caches_answer miss(struct caches *c, uint32_t core, uint64_t line,
 	struct cache_lines *first = use == CACHES_FETCH ? &p->l1i : &p->l1d;
 	struct cache_line *b = cache_lines_find(&p->l2, line);
 	struct caches_answer answer = { 0 };
+	uint64_t asked = t;
+	bool in_l2 = b;
 
+	look(c, core, MISS_L2, line);
 	if (use != CACHES_FETCH)
-		t = time_heap_enter(&p->mshrs, t);
+		t = time_queue_enter(&p->mshrs, t);
 	if (!a)
 		p->counts.l2_accesses++;
 	if (b && use == CACHES_STORE && b->state == LINE_SHARED) {
 		upgrade(c, core, b, t, &answer);
 	} else if (b) {
-		b->used = ++c->clock;
+		cache_lines_use(&p->l2, b, ++c->clock);
 		if (use == CACHES_STORE)
 			b->state = LINE_MODIFIED;
 		answer.level = LEVEL_L2;
@@ -317,15 +403,21 @@ static struct caches_answer miss(struct caches *c, uint32_t core, uint64_t line,
 	} else {
 		b = get(c, core, line, use, t, &answer);
 	}
+	if (c->misses && use != CACHES_FETCH) {
+		if (a)
+			misses_upgrade(c->misses, answer.done - asked);
+		else
+			tell_miss(c, in_l2, answer.level, answer.done - asked);
+	}
 	if (!a)
 		a = fill_first(p, first, line);
-	a->used = ++c->clock;
+	cache_lines_use(first, a, ++c->clock);
 	a->state = b->state;
 	a->dirty |= use == CACHES_STORE;
 	a->ready = answer.done;
 	a->from = answer.level;
 	if (use != CACHES_FETCH)
-		time_heap_push(&p->mshrs, answer.done);
+		time_queue_push(&p->mshrs, answer.done);
 	return answer;
 }
 
@@ -334,14 +426,17 @@ struct caches_answer caches_access(struct caches *c, uint32_t core,
 				   uint64_t t)
 {
 	struct private *p = &c->private[core];
-	struct cache_line *a =
-		cache_lines_find(use == CACHES_FETCH ? &p->l1i : &p->l1d, line);
+	const struct cache_lines *first =
+		use == CACHES_FETCH ? &p->l1i : &p->l1d;
+	struct cache_line *a = cache_lines_find(first, line);
 	bool missed = !a;
 	struct caches_answer answer;
 
+	if (use != CACHES_FETCH)
+		look(c, core, MISS_L1D, line);
 	count_first(&p->counts, use, missed);
 	if (a && (use != CACHES_STORE || a->state != LINE_SHARED))
-		return hit(c, a, use, t);
+		return hit(c, first, a, use, t);
 	answer = miss(c, core, line, use, t, a);
 	if (missed && use != CACHES_FETCH)
 		prefetch(c, core, line, t);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "machine.h"
+#include "misses.h"
 
 enum caches_use {
 	CACHES_LOAD,
@@ -42,17 +43,33 @@ struct caches_answer {
 	uint64_t bus; /* cycles that the transfer waited for memory */
 };
 
+/* Upgrades are stores to a line that others may have; transfers, lines that
+ * came from another core. */
+#define CACHES_COUNTS(X)                                                       \
+	X(l1i_accesses)                                                        \
+	X(l1i_misses)                                                          \
+	X(l1d_accesses)                                                        \
+	X(l1d_misses)                                                          \
+	X(l2_accesses)                                                         \
+	X(l2_misses)                                                           \
+	X(llc_accesses)                                                        \
+	X(llc_misses)                                                          \
+	X(upgrades)                                                            \
+	X(transfers)
+
 struct caches_counts {
-	uint64_t l1i_accesses, l1i_misses, l1d_accesses, l1d_misses;
-	uint64_t l2_accesses, l2_misses, llc_accesses, llc_misses;
-	uint64_t upgrades;  /* stores to a line that others may have */
-	uint64_t transfers; /* lines that came from another core */
+#define X(field) uint64_t field;
+	CACHES_COUNTS(X)
+#undef X
 };
 
 struct caches;
 
 struct caches *caches_new(const struct machine *m, uint32_t cores);
 void caches_free(struct caches *c);
+
+/* Tell @misses of each access, and of those that miss; NULL: nobody. */
+void caches_watch(struct caches *c, struct misses *misses);
 
 /*
  * @core uses @line (address >> MACHINE_LINE_SHIFT) at @t.

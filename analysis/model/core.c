@@ -8,7 +8,7 @@
 #include "forward.h"
 #include "ports.h"
 #include "predictor.h"
-#include "time_heap.h"
+#include "time_queue.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -19,6 +19,8 @@ enum {
 struct core {
 	const struct machine *machine;
 	struct caches *caches;
+	struct misses *misses; /* who wants to know of them, or NULL */
+	uint64_t ip;
 	struct predictor *predictor;
 	struct ports *ports;
 	struct forward *forward;
@@ -31,14 +33,15 @@ struct core {
 	uint64_t line;           /* of the latest instruction */
 	uint64_t number;         /* of micro-operations so far */
 	uint64_t *committed;     /* ring of core.rob */
+	uint32_t at;             /* there: of the next micro-operation */
+	double slot;             /* of a cycle, that a micro-operation needs */
 	uint64_t last_commit;
 	uint64_t ready[UOP_REGISTERS];
 	uint64_t last_issue; /* the latest of all so far */
 	uint64_t stores_done;
 	uint64_t barrier; /* no access of memory is issued before */
-	struct time_heap iq, loads, stores;
-	struct core_counts counts;
-	struct cpi_stack stack;
+	struct time_queue iq, loads, stores;
+	struct core_account *account;
 };
 
 /* The accesses of an instruction. */
@@ -47,37 +50,33 @@ struct accesses {
 	size_t n;
 };
 
-static void heap_init(struct time_heap *h, uint32_t entries)
-{
-	h->entries = entries;
-	h->at = xcalloc(entries + 1, sizeof(*h->at));
-}
-
 struct core *core_new(const struct machine *m, struct caches *caches,
-		      uint32_t id)
+		      struct misses *misses, uint32_t id)
 {
 	struct core *c = xcalloc(1, sizeof(*c));
 
 	c->machine = m;
 	c->caches = caches;
+	c->misses = misses;
 	c->id = id;
 	c->predictor = predictor_new((enum machine_predictor)m->predictor);
-	c->ports = ports_new();
+	c->ports = ports_new(m);
 	c->forward = forward_new(m->rob);
 	c->committed = xcalloc(m->rob, sizeof(*c->committed));
+	c->slot = 1.0 / m->width;
 	c->line = UINT64_MAX;
-	heap_init(&c->iq, m->iq);
-	heap_init(&c->loads, m->load_queue);
-	heap_init(&c->stores, m->store_queue);
+	time_queue_init(&c->iq, m->iq);
+	time_queue_init(&c->loads, m->load_queue);
+	time_queue_init(&c->stores, m->store_queue);
 	return c;
 }
 
 void core_free(struct core *c)
 {
-	free(c->iq.at);
-	free(c->loads.at);
-	free(c->stores.at);
-	free(c->ports);
+	time_queue_release(&c->iq);
+	time_queue_release(&c->loads);
+	time_queue_release(&c->stores);
+	ports_free(c->ports);
 	free(c->forward);
 	free(c->committed);
 	predictor_free(c->predictor);
@@ -115,8 +114,8 @@ static uint64_t dispatch(struct core *c)
 	uint64_t t = later(c->dispatch, c->front);
 
 	if (c->number >= c->machine->rob)
-		t = later(t, c->committed[c->number % c->machine->rob] + 1);
-	t = time_heap_enter(&c->iq, t);
+		t = later(t, c->committed[c->at] + 1);
+	t = time_queue_enter(&c->iq, t);
 	if (t == c->dispatch && c->dispatched >= c->machine->width)
 		t++;
 	if (t != c->dispatch) {
@@ -157,10 +156,20 @@ static uint64_t when_ready(struct core *c, const struct uop *u,
 		return t;
 	t = later(t, c->barrier);
 	if (u->flags & UOP_IS_STORE)
-		return time_heap_enter(&c->stores, later(t, c->last_issue));
+		return time_queue_enter(&c->stores, later(t, c->last_issue));
 	if (a)
 		t = later(t, forward_ready(c->forward, a->addr, c->number));
-	return time_heap_enter(&c->loads, t);
+	return time_queue_enter(&c->loads, t);
+}
+
+static struct caches_answer access_line(struct core *c,
+					const struct trace_access *a,
+					uint64_t t)
+{
+	if (c->misses)
+		misses_at(c->misses, c->ip, a->addr);
+	return caches_access(c->caches, c->id, a->addr >> MACHINE_LINE_SHIFT,
+			     a->store ? CACHES_STORE : CACHES_LOAD, t);
 }
 
 /*
@@ -172,10 +181,8 @@ static struct caches_answer access_memory(struct core *c,
 					  const struct trace_access *first,
 					  uint64_t t)
 {
-	enum caches_use use = first->store ? CACHES_STORE : CACHES_LOAD;
 	uint64_t line = first->addr >> MACHINE_LINE_SHIFT;
-	struct caches_answer answer =
-		caches_access(c->caches, c->id, line, use, t);
+	struct caches_answer answer = access_line(c, first, t);
 
 	for (const struct trace_access *a = first + 1; a < all->access + all->n;
 	     a++) {
@@ -185,7 +192,7 @@ static struct caches_answer access_memory(struct core *c,
 		    a->addr >> MACHINE_LINE_SHIFT == line)
 			continue;
 		line = a->addr >> MACHINE_LINE_SHIFT;
-		other = caches_access(c->caches, c->id, line, use, t);
+		other = access_line(c, a, t);
 		if (other.done > answer.done)
 			answer = other;
 	}
@@ -198,7 +205,7 @@ static void load(struct core *c, const struct uop *u,
 {
 	uint64_t first = c->machine->l1d.latency;
 
-	c->counts.loads++;
+	c->account->counts.loads++;
 	life->done = life->issue + first;
 	if (a) {
 		struct caches_answer answer =
@@ -213,7 +220,7 @@ static void load(struct core *c, const struct uop *u,
 	life->done += c->machine->uop[u->class].latency;
 	if (u->flags & UOP_IS_VECTOR)
 		life->done += c->machine->vector_load_extra;
-	time_heap_push(&c->loads, life->done);
+	time_queue_push(&c->loads, life->done);
 }
 
 static void store(struct core *c, const struct uop *u,
@@ -222,13 +229,13 @@ static void store(struct core *c, const struct uop *u,
 {
 	uint64_t done = life->issue;
 
-	c->counts.stores++;
+	c->account->counts.stores++;
 	if (a) {
 		done = access_memory(c, all, a, life->issue).done;
 		forward_store(c->forward, a->addr, c->number,
 			      operands(c, u, 0));
 	}
-	time_heap_push(&c->stores, done);
+	time_queue_push(&c->stores, done);
 	c->stores_done = later(c->stores_done, done);
 	life->done = life->issue + c->machine->uop[u->class].latency;
 }
@@ -239,10 +246,10 @@ static void branch(struct core *c, const struct trace_insn *insn,
 	bool taken = next_ip && next_ip != insn->ip + insn->bytes;
 	uint64_t restart = issue + c->machine->refill - DISPATCH_TO_RESULT;
 
-	c->counts.branches++;
+	c->account->counts.branches++;
 	if (predictor_right(c->predictor, insn->ip, taken))
 		return;
-	c->counts.mispredicted++;
+	c->account->counts.mispredicted++;
 	c->front = later(restart, c->dispatch);
 	c->late = CPI_BRANCH;
 }
@@ -251,11 +258,12 @@ static void commit(struct core *c, const struct cpi_life *life)
 {
 	uint64_t t = later(life->done + 1, c->last_commit);
 
-	c->stack.slots += 1.0 / c->machine->width;
+	c->account->stack.slots += c->slot;
 	if (t > c->last_commit)
-		cpi_stack_charge(&c->stack, life, t - c->last_commit);
+		cpi_stack_charge(&c->account->stack, life, t - c->last_commit);
 	c->last_commit = t;
-	c->committed[c->number % c->machine->rob] = t;
+	c->committed[c->at] = t;
+	c->at = c->at + 1 < c->machine->rob ? c->at + 1 : 0;
 	c->number++;
 }
 
@@ -271,9 +279,10 @@ static uint64_t execute(struct core *c, const struct uop *u,
 	life.front = c->front > c->dispatch ? c->late : CPI_BASE;
 	life.dispatch = dispatch(c);
 	life.ready = when_ready(c, u, a, life.dispatch);
-	life.issue = ports_reserve(c->ports, costs, life.ready, &life.unit);
+	life.issue = ports_reserve(c->ports, u->class, life.dispatch,
+				   life.ready, &life.unit);
+	time_queue_push(&c->iq, life.issue);
 	c->last_issue = later(c->last_issue, life.issue);
-	time_heap_push(&c->iq, life.issue);
 	if (u->flags & UOP_IS_BARRIER)
 		c->barrier = life.issue;
 	if (u->flags & UOP_IS_LOAD)
@@ -294,6 +303,7 @@ void core_execute(struct core *c, const struct trace_insn *insn,
 	const struct uop_insn *decoded = &insn->decoded;
 	struct accesses all = { access, n };
 
+	c->ip = insn->ip;
 	fetch(c, insn);
 	for (int i = 0; i < decoded->uops; i++) {
 		const struct uop *u = &decoded->uop[i];
@@ -302,9 +312,9 @@ void core_execute(struct core *c, const struct trace_insn *insn,
 		if (u->flags & UOP_IS_BRANCH)
 			branch(c, insn, next_ip, issue);
 	}
-	c->counts.instructions++;
-	c->counts.uops += decoded->uops;
-	c->counts.unknown += !decoded->known;
+	c->account->counts.instructions++;
+	c->account->counts.uops += decoded->uops;
+	c->account->counts.unknown += !decoded->known;
 }
 
 uint64_t core_now(const struct core *c)
@@ -317,22 +327,25 @@ uint64_t core_end(const struct core *c)
 	return c->last_commit;
 }
 
-void core_sleep(struct core *c, uint64_t t)
+static void begin_at(struct core *c, uint64_t t)
 {
-	if (t > c->last_commit) {
-		c->stack.cycles[CPI_SYNC] += (double)(t - c->last_commit);
-		c->last_commit = t;
-	}
+	c->last_commit = later(c->last_commit, t);
 	c->dispatch = later(c->dispatch, t);
 	c->front = later(c->front, t);
 }
 
-const struct core_counts *core_counts(const struct core *c)
+void core_sleep(struct core *c, uint64_t t)
 {
-	return &c->counts;
+	if (t > c->last_commit)
+		c->account->stack.cycles[CPI_SYNC] +=
+			(double)(t - c->last_commit);
+	begin_at(c, t);
 }
 
-const struct cpi_stack *core_stack(const struct core *c)
+void core_switch(struct core *c, struct core_account *account, uint64_t t)
 {
-	return &c->stack;
+	if (c->account != account)
+		c->line = UINT64_MAX;
+	c->account = account;
+	begin_at(c, t);
 }

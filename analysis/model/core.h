@@ -36,10 +36,20 @@ struct core_counts {
 	uint64_t unknown; /* instructions without a class of their own */
 };
 
+/* What a core counts for the thread that runs on it. */
+struct core_account {
+	struct core_counts counts;
+	struct cpi_stack stack;
+};
+
 struct core;
 
+/*
+ * @misses, which @caches tell of misses, hears whose they are; or NULL. Before
+ * it executes anything, a core needs core_switch.
+ */
 struct core *core_new(const struct machine *m, struct caches *caches,
-		      uint32_t id);
+		      struct misses *misses, uint32_t id);
 void core_free(struct core *c); /* not NULL */
 
 /*
@@ -54,10 +64,12 @@ void core_execute(struct core *c, const struct trace_insn *insn,
 uint64_t core_now(const struct core *c);
 uint64_t core_end(const struct core *c);
 
-/* The thread sleeps until @t: nothing is dispatched before. */
+/*
+ * The thread is in synchronization until @t: nothing is dispatched before.
+ */
 void core_sleep(struct core *c, uint64_t t);
 
-const struct core_counts *core_counts(const struct core *c);
-const struct cpi_stack *core_stack(const struct core *c);
+/* From @t on the core runs the thread of @account. */
+void core_switch(struct core *c, struct core_account *account, uint64_t t);
 
 #endif

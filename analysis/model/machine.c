@@ -170,8 +170,8 @@ static int read_file(struct reader *r, const char *path)
 			   err == ENOENT ? "there is no machine and no file "
 					   "'%s'; reusetrack machine --list "
 					   "shows the machines"
-					 : "cannot read the machine %s",
-			   safe_text(path));
+					 : "cannot read the machine %s: %s",
+			   safe_text(path), strerror(err));
 	else if (strlen(text) != n || n == FILE_MAX_BYTES)
 		err = fail(r->error, "%s is not a machine file",
 			   safe_text(path));
@@ -195,6 +195,13 @@ static int read_named(struct reader *r, const char *name)
 	return err;
 }
 
+/* Keys that came after the first machine files: those need not have them. */
+static int begin(struct reader *r)
+{
+	memset(r->m, 0, sizeof(*r->m));
+	return set_key(r, "sync.call", "20") || set_key(r, "sync.wake", "0");
+}
+
 static int finish(struct reader *r, const char *name)
 {
 	const struct machine_key *k;
@@ -213,9 +220,8 @@ int machine_parse(struct machine *m, const char *name, const char *text,
 	struct reader r = { .m = m, .error = error };
 	int err;
 
-	memset(m, 0, sizeof(*m));
-	err = take_text(&r, name, text);
-	return err ? err : finish(&r, name);
+	err = begin(&r) || take_text(&r, name, text);
+	return err ? -EINVAL : finish(&r, name);
 }
 
 int machine_read(struct machine *m, const char *name,
@@ -224,9 +230,8 @@ int machine_read(struct machine *m, const char *name,
 	struct reader r = { .m = m, .error = error };
 	int err;
 
-	memset(m, 0, sizeof(*m));
-	err = read_named(&r, name);
-	return err ? err : finish(&r, name);
+	err = begin(&r) || read_named(&r, name);
+	return err ? -EINVAL : finish(&r, name);
 }
 
 int machine_set(struct machine *m, const char *change,

@@ -31,6 +31,7 @@ enum machine_predictor {
 	PREDICTOR_ONE_BIT,
 	PREDICTOR_TOURNAMENT,
 	PREDICTOR_PENTIUM_M,
+	PREDICTOR_TAGE,
 	PREDICTORS
 };
 extern const char *const machine_predictor_names[PREDICTORS];
@@ -40,6 +41,7 @@ enum machine_prefetcher {
 	PREFETCHER_NONE,
 	PREFETCHER_NEXT_LINE,
 	PREFETCHER_ADJACENT,
+	PREFETCHER_STRIDE,
 	PREFETCHERS
 };
 extern const char *const machine_prefetcher_names[PREFETCHERS];
@@ -72,7 +74,9 @@ struct machine {
 	uint32_t transfer;  /* cycles more if another core has modified it */
 	uint32_t directory; /* cycles of the look-up before memory */
 	double memory_ns;
-	double memory_gbs; /* bytes per ns of the memory bus */
+	double memory_gbs;  /* bytes per ns of the memory bus */
+	uint32_t sync_call; /* cycles of a call that synchronizes */
+	uint32_t sync_wake; /* cycles until a released thread runs */
 };
 
 /*

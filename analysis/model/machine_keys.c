@@ -14,17 +14,20 @@ const char *const machine_predictor_names[PREDICTORS] = {
 	[PREDICTOR_ONE_BIT] = "one_bit",
 	[PREDICTOR_TOURNAMENT] = "tournament",
 	[PREDICTOR_PENTIUM_M] = "pentium_m",
+	[PREDICTOR_TAGE] = "tage",
 };
 
 const char *const machine_prefetcher_names[PREFETCHERS] = {
 	[PREFETCHER_NONE] = "none",
 	[PREFETCHER_NEXT_LINE] = "next_line",
 	[PREFETCHER_ADJACENT] = "adjacent_line",
+	[PREFETCHER_STRIDE] = "stride",
 };
 
-#define SIZE_MAX_BYTES (4.0 * 1024 * 1024 * 1024)
-#define CYCLES_MAX     10000
-#define AT(field)      offsetof(struct machine, field)
+#define SIZE_MAX_BYTES  (4.0 * 1024 * 1024 * 1024)
+#define CYCLES_MAX      10000
+#define SYNC_CYCLES_MAX 1000000000
+#define AT(field)       offsetof(struct machine, field)
 
 #define COUNT(key, field, low, high, words)                                    \
 	{                                                                      \
@@ -79,6 +82,10 @@ static const struct machine_key keys[] = {
 	  "without the transfer of the line" },
 	{ "memory.bandwidth_gbs", KEY_REAL, AT(memory_gbs), 0.01, 1e5, NULL, 0,
 	  "bytes per nanosecond, of all cores" },
+	COUNT("sync.call", sync_call, 0, SYNC_CYCLES_MAX,
+	      "cycles of each call that synchronizes"),
+	COUNT("sync.wake", sync_wake, 0, SYNC_CYCLES_MAX,
+	      "cycles until a released thread runs"),
 };
 enum {
 	KEYS = sizeof(keys) / sizeof(keys[0]),

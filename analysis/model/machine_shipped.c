@@ -23,6 +23,10 @@ EMBED(machine_golden_c2, "golden-c2");
 EMBED(machine_golden_c3, "golden-c3");
 EMBED(machine_golden_c4, "golden-c4");
 EMBED(machine_golden_c5, "golden-c5");
+EMBED(machine_golden_cove, "golden-cove");
+EMBED(machine_neoverse_n1, "neoverse-n1");
+EMBED(machine_skylake, "skylake");
+EMBED(machine_zen2, "zen2");
 EMBED(machine_rppm_c1, "rppm-c1");
 EMBED(machine_rppm_c2, "rppm-c2");
 EMBED(machine_rppm_c3, "rppm-c3");
@@ -42,6 +46,13 @@ static const struct {
 	{ "rppm-c3", machine_rppm_c3, "base of RPPM's table IV" },
 	{ "rppm-c4", machine_rppm_c4, "big of RPPM's table IV" },
 	{ "rppm-c5", machine_rppm_c5, "biggest of RPPM's table IV" },
+	{ "zen2", machine_zen2,
+	  "complex of an EPYC 7742, 3.4 GHz, 6 wide, ROB 224" },
+	{ "skylake", machine_skylake, "Core i7-6700K, 4 GHz, 4 wide, ROB 224" },
+	{ "neoverse-n1", machine_neoverse_n1,
+	  "Graviton2, 2.5 GHz, 4 wide, ROB 128" },
+	{ "golden-cove", machine_golden_cove,
+	  "Core i9-12900K, 4.9 GHz, 6 wide, ROB 512" },
 };
 enum {
 	SHIPPED = sizeof(shipped) / sizeof(shipped[0])

@@ -6,6 +6,7 @@
 
 #include "predictor.h"
 #include "predictor_pentium_m.h"
+#include "predictor_tage.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
 struct predictor {
 	enum machine_predictor kind;
 	struct pentium_m *pentium_m;
+	struct tage *tage;
 	uint8_t last[ONE_BIT_ENTRIES];
 	uint16_t local_history[LOCAL_ENTRIES];
 	uint8_t local[1 << LOCAL_BITS];
@@ -34,13 +36,17 @@ struct predictor *predictor_new(enum machine_predictor kind)
 	p->kind = kind;
 	if (kind == PREDICTOR_PENTIUM_M)
 		p->pentium_m = pentium_m_new();
+	if (kind == PREDICTOR_TAGE)
+		p->tage = tage_new();
 	return p;
 }
 
 void predictor_free(struct predictor *p)
 {
-	if (p)
-		free(p->pentium_m);
+	if (!p)
+		return;
+	free(p->pentium_m);
+	free(p->tage);
 	free(p);
 }
 
@@ -90,6 +96,8 @@ bool predictor_right(struct predictor *p, uint64_t ip, bool taken)
 		return tournament(p, ip, taken);
 	case PREDICTOR_PENTIUM_M:
 		return pentium_m_right(p->pentium_m, ip, taken);
+	case PREDICTOR_TAGE:
+		return tage_right(p->tage, ip, taken);
 	default:
 		return true;
 	}

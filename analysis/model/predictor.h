@@ -8,6 +8,7 @@
  *		outcomes, and 4,096 2-bit counters that choose; 3.6 KB.
  * pentium_m	a tagged global table, a loop predictor and bimodal counters;
  *		predictor_pentium_m.c.
+ * tage	counters chosen by histories of four lengths; predictor_tage.c.
  * perfect	always right.
  */
 #ifndef COMDET_ANALYSIS_MODEL_PREDICTOR_H

@@ -3,7 +3,6 @@
  * simulate_print - the result of a simulation as text and as JSON
  */
 #include "simulate_print.h"
-#include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
 
 /* The parts of a stack that people see: those of at least this share. */
@@ -84,7 +83,7 @@ static void print_unknown(const struct simulated *s)
 void simulate_print_text(const struct simulated *s, const struct machine *m)
 {
 	printf("%s on %s: %s instructions, %s cycles\n",
-	       duration_text((uint64_t)(s->ns + 0.5)), safe_text(m->name),
+	       precise_time_text(s->ns), safe_text(m->name),
 	       count_text(s->instructions), count_text(s->cycles));
 	for (size_t i = 0; i < s->threads; i++)
 		print_thread(&s->thread[i]);
@@ -104,6 +103,7 @@ static json_t *json_threads(const struct simulated *s)
 		put_count(o, "id", t->id);
 		put_count(o, "instructions", t->counts.instructions);
 		put_count(o, "cycles", t->cycles);
+		put_count(o, "start", t->start);
 		for (int k = 0; k < CPI_COMPONENTS; k++)
 			put(stack, cpi_names[k], json_real(t->stack.cycles[k]));
 		put(o, "stack", stack);
@@ -128,8 +128,8 @@ static json_t *json_caches(const struct simulated *s)
 	struct cache_row row[CACHE_ROWS];
 	json_t *all = json_array();
 
-	for (size_t i = 0; i < s->threads; i++) {
-		cache_rows(&s->thread[i].caches, row);
+	for (uint32_t i = 0; i < s->cores; i++) {
+		cache_rows(&s->core[i], row);
 		for (int k = 0; k < CACHE_ROWS; k++) {
 			json_t *o = json_object();
 
@@ -143,7 +143,8 @@ static json_t *json_caches(const struct simulated *s)
 	return all;
 }
 
-void simulate_print_json(const struct simulated *s, const struct machine *m)
+void simulate_print_json(const struct simulated *s, const struct machine *m,
+			 json_t *misses)
 {
 	json_t *o = json_object(), *memory = json_object();
 	json_t *branches = json_object(), *coherence = json_object();
@@ -171,6 +172,8 @@ void simulate_print_json(const struct simulated *s, const struct machine *m)
 	put(o, "unknown", json_unknown(s));
 	put_count(coherence, "transfers", transfers);
 	put(o, "coherence", coherence);
+	if (misses)
+		put(o, "misses", misses);
 	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
 	if (!line)
 		die("out of memory");

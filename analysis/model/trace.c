@@ -156,23 +156,32 @@ static int read_chunks(struct trace *t, char *error)
 
 int trace_open(struct trace *t, const char *path, char error[TRACE_ERROR_BYTES])
 {
-	char *found = NULL;
 	struct stat st;
-	int err = 0;
+	int err;
 
 	memset(t, 0, sizeof(*t));
 	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
-		found = find_in(path, error);
-		if (!found)
+		t->path = find_in(path, error);
+		if (!t->path)
 			return -EINVAL;
+	} else {
+		t->path = xstrdup(path);
 	}
-	err = trace_chunks_open(&t->file, found ? found : path, error);
+	err = trace_chunks_open(&t->file, t->path, error);
 	if (!err)
 		err = read_chunks(t, error);
-	free(found);
 	if (err)
 		trace_close(t);
 	return err;
+}
+
+size_t trace_working(const struct trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->threads; i++)
+		n += t->thread[i].instructions > 0;
+	return n;
 }
 
 void trace_close(struct trace *t)
@@ -182,6 +191,7 @@ void trace_close(struct trace *t)
 	free(t->insn);
 	free(t->block);
 	free(t->thread);
+	free(t->path);
 	trace_chunks_close(&t->file);
 	memset(t, 0, sizeof(*t));
 }

@@ -32,6 +32,7 @@ struct trace_thread {
 };
 
 struct trace {
+	char *path; /* of the file */
 	struct trace_chunks file;
 	struct trace_block *block;
 	size_t blocks, blocks_room;
@@ -51,6 +52,7 @@ struct trace_access {
 
 struct trace_event {
 	enum trace_event_kind kind;
+	bool outside; /* the region of interest: it takes no time */
 	uint64_t object, argument;
 };
 
@@ -85,6 +87,9 @@ struct trace_stream {
 int trace_open(struct trace *t, const char *path,
 	       char error[TRACE_ERROR_BYTES]);
 void trace_close(struct trace *t);
+
+/* How many threads have instructions; the others have events alone. */
+size_t trace_working(const struct trace *t);
 
 /* In trace_stream.c. */
 struct trace_stream *trace_stream_open(const struct trace *t, size_t thread);

@@ -120,8 +120,13 @@ static int take_access(struct trace_stream *s, bool store, uint64_t ahead)
 static int take_event(struct trace_stream *s, uint64_t kind)
 {
 	struct trace_step *step = &s->step;
-	struct trace_event e = { .kind = (enum trace_event_kind)kind };
+	struct trace_event e = {
+		.kind = (enum trace_event_kind)(kind &
+						~(uint64_t)TRACE_OUTSIDE),
+		.outside = kind & TRACE_OUTSIDE,
+	};
 
+	kind &= ~(uint64_t)TRACE_OUTSIDE;
 	if (!kind || kind >= TRACE_EVENT_KINDS)
 		return damaged(s, "an event of an unknown kind");
 	if (!number(s, &e.object) || !number(s, &e.argument))

@@ -99,6 +99,19 @@ static void add_results(struct uop *to, const struct uop *from)
 		add_result(to, from->result[i]);
 }
 
+/* Bytes of the largest memory operand. */
+static uint8_t memory_bytes(const ZydisDecodedInstruction *insn,
+			    const ZydisDecodedOperand *operand)
+{
+	unsigned int bytes = 0;
+
+	for (int i = 0; i < insn->operand_count; i++)
+		if (operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    operand[i].size / 8 > bytes)
+			bytes = operand[i].size / 8;
+	return bytes <= UINT8_MAX ? (uint8_t)bytes : 0;
+}
+
 static void take_operand(struct operands *all, const ZydisDecodedOperand *o)
 {
 	bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
@@ -235,6 +248,7 @@ void uop_decode(const unsigned char *code, size_t bytes, struct uop_insn *to)
 	}
 	for (int i = 0; i < insn.operand_count; i++)
 		take_operand(&all, &operand[i]);
+	to->memory_bytes = memory_bytes(&insn, operand);
 	class = uop_class_of(&insn);
 	to->mnemonic = ZydisMnemonicGetString(insn.mnemonic);
 	to->known = class != UOP_UNKNOWN;

@@ -83,6 +83,7 @@ struct uop {
 struct uop_insn {
 	struct uop uop[UOPS_MAX];
 	uint8_t uops;
+	uint8_t memory_bytes; /* of its largest access; 0: none, or larger */
 	bool known;           /* false: it has the class UOP_UNKNOWN */
 	const char *mnemonic; /* static */
 };

@@ -16,6 +16,8 @@
 enum {
 	RING_PAGES = 64,
 	CPUS_MAX = 8192,
+	TICK_NS = 1000 * 1000, /* half the CPU time of threads to be seen */
+	TICKS_MAX = 8,         /* of a sample: what they cost is bounded */
 };
 
 /* The processor may be offline: then there is no ring, and no error. */
@@ -41,6 +43,13 @@ static int open_ring(struct clocks *c, int cpu)
 	return 0;
 }
 
+uint32_t clocks_ticks(uint64_t period)
+{
+	uint64_t n = (period + TICK_NS - 1) / TICK_NS;
+
+	return n < 1 ? 1 : n > TICKS_MAX ? TICKS_MAX : (uint32_t)n;
+}
+
 int clocks_init(struct clocks *c, struct rings *rings, int poll,
 		uint64_t period, bool children, bool on_exec)
 {
@@ -50,7 +59,8 @@ int clocks_init(struct clocks *c, struct rings *rings, int poll,
 	memset(c, 0, sizeof(*c));
 	c->rings = rings;
 	c->poll = poll;
-	c->period = period;
+	c->ticks = clocks_ticks(period);
+	c->tick = period / c->ticks;
 	c->children = children;
 	c->on_exec = on_exec;
 	c->cpus = cpus < 1 ? 1 : cpus > CPUS_MAX ? CPUS_MAX : (int)cpus;
@@ -89,10 +99,11 @@ static int open_event(struct clocks *c, const struct perf_event_attr *a,
 int clocks_attach(struct clocks *c, pid_t tid)
 {
 	struct perf_event_attr a =
-		event_clock(c->period, c->children, c->on_exec);
+		event_clock(c->tick, c->children, c->on_exec);
 	size_t before = c->events;
 	int err = 0;
 
+	a.wakeup_events = c->ticks;
 	c->sets++;
 	for (int cpu = 0; cpu < c->cpus && !err; cpu++)
 		if (c->fd[cpu] >= 0)
@@ -102,6 +113,12 @@ int clocks_attach(struct clocks *c, pid_t tid)
 	while (c->events > before)
 		close(c->event[--c->events].fd);
 	return err;
+}
+
+/* The kernel counts the same records of the ring to wake us. */
+bool clocks_is_sample(const struct clocks *c, struct outside_ring *ring)
+{
+	return ++ring->ticks % c->ticks == 0;
 }
 
 static int compare_events(const void *a, const void *b)

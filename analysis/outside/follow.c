@@ -2,12 +2,15 @@
 /*
  * follow - threads and processes that begin, execute programs and end
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "follow.h"
+#include "listing.h"
 #include "analysis/base/util.h"
+#include "src/store/host.h"
 
 static void end_thread(struct follow *f, struct task_thread *t, uint64_t now)
 {
@@ -100,7 +103,7 @@ static struct task_thread *thread_of(struct follow *f,
 }
 
 static void on_clock(struct follow *f, const struct outside_record *r,
-		     uint32_t set)
+		     uint32_t set, bool sample)
 {
 	struct task_thread *t = thread_of(f, r);
 
@@ -110,9 +113,16 @@ static void on_clock(struct follow *f, const struct outside_record *r,
 		t->set = set;
 	if (t->set != set)
 		return; /* it has two clocks */
-	t->cpu_ns += f->period;
-	if (has_row(f, t, r->time))
+	t->cpu_ns += f->clocks.tick;
+	f->cpu_ns += f->clocks.tick;
+	if (!sample || f->paused || !has_row(f, t, r->time))
+		return;
+	if (!f->resting) {
 		sampler_clock(&f->sampler, t, r);
+		return;
+	}
+	store_add(&t->row->interrupts, 1);
+	store_add(&t->row->loss[LOSS_WATCHER_BUDGET], 1);
 }
 
 static void on_sample(struct follow *f, const struct outside_record *r,
@@ -120,13 +130,14 @@ static void on_sample(struct follow *f, const struct outside_record *r,
 {
 	uint32_t set = clocks_set(&f->clocks, r->id);
 	struct task_thread *t = from->owner;
+	bool sample = !t && clocks_is_sample(&f->clocks, from);
 	int reg;
 
 	if (set) {
-		on_clock(f, r, set);
+		on_clock(f, r, set, sample);
 		return;
 	}
-	if (!t || !t->lease || &t->lease->ring != from || !t->row)
+	if (!t || !t->lease || &t->lease->ring != from || !t->row || f->paused)
 		return;
 	reg = registers_hit(t->lease, r->id);
 	if (reg >= 0)
@@ -158,14 +169,77 @@ static void on_fork(struct follow *f, const struct outside_record *r)
 	follow_add_thread(f, p, (pid_t)r->tid, name);
 }
 
+/*
+ * Attach to the threads that are not known. One that began after its maker had
+ * our events has two clocks then, and one counts.
+ */
+static int attach_rest(struct follow *f, struct task_process *p)
+{
+	int err = 0, added;
+
+	do {
+		struct listing tids = list_threads(p->pid);
+
+		added = 0;
+		for (size_t i = 0; i < tids.n && !err; i++) {
+			if (tasks_thread(&f->tasks, tids.pid[i]))
+				continue;
+			err = clocks_attach(&f->clocks, tids.pid[i]);
+			if (!err)
+				follow_add_thread(f, p, tids.pid[i], NULL)
+					->set = f->clocks.sets;
+			added += !err;
+			if (err == -ESRCH)
+				err = 0;
+		}
+		listing_release(&tids);
+	} while (added && !err);
+	return err;
+}
+
+/*
+ * The kernel takes our events from a task that executes a program whose file it
+ * may not read, or that gains rights: its records say that the task ended. If
+ * it lives, open new events, which the kernel allows to those that may watch
+ * such programs. Returns 0, or -errno: -ESRCH if the task has ended indeed.
+ */
+static int watch_again(struct follow *f, struct task_thread *t)
+{
+	struct task_process *p = t->process;
+	uint32_t parent;
+	int err;
+
+	if (!p->executed || t->cpu_ns ||
+	    host_process_start(p->pid, &parent) != p->start)
+		return -ESRCH;
+	f->clocks.on_exec = false; /* that has happened */
+	err = clocks_attach(&f->clocks, t->tid);
+	if (err)
+		return err;
+	t->set = f->clocks.sets;
+	return attach_rest(f, p);
+}
+
 static void on_exit_of(struct follow *f, const struct outside_record *r)
 {
 	struct task_thread *t = tasks_thread(&f->tasks, (pid_t)r->tid);
 	struct task_process *p;
+	int err;
 
 	if (!t || t->process->pid != (pid_t)r->pid)
 		return;
 	p = t->process;
+	err = watch_again(f, t);
+	if (!err)
+		return;
+	if (err != -ESRCH) {
+		follow_open_file(f, p);
+		follow_end_process(f, p, CDP_STOPPED, r->time,
+				   "the kernel let us watch it no longer when "
+				   "it executed a program that may not be read "
+				   "or that gains rights; watch it as root");
+		return;
+	}
 	end_thread(f, t, r->time);
 	if (!p->threads)
 		follow_end_process(f, p, CDP_ENDED, r->time, "");
@@ -177,6 +251,7 @@ static void on_exec(struct follow *f, const struct outside_record *r)
 	struct task_process *old = tasks_process(&f->tasks, (pid_t)r->pid);
 	struct task_thread *t = tasks_thread(&f->tasks, (pid_t)r->tid);
 	uint32_t set = t ? t->set : CLOCK_SET_NONE;
+	struct task_process *new;
 	bool sampled = old && (old->file.open || !f->on_exec);
 
 	if (!old)
@@ -184,8 +259,9 @@ static void on_exec(struct follow *f, const struct outside_record *r)
 	if (sampled && !old->file.open)
 		follow_open_file(f, old);
 	follow_end_process(f, old, CDP_EXECED, r->time, "");
-	t = follow_add_thread(f, follow_add_process(f, (pid_t)r->pid),
-			      (pid_t)r->tid, r->name);
+	new = follow_add_process(f, (pid_t)r->pid);
+	new->executed = true;
+	t = follow_add_thread(f, new, (pid_t)r->tid, r->name);
 	t->set = set;
 }
 
@@ -209,6 +285,16 @@ static void on_map(struct follow *f, const struct outside_record *r)
 	if (r->map.prot & 4) /* PROT_EXEC */
 		memory_forget_code(&f->sampler.memory, &p->space);
 	space_map(&p->space, r);
+}
+
+void follow_pause(struct follow *f, bool paused)
+{
+	f->paused = paused;
+	if (!paused)
+		return;
+	for (size_t i = 0; i < TASK_BUCKETS; i++)
+		for (struct task_thread *t = f->tasks.bucket[i]; t; t = t->next)
+			comm_stop(&f->sampler.comm, &t->comm);
 }
 
 void follow_lose(struct follow *f, enum loss_cause cause, uint64_t n)

@@ -21,10 +21,12 @@
 #include "tasks.h"
 
 struct follow {
-	uint64_t period; /* ns, of the clock */
 	bool children;   /* processes that are made are watched too */
 	bool threads;    /* nothing but the threads that were added is */
 	bool on_exec;    /* a program is yet to be executed */
+	bool resting;    /* samples are counted as lost, for our budget */
+	bool paused;     /* no samples are wanted; see --control */
+	uint64_t cpu_ns; /* CPU time of all threads, by their ticks */
 	struct rings rings;
 	struct clocks clocks;
 	struct registers registers;
@@ -45,6 +47,12 @@ bool follow_open_file(struct follow *f, struct task_process *p);
 /* End it and all of its threads, and complete its file. */
 void follow_end_process(struct follow *f, struct task_process *p,
 			enum cdp_state state, uint64_t now, const char *note);
+
+/*
+ * Take no samples from now on, or (@paused false) take them again. Threads and
+ * processes are followed all the same.
+ */
+void follow_pause(struct follow *f, bool paused);
 
 /* Count @n of @cause, which concern all. */
 void follow_lose(struct follow *f, enum loss_cause cause, uint64_t n);

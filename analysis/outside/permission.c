@@ -11,11 +11,13 @@
 
 #include "permission.h"
 #include "event.h"
+#include "listing.h"
 #include "memory.h"
 #include "analysis/base/util.h"
 
 enum {
-	SYS_PTRACE = 19 /* bit of a set of capabilities */
+	SYS_PTRACE = 19, /* bit of a set of capabilities */
+	SCOPE_NOBODY = 3,
 };
 
 /* Of /proc/PID/status. */
@@ -82,6 +84,18 @@ static const char *user_name(uid_t uid)
 	return safe_text(text);
 }
 
+static int open_event(pid_t pid)
+{
+	struct perf_event_attr a =
+		event_clock(UINT64_C(1000000000), false, false);
+	int fd = event_open(&a, pid, -1);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
 char *permission_event(pid_t tid, int error)
 {
 	long paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid");
@@ -106,9 +120,15 @@ char *permission_event(pid_t tid, int error)
 				"users may not use perf_events; run as root, "
 				"or sysctl kernel.perf_event_paranoid=2",
 				paranoid);
+		if (open_event(0))
+			return xasprintf("the kernel does not let us use "
+					 "perf_event_open, not even on "
+					 "ourselves: allow it in the "
+					 "container's profile, or run "
+					 "reusetrack outside of the container");
 		return xasprintf("the kernel does not let us sample process "
-				 "%d: run as its user or as root, outside of a "
-				 "container that forbids perf_event_open",
+				 "%d: it protects itself, or has rights that "
+				 "we lack; run as root",
 				 (int)tid);
 	default:
 		return xasprintf("cannot sample process %d: %s; try reusetrack "
@@ -119,20 +139,41 @@ char *permission_event(pid_t tid, int error)
 
 static char *try_event(pid_t pid)
 {
-	struct perf_event_attr a =
-		event_clock(UINT64_C(1000000000), false, false);
-	int fd = event_open(&a, pid, -1);
+	int err = open_event(pid);
 
-	if (fd < 0)
-		return permission_event(pid, -fd);
-	close(fd);
-	return NULL;
+	return err ? permission_event(pid, -err) : NULL;
+}
+
+static char *explain_memory(pid_t pid)
+{
+	long scope = read_setting("/proc/sys/kernel/yama/ptrace_scope");
+	unsigned char own = 1, byte;
+
+	if (memory_peek(getpid(), (unsigned long)&own, &byte, 1))
+		return xasprintf("the kernel does not let us use "
+				 "process_vm_readv, not even on ourselves: "
+				 "allow it in the container's profile, or run "
+				 "reusetrack outside of the container");
+	if (scope >= SCOPE_NOBODY)
+		return xasprintf("kernel.yama.ptrace_scope is %ld: no program "
+				 "may read the memory of process %d; boot with "
+				 "a ptrace_scope below 3",
+				 scope, (int)pid);
+	if (scope > 0 && !permission_ptrace())
+		return xasprintf("kernel.yama.ptrace_scope is %ld: the kernel "
+				 "does not let us read the memory of process "
+				 "%d; run as root, or sysctl "
+				 "kernel.yama.ptrace_scope=0",
+				 scope, (int)pid);
+	return xasprintf("the kernel does not let us read the memory of "
+			 "process %d: it protects itself, or has rights that "
+			 "we lack; run as root",
+			 (int)pid);
 }
 
 /* Any mapped byte will do: the first mapping of the list. */
 static char *try_memory(pid_t pid)
 {
-	long scope = read_setting("/proc/sys/kernel/yama/ptrace_scope");
 	unsigned long start;
 	char path[64], byte;
 	FILE *f;
@@ -145,25 +186,46 @@ static char *try_memory(pid_t pid)
 			err = memory_peek(pid, start, &byte, 1);
 		fclose(f);
 	}
-	if (f && err != -EPERM)
-		return NULL;
-	if (geteuid() && scope > 0)
-		return xasprintf("kernel.yama.ptrace_scope is %ld: the kernel "
-				 "does not let us read the memory of process "
-				 "%d; run as root, or sysctl "
-				 "kernel.yama.ptrace_scope=0",
-				 scope, (int)pid);
-	return xasprintf("the kernel does not let us read the memory of "
-			 "process %d: it protects itself, or has other rights; "
-			 "run as root",
-			 (int)pid);
+	return f && err != -EPERM ? NULL : explain_memory(pid);
+}
+
+/*
+ * A /proc of another pid namespace has other numbers than those that the kernel
+ * takes from us.
+ */
+static char *try_proc(void)
+{
+	char text[32];
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = 0;
+	if (n <= 0)
+		return xasprintf("/proc is not mounted here: mount -t proc "
+				 "proc /proc");
+	if (atoi(text) != getpid())
+		return xasprintf("/proc shows another pid namespace than the "
+				 "one in which reusetrack runs: run it in that "
+				 "one, or mount -t proc proc /proc");
+	return NULL;
+}
+
+/* Does a process whose main thread has ended still have others? */
+static bool has_threads(pid_t pid)
+{
+	struct listing tids = list_threads(pid);
+	size_t n = tids.n;
+
+	listing_release(&tids);
+	return n > 1;
 }
 
 char *permission_denied(pid_t pid, bool thread)
 {
 	struct status s;
-	char *why;
+	char *why = try_proc();
 
+	if (why)
+		return why;
 	if (!read_status(pid, &s))
 		return xasprintf("there is no %s %d; pgrep -l NAME lists "
 				 "processes by name",
@@ -175,6 +237,12 @@ char *permission_denied(pid_t pid, bool thread)
 	if (s.tgid == getpid())
 		return xasprintf("%d is reusetrack itself; name another "
 				 "process",
+				 (int)pid);
+	if ((s.state == 'Z' || s.state == 'X') && has_threads(pid))
+		return xasprintf("the main thread of process %d has ended, and "
+				 "without it the memory of the others cannot "
+				 "be read; start the program under reusetrack "
+				 "record",
 				 (int)pid);
 	if (s.state == 'Z' || s.state == 'X')
 		return xasprintf("process %d has ended; its parent has not yet "

@@ -22,8 +22,9 @@
 
 struct outside_ring {
 	struct perf_ring perf;
-	void *owner;  /* the caller's, NULL: none */
-	bool waiting; /* next holds a record that was not yet handed out */
+	void *owner;    /* the caller's, NULL: none */
+	uint64_t ticks; /* of clocks, that were read */
+	bool waiting;   /* next holds a record that was not yet handed out */
 	struct outside_record next;
 };
 

@@ -133,6 +133,17 @@ static void disarm(void *ctx)
 
 static const struct comm_watch watch = { arm, disarm };
 
+/* Private memory of one process is out of reach of the others. */
+static bool reaches(void *ctx, uint64_t line)
+{
+	const struct task_thread *t = ctx;
+	const struct space *s = &t->process->space;
+
+	return key_is_shared(line)
+		       ? space_address(s, line)
+		       : key_number(line) == s->number % KEY_NUMBERS;
+}
+
 void sampler_init(struct sampler *s, struct tasks *tasks,
 		  struct registers *pool, uint64_t period, int registers,
 		  uint64_t seed)
@@ -155,6 +166,7 @@ void sampler_init(struct sampler *s, struct tasks *tasks,
 		.chunk_bytes = CHUNK_BYTES,
 		.registers = (uint32_t)registers,
 		.arm_one_in = ARM_ONE_IN,
+		.reaches = reaches,
 	};
 	comm_set_expiry(&s->comm, period);
 	memory_init(&s->memory);
@@ -248,6 +260,7 @@ static void deliver(struct sampler *s, struct task_thread *t, struct choice *c,
 	sample_log_add(t->id, &here, c->kind);
 	s->samples++;
 	s->armed_at = 0;
+	visit_sampled(&s->visits, t->comm.id, &c->access);
 	comm_sample(&s->comm, &t->comm, &c->access, r->time, r->cpu);
 	/* Their time begins when they are armed, which is later. */
 	if (s->armed_at && t->comm.armed)

@@ -34,6 +34,7 @@ struct task_process {
 	uint32_t threads;      /* live ones that are known */
 	uint64_t ended_cpu_ns; /* of threads that have ended */
 	bool file_failed;
+	bool executed; /* it came out of an exec that we saw */
 	struct space space;
 	struct outside_file file;
 };

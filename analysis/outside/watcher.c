@@ -3,6 +3,7 @@
  * watcher - profile running processes from outside
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,15 @@
 #include "listing.h"
 #include "now.h"
 #include "permission.h"
+#include "analysis/base/control.h"
 #include "analysis/base/util.h"
 #include "src/store/host.h"
 
 enum {
 	WAIT_MS = 100,
 	SWEEP_NS = 1000 * 1000 * 1000, /* look whether targets live */
+	REST_MS = 20,  /* rings have room for the records of this time */
+	SAVE_MS = 250, /* earn the budget of so long before going on */
 	EVENTS = 64,
 };
 
@@ -32,7 +36,16 @@ struct watcher {
 	struct follow follow;
 	char registers_reason[192];
 	uint64_t begin, next_sweep, next_progress;
+	uint64_t cpu_begin; /* ns, our CPU time */
 };
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
 
 /* Take all records up to now. */
 static void drain(struct watcher *w)
@@ -166,18 +179,40 @@ static int attach_all(struct watcher *w, const pid_t *target, size_t n,
 		err = attach_target(w, target[i]);
 		if (!err && w->options.children)
 			err = attach_children(w, target[i]);
+		if (w->options.lenient && i + 1 < n)
+			err = 0;
 	}
+	if (w->options.lenient && tasks_any_thread(&w->follow.tasks, NULL))
+		err = 0;
 	return err;
+}
+
+/* The children that it has already, and that are not watched. */
+static void count_children(struct watcher *w, struct task_process *p)
+{
+	struct listing children = list_children(p->pid);
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < children.n; i++)
+		n += !tasks_process(&w->follow.tasks, children.pid[i]);
+	if (p->file.open && !w->options.children && !w->options.threads &&
+	    !w->options.lenient)
+		store_add(&p->file.store.header->not_followed, n);
+	listing_release(&children);
 }
 
 static void begin(struct watcher *w)
 {
 	w->begin = outside_now();
+	w->cpu_begin = own_cpu_ns();
 	w->next_sweep = w->next_progress = w->begin + SWEEP_NS;
 	/* A program that has yet to be executed gets its file then. */
 	for (struct task_process *p = w->follow.tasks.process; p; p = p->next)
-		if (!w->options.on_exec)
+		if (!w->options.on_exec &&
+		    (p->threads || !w->options.lenient)) {
 			follow_open_file(&w->follow, p);
+			count_children(w, p);
+		}
 }
 
 struct watcher *watcher_attach(const struct watch_options *o,
@@ -185,15 +220,18 @@ struct watcher *watcher_attach(const struct watch_options *o,
 {
 	struct watcher *w = xcalloc(1, sizeof(*w));
 	struct epoll_event stop = { .events = EPOLLIN, .data.ptr = w };
+	/* No lease: those without an address are of no interest. */
+	struct epoll_event command = { .events = EPOLLIN };
 	pid_t failed = n ? target[0] : 0;
 	uint64_t seed = 0;
 	int err;
 
 	w->options = *o;
-	w->follow.period = o->period;
 	w->follow.children = o->children;
 	w->follow.threads = o->threads;
 	w->follow.on_exec = o->on_exec;
+	w->follow.paused = o->paused;
+	w->follow.tasks.numbers = o->numbered;
 	raise_descriptors();
 	if (getrandom(&seed, sizeof(seed), 0) < 0)
 		seed = outside_now();
@@ -202,6 +240,8 @@ struct watcher *watcher_attach(const struct watch_options *o,
 		die("cannot make an epoll descriptor: %s", strerror(errno));
 	if (o->stop >= 0)
 		epoll_ctl(w->poll, EPOLL_CTL_ADD, o->stop, &stop);
+	if (o->control)
+		epoll_ctl(w->poll, EPOLL_CTL_ADD, o->control->in, &command);
 	err = clocks_init(&w->follow.clocks, &w->follow.rings, w->poll,
 			  o->period, o->children, o->on_exec);
 	find_registers(w, failed);
@@ -255,12 +295,13 @@ static void show_progress(struct watcher *w, uint64_t now)
 		threads += p->threads;
 	}
 	fprintf(stderr,
-		"\r%s: %u process%s, %u threads, %s samples, %s detections; "
+		"\r%s: %u process%s, %u threads, %s samples, %s detections%s; "
 		"Ctrl-C ends it\033[K",
 		duration_text(now - w->begin), processes,
 		processes == 1 ? "" : "es", threads,
 		count_text(w->follow.sampler.samples),
-		count_text(w->follow.sampler.detections));
+		count_text(w->follow.sampler.detections),
+		w->follow.paused ? "; paused" : "");
 	fflush(stderr);
 }
 
@@ -287,6 +328,64 @@ static void close_ended(struct watcher *w, const struct epoll_event *e, int n)
 	}
 }
 
+/*
+ * Rest when more CPU time is spent than was earned, until a little is saved:
+ * samples in a row find more sharing than the same number far between.
+ */
+static void keep_budget(struct watcher *w)
+{
+	double rate = w->options.budget;
+	double earned = rate * (double)w->follow.cpu_ns;
+	double spent = (double)(own_cpu_ns() - w->cpu_begin);
+
+	if (rate <= 0)
+		return;
+	if (spent > earned)
+		w->follow.resting = true;
+	else if (spent + rate * SAVE_MS * 1e6 <= earned)
+		w->follow.resting = false;
+}
+
+/* Wait for records; while we rest, only for the end. */
+static int wait_for_events(const struct watcher *w, struct epoll_event *e,
+			   uint64_t now)
+{
+	struct pollfd stop = { .fd = w->options.stop, .events = POLLIN };
+
+	if (!w->follow.resting)
+		return epoll_wait(w->poll, e, EVENTS, wait_ms(w, now));
+	poll(&stop, 1, REST_MS);
+	return epoll_wait(w->poll, e, EVENTS, 0);
+}
+
+/*
+ * Do what the control says, between the records before and those after it. True
+ * if that is to stop.
+ */
+static bool obey(struct watcher *w)
+{
+	struct control *c = w->options.control;
+	enum control_command command;
+
+	while (c && (command = control_next(c)) != CONTROL_NOTHING) {
+		if (command == CONTROL_CLOSED) {
+			epoll_ctl(w->poll, EPOLL_CTL_DEL, c->in, NULL);
+			w->options.control = NULL;
+			if (w->follow.paused)
+				warn("--control was closed after disable; no "
+				     "samples are taken any more");
+			return false;
+		}
+		drain(w);
+		if (command == CONTROL_ENABLE || command == CONTROL_DISABLE)
+			follow_pause(&w->follow, command == CONTROL_DISABLE);
+		control_answer(c);
+		if (command == CONTROL_STOP)
+			return true;
+	}
+	return false;
+}
+
 enum watch_end watcher_run(struct watcher *w)
 {
 	struct epoll_event e[EVENTS];
@@ -298,13 +397,16 @@ enum watch_end watcher_run(struct watcher *w)
 		if (w->options.duration &&
 		    now >= w->begin + w->options.duration)
 			return WATCH_TIME_OVER;
-		n = epoll_wait(w->poll, e, EVENTS, wait_ms(w, now));
+		n = wait_for_events(w, e, now);
 		drain(w);
 		close_ended(w, e, n);
 		for (int i = 0; i < n; i++)
 			if (e[i].data.ptr == w)
 				return WATCH_STOPPED;
+		if (obey(w))
+			return WATCH_STOPPED;
 		now = outside_now();
+		keep_budget(w);
 		sweep(w, now);
 		show_progress(w, now);
 		if (!w->follow.tasks.process)
@@ -325,14 +427,6 @@ static void stop_process(struct watcher *w, struct task_process *p)
 	follow_end_process(&w->follow, p, CDP_STOPPED, now, note);
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 void watcher_close(struct watcher *w, struct watch_sums *sums)
 {
 	if (w->follow.clocks.rings)
@@ -346,6 +440,7 @@ void watcher_close(struct watcher *w, struct watch_sums *sums)
 			.samples = w->follow.sampler.samples,
 			.detections = w->follow.sampler.detections,
 			.cpu_ns = own_cpu_ns(),
+			.ns = w->begin ? outside_now() - w->begin : 0,
 			.registers = w->follow.run.registers,
 		};
 	registers_release(&w->follow.registers);

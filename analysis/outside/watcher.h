@@ -14,17 +14,29 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct control;
+
 struct watch_options {
 	uint64_t period;   /* ns of a thread's CPU time between samples */
 	int registers;     /* of a thread, 0 to 4 */
 	bool children;     /* also processes that they make */
 	bool threads;      /* the targets are threads, and nothing else is */
 	bool on_exec;      /* begin when the target executes a program */
+	bool lenient;      /* a target that cannot be watched is left out */
 	uint64_t duration; /* ns, 0: until all have ended */
+	double budget;     /* our CPU time by the threads'; 0: no limit */
 	int stop;          /* descriptor: readable when we are to stop, or -1 */
 	bool progress;     /* show on stderr how it goes */
-	int dirfd;         /* the output directory */
+	/* Who may pause us, enable and stop us; NULL: nobody. */
+	struct control *control;
+	bool paused; /* begin so: the control enables us */
+	int dirfd;   /* the output directory */
 	const char *run_id;
+	/*
+	 * Watchers that write to one directory, one after the other, number
+	 * their processes from beyond this one on: what was numbered before.
+	 */
+	uint32_t numbered;
 };
 
 enum watch_end {
@@ -37,6 +49,7 @@ enum watch_end {
 struct watch_sums {
 	uint64_t samples, detections;
 	uint64_t cpu_ns; /* of the watcher itself */
+	uint64_t ns;     /* it watched for */
 	int registers;   /* in use */
 };
 

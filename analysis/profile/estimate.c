@@ -144,7 +144,24 @@ struct avoidable {
 	double transfers, judged;
 	double open; /* false sharing on lines that no log tells about */
 	bool known;
+	bool knows_needed;
+	double unlogged;               /* the same, corrections included */
+	struct transfer_moment needed; /* of it */
 };
+
+/* The record of the last writing. */
+static void take_needed(struct avoidable *a, const struct process *s)
+{
+	const struct cdp_transfer *t =
+		estimate_record(s, CDP_ESTIMATE_NEEDED, 0, 0);
+
+	if (!t)
+		return;
+	a->knows_needed = true;
+	a->unlogged += number(t->value[0]);
+	a->needed.sum += number(t->value[2]);
+	a->needed.square += number(t->value[3]);
+}
 
 /* The records of the last writing follow @sampling, its first one. */
 static void take_avoidable(struct avoidable *a, const struct process *s,
@@ -169,34 +186,57 @@ static void take_avoidable(struct avoidable *a, const struct process *s,
 }
 
 /*
- * Transfers that may have been missed. Few watches follow few of the samples
- * where lines are seldom stored to again. The samples that lost their watch
- * stand for stores that may have been the last before a transfer.
+ * Add the transfers that @s may have missed, and how many it is likely to have
+ * missed at least. Few watches follow few of the samples where lines are seldom
+ * stored to again. The samples that lost their watch stand for stores that may
+ * have been the last before a transfer.
  */
-static double missed(const struct process *s)
+static void add_missed(struct estimate *e, const struct process *s)
 {
-	double sum = 0;
 	const struct cdp_transfer *left =
 		estimate_record(s, CDP_ESTIMATE_LEFT, 0, 0);
+	const struct transfer_sampling sampling = { .samples = 0 };
+	struct transfer_moment m;
+	double unfollowed;
 
 	if (!left)
-		return 0;
-	if (number(left->value[0]) > 0 && number(left->value[1]) > 0)
-		sum = number(left->value[0]) +
-		      Z_95 * sqrt(number(left->value[1]));
-	if (number(left->value[2]) < FEW_WATCHES)
-		sum += number(left->value[3]) * (double)s->header.period;
-	return sum;
+		return;
+	m.sum = number(left->value[0]);
+	m.square = number(left->value[1]);
+	if (m.sum > 0 && m.square > 0) {
+		e->missed += m.sum + Z_95 * sqrt(m.square);
+		e->missed_least += transfer_interval(&m, &sampling).low;
+	}
+	unfollowed = number(left->value[3]) * (double)s->header.period;
+	if (number(left->value[2]) < FEW_WATCHES && unfollowed > 0) {
+		e->missed += unfollowed;
+		e->missed_least += unfollowed;
+	}
 }
 
 static void put_avoidable(struct estimate *e, const struct avoidable *a)
 {
+	double useless;
+
 	e->avoidable = -1;
 	if (!a->known || !(a->transfers > 0))
 		return;
 	e->avoidable_judged = a->judged / a->transfers;
 	e->avoidable_most = (a->judged + a->open) / a->transfers;
 	e->avoidable = (e->avoidable_judged + e->avoidable_most) / 2;
+	if (!a->knows_needed)
+		return;
+	e->knows_needed = true;
+	e->needed = a->needed;
+	useless = a->unlogged - a->needed.sum;
+	useless = useless > 0 ? useless < a->open ? useless : a->open : 0;
+	e->avoidable = (a->judged + useless) / a->transfers;
+}
+
+/* The debug registers of emu are simulated and stop no thread. */
+bool estimate_has_traps(const struct cdp_header *h)
+{
+	return h->registers && strcmp(h->source, "emu") != 0;
 }
 
 bool estimate_load(struct estimate *e, const struct profile *p)
@@ -224,8 +264,9 @@ bool estimate_load(struct estimate *e, const struct profile *p)
 			e->sampling.weight = weight(s, sampling);
 		if (!strcmp(s->header.algorithm, "chain"))
 			e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
-		e->missed += missed(s);
+		add_missed(e, s);
 		take_avoidable(&avoidable, s, sampling);
+		take_needed(&avoidable, s);
 		total = take_cells(e, s, i);
 		transfer_cell_add(&e->total, &total);
 		if (total.share[TRANSFER_ALL].sum <= most)
@@ -258,6 +299,36 @@ struct interval estimate_share_interval(const struct estimate *e,
 	double seen = all > 0 ? all / (all + e->missed) : 1;
 
 	return (struct interval){ v.low * seen, v.high * seen + 1 - seen };
+}
+
+/*
+ * On lines without a log the share lies between none of what is false sharing
+ * and all of it. Where other samples tell what of it was needed, their error is
+ * independent.
+ */
+struct interval estimate_avoidable_interval(const struct estimate *e)
+{
+	const struct transfer_moment *all = &e->total.share[TRANSFER_ALL];
+	double n = interval_effective(all->sum, all->square);
+	struct interval v, needed,
+		most = {
+			interval_share(e->avoidable_judged * n, n).low,
+			interval_share(e->avoidable_most * n, n).high,
+		};
+
+	if (e->knows_needed) {
+		v = interval_share(e->avoidable * n, n);
+		needed = transfer_interval(&e->needed, &e->sampling);
+		v.low = e->avoidable -
+			hypot(e->avoidable - v.low,
+			      (needed.high - e->needed.sum) / all->sum);
+		v.high = e->avoidable +
+			 hypot(v.high - e->avoidable,
+			       (e->needed.sum - needed.low) / all->sum);
+		most.low = v.low > most.low ? v.low : most.low;
+		most.high = v.high < most.high ? v.high : most.high;
+	}
+	return estimate_share_interval(e, most);
 }
 
 void estimate_release(struct estimate *e)

@@ -32,18 +32,22 @@ struct estimate {
 	struct transfer_cell total;
 	/*
 	 * How many transfers the estimate may have missed, beyond the error of
-	 * sampling: those of lines that it could not follow.
+	 * sampling: those of lines that it could not follow. And the low limit
+	 * of that number, which may come from a few samples.
 	 */
-	double missed;
+	double missed, missed_least;
 	struct estimate_cell *cell; /* most transfers first */
 	size_t cells;
 	/*
 	 * The share of the transfers that padding avoids; below 0: the
-	 * recording does not tell. It is avoidable_judged, and half of what is
-	 * false sharing on lines that no log tells about: there none of that
-	 * may be avoidable, or all.
+	 * recording does not tell. It is avoidable_judged, and of what is false
+	 * sharing on lines that no log tells about, the part that brings
+	 * nothing needed. If the recording does not tell that part, none of it
+	 * may be avoidable, or all: half counts.
 	 */
 	double avoidable, avoidable_judged, avoidable_most;
+	bool knows_needed;
+	struct transfer_moment needed; /* on lines without a log, transfers */
 };
 
 /*
@@ -53,6 +57,12 @@ struct estimate {
 const struct cdp_transfer *estimate_record(const struct process *s,
 					   uint32_t kind, uint32_t a,
 					   uint32_t b);
+
+/*
+ * True if estimates with header @h come from debug registers whose traps change
+ * the program's timing.
+ */
+bool estimate_has_traps(const struct cdp_header *h);
 
 /* False if @p has no estimates; then @e is empty. */
 bool estimate_load(struct estimate *e, const struct profile *p);
@@ -67,5 +77,11 @@ struct interval estimate_interval(const struct estimate *e,
 				  const struct transfer_moment *m);
 struct interval estimate_share_interval(const struct estimate *e,
 					struct interval v);
+
+/*
+ * The interval of the share that padding avoids. Context: e->avoidable is not
+ * below 0.
+ */
+struct interval estimate_avoidable_interval(const struct estimate *e);
 
 #endif

@@ -55,10 +55,12 @@ static int take_thread(void *ctx, const void *record)
 		.counted_store_bytes = t->counted_store_bytes,
 		.counted_scaled = t->counted_scaled,
 		.reuse_resolution = t->reuse_resolution,
+		.samples_skipped = t->samples_skipped,
 	};
 	memcpy(row->name, t->name, sizeof(row->name));
 	memcpy(row->samples, t->samples, sizeof(row->samples));
 	memcpy(row->loss, t->loss, sizeof(row->loss));
+	memcpy(row->squares, t->squares, sizeof(row->squares));
 	return 0;
 }
 
@@ -152,11 +154,35 @@ static int take_memory(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
 	struct process *s = l->process;
+	const struct cdp_memory *m = record;
 
+	if (m->kind == CDP_MEMORY_BLOCK) {
+		s->block = grow(s->block, s->blocks, &s->blocks_room,
+				sizeof(*s->block));
+		s->block[s->blocks++] = m->block;
+		return 0;
+	}
+	if (m->kind == CDP_MEMORY_CALLS) {
+		s->call = grow(s->call, s->calls, &s->calls_room,
+			       sizeof(*s->call));
+		s->call[s->calls++] = m->calls;
+		return 0;
+	}
 	s->memory = grow(s->memory, s->memories, &s->memories_room,
 			 sizeof(*s->memory));
 	memcpy(&s->memory[s->memories++], record, sizeof(*s->memory));
 	return 0;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct cdp_memory_block *x = a, *y = b;
+
+	if (x->start != y->start)
+		return order_u64(x->start, y->start);
+	/* A live one comes last, where the search begins. */
+	return order_u64(y->flags & CDP_BLOCK_FREED,
+			 x->flags & CDP_BLOCK_FREED);
 }
 
 static int take_path(void *ctx, const void *record)
@@ -218,12 +244,13 @@ static int compare_maps(const void *a, const void *b)
 	       (x->generation < y->generation);
 }
 
-static void order_maps(struct process *s)
+void process_order_maps(struct process *s)
 {
 	uint64_t max = 0;
 
 	if (!s->maps)
 		return;
+	free(s->map_end_max);
 	qsort(s->map, s->maps, sizeof(*s->map), compare_maps);
 	s->map_end_max = xcalloc(s->maps, sizeof(*s->map_end_max));
 	for (size_t i = 0; i < s->maps; i++) {
@@ -259,7 +286,7 @@ static bool process_is_alive(const struct cdp_header *h)
 	return p && strtoull(p + 1, NULL, 10) == h->process_start;
 }
 
-static enum process_state state_of(const struct cdp_header *h)
+static enum process_state state_of(const struct cdp_header *h, bool live)
 {
 	switch (h->state) {
 	case CDP_ENDED:
@@ -269,7 +296,7 @@ static enum process_state state_of(const struct cdp_header *h)
 	case CDP_STOPPED:
 		return PROCESS_STOPPED;
 	default:
-		return process_is_alive(h) ? PROCESS_RUNNING : PROCESS_CUT;
+		return live ? PROCESS_RUNNING : PROCESS_CUT;
 	}
 }
 
@@ -288,6 +315,8 @@ void process_release(struct process *s)
 	free(s->transfer);
 	free(s->memory);
 	free(s->path);
+	free(s->block);
+	free(s->call);
 }
 
 void profile_add_file(struct profile *p, int dirfd, const char *name)
@@ -305,7 +334,8 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 	}
 	s.header = r.header;
 	s.file = xstrdup(name);
-	s.state = state_of(&r.header);
+	s.live = process_is_alive(&r.header);
+	s.state = state_of(&r.header, s.live);
 	/*
 	 * Read the pairs first: a thread's row is committed before its pairs.
 	 */
@@ -336,8 +366,10 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 		process_release(&s);
 		return;
 	}
-	order_maps(&s);
+	process_order_maps(&s);
 	order_paths(&s);
+	if (s.blocks)
+		qsort(s.block, s.blocks, sizeof(*s.block), compare_blocks);
 	p->process = grow(p->process, p->processes, &p->processes_room,
 			  sizeof(*p->process));
 	p->process[p->processes++] = s;

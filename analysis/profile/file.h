@@ -14,6 +14,9 @@
  */
 void profile_add_file(struct profile *p, int dirfd, const char *name);
 
+/* Order its mappings, so that process_map() finds them. */
+void process_order_maps(struct process *s);
+
 void process_release(struct process *s);
 
 #endif

@@ -13,9 +13,15 @@
 #include "profile.h"
 #include "file.h"
 #include "foreign.h"
+#include "ranks.h"
 #include "rows.h"
+#include "slices.h"
 #include "analysis/base/util.h"
 #include "src/store/outdir.h"
+
+enum {
+	BLOCKS_LOOKED_AT = 64, /* before an address */
+};
 
 static int compare_names(const void *a, const void *b)
 {
@@ -47,7 +53,20 @@ static ssize_t list_files(int dirfd, char ***names)
 	return n;
 }
 
-static int load_directory(struct profile *p, const char *path)
+/* A file is named EXE.PID.MS.cdp by the time when it was made. */
+static bool is_made(const char *name, uint64_t from_ms, uint64_t until_ms)
+{
+	const char *at = name + strlen(name) - strlen(".cdp");
+	uint64_t ms;
+
+	while (at > name && at[-1] != '.')
+		at--;
+	ms = strtoull(at, NULL, 10);
+	return ms >= from_ms && ms < until_ms;
+}
+
+static int load_one(struct profile *p, const char *path, uint64_t from_ms,
+		    uint64_t until_ms)
 {
 	int dirfd = outdir_open(path, NULL);
 	char **names;
@@ -57,7 +76,8 @@ static int load_directory(struct profile *p, const char *path)
 		return dirfd;
 	n = list_files(dirfd, &names);
 	for (ssize_t i = 0; i < n; i++) {
-		profile_add_file(p, dirfd, names[i]);
+		if (is_made(names[i], from_ms, until_ms))
+			profile_add_file(p, dirfd, names[i]);
 		free(names[i]);
 	}
 	free(names);
@@ -65,7 +85,19 @@ static int load_directory(struct profile *p, const char *path)
 	return n < 0 ? (int)n : 0;
 }
 
-int profile_load(struct profile *p, const char *path)
+/* A directory without a marker may hold those of ranks. */
+static int load_directory(struct profile *p, const char *path, uint64_t from_ms,
+			  uint64_t until_ms)
+{
+	int err = load_one(p, path, from_ms, until_ms);
+
+	return err == -EBADMSG
+		       ? ranks_load(p, path, from_ms, until_ms, load_one)
+		       : err;
+}
+
+static int load(struct profile *p, const char *path, uint64_t from_ms,
+		uint64_t until_ms, bool unite)
 {
 	struct stat st;
 	int err = 0;
@@ -74,18 +106,31 @@ int profile_load(struct profile *p, const char *path)
 	if (stat(path, &st))
 		return -errno;
 	if (S_ISDIR(st.st_mode))
-		err = load_directory(p, path);
+		err = load_directory(p, path, from_ms, until_ms);
 	else
 		profile_add_file(p, AT_FDCWD, path);
 	if (err)
 		return err;
 	foreign_publishers(p);
 	rows_order(p);
+	if (unite && slices_unite(p))
+		rows_order(p);
 	foreign_lines(p);
 	rows_take_off_execed(p);
 	if (p->threads > PROFILE_ROWS_MAX)
 		rows_merge(p);
 	return 0;
+}
+
+int profile_load_made(struct profile *p, const char *path, uint64_t from_ms,
+		      uint64_t until_ms)
+{
+	return load(p, path, from_ms, until_ms, false);
+}
+
+int profile_load(struct profile *p, const char *path)
+{
+	return load(p, path, 0, UINT64_MAX, true);
 }
 
 void profile_release(struct profile *p)
@@ -245,6 +290,34 @@ const struct cdp_path *process_path(const struct process *process,
 	return low < process->paths && process->path[low].node == node
 		       ? &process->path[low]
 		       : NULL;
+}
+
+const struct cdp_memory_block *process_block(const struct process *process,
+					     uint64_t addr)
+{
+	const struct cdp_memory_block *freed = NULL;
+	size_t low = 0, n = process->blocks;
+
+	/* Count those that begin at @addr or before. */
+	while (n) {
+		size_t half = n / 2;
+		bool before = process->block[low + half].start <= addr;
+
+		low += before ? half + 1 : 0;
+		n = before ? n - half - 1 : half;
+	}
+	/* Of those that began there at different times, a few matter. */
+	for (int i = 0; low && i < BLOCKS_LOOKED_AT; i++) {
+		const struct cdp_memory_block *b = &process->block[--low];
+
+		if (addr - b->start >= b->bytes)
+			continue;
+		if (!(b->flags & CDP_BLOCK_FREED))
+			return b;
+		if (!freed)
+			freed = b;
+	}
+	return freed;
 }
 
 void profile_open(struct profile *p, const char *path)

@@ -32,6 +32,7 @@ struct process {
 	struct cdp_header header;
 	char *file;
 	enum process_state state;
+	bool live;           /* it runs here now, whether profiled or not */
 	struct cdp_map *map; /* ordered by start */
 	size_t maps, maps_room;
 	uint64_t *map_end_max; /* the largest end up to this map */
@@ -42,6 +43,10 @@ struct process {
 	size_t memories, memories_room;
 	struct cdp_path *path; /* of calls, by node, each once */
 	size_t paths, paths_room;
+	struct cdp_memory_block *block; /* by start */
+	size_t blocks, blocks_room;
+	struct cdp_memory_calls *call; /* as in the file */
+	size_t calls, calls_room;
 };
 
 struct thread_row {
@@ -60,6 +65,9 @@ struct thread_row {
 	uint64_t counted_load_bytes, counted_store_bytes;
 	bool counted_scaled;       /* estimates */
 	uint64_t reuse_resolution; /* ns; 0: reuse times are accesses */
+	/* Of the weights of its detections; 0: each weighs 1. */
+	uint64_t squares[SHARING_KINDS];
+	uint64_t samples_skipped; /* by the slow rate */
 	uint64_t loss[CDP_LOSS_MAX];
 };
 
@@ -129,6 +137,15 @@ int profile_load(struct profile *p, const char *path);
 void profile_release(struct profile *p);
 
 /*
+ * The same, of a directory only the files that were made from @from_ms to
+ * before @until_ms, in ms of CLOCK_REALTIME: their names say when
+ * (src/store/host.h). Here a process that was watched in several slices of time
+ * has a row for each; with profile_load() it has one (slices.h).
+ */
+int profile_load_made(struct profile *p, const char *path, uint64_t from_ms,
+		      uint64_t until_ms);
+
+/*
  * The same for a verb: if there is nothing to read, die with a message that
  * says what to do; warn of the files that are left out.
  */
@@ -164,5 +181,9 @@ uint64_t profile_loss(const struct profile *p, enum loss_cause cause);
 /* Node @node of the call paths; NULL if there is none. */
 const struct cdp_path *process_path(const struct process *process,
 				    uint64_t node);
+
+/* The heap block that contains @addr, a live one first; NULL: none is known. */
+const struct cdp_memory_block *process_block(const struct process *process,
+					     uint64_t addr);
 
 #endif

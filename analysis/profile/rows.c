@@ -299,7 +299,7 @@ static int compare_for_merge(const void *a, const void *b, void *profile)
 	return order ? order : (i > j) - (i < j);
 }
 
-static void merge_row(struct thread_row *to, const struct thread_row *from)
+void rows_add(struct thread_row *to, const struct thread_row *from)
 {
 	to->count = sat_add(to->count, from->count);
 	if (from->start_mono < to->start_mono)
@@ -326,31 +326,18 @@ static void merge_row(struct thread_row *to, const struct thread_row *from)
 		sat_add(to->counted_load_bytes, from->counted_load_bytes);
 	to->counted_store_bytes =
 		sat_add(to->counted_store_bytes, from->counted_store_bytes);
+	to->samples_skipped =
+		sat_add(to->samples_skipped, from->samples_skipped);
+	for (int k = 0; k < SHARING_KINDS; k++)
+		to->squares[k] = sat_add(to->squares[k], from->squares[k]);
 	for (int k = 0; k < CDP_LOSS_MAX; k++)
 		to->loss[k] = sat_add(to->loss[k], from->loss[k]);
 }
 
-void rows_merge(struct profile *p)
+void rows_close_gaps(struct profile *p, uint32_t *into)
 {
-	uint32_t *index = sorted_indices(p, p->threads, compare_for_merge);
-	uint32_t *into = xcalloc(p->threads, sizeof(*into));
-	size_t kept = 0, head = 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < p->threads; i++) {
-		struct thread_row *row = &p->thread[index[i]];
-		struct thread_row *first = &p->thread[index[head]];
-
-		if (i && row->ended && !compare_kin(row, first)) {
-			merge_row(first, row);
-			p->merged = true;
-		} else {
-			head = i;
-		}
-		into[index[i]] = index[head];
-	}
-	/*
-	 * Close the gaps and keep the order; into[] gets the new row numbers.
-	 */
 	for (size_t i = 0; i < p->threads; i++) {
 		if (into[i] == i) {
 			p->thread[kept] = p->thread[i];
@@ -367,6 +354,27 @@ void rows_merge(struct profile *p)
 		if (p->reuse[i].thread != ALL_THREADS)
 			p->reuse[i].thread = into[p->reuse[i].thread];
 	p->threads = kept;
+}
+
+void rows_merge(struct profile *p)
+{
+	uint32_t *index = sorted_indices(p, p->threads, compare_for_merge);
+	uint32_t *into = xcalloc(p->threads, sizeof(*into));
+	size_t head = 0;
+
+	for (size_t i = 0; i < p->threads; i++) {
+		struct thread_row *row = &p->thread[index[i]];
+		struct thread_row *first = &p->thread[index[head]];
+
+		if (i && row->ended && !compare_kin(row, first)) {
+			rows_add(first, row);
+			p->merged = true;
+		} else {
+			head = i;
+		}
+		into[index[i]] = index[head];
+	}
+	rows_close_gaps(p, into);
 	free(index);
 	free(into);
 }

@@ -32,6 +32,15 @@ void rows_order(struct profile *p);
  */
 void rows_take_off_execed(struct profile *p);
 
+/* Add the counts of @from to @to. */
+void rows_add(struct thread_row *to, const struct thread_row *from);
+
+/*
+ * Row i goes if into[i] is another row, which has taken its counts; pairs and
+ * reuses follow. The others keep their order. into[] gets the new numbers.
+ */
+void rows_close_gaps(struct profile *p, uint32_t *into);
+
 /*
  * Merge ended threads of one process that have the same name and start routine.
  * Counts add up; pairs and reuses follow their threads.

@@ -26,7 +26,7 @@
 #include "src/base/regular_file.h"
 
 enum {
-	OWN_ARGUMENTS = 8,
+	OWN_ARGUMENTS = 10,
 	SCRIPTS_MAX = 5,
 	SCRIPT_LINE_MAX = 256,
 	TOPOLOGY_TEXT_MAX = 256 * 1024,
@@ -305,8 +305,17 @@ static void settle_caches(void)
 	free(host);
 }
 
+/* What the program loads first; QEMU separates variables by commas. */
+static char *guest_preload(const char *guest)
+{
+	const char *others = getenv("LD_PRELOAD");
+
+	return xasprintf("LD_PRELOAD=%s%s%s", guest,
+			 others && *others ? ":" : "", others ? others : "");
+}
+
 char **record_emu_command(const struct program *p, char *const *argv,
-			  const char *library)
+			  const char *library, const char *guest)
 {
 	char **rest = (char **)argv, **command, *path = (char *)p->path;
 	char *argv0 = argv[0];
@@ -327,6 +336,10 @@ char **record_emu_command(const struct program *p, char *const *argv,
 	command[at++] = "max";
 	command[at++] = "-plugin";
 	command[at++] = escape_commas(library);
+	if (guest) {
+		command[at++] = "-E";
+		command[at++] = guest_preload(guest);
+	}
 	command[at++] = "-0";
 	command[at++] = p->shell ? "/bin/sh" : argv0;
 	if (p->shell) {

@@ -74,17 +74,12 @@ static void check_mode(const char *name, const char *value)
 	static const char *const modes[] = { "comm", "reuse", "shared",
 					     "global", NULL };
 
-	if (!strcmp(value, "trace"))
+	if (!strcmp(value, "trace") || !strcmp(value, "profile"))
 		return;
-	if (!strcmp(value, "profile"))
-		die("%s profile is not available in this build; use comm, "
-		    "reuse, trace with -s emu, or some of "
-		    "comm,reuse,shared,global with -s emu or -s instr",
-		    name);
 	check_words(name, value, modes,
-		    "use comm, reuse, trace with -s emu, or some of "
-		    "comm,reuse,shared,global with -s emu or -s instr; trace "
-		    "goes with no other");
+		    "use comm, reuse, trace or profile with -s emu, or some of "
+		    "comm,reuse,shared,global with -s emu or -s instr; profile "
+		    "or trace goes with no other");
 }
 
 static void check_granularity(const char *name, const char *value)
@@ -166,6 +161,17 @@ static void check_freq(const char *name, const char *value)
 	whole_number(name, value, 1, FREQ_MAX_HZ);
 }
 
+static void check_budget(const char *name, const char *value)
+{
+	char *end;
+	double p = strtod(value, &end);
+
+	if (*end || !(p >= 0.01 && p <= 100))
+		die("%s must be a percentage of the CPU time, 0.01 to 100, not "
+		    "'%s'",
+		    name, safe_text(value));
+}
+
 static void check_registers(const char *name, const char *value)
 {
 	whole_number(name, value, 0, 4);
@@ -189,6 +195,13 @@ static void check_seconds(const char *name, const char *value)
 	if (end == value || *end || !(s >= 0 && s <= SECONDS_MAX))
 		die("%s must be seconds, 0 or more, not '%s'", name,
 		    safe_text(value));
+}
+
+/* -1: until the program says comdet_resume(). */
+static void check_delay(const char *name, const char *value)
+{
+	if (strcmp(value, "-1"))
+		check_seconds(name, value);
 }
 
 static void check_out(const char *name, const char *value)
@@ -235,8 +248,19 @@ static void check_caches(const char *name, const char *value)
 		    name, safe_text(value));
 }
 
+static void check_on_off(const char *name, const char *value)
+{
+	if (strcmp(value, "on") && strcmp(value, "off"))
+		die("%s is on or off, not '%s'", name, safe_text(value));
+}
+
 /* What it may hold depends on the source: see record_emu_command(). */
 static void check_topology(const char *name, const char *value)
+{
+}
+
+/* record_open_control() opens it. */
+static void check_control(const char *name, const char *value)
 {
 }
 
@@ -246,11 +270,14 @@ static const struct option_twin twins[] = {
 	{ "-p", "COMDET_PERIOD", 'p', check_period, NULL },
 	{ "-F", "COMDET_FREQ", 'F', check_freq, NULL },
 	{ "-e", "COMDET_EVENT", 'e', check_event, NULL },
+	{ "--budget", "COMDET_BUDGET", 'B', check_budget, NULL },
 	{ "--ldlat", "COMDET_LDLAT", 'Y', check_ldlat, NULL },
 	{ "-o", "COMDET_OUT", 'o', check_out, NULL },
 	{ "--algorithm", "COMDET_ALGORITHM", 'A', check_algorithm, NULL },
 	{ "--children", "COMDET_CHILDREN", 'C', check_switch, "1" },
 	{ "--outside", "COMDET_OUTSIDE", 'O', check_switch, "1" },
+	{ "--objects", "COMDET_OBJECTS", 'J', check_on_off, NULL },
+	{ "--probe", "COMDET_PROBE", 'Q', check_on_off, NULL },
 	{ "--registers", "COMDET_REGISTERS", 'R', check_registers, NULL },
 	{ "--topology", "COMDET_TOPOLOGY", 'T', check_topology, NULL },
 	{ "--caches", "COMDET_CACHES", 'K', check_caches, NULL },
@@ -263,8 +290,9 @@ static const struct option_twin twins[] = {
 	{ "--slots", "COMDET_SLOTS", 'N', check_slots, NULL },
 	{ "--call-paths", "COMDET_PATHS", 'g', check_switch, "1" },
 	{ "--roi", "COMDET_ROI", 'I', record_check_roi, NULL },
-	{ "--delay", "COMDET_DELAY", 'D', check_seconds, NULL },
+	{ "--delay", "COMDET_DELAY", 'D', check_delay, NULL },
 	{ "--duration", "COMDET_DURATION", 'U', check_seconds, NULL },
+	{ "--control", "COMDET_CONTROL", 'Z', check_control, NULL },
 };
 enum {
 	TWINS = sizeof(twins) / sizeof(twins[0])
@@ -276,11 +304,14 @@ static const struct option long_options[] = {
 	{ "period", required_argument, NULL, 'p' },
 	{ "freq", required_argument, NULL, 'F' },
 	{ "event", required_argument, NULL, 'e' },
+	{ "budget", required_argument, NULL, 'B' },
 	{ "ldlat", required_argument, NULL, 'Y' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "algorithm", required_argument, NULL, 'A' },
 	{ "children", no_argument, NULL, 'C' },
 	{ "outside", no_argument, NULL, 'O' },
+	{ "objects", required_argument, NULL, 'J' },
+	{ "probe", required_argument, NULL, 'Q' },
 	{ "registers", required_argument, NULL, 'R' },
 	{ "topology", required_argument, NULL, 'T' },
 	{ "caches", required_argument, NULL, 'K' },
@@ -295,6 +326,7 @@ static const struct option long_options[] = {
 	{ "roi", required_argument, NULL, 'I' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, 'U' },
+	{ "control", required_argument, NULL, 'Z' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };

@@ -16,6 +16,7 @@
 #include "analysis/base/util.h"
 #include "analysis/profile/foreign.h"
 #include "src/store/outdir.h"
+#include "src/store/rank.h"
 
 static void new_run_id(char *id, size_t size)
 {
@@ -77,6 +78,18 @@ const char *output_name(const char *path)
 	return safe_text(path);
 }
 
+/* The directory that the user named, if the run did not get it. */
+static char *refused;
+
+/* The last line names the directory; this one says why it is another one. */
+static void say_where(const char *out)
+{
+	if (refused)
+		warn("%s was left alone: it is not an earlier recording, or "
+		     "one that still goes on; this one is in %s",
+		     output_name(refused), output_name(out));
+}
+
 void output_say(const struct profile *p, const char *out)
 {
 	const struct process *first = profile_main_process(p);
@@ -104,10 +117,6 @@ void output_say(const struct profile *p, const char *out)
 	if (first->header.modes & CDP_MODE_COMM)
 		found = xasprintf(", %s detection%s", count_text(detections),
 				  detections == 1 ? "" : "s");
-	warn("%s sample%s%s in %s; next: reusetrack report %s",
-	     count_text(samples), samples == 1 ? "" : "s", found ? found : "",
-	     output_name(out), output_name(out));
-	free(found);
 	shared = foreign_unseen(p);
 	if (shared)
 		warn("processes share the memory %s, and sharing between them "
@@ -117,6 +126,44 @@ void output_say(const struct profile *p, const char *out)
 		warn("programs that it started and that were not profiled: %s; "
 		     "--children includes them",
 		     count_text(profile_not_followed(p)));
+	say_where(out);
+	warn("%s sample%s%s in %s; next: reusetrack report %s",
+	     count_text(samples), samples == 1 ? "" : "s", found ? found : "",
+	     output_name(out), output_name(out));
+	free(found);
+}
+
+/* Remember @wanted if the directory made is not it, but @made. */
+static void note_refused(const char *wanted, const char *made)
+{
+	size_t n = strlen(wanted);
+	const char *last = base_name(made);
+
+	while (n > 1 && wanted[n - 1] == '/')
+		n--;
+	free(refused);
+	refused = xasprintf("%.*s", (int)n, wanted);
+	if (strcmp(base_name(refused), last))
+		return;
+	free(refused);
+	refused = NULL;
+}
+
+const char *output_of_rank(const char *wanted)
+{
+	static char path[PATH_MAX];
+	uint32_t rank, ranks;
+	int err;
+
+	if (!rank_of(0, &rank, &ranks))
+		return wanted;
+	if (!wanted || !*wanted)
+		wanted = "out";
+	err = rank_directory(wanted, rank, path, sizeof(path));
+	if (err)
+		die("cannot make the output directory %s: %s%s",
+		    safe_text(wanted), strerror(-err), mend_out(-err));
+	return path;
 }
 
 int output_make(const char *wanted, char *run_id, char *path)
@@ -130,5 +177,6 @@ int output_make(const char *wanted, char *run_id, char *path)
 	if (dirfd < 0)
 		die("cannot make the output directory %s: %s%s",
 		    safe_text(wanted), strerror(-dirfd), mend_out(-dirfd));
+	note_refused(wanted, path);
 	return dirfd;
 }

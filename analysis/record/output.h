@@ -16,6 +16,13 @@
  */
 int output_make(const char *wanted, char *run_id, char *path);
 
+/*
+ * The directory to make for what is recorded under @wanted: if we are a rank of
+ * a parallel job, one of its own below @wanted, which is made then. Valid until
+ * the next call; dies if it cannot be made.
+ */
+const char *output_of_rank(const char *wanted);
+
 /* Remove the directory if it holds nothing but our marker. True if so. */
 bool output_remove_if_empty(int dirfd, const char *path);
 

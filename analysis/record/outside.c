@@ -16,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "outside.h"
 #include "analysis/base/util.h"
 #include "analysis/outside/watcher.h"
@@ -47,6 +48,17 @@ static double number_of(const char *variable, double or)
 	const char *value = getenv(variable);
 
 	return value && *value ? strtod(value, NULL) : or ;
+}
+
+static uint64_t delay_ns(void)
+{
+	double seconds = number_of("COMDET_DELAY", 0);
+
+	if (seconds < 0 && !record_control())
+		die("--delay -1 (COMDET_DELAY) needs the library within the "
+		    "program, or --control, to end the delay; this program is "
+		    "watched from outside");
+	return seconds < 0 ? 0 : (uint64_t)(seconds * 1e9);
 }
 
 /* True if we are to stop before the time is over. */
@@ -110,10 +122,13 @@ int run_program_outside(struct run *r, int dirfd)
 			.children = number_of("COMDET_CHILDREN", 0) != 0,
 			.duration = (uint64_t)(number_of("COMDET_DURATION", 0) *
 					       1e9),
+			.budget = number_of("COMDET_BUDGET", 0) / 100,
 			.dirfd = dirfd,
 			.run_id = r->run_id,
+			.control = record_control(),
+			.paused = number_of("COMDET_DELAY", 0) < 0,
 		},
-		.delay = (uint64_t)(number_of("COMDET_DELAY", 0) * 1e9),
+		.delay = delay_ns(),
 	};
 	uint64_t one = 1;
 	int status;

@@ -11,4 +11,7 @@ enum {
 	RECORD_NOT_FOUND = 127
 };
 
+/* Set in the environment of a recording that is removed at once. */
+#define RECORD_TEMPORARY "REUSETRACK_TEMPORARY"
+
 #endif

@@ -68,7 +68,8 @@ static void exec_program(const struct run *r, const sigset_t *mask,
 
 	run = xasprintf("%s:%d:%s", r->run_id, (int)getpid(), r->out);
 	if (r->library) {
-		preload = xasprintf("%s%s%s", r->library,
+		preload = xasprintf("%s%s%s%s%s", r->library,
+				    r->heap ? ":" : "", r->heap ? r->heap : "",
 				    others && *others ? ":" : "",
 				    others ? others : "");
 		set_or_fail("LD_PRELOAD", preload, report);

@@ -13,6 +13,7 @@ struct run {
 	const char *path;    /* to exec */
 	char **argv;         /* as the program will see it */
 	const char *library; /* absolute path to preload; NULL: none */
+	const char *heap;    /* the same of libcomdet-heap.so */
 	const char *run_id;
 	const char *out; /* absolute */
 	int wait_status; /* as waitpid gave it */

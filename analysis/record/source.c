@@ -30,7 +30,7 @@ static bool hooks_found; /* in the program or its libraries */
 
 bool record_looks_for_hooks(void)
 {
-	return !is_set("COMDET_FREQ", NULL) &&
+	return !is_set("COMDET_FREQ", NULL) && !is_set("COMDET_BUDGET", NULL) &&
 	       (!is_set("COMDET_SOURCE", NULL) || source_is("auto"));
 }
 
@@ -90,8 +90,6 @@ static const struct {
 	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "--slots (COMDET_SLOTS)", "COMDET_SLOTS", NULL, OF_EMU | OF_INSTR,
 	  "needs the source emu or instr: -s emu or -s instr" },
-	{ "--call-paths (COMDET_PATHS)", "COMDET_PATHS", "1", OF_INSTR,
-	  "needs the source instr, whose hooks record them: -s instr" },
 	{ "--watch sw (COMDET_WATCH)", "COMDET_WATCH", "sw", OF_INSTR,
 	  "needs the source instr: -s instr" },
 	{ "--watch hw (COMDET_WATCH)", "COMDET_WATCH", "hw",
@@ -107,8 +105,18 @@ static const struct {
 	  "needs the source emu: -s emu -m trace" },
 	{ "--outside (COMDET_OUTSIDE)", "COMDET_OUTSIDE", "1", OF_CLOCK,
 	  "needs the source clock: leave out -s, or take -s clock" },
+	{ "--delay -1 (COMDET_DELAY)", "COMDET_DELAY", "-1",
+	  OF_CLOCK | OF_INSTR | OF_PEBS | OF_IBS,
+	  "needs a source within the program, which ends the delay" },
+	{ "--control (COMDET_CONTROL)", "COMDET_CONTROL", NULL,
+	  OF_CLOCK | OF_INSTR | OF_PEBS | OF_IBS,
+	  "cannot pause the source emu" },
+	{ "--objects on (COMDET_OBJECTS)", "COMDET_OBJECTS", "on",
+	  OF_CLOCK | OF_PEBS | OF_IBS, "needs the source clock, pebs or ibs" },
 	{ "-F (COMDET_FREQ)", "COMDET_FREQ", NULL, OF_CLOCK,
 	  "needs the source clock; with the others set the period with -p" },
+	{ "--budget (COMDET_BUDGET)", "COMDET_BUDGET", NULL, OF_CLOCK,
+	  "needs the source clock" },
 };
 
 /* True if something is asked about caches that several cores share. */
@@ -137,11 +145,16 @@ static void check_trace_fits(int source)
 	bool trace = is_set("COMDET_MODE", "trace");
 
 	if (!trace && is_set("COMDET_ROI", NULL))
-		die("--roi (COMDET_ROI) needs -m trace");
+		die("--roi (COMDET_ROI) needs -m trace or -m profile");
 	if (trace && source != OF_EMU)
-		die("-m trace (COMDET_MODE) needs the source emu: -s emu");
+		die("-m trace or -m profile (COMDET_MODE) needs the source "
+		    "emu: -s emu");
 	if (trace && is_set("COMDET_EXACT", "1"))
-		die("--exact (COMDET_EXACT) does not go with -m trace");
+		die("--exact (COMDET_EXACT) does not go with -m trace or "
+		    "-m profile");
+	if (trace && is_set("COMDET_PATHS", "1"))
+		die("--call-paths (COMDET_PATHS) does not go with -m trace or "
+		    "-m profile");
 	if (trace && is_set("COMDET_PERIOD", NULL))
 		die("-p (COMDET_PERIOD) does not go with -m trace, which takes "
 		    "no samples");
@@ -153,12 +166,11 @@ static void check_reuse_fits(int source)
 	const char *mode = getenv("COMDET_MODE");
 	bool hardware = source == OF_INSTR && is_set("COMDET_WATCH", "hw");
 
-	if (!mode || (!strstr(mode, "reuse") && !asks_of_caches())) {
-		if (source == OF_INSTR && is_set("COMDET_PATHS", "1"))
-			die("--call-paths (COMDET_PATHS) needs uses and "
-			    "reuses: add -m reuse, shared or global");
+	if (!mode || (!strstr(mode, "reuse") && !asks_of_caches()))
 		return;
-	}
+	if (source != OF_INSTR && is_set("COMDET_PATHS", "1"))
+		die("--call-paths (COMDET_PATHS) of uses and reuses needs the "
+		    "source instr: -s instr");
 	if (source == OF_INSTR && is_set("COMDET_EXACT", "1"))
 		die("--exact (COMDET_EXACT) with -s instr counts transfers, "
 		    "not reuses; leave it out, or take -s emu");
@@ -201,6 +213,12 @@ void record_check_source(bool hooks)
 		 : source_is("ibs")  ? OF_IBS
 				     : OF_CLOCK;
 	check_trace_fits(source);
+	if (is_set("COMDET_FREQ", NULL) && is_set("COMDET_BUDGET", NULL))
+		die("-F (COMDET_FREQ) fixes the rate, and --budget "
+		    "(COMDET_BUDGET) changes it: give one of them");
+	if (is_set("COMDET_MODE", "reuse") && is_set("COMDET_BUDGET", NULL))
+		die("--budget (COMDET_BUDGET) is for maps of communication: "
+		    "leave out -m reuse");
 	check_mode_fits(source);
 	check_reuse_fits(source);
 	if (source == OF_INSTR && topology && *topology && !asks_of_caches())

@@ -13,6 +13,7 @@
 
 enum {
 	CLOCK_HZ_MAX = 20000, /* of record -F */
+	HANDLER_SHARE = 8,    /* preload/handler/budget.h */
 	PERIOD_MIN = 100      /* fewer accesses between samples gain little */
 };
 
@@ -36,24 +37,38 @@ static char *repeat(double times)
 			  : xasprintf("%s times", count_text(round_up(times)));
 }
 
-static char *by_clock(double period_ns, double times)
+/*
+ * The rate above which samples are lost, because they would take more than
+ * their share of the program's time.
+ */
+static int highest_hz(const struct profile *p)
+{
+	uint64_t ns = profile_handler_ns(p);
+	uint64_t hz = ns ? UINT64_C(1000000000) / HANDLER_SHARE / ns : 0;
+
+	if (!ns || hz >= CLOCK_HZ_MAX)
+		return CLOCK_HZ_MAX;
+	return hz > 100 ? (int)(hz / 100 * 100) : 100;
+}
+
+static char *by_clock(double period_ns, double times, int highest)
 {
 	double hz = 1e9 / period_ns, wanted = hz * times;
 	char *again, *text;
 
-	if (hz >= CLOCK_HZ_MAX) {
+	if (hz >= highest) {
 		again = repeat(times);
 		text = xasprintf("repeat the work %s", again);
-	} else if (wanted <= CLOCK_HZ_MAX) {
+	} else if (wanted <= highest) {
 		again = repeat(times);
 		text = xasprintf("sample more often (record -F %llu) or repeat "
 				 "the work %s, in a loop",
 				 (unsigned long long)round_up(wanted), again);
 	} else {
-		again = repeat(wanted / CLOCK_HZ_MAX);
+		again = repeat(wanted / highest);
 		text = xasprintf("sample more often (record -F %d) and repeat "
 				 "the work %s, in a loop",
-				 CLOCK_HZ_MAX, again);
+				 highest, again);
 	}
 	free(again);
 	return text;
@@ -77,6 +92,32 @@ static char *by_period(double period, double times)
 	return text;
 }
 
+bool advice_can_watch_longer(const struct profile *p)
+{
+	const struct process *s = profile_main_process(p);
+
+	return s->state == PROCESS_STOPPED &&
+	       !strcmp(s->header.delivery, "outside") &&
+	       strstr(s->header.note, "left running");
+}
+
+/* The program goes on: it need not do its work again. */
+static char *by_watching(double period_ns, double seconds, double times)
+{
+	double wanted = 1e9 / period_ns * times;
+	char *rate = wanted > CLOCK_HZ_MAX
+			     ? xstrdup("")
+			     : xasprintf(", or sample more often (attach -F "
+					 "%llu)",
+					 (unsigned long long)round_up(wanted));
+	char *text = xasprintf("watch for %s s while it works%s",
+			       count_text(round_up(seconds > 1 ? seconds : 1)),
+			       rate);
+
+	free(rate);
+	return text;
+}
+
 char *advice_more_samples(const struct profile *p, double times)
 {
 	const struct process *s = profile_main_process(p);
@@ -87,8 +128,11 @@ char *advice_more_samples(const struct profile *p, double times)
 		return xasprintf(
 			"let it run for %s s",
 			count_text(round_up(seconds > 1 ? seconds : 1)));
+	if (advice_can_watch_longer(p) && h->period)
+		return by_watching((double)h->period, seconds, times);
 	if (!strcmp(h->source, "import") || !h->period)
 		return xstrdup("record more of them");
-	return strcmp(h->period_unit, "ns") ? by_period(h->period, times)
-					    : by_clock(h->period, times);
+	return strcmp(h->period_unit, "ns")
+		       ? by_period(h->period, times)
+		       : by_clock(h->period, times, highest_hz(p));
 }

@@ -10,9 +10,11 @@
 #include "advice.h"
 #include "estimate.h"
 #include "exact.h"
+#include "fixes.h"
 #include "hot_place.h"
 #include "style.h"
 #include "analysis/base/util.h"
+#include "analysis/profile/foreign.h"
 #include "src/base/interval.h"
 
 enum {
@@ -90,25 +92,6 @@ static void answer_same_core(struct report *r)
 	free(text);
 }
 
-/* A trap takes a hundred times as long as the access that triggers it. */
-static void answer_traps(struct report *r)
-{
-	if (!report_has_traps(r))
-		return;
-	fputs(paint(r, PAINT_WARM), r->out);
-	print_wrapped(
-		r->out,
-		"Debug registers stopped the threads at each watched "
-		"access. Where threads race for a line without waiting "
-		"for each other, these stops make the line move more "
-		"often, and at other bytes: the number may be several times "
-		"too high, and the share of false sharing far off, beyond "
-		"their intervals. The places are right. record --watch sw "
-		"stops threads for much less, and --exact counts.",
-		0, 0);
-	fputs(paint(r, PAINT_OFF), r->out);
-}
-
 /* The kind of sharing that most detections are of. */
 static enum sharing main_kind(const struct tally *t)
 {
@@ -120,9 +103,9 @@ static enum sharing main_kind(const struct tally *t)
 static char *share_of_kind(const struct tally *t, enum sharing kind)
 {
 	uint64_t total = tally_total(t->kind);
-	struct interval v = interval_share(t->kind[kind], total);
+	struct interval v = tally_share_interval(t, t->kind[kind], total);
 
-	if (total < SHARE_DETECTIONS)
+	if (tally_effective(t, total) < SHARE_DETECTIONS)
 		return xasprintf("Threads share cache lines: %s detection%s, "
 				 "%s of false and %s of true sharing. That is "
 				 "too few to tell shares.",
@@ -134,7 +117,9 @@ static char *share_of_kind(const struct tally *t, enum sharing kind)
 			 "%%, %s detections%s).",
 			 percent_text(t->kind[kind], total), sharing_text(kind),
 			 100 * v.low, 100 * v.high, count_text(total),
-			 total < FEW_DETECTIONS ? ": few, a weak answer" : "");
+			 tally_effective(t, total) < FEW_DETECTIONS
+				 ? ": few, a weak answer"
+				 : "");
 }
 
 /* The places of most of the sharing: of the main kind, and of another large. */
@@ -154,7 +139,7 @@ static char *name_places(const struct report *r)
 
 static void answer_weak(struct report *r)
 {
-	double found = tally_total(r->tally.kind);
+	double found = tally_effective(&r->tally, tally_total(r->tally.kind));
 	char *more = advice_more_samples(
 		r->profile,
 		found < FEW_DETECTIONS ? 2 * FEW_DETECTIONS / found : 4);
@@ -168,12 +153,12 @@ static void answer_weak(struct report *r)
 }
 
 /* What padding avoids comes first: it is what the reader can do. */
-static char *answer_padding(const struct judged *j, uint64_t total)
+static char *answer_padding(const struct tally *t, uint64_t total)
 {
-	struct interval v =
-		interval_share((double)j->avoidable, (double)j->all);
+	const struct judged *j = &t->judged;
+	struct interval v = tally_avoidable_share(t);
 
-	if (j->all < SHARE_DETECTIONS)
+	if (tally_effective(t, j->all) < SHARE_DETECTIONS)
 		return xasprintf("%s", "");
 	return xasprintf("Padding would avoid %s of the cache-line sharing "
 			 "detected between threads (95 %% interval %.0f to "
@@ -186,8 +171,9 @@ static char *answer_padding(const struct judged *j, uint64_t total)
 static void answer_found(struct report *r)
 {
 	const struct tally *t = &r->tally;
-	bool weak = tally_total(t->kind) < FEW_DETECTIONS, counts;
-	char *what, *where, *text, *padding;
+	bool weak = tally_effective(t, tally_total(t->kind)) < FEW_DETECTIONS;
+	bool counts;
+	char *what, *where, *text, *padding, *fix;
 
 	what = report_estimate_answer(r, &weak);
 	counts = what;
@@ -195,17 +181,20 @@ static void answer_found(struct report *r)
 		what = share_of_kind(t, main_kind(t));
 	where = name_places(r);
 	padding = counts ? xasprintf("%s", "")
-			 : answer_padding(&t->judged, tally_total(t->kind));
+			 : answer_padding(t, tally_total(t->kind));
 	text = xasprintf("%s%s%s", padding, what, where);
 	print_head(r, text);
 	free(padding);
 	free(text);
 	free(what);
 	free(where);
+	fix = report_best_fix(r);
+	if (fix)
+		print_head(r, fix);
+	free(fix);
 	if (weak)
 		answer_weak(r);
 	answer_same_core(r);
-	answer_traps(r);
 	report_doubts(r);
 	if (!counts)
 		fputs("This is a map: shares and detections, not a count of "
@@ -221,15 +210,29 @@ static char *nothing_sampled(const struct profile *p)
 	bool clock = h->period && !strcmp(h->period_unit, "ns");
 	char *more, *text;
 
+	if (clock && advice_can_watch_longer(p))
+		return xasprintf(
+			"Nothing can be said: no memory access was "
+			"sampled. What was watched used %s of CPU "
+			"time in %s, and a sample is taken every %s "
+			"of a thread's CPU time: watch it while it "
+			"works%s.",
+			duration_text(cpu), duration_text(profile_wall_ns(p)),
+			duration_text(h->period),
+			profile_not_followed(p) ? ", or the processes that it "
+						  "started, with --children"
+						: "");
 	if (profile_main_process(p)->state == PROCESS_STOPPED && h->note[0])
 		return xasprintf("Nothing was measured: %s.",
 				 safe_text(h->note));
 	/* Without --exact, which never comes here, QEMU has a period. */
 	if (!strcmp(h->source, "emu") && !h->period)
-		return xasprintf("This is a trace, and a trace has no samples. "
-				 "Simulate it: reusetrack simulate --machine "
-				 "NAME; reusetrack machine --list shows the "
-				 "names.");
+		return xasprintf("This is a trace, or a profile made of one, "
+				 "and neither has samples. Say how long the "
+				 "program takes: reusetrack predict --machine "
+				 "NAME; or simulate a trace: reusetrack "
+				 "simulate --machine NAME. reusetrack machine "
+				 "--list shows the names.");
 	if (clock && cpu < IDLE_PERIODS * h->period && profile_not_followed(p))
 		return xasprintf("Nothing can be said: no memory access was "
 				 "sampled. The program used %s of CPU time, "
@@ -352,6 +355,22 @@ static void print_states(struct report *r)
 	}
 }
 
+/* "Nothing was found" must not be taken for what was not looked for. */
+static void print_unseen(struct report *r)
+{
+	const char *shared = foreign_unseen(r->profile);
+	char *text;
+
+	if (!shared)
+		return;
+	text = xasprintf("Sharing between processes was not looked for, and "
+			 "they share the memory %s: record --outside "
+			 "--children finds it, or attach to all of them.",
+			 safe_text(shared));
+	print_head(r, text);
+	free(text);
+}
+
 /* Exact counts come first, and alone where samples found nothing. */
 void report_answer(struct report *r)
 {
@@ -377,5 +396,7 @@ void report_answer(struct report *r)
 			count_text(samples), samples == 1 ? "" : "s");
 	free(exact);
 	free(text);
+	if (r->profile->processes > 1)
+		print_unseen(r);
 	print_states(r);
 }

@@ -2,7 +2,8 @@
 /*
  * doubts - where estimates of transfers may fail, as far as the recording tells
  *
- * The intervals hold these errors; a doubt says why they are wide.
+ * Except for that of traps, the intervals hold these errors; a doubt says why
+ * they are wide.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,14 @@
 #define AVOIDABLE_SHARE 0.2
 
 enum doubt {
+	DOUBT_TRAPS,
 	DOUBT_MISSED,
 	DOUBT_AVOIDABLE,
 	DOUBTS
 };
 
 static const char *const names[] = {
+	[DOUBT_TRAPS] = "traps",
 	[DOUBT_MISSED] = "missed",
 	[DOUBT_AVOIDABLE] = "avoidable",
 };
@@ -33,20 +36,35 @@ static char *doubt_text(const struct estimate *e, enum doubt d)
 	double open = e->avoidable_most - e->avoidable_judged;
 
 	switch (d) {
+	case DOUBT_TRAPS:
+		/* A trap takes a hundred times as long as its access. */
+		if (!estimate_has_traps(&e->process->header))
+			return NULL;
+		return xstrdup("Debug registers stopped the threads at each "
+			       "watched access. Where threads race for a line "
+			       "without waiting for each other, these stops "
+			       "make the line move more often, and at other "
+			       "bytes: the number may be several times too "
+			       "high, and the share of false sharing far off, "
+			       "beyond their intervals. The places are right. "
+			       "record --watch sw stops threads for much less, "
+			       "and --exact counts.");
 	case DOUBT_MISSED:
-		if (!(e->missed > MISSED_SHARE * all))
+		if (!(e->missed_least > MISSED_SHARE * all))
 			return NULL;
 		return xasprintf("Up to %s more transfers may be of lines that "
 				 "the estimator %s could not follow: few "
-				 "watches, or lines that are stored to a few "
-				 "times only. The intervals include them, the "
+				 "watches, or watches that were armed too late "
+				 "for lines that are used once. The intervals "
+				 "include them, the "
 				 "estimates do not. --algorithm epoch with the "
 				 "default watches of emu misses none, and "
 				 "--exact counts.",
 				 count_text((uint64_t)e->missed),
 				 e->process->header.algorithm);
 	case DOUBT_AVOIDABLE:
-		if (e->avoidable < 0 || !(open > AVOIDABLE_SHARE))
+		if (e->avoidable < 0 || e->knows_needed ||
+		    !(open > AVOIDABLE_SHARE))
 			return NULL;
 		return xasprintf("What padding would avoid is uncertain: %.0f "
 				 "%% of the transfers are false sharing on "
@@ -86,8 +104,11 @@ void report_doubts(struct report *r)
 	for (enum doubt d = 0; d < DOUBTS; d++) {
 		char *text = doubt_text(&e, d);
 
-		if (text)
+		if (text) {
+			fputs(paint(r, PAINT_WARM), r->out);
 			print_wrapped(r->out, text, 0, 0);
+			fputs(paint(r, PAINT_OFF), r->out);
+		}
 		free(text);
 	}
 	estimate_release(&e);

@@ -24,15 +24,6 @@ bool report_is_estimate(const struct cdp_header *h)
 	return !strcmp(h->algorithm, "epoch") || !strcmp(h->algorithm, "chain");
 }
 
-/* The debug registers of emu are simulated and stop no thread. */
-bool report_has_traps(const struct report *r)
-{
-	const struct cdp_header *h = &profile_main_process(r->profile)->header;
-
-	return report_is_estimate(h) && h->registers &&
-	       strcmp(h->source, "emu") != 0;
-}
-
 static int compare_places(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;
@@ -158,23 +149,6 @@ static struct interval false_share(const struct estimate *e,
 	return estimate_share_interval(e, interval_share(*share * n, n));
 }
 
-/*
- * The interval of the share that padding avoids, of as many samples. It holds
- * the least and the most that lines without a log may add.
- */
-static struct interval avoidable_interval(const struct estimate *e)
-{
-	const struct transfer_moment *all = &e->total.share[TRANSFER_ALL];
-	double n = interval_effective(all->sum, all->square);
-
-	struct interval v = {
-		interval_share(e->avoidable_judged * n, n).low,
-		interval_share(e->avoidable_most * n, n).high,
-	};
-
-	return estimate_share_interval(e, v);
-}
-
 /* ", 3 % of that by false sharing (1 to 5 %)", and what padding avoids. */
 static char *share_text(const struct estimate *e,
 			const struct transfer_cell *sum)
@@ -188,7 +162,7 @@ static char *share_text(const struct estimate *e,
 				 "%.0f %%)",
 				 published, 100 * f.low, 100 * f.high);
 	} else {
-		a = avoidable_interval(e);
+		a = estimate_avoidable_interval(e);
 		text = xasprintf(". Padding would avoid %s of that (%.0f to "
 				 "%.0f %%); by the published definition %s is "
 				 "false sharing (%.0f to %.0f %%)",
@@ -313,7 +287,7 @@ static void put_avoidable(json_t *o, const struct estimate *e)
 
 	if (e->avoidable < 0)
 		return;
-	v = avoidable_interval(e);
+	v = estimate_avoidable_interval(e);
 	share = json_object();
 	put(share, "estimate", json_real(e->avoidable));
 	put_interval(share, v);

@@ -29,10 +29,4 @@ struct json_t *report_estimate_json(const struct profile *p);
 /* True if an estimator measured @h, rather than the map of detections. */
 bool report_is_estimate(const struct cdp_header *h);
 
-/*
- * True if the estimates come from debug registers, whose traps change the
- * program's timing.
- */
-bool report_has_traps(const struct report *r);
-
 #endif

@@ -19,6 +19,19 @@ struct writers {
 	size_t n;
 };
 
+/* A site in a library goes by the user's line that calls it. */
+static void name_writer(const struct site_tally *s, char *out, size_t size)
+{
+	const char *function = s->place.function;
+
+	snprintf(out, size, "%s",
+		 cut_text(place_text(s->called ? &s->caller : &s->place),
+			  NAME_COLUMNS));
+	if (s->called && function)
+		snprintf(out + strlen(out), size - strlen(out), " (in %s)",
+			 cut_text(safe_text(function), NAME_COLUMNS));
+}
+
 static void add_writers(const struct report *r, const struct line_tally *l,
 			struct writers *w)
 {
@@ -32,13 +45,12 @@ static void add_writers(const struct report *r, const struct line_tally *l,
 		uint16_t flags[2] = { p->publisher_flags, p->detector_flags };
 
 		for (int k = 0; k < 2 && w->n < SITES_NAMED; k++) {
-			const char *place;
+			char place[sizeof(w->place[0])];
 			bool known = false;
 
 			if (site[k] == NO_SITE || !(flags[k] & ACCESS_STORE))
 				continue;
-			place = cut_text(place_text(&t->site[site[k]].place),
-					 NAME_COLUMNS);
+			name_writer(&t->site[site[k]], place, sizeof(place));
 			for (size_t j = 0; j < w->n; j++)
 				known |= !strcmp(w->place[j], place);
 			if (!known)
@@ -141,7 +153,7 @@ void hot_place(const struct report *r, enum sharing kind, char *out,
 		snprintf(lines, sizeof(lines), "%s lines of one variable",
 			 count_text(n));
 	name_writers(&writers, written, sizeof(written));
-	if (t->kind[kind] < SHARE_DETECTIONS) {
+	if (tally_effective(t, t->kind[kind]) < SHARE_DETECTIONS) {
 		snprintf(part, sizeof(part), "%s of %s detection%s of",
 			 count_text(there), count_text(t->kind[kind]),
 			 t->kind[kind] == 1 ? "" : "s");

@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "json.h"
-#include "byte_map.h"
 #include "caches.h"
+#include "calls.h"
 #include "estimate.h"
 #include "exact.h"
+#include "fixes.h"
+#include "lines_json.h"
 #include "memory.h"
 #include "reuse.h"
 #include "reuse_json.h"
@@ -71,6 +73,8 @@ static json_t *json_run(const struct profile *p)
 	put_text(o, "algorithm", h->algorithm);
 	put(o, "period", integer(h->period));
 	put_text(o, "period_unit", h->period_unit);
+	if (h->slow_period)
+		put(o, "slow_period", integer(h->slow_period));
 	put(o, "expiry", integer(h->expiry));
 	put(o, "watch_expiry", integer(h->watch_expiry));
 	put(o, "registers", integer(h->registers));
@@ -129,6 +133,8 @@ static json_t *json_processes(const struct profile *p)
 		put(o, "id", integer(i));
 		put(o, "pid", integer(s->header.pid));
 		put(o, "parent_pid", integer(s->header.parent_pid));
+		if (s->header.rank)
+			put(o, "rank", integer(s->header.rank - 1));
 		put(o, "exe", text(s->header.exe));
 		put(o, "command", text(s->header.command));
 		put(o, "complete",
@@ -216,9 +222,9 @@ static json_t *json_loss(const struct profile *p)
 	return o;
 }
 
-static json_t *json_estimate(uint64_t n)
+static json_t *json_estimate(const struct tally *t, uint64_t n)
 {
-	struct interval v = interval_count((double)n);
+	struct interval v = tally_count_interval(t, n);
 	json_t *o = json_object();
 
 	put(o, "estimate", integer(n));
@@ -226,28 +232,14 @@ static json_t *json_estimate(uint64_t n)
 	return o;
 }
 
-static void put_kinds(json_t *o, const uint64_t *kind)
-{
-	put(o, "true", integer(kind[SHARING_TRUE]));
-	put(o, "false", integer(kind[SHARING_FALSE]));
-}
-
-/* What padding avoids, where detections could be judged. */
-static void put_judged(json_t *o, const struct judged *j)
-{
-	if (!j->all)
-		return;
-	put(o, "judged", integer(j->all));
-	put(o, "avoidable", integer(j->avoidable));
-}
-
-static json_t *json_cells(const struct cell *cell, size_t n)
+static json_t *json_cells(const struct tally *t, const struct cell *cell,
+			  size_t n)
 {
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t all = tally_total(cell[i].kind);
-		struct interval v = interval_count((double)all);
+		struct interval v = tally_count_interval(t, all);
 		json_t *o = json_object();
 
 		put(o, "a", integer(cell[i].a));
@@ -262,73 +254,6 @@ static json_t *json_cells(const struct cell *cell, size_t n)
 		append(a, o);
 	}
 	return a;
-}
-
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The different values among @n ids, without NO_SITE. */
-static json_t *json_ids(uint32_t *id, size_t n)
-{
-	json_t *a = json_array();
-
-	qsort(id, n, sizeof(*id), compare_u32);
-	for (size_t i = 0; i < n; i++)
-		if (id[i] != NO_SITE && (!i || id[i] != id[i - 1]))
-			append(a, integer(id[i]));
-	return a;
-}
-
-/* Each thread's accesses to the bytes of the line, a letter a column. */
-static json_t *json_bytes(const struct tally *t, const struct line_tally *l)
-{
-	struct byte_map m;
-	json_t *a = json_array();
-
-	byte_map_build(&m, t, l);
-	for (size_t i = 0; i < m.rows && i < BYTE_MAP_ROWS; i++) {
-		char map[BYTE_MAP_COLUMNS + 1] = "";
-		json_t *o = json_object();
-
-		for (uint32_t c = 0; c < byte_map_columns(&m); c++)
-			map[c] = byte_map_letter(m.row[i].flags[c]);
-		put(o, "thread", integer(m.row[i].thread));
-		put(o, "map", json_string(map));
-		append(a, o);
-	}
-	byte_map_release(&m);
-	return a;
-}
-
-static json_t *json_line(const struct tally *t, const struct line_tally *l)
-{
-	json_t *o = json_object();
-	uint32_t *site = xcalloc(2 * l->pairs, sizeof(*site));
-	uint32_t *thread = xcalloc(2 * l->pairs, sizeof(*thread));
-
-	for (size_t i = 0; i < l->pairs; i++) {
-		uint32_t pair = t->by_line[l->first + i];
-
-		site[2 * i] = t->publisher_site[pair];
-		site[2 * i + 1] = t->detector_site[pair];
-		thread[2 * i] = t->profile->pair[pair].publisher;
-		thread[2 * i + 1] = t->profile->pair[pair].detector;
-	}
-	put(o, "line", hex(l->line));
-	put(o, "process", integer(l->process));
-	put(o, "object", text(object_text(&l->object)));
-	put_kinds(o, l->kind);
-	put_judged(o, &l->judged);
-	put(o, "sites", json_ids(site, 2 * l->pairs));
-	put(o, "threads", json_ids(thread, 2 * l->pairs));
-	put(o, "bytes", json_bytes(t, l));
-	free(site);
-	free(thread);
-	return o;
 }
 
 static json_t *json_site(const struct site_tally *s, size_t id)
@@ -347,6 +272,12 @@ static json_t *json_site(const struct site_tally *s, size_t id)
 	}
 	put(o, "module", text(p->module));
 	put(o, "offset", hex(p->offset));
+	if (s->called) {
+		json_t *caller = call_json(&s->caller, false);
+
+		put(caller, "detections", integer(s->called));
+		put(o, "caller", caller);
+	}
 	put_kinds(o, s->kind);
 	put(o, "loads", json_boolean(s->flags & ACCESS_LOAD));
 	put(o, "stores", json_boolean(s->flags & ACCESS_STORE));
@@ -364,16 +295,18 @@ static json_t *json_object_tally(const struct object_tally *t)
 	put(o, "process", integer(t->process));
 	put(o, "kind", json_string(object_kind_text(d->kind)));
 	put_text(o, "module", d->module);
-	if (d->size)
+	if (d->size && !d->block) /* blocks differ in size */
 		put(o, "size", integer(d->size));
+	put_allocated(o, d);
 	put(o, "lines", integer(t->lines));
 	put_kinds(o, t->kind);
 	return o;
 }
 
-static json_t *json_communication(const struct tally *t)
+static json_t *json_communication(struct report *r)
 {
-	json_t *o = json_object(), *lines = json_array(), *sites = json_array(),
+	const struct tally *t = &r->tally;
+	json_t *o = json_object(), *sites = json_array(),
 	       *objects = json_array();
 	uint64_t total = tally_total(t->kind);
 
@@ -381,12 +314,12 @@ static json_t *json_communication(const struct tally *t)
 	put(o, "estimator", json_string("comdetective"));
 	put(o, "unit", json_string("detections"));
 	put(o, "interval_covers", json_string("sampling"));
-	put(o, "total", json_estimate(total));
-	put(o, "true_sharing", json_estimate(t->kind[SHARING_TRUE]));
-	put(o, "false_sharing", json_estimate(t->kind[SHARING_FALSE]));
+	put(o, "total", json_estimate(t, total));
+	put(o, "true_sharing", json_estimate(t, t->kind[SHARING_TRUE]));
+	put(o, "false_sharing", json_estimate(t, t->kind[SHARING_FALSE]));
 	if (total) {
-		struct interval v = interval_share(
-			(double)t->kind[SHARING_FALSE], (double)total);
+		struct interval v =
+			tally_share_interval(t, t->kind[SHARING_FALSE], total);
 		json_t *share = json_object();
 
 		put(share, "estimate",
@@ -401,22 +334,22 @@ static json_t *json_communication(const struct tally *t)
 		json_t *share = json_object();
 
 		put(share, "estimate", json_real(avoidable / all));
-		put_interval(share, interval_share(avoidable, all));
+		put_interval(share, tally_avoidable_share(t));
 		put(o, "avoidable_share", share);
 	}
 	put(o, "by_trap", integer(t->by[DETECTED_BY_TRAP]));
 	put(o, "by_board", integer(t->by[DETECTED_BY_BOARD]));
 	put(o, "volume_periods", json_real(t->periods));
-	put(o, "cells", json_cells(t->cell, t->cells));
+	put(o, "cells", json_cells(t, t->cell, t->cells));
 	if (t->cores)
-		put(o, "core_cells", json_cells(t->core, t->cores));
-	for (size_t i = 0; i < t->lines; i++)
-		append(lines, json_line(t, &t->line[i]));
+		put(o, "core_cells", json_cells(t, t->core, t->cores));
 	for (size_t i = 0; i < t->sites; i++)
 		append(sites, json_site(&t->site[i], i));
 	for (size_t i = 0; i < t->objects; i++)
 		append(objects, json_object_tally(&t->object[i]));
-	put(o, "lines", lines);
+	put(o, "lines", report_lines_json(r));
+	put(o, "fixes", report_fixes_json(r));
+	report_calls_json(r, o);
 	put(o, "sites", sites);
 	put(o, "objects", objects);
 	if (tally_total(t->unplaced)) {
@@ -468,7 +401,7 @@ int report_json(struct report *r)
 	if (r->thread >= 0)
 		put(o, "only_thread", integer(r->thread));
 	if (profile_main_process(p)->header.modes & CDP_MODE_COMM || p->pairs)
-		put(o, "communication", json_communication(&r->tally));
+		put(o, "communication", json_communication(r));
 	if (estimate) {
 		json_t *c = json_object_get(o, "communication");
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * line_groups - the cache lines of one variable as one group
+ * line_groups - the cache lines of one variable, or of blocks from one call, as
+ * one group
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 static bool of_one_variable(const struct line_tally *x,
 			    const struct line_tally *y)
 {
+	if (x->object.block && y->object.block && x->process == y->process)
+		return !object_compare_blocks(&x->object, &y->object);
 	return x->object.kind == OBJECT_STATIC &&
 	       y->object.kind == OBJECT_STATIC && x->process == y->process &&
 	       x->object.start == y->object.start;
@@ -26,6 +29,10 @@ static int compare_variables(const void *a, const void *b, void *lines)
 
 	if (x->process != y->process)
 		return order_u64(x->process, y->process);
+	if (x->object.block != y->object.block)
+		return x->object.block ? 1 : -1;
+	if (x->object.block && object_compare_blocks(&x->object, &y->object))
+		return object_compare_blocks(&x->object, &y->object);
 	if (x->object.start != y->object.start)
 		return order_u64(x->object.start, y->object.start);
 	if (x->object.kind != y->object.kind)

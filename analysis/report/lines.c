@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lines.h"
-#include "byte_map.h"
+#include "fields.h"
 #include "line_groups.h"
 #include "padding.h"
 #include "style.h"
@@ -20,6 +20,8 @@ enum {
 	LABEL_MAX = 8,
 	VARIABLES = 4,
 	VARIABLE_COLUMNS = 60,
+	PROCESSES_NAMED = 3,
+	PROCESS_COLUMNS = 24,
 	LINE_COLUMNS = 80,
 	VAIN_PERCENT = 5, /* of the transfers: padding is worth no advice */
 	PLACE_AT = 31,    /* column where a source line's place begins */
@@ -103,39 +105,102 @@ static void name_variables(struct report *r, const struct line_tally *l,
 		snprintf(out + used, size - used, ", ...");
 }
 
+/* "struct worker in heap", where accesses tell the type. */
+static void name_types(const struct line_tally *l, const struct line_types *t,
+		       char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < t->n && used < size; i++)
+		if (!t->instance[i].variable && t->instance[i].number < 2)
+			used += snprintf(out + used, size - used, "%s%s",
+					 used ? ", " : "",
+					 cut_text(safe_text(instance_name(
+							  &t->instance[i])),
+						  VARIABLE_COLUMNS));
+	if (used && used < size)
+		snprintf(out + used, size - used, " in %s",
+			 cut_text(object_text(&l->object), VARIABLE_COLUMNS));
+}
+
+static bool shown_above(const struct report *r, const struct byte_map *m,
+			size_t row)
+{
+	const struct thread_row *thread = r->profile->thread;
+
+	for (size_t i = 0; i < row; i++)
+		if (thread[m->row[i].thread].process ==
+		    thread[m->row[row].thread].process)
+			return true;
+	return false;
+}
+
+/* " of pid 12 (server), pid 13 (server)" if there are several processes. */
+static void name_processes(const struct report *r, const struct byte_map *m,
+			   char *out, size_t size)
+{
+	const struct profile *p = r->profile;
+	size_t used = 0, shown = 0;
+
+	out[0] = 0;
+	for (size_t i = 0; p->processes > 1 && i < m->rows; i++) {
+		const struct process *s =
+			&p->process[p->thread[m->row[i].thread].process];
+
+		if (shown_above(r, m, i))
+			continue;
+		if (shown++ == PROCESSES_NAMED) {
+			snprintf(out + used, size - used, ", ...");
+			return;
+		}
+		used += snprintf(out + used, size - used, "%s pid %u (%s)",
+				 used ? "," : " of", s->header.pid,
+				 cut_text(safe_text(base_name(s->header.exe)),
+					  PROCESS_COLUMNS));
+	}
+}
+
 static void print_line(struct report *r, size_t i)
 {
 	const struct tally *t = &r->tally;
 	const struct line_tally *l = &t->line[i];
 	struct byte_map m;
+	struct fields f;
 	char names[1400], module[300] = "", padding[80] = "", *text;
+	char processes[400];
 
 	if (l->judged.all)
 		snprintf(padding, sizeof(padding), "; padding avoids %s of %s",
 			 count_text(l->judged.avoidable),
 			 count_text(l->judged.all));
 	byte_map_build(&m, t, l);
+	name_processes(r, &m, processes, sizeof(processes));
+	fields_build(&f, r, l, &m);
 	name_variables(r, l, names, sizeof(names));
+	if (!names[0])
+		name_types(l, &f.types, names, sizeof(names));
 	if (l->object.kind == OBJECT_STATIC)
 		snprintf(module, sizeof(module), " (%s)",
 			 cut_text(safe_text(base_name(l->object.module)),
 				  VARIABLE_COLUMNS));
 	text = xasprintf(
-		"0x%llx  %s false, %s true (%s of all)%s; %s %s%s; "
+		"0x%llx  %s false, %s true (%s of all)%s; %s %s%s%s; "
 		"%s%s",
 		(unsigned long long)l->line, count_text(l->kind[SHARING_FALSE]),
 		count_text(l->kind[SHARING_TRUE]),
 		percent_text(tally_total(l->kind), tally_total(t->kind)),
 		padding, count_text(m.rows),
 		r->profile->merged ? "row of thread" : "thread",
-		m.rows == 1 && !r->profile->merged ? "" : "s",
+		m.rows == 1 && !r->profile->merged ? "" : "s", processes,
 		names[0] ? names
 			 : cut_text(object_text(&l->object), VARIABLE_COLUMNS),
 		module);
 	fputs("  ", r->out);
 	print_wrapped(r->out, text, 2, 4);
 	print_map(r, &m);
+	fields_print(r, &f, &m);
 	free(text);
+	fields_release(&f);
 	byte_map_release(&m);
 }
 
@@ -147,14 +212,17 @@ static void print_group(struct report *r, const struct line_groups *g,
 	struct object whole = t->line[g->line[group->first]].object;
 	uint64_t rest[SHARING_KINDS];
 	size_t shown = (r->top + 2) / 3;
-	char *name, *text;
+	char module[300] = "", *name, *text;
 
 	whole.offset = 0;
 	name = xstrdup(cut_text(object_text(&whole), VARIABLE_COLUMNS));
+	if (whole.module)
+		snprintf(module, sizeof(module), " (%s)",
+			 cut_text(safe_text(base_name(whole.module)),
+				  VARIABLE_COLUMNS));
 	text = xasprintf(
-		"%s (%s): %s false, %s true (%s of all) on %s lines:", name,
-		cut_text(safe_text(base_name(whole.module)), VARIABLE_COLUMNS),
-		count_text(group->kind[SHARING_FALSE]),
+		"%s%s: %s false, %s true (%s of all) on %s lines:", name,
+		module, count_text(group->kind[SHARING_FALSE]),
 		count_text(group->kind[SHARING_TRUE]),
 		percent_text(tally_total(group->kind), tally_total(t->kind)),
 		count_text(group->lines));
@@ -350,6 +418,25 @@ static void print_via(struct report *r, const struct place *p)
 	fputc('\n', r->out);
 }
 
+/* Say which of the user's lines calls the library that the site is in. */
+static void print_caller(struct report *r, const struct site_tally *s)
+{
+	const char *place;
+	size_t used;
+
+	if (!s->called)
+		return;
+	place = cut_text(place_text(&s->caller),
+			 LINE_COLUMNS - PLACE_AT - strlen("called at "));
+	used = strlen("called at  ()") + text_columns(place);
+	fprintf(r->out, "%*scalled at %s", PLACE_AT, "", place);
+	if (s->caller.function && PLACE_AT + used < LINE_COLUMNS)
+		fprintf(r->out, " (%s)",
+			cut_text(safe_text(s->caller.function),
+				 LINE_COLUMNS - PLACE_AT - used));
+	fputc('\n', r->out);
+}
+
 static void print_source(struct report *r, const struct source_line *s)
 {
 	const struct place *p = &s->first->place;
@@ -372,6 +459,7 @@ static void print_source(struct report *r, const struct source_line *s)
 		fprintf(r->out, "\n%*s%s\n", PLACE_AT, "",
 			cut_text(function, LINE_COLUMNS - PLACE_AT));
 	print_via(r, p);
+	print_caller(r, s->first);
 }
 
 void report_sites(struct report *r)

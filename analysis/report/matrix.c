@@ -194,7 +194,7 @@ static void print_pairs(struct report *r, const struct cell *cells, size_t n)
 		"of all", "false", "a then b", "b then a", paint(r, PAINT_OFF));
 	for (size_t i = 0; i < n && i < r->top; i++) {
 		uint64_t all = tally_total(cell[i].kind);
-		struct interval v = interval_count(all);
+		struct interval v = tally_count_interval(&r->tally, all);
 		char range[64];
 
 		snprintf(range, sizeof(range), "%.0f to %.0f", v.low, v.high);

@@ -10,6 +10,7 @@
 #include "method.h"
 #include "estimate.h"
 #include "style.h"
+#include "analysis/profile/estimate.h"
 #include "analysis/base/util.h"
 #include "analysis/profile/foreign.h"
 
@@ -56,7 +57,15 @@ static void item_rate(struct report *r, const struct cdp_header *h)
 		     duration_text(h->period));
 		return;
 	}
-	if (!strcmp(h->period_unit, "ns"))
+	if (!strcmp(h->period_unit, "ns") && h->slow_period > h->period)
+		item(r, "rate",
+		     "an interrupt every %s of a thread's CPU time at first "
+		     "and where it meets sharing, else every %s, where a "
+		     "detection counts as %s; shares are of CPU time, not of "
+		     "accesses",
+		     duration_text(h->period), duration_text(h->slow_period),
+		     count_text(h->slow_period / h->period));
+	else if (!strcmp(h->period_unit, "ns"))
 		item(r, "rate",
 		     "an interrupt every %s of a thread's CPU time (%.0f Hz), "
 		     "so shares are of CPU time, not of accesses",
@@ -264,7 +273,7 @@ void report_method(struct report *r)
 	     : strcmp(h->algorithm, "chain") != 0
 		     ? "95 %, for sampling error only; there is no bias where "
 		       "whole lines are watched without delay"
-	     : report_has_traps(r)
+	     : estimate_has_traps(h)
 		     ? "95 %, for sampling error and the estimator's bias, not "
 		       "for what traps change in the program"
 		     : "95 %, for sampling error and the estimator's bias");
@@ -288,6 +297,7 @@ static bool is_of_interrupts(enum loss_cause c)
 	case LOSS_BREAKPOINT_MISSED:
 	case LOSS_BUDGET:
 	case LOSS_EXITING:
+	case LOSS_WATCHER_BUDGET:
 	case LOSS_RACY:
 		return true;
 	default:

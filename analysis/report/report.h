@@ -11,6 +11,7 @@
 
 #include "analysis/attribution/tally.h"
 #include "analysis/profile/profile.h"
+#include "analysis/profile/sharing_cost.h"
 #include "analysis/symbols/symbols.h"
 
 struct report_reuse;
@@ -20,6 +21,7 @@ struct report {
 	struct symbols *symbols;
 	struct tally tally;
 	const struct report_reuse *reuse; /* reuse.h */
+	const struct sharing_cost *cost;  /* NULL: not measured */
 	FILE *out;
 	size_t top;         /* most rows of a table */
 	size_t thread_rows; /* most rows of the table of threads */

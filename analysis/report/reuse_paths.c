@@ -8,6 +8,7 @@
 
 #include "reuse_paths.h"
 #include "reuse_words.h"
+#include "calls.h"
 #include "analysis/base/json_build.h"
 #include "analysis/base/util.h"
 
@@ -175,17 +176,8 @@ static json_t *json_path(const struct report_reuse *r, uint32_t process,
 		r->symbols, &r->streams.profile->process[process], node, call);
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < n; i++) {
-		const struct place *p = &call[i].place;
-		json_t *o = json_object();
-
-		put_location(o, p->function, p->file, p->line);
-		put(o, "module", text(p->module));
-		put(o, "offset", hex(p->offset));
-		if (call[i].recurs)
-			put(o, "recursive", json_true());
-		append(a, o);
-	}
+	for (size_t i = 0; i < n; i++)
+		append(a, call_json(&call[i].place, call[i].recurs));
 	return a;
 }
 

@@ -193,7 +193,8 @@ static void print_stream(struct report *out, const struct report_reuse *r,
 	fputc('\n', out->out);
 	mrc_plot(out->out, &m, cache, n, 2);
 	fprintf(out->out, "  miss ratio at each size of an LRU cache%s\n\n",
-		s->basis == REUSE_SAMPLED ? "; ':' 95 % interval" : "");
+		s->basis == REUSE_SAMPLED ? "; ':' 95 %, sample and model"
+					  : "");
 	n = report_caches_print(out, r, s, cache, n);
 	if (n && first)
 		print_notes(out, r);

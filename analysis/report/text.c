@@ -10,8 +10,10 @@
 
 #include "text.h"
 #include "answer.h"
+#include "calls.h"
 #include "estimate.h"
 #include "exact.h"
+#include "fixes.h"
 #include "lines.h"
 #include "matrix.h"
 #include "memory.h"
@@ -34,7 +36,10 @@ static void print_processes(struct report *r)
 	for (size_t i = 0; i < p->processes && i < r->top; i++) {
 		const struct process *s = &p->process[i];
 
-		fprintf(r->out, "  %2zu  pid %-7u %s (%s)\n", i, s->header.pid,
+		fprintf(r->out, "  %2zu  pid %-7u ", i, s->header.pid);
+		if (s->header.rank)
+			fprintf(r->out, "rank %u: ", s->header.rank - 1);
+		fprintf(r->out, "%s (%s)\n",
 			safe_text(base_name(s->header.exe)),
 			process_end_text(s));
 	}
@@ -100,6 +105,7 @@ static void print_threads(struct report *r)
 	size_t n = pick_threads(r, picked);
 	uint64_t total = tally_total(r->tally.kind);
 	bool *show = xcalloc(p->threads, sizeof(*show));
+	uint32_t process = UINT32_MAX;
 
 	for (size_t i = 0; i < n; i++)
 		show[picked[i]] = true;
@@ -109,9 +115,18 @@ static void print_threads(struct report *r)
 	fprintf(r->out, "%s  %4s %7s  %-15s %5s %8s %8s %8s %7s %7s%s\n",
 		paint(r, PAINT_DIM), "id", "tid", "name", "count", "CPU time",
 		"uniform", "stalled", "traps", "sharing", paint(r, PAINT_OFF));
-	for (size_t i = 0; i < p->threads; i++)
-		if (show[i])
-			print_thread(r, i, total);
+	for (size_t i = 0; i < p->threads; i++) {
+		if (!show[i])
+			continue;
+		if (p->processes > 1 && p->thread[i].process != process) {
+			process = p->thread[i].process;
+			fprintf(r->out, "  pid %u %s\n",
+				p->process[process].header.pid,
+				safe_text(base_name(
+					p->process[process].header.exe)));
+		}
+		print_thread(r, i, total);
+	}
 	if (p->threads > n)
 		fprintf(r->out, "  ... and %s more rows (--top %s shows all)\n",
 			count_text(p->threads - n), count_text(p->threads));
@@ -149,8 +164,10 @@ void report_text(struct report *r)
 	if (tally_total(r->tally.kind)) {
 		report_matrix(r);
 		report_estimate(r);
+		report_fixes(r);
 		report_lines(r);
 		report_sites(r);
+		report_calls(r);
 	}
 	report_exact(r);
 	report_reuse_text(r, r->reuse);

@@ -228,6 +228,20 @@ static const char *linkage_name(Dwarf_Die *die)
 		       : NULL;
 }
 
+/* Names of C are as they stand. */
+static bool is_c(struct unit *u)
+{
+	switch (dwarf_srclang(&u->die)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static char *die_name(Dwarf_Die *die)
 {
 	const char *name = linkage_name(die);
@@ -306,6 +320,22 @@ int dwarf_code_frames(struct dwarf_code *d, uint64_t addr,
 		call_site(u, &chain.die[chain.n], &frame[n]);
 	}
 	frame[n++].function = die_name(&u->function[in->value]);
-	*bare = !linkage_name(&u->function[in->value]);
+	*bare = !is_c(u) && !linkage_name(&u->function[in->value]);
 	return n;
+}
+
+bool dwarf_code_function(struct dwarf_code *d, uint64_t addr,
+			 Dwarf_Die *function)
+{
+	const struct range *in = ranges_find(&d->code, addr);
+	struct unit *u = in ? &d->unit[in->value] : NULL;
+
+	if (!u)
+		return false;
+	if (!u->listed)
+		list_unit(d, u);
+	in = ranges_find(&u->code, addr);
+	if (in)
+		*function = u->function[in->value];
+	return in;
 }

@@ -35,4 +35,11 @@ void dwarf_code_free(struct dwarf_code *d);
 int dwarf_code_frames(struct dwarf_code *d, uint64_t addr,
 		      struct frame frame[FRAMES_MAX], bool *bare);
 
+/*
+ * The function whose code contains @addr, not one that was inlined there. False
+ * if none is known.
+ */
+bool dwarf_code_function(struct dwarf_code *d, uint64_t addr,
+			 Dwarf_Die *function);
+
 #endif

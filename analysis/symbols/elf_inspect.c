@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -358,4 +359,25 @@ void elf_file_close(Elf *elf, int fd)
 {
 	elf_end(elf);
 	close(fd);
+}
+
+bool elf_is_go(const char *path)
+{
+	Elf_Scn *scn = NULL;
+	bool found = false;
+	GElf_Shdr sh;
+	size_t names;
+	int fd;
+	Elf *elf = elf_file_open(path, &fd);
+
+	if (!elf)
+		return false;
+	while (!elf_getshdrstrndx(elf, &names) && !found &&
+	       (scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &sh)) {
+		const char *name = elf_strptr(elf, names, sh.sh_name);
+
+		found = name && !strcmp(name, ".go.buildinfo");
+	}
+	elf_file_close(elf, fd);
+	return found;
 }

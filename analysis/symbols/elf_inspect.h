@@ -9,6 +9,7 @@
 #define COMDET_ANALYSIS_SYMBOLS_ELF_INSPECT_H
 
 #include <libelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum program_kind {
@@ -41,5 +42,8 @@ void program_inspect(struct program *p, const char *name);
  */
 Elf *elf_file_open(const char *path, int *fd);
 void elf_file_close(Elf *elf, int fd);
+
+/* True if the ELF file @path is a program written in Go. */
+bool elf_is_go(const char *path);
 
 #endif

@@ -4,11 +4,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <linux/openat2.h>
 
 #include "jit_files.h"
 #include "analysis/base/util.h"
@@ -77,29 +81,36 @@ static struct span life_of(const struct process *s)
 	return life;
 }
 
-/* See the first comment of jit_files.h: @user is that of @s. */
-static bool is_trusted(int fd, const struct process *s, uid_t user)
+/* Whose files are those of a process, besides root's. */
+struct users {
+	uid_t profile; /* the owner of its profile: mostly its user */
+	uid_t process; /* the user of a live process, else the same */
+};
+
+/* See the first comment of jit_files.h. */
+static bool is_trusted(int fd, const struct process *s, const struct users *u)
 {
 	struct span life = life_of(s);
 	struct stat st;
 	uint64_t changed;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    (st.st_uid != user && st.st_uid != 0) || st.st_mtim.tv_sec < 0)
+	    (st.st_uid != u->profile && st.st_uid != u->process &&
+	     st.st_uid != 0) ||
+	    st.st_mtim.tv_sec < 0)
 		return false;
 	changed = (uint64_t)st.st_mtim.tv_sec * SECOND_NS + st.st_mtim.tv_nsec;
 	return changed >= life.first && changed <= life.last;
 }
 
-static bool read_trusted(const char *path, const struct process *s, uid_t user,
+static bool read_trusted(int fd, const struct process *s, const struct users *u,
 			 struct bytes *b)
 {
-	int fd = open_to_read(AT_FDCWD, path);
 	bool good;
 
 	if (fd < 0)
 		return false;
-	good = is_trusted(fd, s, user) && read_all(fd, b);
+	good = is_trusted(fd, s, u) && read_all(fd, b);
 	close(fd);
 	return good;
 }
@@ -138,49 +149,102 @@ static bool is_saved(const struct process *s, int dirfd, const char *end)
 	return there;
 }
 
-/*
- * The user of the process owns its profile. An imported recording may be from
- * another machine: there is none.
- */
-static bool user_of(const struct process *s, int dirfd, uid_t *user)
+/* An imported recording may be from another machine: there is none. */
+static bool users_of(const struct process *s, int dirfd, struct users *u)
 {
+	char path[32];
 	struct stat st;
 
 	if (!strcmp(s->header.source, "import") ||
 	    fstatat(dirfd, s->file, &st, 0))
 		return false;
-	*user = st.st_uid;
+	u->profile = u->process = st.st_uid;
+	snprintf(path, sizeof(path), "/proc/%u", s->header.pid);
+	/* Root may have watched a process of somebody else. */
+	if (s->live && !stat(path, &st))
+		u->process = st.st_uid;
 	return true;
 }
 
-/* A live process may have a /tmp of its own. */
-static bool read_map(const struct process *s, uid_t user, struct bytes *b)
+/* The number that a live process has in its own pid namespace. */
+static unsigned int own_pid(const struct process *s)
 {
-	const struct cdp_header *h = &s->header;
-	char path[64];
+	unsigned int pid = s->header.pid;
+	char path[64], line[256], *last;
+	FILE *f;
 
-	if (s->state == PROCESS_RUNNING) {
-		snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map",
-			 h->pid, h->pid);
-		if (read_trusted(path, s, user, b))
-			return true;
+	snprintf(path, sizeof(path), "/proc/%u/status", s->header.pid);
+	f = s->live ? fopen(path, "re") : NULL;
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		last = strrchr(line, '\t');
+		pid = last ? (unsigned int)strtoul(last + 1, NULL, 10) : pid;
+		break;
 	}
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", h->pid);
-	return read_trusted(path, s, user, b);
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+/* The file @name as the live process @pid sees it; no link leads out of that.
+ */
+static int open_seen(unsigned int pid, const char *name)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
+			 O_NOCTTY,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char path[32];
+	int root, fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+	close(root);
+	return fd;
+}
+
+/* The file @name as the process itself sees it, then as we do. */
+static bool read_seen(const struct process *s, const struct users *u,
+		      const char *name, struct bytes *b)
+{
+	return (s->live &&
+		read_trusted(open_seen(s->header.pid, name), s, u, b)) ||
+	       read_trusted(open_to_read(AT_FDCWD, name), s, u, b);
+}
+
+static bool read_map(const struct process *s, const struct users *u,
+		     struct bytes *b)
+{
+	unsigned int own = own_pid(s);
+	char name[64];
+
+	snprintf(name, sizeof(name), "/tmp/perf-%u.map", own);
+	if (read_seen(s, u, name, b))
+		return true;
+	snprintf(name, sizeof(name), "/tmp/perf-%u.map", s->header.pid);
+	return own != s->header.pid &&
+	       read_trusted(open_to_read(AT_FDCWD, name), s, u, b);
 }
 
 /* The process has mapped a page of its jitdump as code. */
-static bool read_dump(const struct process *s, uid_t user, struct bytes *b)
+static bool read_dump(const struct process *s, const struct users *u,
+		      struct bytes *b)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "jit-%u.dump", s->header.pid);
+	snprintf(name, sizeof(name), "jit-%u.dump", own_pid(s));
 	for (size_t i = 0; i < s->maps; i++) {
 		const struct cdp_map *m = &s->map[i];
 
 		if ((m->prot & PROT_EXEC) && m->path[0] == '/' &&
 		    !strcmp(base_name(m->path), name))
-			return read_trusted(m->path, s, user, b);
+			return read_seen(s, u, m->path, b);
 	}
 	return false;
 }
@@ -241,18 +305,18 @@ void jit_files_save(const struct profile *p, int dirfd)
 	for (size_t i = 0; i < p->processes; i++) {
 		const struct process *s = &p->process[i];
 		struct bytes b;
-		uid_t user;
+		struct users u;
 
 		if (s->state == PROCESS_RUNNING || !has_jit(s) ||
-		    !user_of(s, dirfd, &user))
+		    !users_of(s, dirfd, &u))
 			continue;
 		if (!is_saved(s, dirfd, OUTDIR_JIT_MAP) &&
-		    read_map(s, user, &b)) {
+		    read_map(s, &u, &b)) {
 			save(s, dirfd, OUTDIR_JIT_MAP, &b);
 			free(b.at);
 		}
 		if (!is_saved(s, dirfd, OUTDIR_JIT_DUMP) &&
-		    read_dump(s, user, &b)) {
+		    read_dump(s, &u, &b)) {
 			save(s, dirfd, OUTDIR_JIT_DUMP, &b);
 			free(b.at);
 		}
@@ -263,20 +327,20 @@ struct jit_code *jit_files_read(const struct process *process, int dirfd)
 {
 	struct jit_code *j = NULL;
 	struct bytes b;
-	uid_t user = 0;
-	bool known = user_of(process, dirfd, &user);
+	struct users u;
+	bool known = users_of(process, dirfd, &u);
 
 	if (!has_jit(process))
 		return NULL;
 	if (read_saved(process, dirfd, OUTDIR_JIT_MAP, &b) ||
-	    (known && read_map(process, user, &b))) {
+	    (known && read_map(process, &u, &b))) {
 		j = jit_code_new();
 		jit_code_add_map(j, (const char *)b.at, b.n);
 		free(b.at);
 	}
 	/* It tells more than a map, so it comes last, and counts. */
 	if (read_saved(process, dirfd, OUTDIR_JIT_DUMP, &b) ||
-	    (known && read_dump(process, user, &b))) {
+	    (known && read_dump(process, &u, &b))) {
 		j = j ? j : jit_code_new();
 		jit_code_add_dump(j, b.at, b.n);
 		free(b.at);

@@ -7,9 +7,13 @@
  * Both are found while the process runs or until somebody removes them; the
  * copies in the output directory stay.
  *
+ * A process that runs is asked first: it may see other files, and have another
+ * number, than we do (mount and pid namespaces).
+ *
  * Any process may have put a file at these names. A file is taken only if it is
  * regular, no symbolic link, belongs to the user of the process or to root, and
- * was last changed while the process ran or soon after.
+ * was last changed while the process ran or soon after. The user of a process
+ * that has ended is taken to be the owner of its profile.
  */
 #ifndef COMDET_ANALYSIS_SYMBOLS_JIT_FILES_H
 #define COMDET_ANALYSIS_SYMBOLS_JIT_FILES_H

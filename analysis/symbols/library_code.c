@@ -80,3 +80,22 @@ bool is_library_code(const char *path)
 			return true;
 	return is_below_home(file);
 }
+
+bool is_library_place(const struct place *p)
+{
+	static const char *const modules[] = {
+		"libc.so",      "libc-",        "ld-linux-x86-64.so",
+		"libpthread",   "libm.so",      "libgomp.so",
+		"libomp.so",    "libiomp5.so",  "libtbb",
+		"libstdc++.so", "libc++.so",    "libgcc_s.so",
+		"libatomic.so", "libjemalloc.", "libtcmalloc",
+		"libmimalloc.", "libcomdet",    "[vdso]"
+	};
+	const char *slash = p->module ? strrchr(p->module, '/') : NULL;
+	const char *module = slash ? slash + 1 : p->module ? p->module : "";
+
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (!strncmp(module, modules[i], strlen(modules[i])))
+			return true;
+	return is_library_code(p->file);
+}

@@ -7,10 +7,15 @@
 
 #include <stdbool.h>
 
+#include "place.h"
+
 /*
  * True if @path, as a compiler recorded it, belongs to a compiler, the system
  * or a package manager's store of libraries. False for NULL.
  */
 bool is_library_code(const char *path);
+
+/* The same of an instruction, whose module tells where no file is known. */
+bool is_library_place(const struct place *p);
 
 #endif

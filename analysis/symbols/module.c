@@ -15,6 +15,7 @@
 #include "module.h"
 #include "demangle.h"
 #include "dwarf_code.h"
+#include "reg_types.h"
 #include "analysis/base/util.h"
 #include "src/base/regular_file.h"
 
@@ -32,7 +33,9 @@ struct module {
 	size_t segments;
 	bool looked; /* for DWARF */
 	struct dwarf_code *code;
-	Dwarf_Addr bias; /* our addresses minus those of DWARF */
+	struct dwarf_types *types; /* NULL with code */
+	struct reg_types *regs;    /* made when first needed */
+	Dwarf_Addr bias;           /* our addresses minus those of DWARF */
 };
 
 static char *debug_path;
@@ -143,6 +146,8 @@ struct module *module_open(const char *path, const uint8_t *id, size_t id_bytes)
 
 void module_close(struct module *m)
 {
+	reg_types_free(m->regs);
+	dwarf_types_free(m->types);
 	dwarf_code_free(m->code);
 	if (m->dwfl)
 		dwfl_end(m->dwfl);
@@ -191,21 +196,28 @@ static uint64_t lowest_code(const struct module *m)
 	return lowest == UINT64_MAX ? 0 : lowest;
 }
 
-/* The frames that DWARF knows, which is read when first asked for. */
+/* True if there is DWARF, which is read when first asked for. */
+static bool has_dwarf(struct module *m)
+{
+	Dwarf *dwarf;
+
+	if (m->looked)
+		return m->code;
+	m->looked = true;
+	dwarf = dwfl_module_getdwarf(m->mod, &m->bias);
+	if (!dwarf)
+		return false;
+	m->code = dwarf_code_new(dwarf, lowest_code(m) - m->bias);
+	m->types = dwarf_types_new(dwarf);
+	return true;
+}
+
 static int frames_of_dwarf(struct module *m, uint64_t vaddr,
 			   struct frame *frame, bool *bare)
 {
-	if (!m->looked) {
-		Dwarf *dwarf = dwfl_module_getdwarf(m->mod, &m->bias);
-
-		m->looked = true;
-		if (dwarf)
-			m->code =
-				dwarf_code_new(dwarf, lowest_code(m) - m->bias);
-	}
-	return m->code ? dwarf_code_frames(m->code, vaddr - m->bias, frame,
-					   bare)
-		       : 0;
+	return has_dwarf(m) ? dwarf_code_frames(m->code, vaddr - m->bias, frame,
+						bare)
+			    : 0;
 }
 
 /* The symbol whose code contains @vaddr, or NULL. */
@@ -235,6 +247,8 @@ int module_code(struct module *m, uint64_t vaddr,
 	frames = frames_of_dwarf(m, vaddr, frame, &bare);
 	if (!frames)
 		frames = 1;
+	if (frame[frames - 1].function && !bare)
+		return frames;
 	/* A name of DWARF may lack its classes; the symbol has them. */
 	symbol = symbol_at(m, vaddr);
 	if (!frame[frames - 1].function || (bare && is_mangled(symbol))) {
@@ -258,4 +272,89 @@ char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,
 	*start = vaddr - offset;
 	*size = sym.st_size;
 	return demangle(name);
+}
+
+/* @n bytes of code at the address of DWARF @addr, as in the file. */
+static const uint8_t *code_at(void *ctx, uint64_t addr, size_t n)
+{
+	const struct module *m = ctx;
+	uint64_t vaddr = addr + m->bias;
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(m->mod, &bias);
+	Elf_Data *data;
+
+	for (size_t i = 0; elf && i < m->segments; i++) {
+		const struct segment *s = &m->segment[i];
+
+		if (!s->exec || vaddr < s->vaddr ||
+		    vaddr - s->vaddr >= s->bytes ||
+		    n > s->bytes - (vaddr - s->vaddr))
+			continue;
+		data = elf_getdata_rawchunk(
+			elf, (int64_t)(vaddr - s->vaddr + s->offset), n,
+			ELF_T_BYTE);
+		return data ? data->d_buf : NULL;
+	}
+	return NULL;
+}
+
+/* The bytes between the start of the TLS segment and the control block. */
+static uint64_t tls_bytes(struct module *m)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(m->mod, &bias);
+	GElf_Ehdr header;
+	GElf_Phdr ph;
+	size_t n;
+
+	/* A library's place in thread-local storage is not known. */
+	if (!elf || !gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &n))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_TLS &&
+		    ph.p_align <= 4096 && ph.p_memsz < UINT32_MAX)
+			return (ph.p_memsz + ph.p_align - 1) &
+			       ~(ph.p_align ? ph.p_align - 1 : 0);
+	return 0;
+}
+
+bool module_access(struct module *m, uint64_t vaddr, struct typed_place *out)
+{
+	if (!has_dwarf(m))
+		return false;
+	if (!m->regs)
+		m->regs = reg_types_new(
+			&(struct reg_types_file){ .code = m->code,
+						  .types = m->types,
+						  .bytes = code_at,
+						  .ctx = m,
+						  .tls_bytes = tls_bytes(m) });
+	return reg_types_access(m->regs, vaddr - m->bias, out);
+}
+
+bool module_data(struct module *m, uint64_t vaddr, struct data_variable *out)
+{
+	const struct data_variable *v;
+
+	if (!has_dwarf(m))
+		return false;
+	v = dwarf_types_variable(m->types, vaddr - m->bias);
+	if (!v)
+		return false;
+	*out = *v;
+	out->start += m->bias;
+	return true;
+}
+
+bool module_part(struct module *m, const struct data_type *type,
+		 uint64_t offset, struct data_part *out)
+{
+	return has_dwarf(m) && dwarf_types_part(m->types, type, offset, out);
+}
+
+bool module_holds(struct module *m, const struct data_type *outer,
+		  uint64_t offset, const struct data_type *inner)
+{
+	return has_dwarf(m) &&
+	       dwarf_types_holds(m->types, outer, offset, inner);
 }

@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dwarf_types.h"
 #include "frame.h"
+#include "reg_types.h"
 
 enum module_state {
 	MODULE_GOOD,
@@ -49,5 +51,20 @@ int module_code(struct module *m, uint64_t vaddr,
 /* The name of the variable that contains @vaddr, malloc'ed, or NULL. */
 char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,
 		      uint64_t *size);
+
+/*
+ * What the instruction at @vaddr accesses, by the types that DWARF knows. Types
+ * live as long as the module.
+ */
+bool module_access(struct module *m, uint64_t vaddr, struct typed_place *out);
+
+/* The variable of DWARF that contains @vaddr. */
+bool module_data(struct module *m, uint64_t vaddr, struct data_variable *out);
+
+/* dwarf_types_part() and dwarf_types_holds(), for types of this module. */
+bool module_part(struct module *m, const struct data_type *type,
+		 uint64_t offset, struct data_part *out);
+bool module_holds(struct module *m, const struct data_type *outer,
+		  uint64_t offset, const struct data_type *inner);
 
 #endif

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "symbols.h"
+#include "symbols_internal.h"
 #include "jit_files.h"
 #include "library_code.h"
-#include "module.h"
 #include "analysis/base/util.h"
 #include "src/base/regular_file.h"
 #include "analysis/profile/mapping.h"
@@ -22,6 +22,7 @@ struct known_module {
 	uint8_t id_bytes;
 	struct module *module;
 	char *problem;
+	bool code; /* a process has some of it */
 };
 
 /* The code that a JIT compiler made in a process; NULL if it said nothing. */
@@ -35,9 +36,10 @@ struct symbols {
 	int dirfd; /* of the profile; AT_FDCWD for a file's */
 	struct known_jit *jit;
 	size_t jits, jit_room;
+	bool nameless; /* code was met that no JIT compiler reported */
 	struct known_module *known;
 	size_t n, room;
-	char **kept; /* strings that callers hold */
+	void **kept; /* what callers hold */
 	size_t keeps, keep_room;
 };
 
@@ -71,12 +73,16 @@ void symbols_free(struct symbols *s)
 	free(s);
 }
 
+static void keep_memory(struct symbols *s, void *memory)
+{
+	s->kept = grow(s->kept, s->keeps, &s->keep_room, sizeof(*s->kept));
+	s->kept[s->keeps++] = memory;
+}
+
 static const char *keep(struct symbols *s, char *text)
 {
-	if (!text)
-		return NULL;
-	s->kept = grow(s->kept, s->keeps, &s->keep_room, sizeof(*s->kept));
-	s->kept[s->keeps++] = text;
+	if (text)
+		keep_memory(s, text);
 	return text;
 }
 
@@ -103,6 +109,15 @@ static const struct cdp_map *first_map(const struct process *p,
 			best = c;
 	}
 	return best;
+}
+
+/* Has the process code of that file? If not, nobody misses names in it. */
+static bool has_code(const struct process *p, const struct cdp_map *m)
+{
+	for (size_t i = 0; i < p->maps; i++)
+		if (p->map[i].prot & PROT_EXEC && same_file(&p->map[i], m))
+			return true;
+	return false;
 }
 
 static char *problem_of(const struct known_module *k)
@@ -185,8 +200,10 @@ static struct module *module_of(struct symbols *s, const struct process *p,
 	for (size_t i = 0; i < s->n; i++) {
 		k = &s->known[i];
 		if (!strcmp(k->path, m->path) && k->id_bytes == id_bytes &&
-		    !memcmp(k->id, id, id_bytes))
+		    !memcmp(k->id, id, id_bytes)) {
+			k->code |= k->problem && has_code(p, m);
 			return k->problem ? NULL : k->module;
+		}
 	}
 	s->known = grow(s->known, s->n, &s->room, sizeof(*s->known));
 	k = &s->known[s->n++];
@@ -194,6 +211,7 @@ static struct module *module_of(struct symbols *s, const struct process *p,
 	k->path = xstrdup(m->path);
 	memcpy(k->id, id, id_bytes);
 	k->id_bytes = id_bytes;
+	k->code = has_code(p, m);
 	if (!id_bytes && is_foreign(p)) {
 		k->problem = xasprintf("%s was recorded on another machine, "
 				       "without its build-id: its addresses "
@@ -209,9 +227,13 @@ static struct module *module_of(struct symbols *s, const struct process *p,
 const char *symbols_problem(const struct symbols *s, size_t i)
 {
 	for (size_t k = 0; k < s->n; k++)
-		if (s->known[k].problem && i-- == 0)
+		if (s->known[k].problem && s->known[k].code && i-- == 0)
 			return s->known[k].problem;
-	return NULL;
+	return i == 0 && s->nameless
+		       ? "[JIT] is code that a JIT compiler made, such as that "
+			 "of Java or Node.js: it told no names; see "
+			 "docs/names.md"
+		       : NULL;
 }
 
 static void name_place(struct symbols *s, struct module *module, uint64_t vaddr,
@@ -254,8 +276,11 @@ static void name_jit_place(struct symbols *s, const struct process *process,
 	const struct jit_code *code = s->lookup ? jit_of(s, process) : NULL;
 	struct jit_place found;
 
-	if (!code || !jit_code_find(code, ip, &found))
+	out->function = "[JIT]";
+	if (!code || !jit_code_find(code, ip, &found)) {
+		s->nameless = true;
 		return;
+	}
 	out->jit = true;
 	out->function = found.function;
 	out->file = found.file;
@@ -279,13 +304,26 @@ void symbols_place(struct symbols *s, const struct process *process,
 	out->offset = !m->path[0] ? ip
 		      : first     ? ip - first->start
 				  : ip - m->start + m->file_offset;
-	if (is_jit_mapping(m->path))
+	if (is_jit_mapping(m->path) && m->prot & PROT_EXEC)
 		name_jit_place(s, process, ip, out);
 	module = out->jit ? NULL : module_of(s, process, m);
 	if (!module ||
 	    !module_vaddr(module, ip - m->start + m->file_offset, true, &vaddr))
 		return;
 	name_place(s, module, vaddr, out);
+}
+
+struct module *symbols_module(struct symbols *s, const struct process *process,
+			      uint64_t addr, uint64_t generation, bool exec,
+			      uint64_t *vaddr)
+{
+	const struct cdp_map *m = process_map(process, addr, generation);
+	struct module *module = m ? module_of(s, process, m) : NULL;
+
+	return module && module_vaddr(module, addr - m->start + m->file_offset,
+				      exec, vaddr)
+		       ? module
+		       : NULL;
 }
 
 static enum object_kind kind_of_map(const struct cdp_map *m)
@@ -311,6 +349,45 @@ static bool is_module(const struct process *p, const struct cdp_map *m)
 	return false;
 }
 
+/* The places of path @node, innermost first. */
+static size_t places_of(struct symbols *s, const struct process *process,
+			uint32_t node, struct place *place)
+{
+	const struct cdp_path *n = process_path(process, node);
+	size_t places = 0;
+
+	for (; n && places < BLOCK_PLACES_MAX;
+	     n = process_path(process, n->parent))
+		symbols_place(s, process, n->ip, n->map_generation,
+			      &place[places++]);
+	return places;
+}
+
+/* The heap block at @addr, if the recording has it. */
+static bool block_object(struct symbols *s, const struct process *process,
+			 uint64_t addr, struct object *out)
+{
+	const struct cdp_memory_block *b = process_block(process, addr);
+	struct place place[BLOCK_PLACES_MAX];
+	size_t n;
+
+	if (!b)
+		return false;
+	*out = (struct object){ .kind = OBJECT_HEAP,
+				.start = b->start,
+				.size = b->bytes,
+				.offset = addr - b->start,
+				.block = true,
+				.freed = b->flags & CDP_BLOCK_FREED };
+	n = places_of(s, process, b->path, place);
+	if (n)
+		keep_memory(s, symbols_block_path(place, n, out));
+	else /* The call is before the address that it returns to. */
+		symbols_place(s, process, b->caller ? b->caller - 1 : 0,
+			      b->map_generation, &out->allocated);
+	return true;
+}
+
 void symbols_object(struct symbols *s, const struct process *process,
 		    uint64_t addr, uint64_t generation, struct object *out)
 {
@@ -320,7 +397,7 @@ void symbols_object(struct symbols *s, const struct process *process,
 	uint64_t vaddr, start;
 
 	*out = (struct object){ .kind = OBJECT_UNNAMED, .start = addr };
-	if (!m)
+	if (block_object(s, process, addr, out) || !m)
 		return;
 	out->kind = kind_of_map(m);
 	out->start = m->start;
@@ -388,7 +465,7 @@ const char *object_text(const struct object *o)
 			      (unsigned long long)o->offset);
 		break;
 	case OBJECT_HEAP:
-		s = xstrdup("heap");
+		s = o->block ? symbols_block_text(o) : xstrdup("heap");
 		break;
 	case OBJECT_STACK:
 		s = xstrdup("main thread's stack");

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dwarf_types.h"
 #include "place.h"
 #include "analysis/profile/profile.h"
 
@@ -37,6 +38,12 @@ struct object {
 	uint64_t size;      /* of the variable; 0: unknown */
 	uint64_t offset;    /* of the address from start */
 	enum object_kind kind;
+	bool block; /* of the heap; start, size and offset are its */
+	bool freed; /* it was, when the detection was made */
+	struct place allocated; /* by the call there; module "?" if unknown */
+	/* The calls that led there, innermost first (record -g). */
+	const struct place *caller;
+	size_t callers;
 };
 
 /*
@@ -53,6 +60,44 @@ void symbols_place(struct symbols *s, const struct process *process,
 void symbols_object(struct symbols *s, const struct process *process,
 		    uint64_t addr, uint64_t generation, struct object *out);
 
+/* A type that the DWARF of a module describes. It lives as long as symbols. */
+struct type_ref {
+	struct module *module;
+	const struct data_type *type;
+	const char *name; /* NULL: it has none */
+	uint64_t size;
+	bool compound; /* it has members */
+};
+
+/* What an instruction accesses: a byte of an object of a type. */
+struct typed_access {
+	struct type_ref type;
+	uint64_t offset; /* of the access from the start of its object */
+	bool indexed; /* in an array in it, at an element that is not known */
+};
+
+struct typed_variable {
+	struct type_ref type;
+	const char *name;
+	uint64_t start; /* address in the process */
+};
+
+/* The type of what the instruction at @ip accesses; false: not known. */
+bool symbols_access(struct symbols *s, const struct process *process,
+		    uint64_t ip, uint64_t generation, struct typed_access *out);
+
+/* The static variable at @addr with its type; false: not known. */
+bool symbols_variable(struct symbols *s, const struct process *process,
+		      uint64_t addr, uint64_t generation,
+		      struct typed_variable *out);
+
+/* dwarf_types_part(), dwarf_types_holds() and dwarf_types_same() */
+bool symbols_part(const struct type_ref *type, uint64_t offset,
+		  struct data_part *out);
+bool symbols_holds(const struct type_ref *outer, uint64_t offset,
+		   const struct type_ref *inner);
+bool symbols_same_type(const struct type_ref *x, const struct type_ref *y);
+
 /*
  * A message for the user about module number @i, counted from 0, whose file is
  * gone or has changed; NULL after the last.
@@ -61,6 +106,12 @@ const char *symbols_problem(const struct symbols *s, size_t i);
 
 /* "counters+8", "heap", ...; valid as long as a result of safe_text. */
 const char *object_text(const struct object *o);
+
+/*
+ * Order objects by the calls that allocated them, those of no known block
+ * first. 0: the same calls, or no blocks.
+ */
+int object_compare_blocks(const struct object *x, const struct object *y);
 const char *object_kind_text(enum object_kind kind);
 
 #endif

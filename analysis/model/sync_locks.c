@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sync_locks - mutexes, spin locks and locks of readers and writers
+ */
+#include "sync_locks.h"
+
+static bool can_take(const struct sync_object *lock, uint32_t thread,
+		     bool reads)
+{
+	if (lock->owner == thread)
+		return true;
+	return lock->owner == SYNC_NOWHERE && (reads || !lock->count);
+}
+
+static void take(struct sync_object *lock, uint32_t thread, bool reads)
+{
+	if (reads && lock->owner != thread) {
+		lock->count++;
+		return;
+	}
+	lock->owner = thread;
+	lock->depth++;
+}
+
+bool sync_acquire(struct sync_engine *e, uint32_t thread,
+		  struct sync_object *lock, bool reads)
+{
+	struct sync_member *t = &e->thread[thread];
+
+	t->lock = NULL;
+	if (can_take(lock, thread, reads)) {
+		take(lock, thread, reads);
+		return true;
+	}
+	t->lock = lock;
+	t->reads = reads;
+	sync_list_add(e, &lock->first, &lock->last, thread);
+	return false;
+}
+
+/* Let in those that wait: one writer, or all readers. */
+static void hand_over(struct sync_engine *e, struct sync_object *lock,
+		      double time)
+{
+	bool readers = false;
+	uint32_t i, wait = lock->first, next;
+
+	lock->first = lock->last = SYNC_NOWHERE;
+	for (i = wait; i != SYNC_NOWHERE; i = next) {
+		struct sync_member *t = &e->thread[i];
+
+		next = t->next;
+		if (lock->owner == SYNC_NOWHERE &&
+		    (t->reads ? !lock->count || readers : !lock->count)) {
+			readers = t->reads;
+			take(lock, i, t->reads);
+			t->lock = NULL;
+			sync_make_ready(e, i, time);
+		} else {
+			sync_list_add(e, &lock->first, &lock->last, i);
+		}
+	}
+}
+
+void sync_unlock(struct sync_engine *e, uint32_t thread,
+		 struct sync_object *lock, double time)
+{
+	if (lock->owner != SYNC_NOWHERE) {
+		if (lock->owner == thread && --lock->depth)
+			return;
+		lock->owner = SYNC_NOWHERE;
+		lock->depth = 0;
+	} else if (lock->count) {
+		if (--lock->count) {
+			lock->free_at = sync_later(lock->free_at, time);
+			return;
+		}
+	} else {
+		return;
+	}
+	lock->free_at = sync_later(lock->free_at, time);
+	hand_over(e, lock, lock->free_at);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * depths - where a line is among those of its set, for each number of sets
+ */
+#include <emmintrin.h>
+
+#include "depths.h"
+#include "analysis/base/util.h"
+
+enum {
+	LANES = 4, /* lines in a vector */
+	VECTORS = DEPTH_WAYS / LANES,
+};
+_Static_assert(DEPTH_WAYS == 6 * LANES, "find_in looks at six vectors");
+
+struct depths {
+	/* The ids, set after set, from the fewest sets to the most. */
+	__m128i line[((1 << DEPTH_SIZES) - 1) << DEPTH_SETS_MIN][VECTORS];
+};
+
+struct depths *depths_new(void)
+{
+	return xcalloc(1, sizeof(struct depths));
+}
+
+/* Where @id is in the set; DEPTH_WAYS: nowhere. */
+static inline int find_in(const __m128i set[VECTORS], __m128i id)
+{
+	__m128i a = _mm_packs_epi32(_mm_cmpeq_epi32(set[0], id),
+				    _mm_cmpeq_epi32(set[1], id));
+	__m128i b = _mm_packs_epi32(_mm_cmpeq_epi32(set[2], id),
+				    _mm_cmpeq_epi32(set[3], id));
+	__m128i c = _mm_packs_epi32(_mm_cmpeq_epi32(set[4], id),
+				    _mm_cmpeq_epi32(set[5], id));
+	int low = _mm_movemask_epi8(_mm_packs_epi16(a, b));
+	int high = _mm_movemask_epi8(_mm_packs_epi16(c, c)) & 0xff;
+
+	return __builtin_ctz((unsigned)(low | high << 16 | 1 << DEPTH_WAYS));
+}
+
+/*
+ * The same, and put it first, if it is in the first vector, as it mostly is;
+ * LANES: it is not.
+ */
+static inline int use_early(__m128i set[VECTORS], __m128i id)
+{
+	__m128i old = set[0], found = _mm_cmpeq_epi32(old, id);
+	int at = __builtin_ctz(
+		(unsigned)_mm_movemask_ps(_mm_castsi128_ps(found)) |
+		1 << LANES);
+	__m128i stays =
+		_mm_cmpgt_epi32(_mm_set_epi32(3, 2, 1, 0), _mm_set1_epi32(at));
+	__m128i moved =
+		_mm_or_si128(_mm_slli_si128(old, 4), _mm_srli_si128(id, 12));
+
+	if (at < LANES)
+		set[0] = _mm_or_si128(_mm_and_si128(stays, old),
+				      _mm_andnot_si128(stays, moved));
+	return at;
+}
+
+/* Put @id first; those before place @at, where it was, go one place on. */
+static inline void put_first(__m128i set[VECTORS], __m128i id, int at)
+{
+	__m128i before = _mm_srli_si128(id, 12); /* the lane to shift in */
+	__m128i lane = _mm_set_epi32(3, 2, 1, 0), end = _mm_set1_epi32(at);
+
+	for (int i = 0; i < VECTORS; i++) {
+		__m128i old = set[i];
+		__m128i stays = _mm_cmpgt_epi32(lane, end);
+		__m128i moved = _mm_or_si128(_mm_slli_si128(old, 4), before);
+
+		set[i] = _mm_or_si128(_mm_and_si128(stays, old),
+				      _mm_andnot_si128(stays, moved));
+		before = _mm_srli_si128(old, 12);
+		lane = _mm_add_epi32(lane, _mm_set1_epi32(LANES));
+	}
+}
+
+int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
+	       uint8_t *depth)
+{
+	size_t before = (((size_t)1 << first) - 1) << DEPTH_SETS_MIN;
+	__m128i key = _mm_set1_epi32((int)id);
+	int n = 0;
+
+	for (int i = first; i < DEPTH_SIZES; i++) {
+		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
+		__m128i *set = d->line[before + (line & (sets - 1))];
+		int at;
+
+		if ((uint32_t)_mm_cvtsi128_si32(set[0]) == id)
+			return n;
+		at = use_early(set, key);
+		if (at == LANES) {
+			at = find_in(set, key);
+			put_first(set, key, at);
+		}
+		depth[n++] = (uint8_t)at;
+		before += sets;
+	}
+	return n;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * line_times - when a thread last used each line
+ */
+#ifndef COMDET_ANALYSIS_PREDICT_LINE_TIMES_H
+#define COMDET_ANALYSIS_PREDICT_LINE_TIMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of a line; all but its number are 0 at first. */
+struct line_time {
+	uint64_t line;    /* + 1; 0: an empty place */
+	uint64_t used;    /* number of the latest use, from 1; 0: none */
+	uint32_t version; /* of the line, when the thread last used it */
+	uint32_t id : 31; /* the user's; 0: none yet */
+	bool stored : 1;  /* the thread stored to it */
+};
+
+struct line_times {
+	struct line_time *place;
+	size_t n, places; /* a power of two, or 0 */
+};
+
+/* Where the search for @key, a line + 1, begins. */
+static inline size_t line_times_start(const struct line_times *t, uint64_t key)
+{
+	return (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & (t->places - 1);
+}
+
+/* Make the entry of @line. */
+struct line_time *line_times_add(struct line_times *t, uint64_t line);
+
+/* The entry of @line, made if need be; valid until the next one is made. */
+static inline struct line_time *line_times_of(struct line_times *t,
+					      uint64_t line)
+{
+	if (!t->n)
+		return line_times_add(t, line);
+	for (size_t i = line_times_start(t, line + 1);; i++) {
+		struct line_time *l = &t->place[i & (t->places - 1)];
+
+		if (l->line == line + 1)
+			return l;
+		if (!l->line)
+			return line_times_add(t, line);
+	}
+}
+
+void line_times_release(struct line_times *t);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timing - how long the micro-operations of a micro-trace take on a core
+ *
+ * The rules are those of the simulated core (analysis/model/core.h); the level
+ * of an access follows from how far back it reuses its line, and not from the
+ * state of caches. The first part of each micro-trace fills the core and is not
+ * counted.
+ */
+#ifndef COMDET_ANALYSIS_PREDICT_TIMING_H
+#define COMDET_ANALYSIS_PREDICT_TIMING_H
+
+#include "levels.h"
+#include "analysis/model/cpi_stack.h"
+
+/* What the counted micro-operations of some micro-traces did. */
+struct timed {
+	double uops, cycles;
+	double squares[3]; /* sums of cycles^2, cycles x uops, uops^2 */
+	uint32_t micros;
+	struct cpi_stack stack;
+	double wrong;        /* mispredicted branches */
+	double data[LEVELS]; /* loads and stores by their level */
+	double code[LEVELS]; /* lines of instructions */
+};
+
+/*
+ * All of a machine that decides how long a micro-trace takes, whose accesses go
+ * to some of the levels. Two machines are equal here if all bytes are.
+ */
+struct timing_core {
+	uint32_t width, rob, iq, load_queue, store_queue, mshrs;
+	uint32_t refill, vector_load_extra, predictor, padding;
+	struct machine_uop uop[UOP_CLASSES];
+	uint64_t latency[LEVELS]; /* of a load */
+	uint64_t to_memory;       /* cycles until memory is asked */
+	double slot;              /* of a transfer */
+};
+
+/* Those levels have a bit in @used; what others take is 0. */
+void timing_core_of(struct timing_core *c, const struct machine *m,
+		    unsigned int used);
+
+struct timing;
+
+struct timing *timing_new(const struct machine *m);
+void timing_free(struct timing *t);
+
+/* Go on with another machine, with no transfers of other cores. */
+void timing_change(struct timing *t, const struct machine *m);
+
+/* Other cores have memory transfer @lines lines a cycle. */
+void timing_others(struct timing *t, double lines);
+
+/*
+ * Time the micro-trace @of of @thread, and add what it did to @to. Of each line
+ * that memory delivers, @written lines are written back. What was timed before
+ * has no effect, but for lines that are still to be written back.
+ */
+void timing_run(struct timing *t, const struct levels *levels,
+		const struct workload_thread *thread,
+		const struct micro_trace *of, double written, struct timed *to);
+
+#endif
