@@ -46,6 +46,9 @@ for kind in memfd anonymous system_v posix; do
 	start "$PAIR" $kind false
 	finds "$kind false" "est('false_sharing') > 3 and $BETWEEN" $line
 	holds r.json 'c["true_sharing"]["estimate"] == 0' "$kind false"
+	# Memory has no names to miss.
+	"$TOOL" report out >report
+	! grep -q 'Names that are missing' report || fail "$kind: $(tail report)"
 	finish
 done
 start "$PAIR" memfd true
@@ -58,6 +61,29 @@ finish
 start "$PAIR" private false
 silent "private memory at one address" $line
 finish
+
+# Where each process is profiled alone, the report does not say "no sharing" and
+# nothing more.
+gcc -O2 -o both -x c - <<'EOF2' || fail "cannot compile both"
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+	volatile long *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fork();
+	while (clock() < CLOCKS_PER_SEC / 4)
+		for (int i = 0; i < 100000; i++)
+			++*word;
+	wait(NULL);
+}
+EOF2
+"$TOOL" record --children -F 1000 -o alone -- ./both 2>err || fail "both: $(cat err)"
+said=$("$TOOL" report alone --no-symbols | head -8 | tr '\n' ' ')
+[[ $said = *'between processes was not looked for'* ]] ||
+	fail "each alone: the report says $said"
 
 # One thread alone is watched with --tid.
 start ./c false
@@ -75,11 +101,38 @@ grep -q 'samples, .* in .*out; next: reusetrack report ' attach ||
 holds r.json 'r["processes"][0]["state"] == "stopped"' "after SIGINT"
 finish
 
+# A budget of 1 % of a processor, where samples would take a third of one. What
+# attaching itself takes is not in it.
+start ./c false
+"$TOOL" attach -F 5000 --budget 1 --duration 4 -o frugal "$pid" 2>err ||
+	fail "--budget: status $?: $(cat err)"
+finish
+taken=$(sed -n 's/.*CPU time, \(.*\) % of a processor.*/\1/p' err)
+python3 -c "import sys; sys.exit(not 0 < float('$taken') < 4)" ||
+	fail "--budget 1: the watcher took $taken %"
+json frugal r.json
+holds r.json 'r["loss"]["watcher_budget"] > 0' "--budget: what was let go"
+holds r.json 'sum(sum(t["samples"].values()) for t in r["threads"]) > 0' \
+	"--budget: samples"
+
+# Idle, with a child at work that is not watched: that is what the report says.
+start sh -c 'sleep 1000 & echo ready; wait'
+"$TOOL" attach --duration 0.1 -o idle "$pid" 2>err || fail "idle: $(cat err)"
+grep -q 'not profiled: 1; --children includes them' err || fail "idle: $(cat err)"
+said=$("$TOOL" report idle --no-symbols | head -5 | tr '\n' ' ')
+[[ $said = *'watch it while it works, or the processes that it started, with --children'* ]] ||
+	fail "idle: the report says $said"
+kill "$(pgrep -P "$pid")"
+finish
+
 # It ends with the program, whose profile is then complete.
 start ./c false
 "$TOOL" attach -o ended "$pid" 2>err &
 watcher=$!
-sleep 0.5
+until ls ended/*.cdp >/dev/null 2>&1; do
+	kill -0 $watcher 2>/dev/null || fail "before the end: $(cat err)"
+	sleep 0.1
+done
 finish
 wait $watcher || fail "after the end: status $?: $(cat err)"
 json ended ended.json

@@ -43,7 +43,8 @@ for source in "$TOP"/microbench/*.c; do
 	name=${source##*/}
 	set -- "$@" "microbench/${name%.c}"
 done
-for file in "$@" libcomdet.so libcomdet-instr.so libcomdet-qemu.so; do
+for file in "$@" libcomdet.so libcomdet-heap.so libcomdet-instr.so \
+	libcomdet-qemu.so; do
 	files=$((files + 1))
 	if ! bound_at_start "$B/$file"; then
 		echo "FAIL: $file is not there or not bound at its start"

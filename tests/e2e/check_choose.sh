@@ -8,7 +8,6 @@
 # samples. Their total variation distance from the true mix, with loads and
 # stores told apart, must be at most 3 %. Over all loops a sample may take 0.3
 # breakpoints, and no sample may be lost.
-# serial: a loop must be interrupted often while it runs
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

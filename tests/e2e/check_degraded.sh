@@ -7,8 +7,6 @@
 # missing. The program's output and status never change. The report names what
 # is weaker, or one line on stderr says why nothing was measured, and doctor
 # says the same.
-#
-# serial: it counts what two threads do at the same time
 
 . "$(dirname "$0")/e2e.sh"
 words=$B/microbench/words

@@ -188,7 +188,7 @@ check_variables()
 		tr -d '"' | sort -u)
 	for known in $read; do
 		case $known in
-		COMDET_LIB | COMDET_QEMU_LIB)	# of record alone
+		COMDET_LIB | COMDET_QEMU_LIB | COMDET_HEAP_LIB)	# of record alone
 			continue ;;
 		esac
 		grep -q "$known" "$1" "$TOP/docs/man/reusetrack-record.1" ||

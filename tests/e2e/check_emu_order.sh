@@ -24,7 +24,7 @@ emulate()
 
 	shift
 	rm -rf "$WORK/out"
-	env -i PATH="$PATH" timeout -k 5 200 setarch -R qemu-x86_64 -cpu max \
+	env -i PATH="$PATH" timeout -k 5 600 setarch -R qemu-x86_64 -cpu max \
 		-seed 1 -plugin "$PLUGIN,out=$WORK/out$settings" "$@"
 }
 
@@ -105,7 +105,7 @@ real_programs_count_the_same()
 {
 	local program
 
-	seq 1 60000 | sed 's/$/ some words that can be compressed/' >"$WORK/in"
+	seq 1 20000 | sed 's/$/ some words that can be compressed/' >"$WORK/in"
 	for program in 'pigz -p3 -kc' 'sort --parallel=3 -S 20M' \
 		'zstd -q -T2 -c'; do
 		command -v ${program%% *} >/dev/null || continue

@@ -21,7 +21,7 @@ emulate()
 
 	shift
 	rm -rf "$WORK/out"
-	timeout -k 5 120 qemu-x86_64 -cpu max \
+	timeout -k 5 600 qemu-x86_64 -cpu max \
 		-plugin "$PLUGIN,out=$WORK/out$settings" "$@" >"$WORK/said" ||
 		fail "$*: exit status $?"
 	json "$WORK/out" "$WORK/json"
@@ -102,5 +102,22 @@ estimates_take_parts_for_one_access()
 	done
 }
 
+# A thread stores 1,000 times in each round, as often as the period is long, and
+# another one reads a tenth of it. Samples at the same place of each round would
+# see all of these stores or none: then two or three intervals in eight hold.
+a_loop_as_long_as_the_period_is_sampled_everywhere()
+{
+	local seed held=0
+
+	for seed in 1 2 3 4 5 6 7 8; do
+		emulate ",exact=1,slice=400,period=1000,seed=$seed" \
+			"$B/tests/programs/instr/ways.plain" resonance 200
+		held=$((held + $(ask "$WORK/json" 'int(c["total"]["low"] <=
+			r["exact"]["all"] <= c["total"]["high"])')))
+	done
+	[ "$held" -ge 5 ] || fail "$held of 8 intervals hold the count"
+}
+
 run_claims "${1-}" an_instruction_makes_one_access \
-	estimates_take_parts_for_one_access
+	estimates_take_parts_for_one_access \
+	a_loop_as_long_as_the_period_is_sampled_everywhere

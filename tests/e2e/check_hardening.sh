@@ -63,12 +63,13 @@ $CC -O2 -no-pie -fno-pie -fno-stack-protector -U_FORTIFY_SOURCE \
 		-D_FORTIFY_SOURCE=2 -Wl,-z,relro,-z,now,-z,noexecstack \
 		-o "$t/hard" "$t/p.c" || exit 1
 
-libraries='libcomdet.so libcomdet-qemu.so libcomdet-instr.so'
+libraries='libcomdet.so libcomdet-heap.so libcomdet-qemu.so libcomdet-guest.so
+	libcomdet-instr.so'
 expect pie reusetrack
 expect fortify reusetrack
 expect protector reusetrack libcomdet.so libcomdet-qemu.so
-# shellcheck disable=SC2086 # three words
+# shellcheck disable=SC2086 # four words
 for what in relro now data_stack; do
 	expect $what reusetrack $libraries
 done
-[ $failed = 0 ] && echo "reusetrack and 3 libraries are hardened"
+[ $failed = 0 ] && echo "reusetrack and 5 libraries are hardened"

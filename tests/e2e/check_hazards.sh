@@ -8,6 +8,7 @@
 # samples. A higher rate than the default gives more chances to go wrong.
 
 . "$(dirname "$0")/e2e.sh"
+. "$(dirname "$0")/burn.sh"
 export COMDET_FREQ=500
 help=$B/tests/programs/help_hazard
 cases=0
@@ -82,7 +83,16 @@ samples "s > 0" "samples before the sandbox"
 for i in 1 2 3 4; do
 	same "a filter for all threads" "$help" filter
 	said 1 seccomp
+	same "a filter while threads begin" "$help" filter-at-once
+	said 1 seccomp
 done
+# Handlers of such threads begin, and wait long for a processor before they end.
+burn
+for i in 1 2 3; do
+	COMDET_FREQ=8000 same "a filter for all threads, that wait" "$help" filter-idle
+	said 1 seccomp
+done
+stop_burning
 same "strict seccomp, timers" env COMDET_CLOCK=timer "$help" strict
 same "filters only asked for" "$help" filter-asked
 [ ! -s "$WORK/e" ] || fail "filters only asked for: $(cat "$WORK/e")"

@@ -10,8 +10,6 @@
 # back, so that a sample comes meanwhile. The counts of the counting runtime are
 # compared with what the case did. As a control, the comparison must fail for a
 # preload that claims the signal and hooks nothing.
-#
-# serial: its programs wait for each other by the clock
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -66,7 +64,7 @@ library()
 # The objects are compiled once, side by side.
 hooks=()
 for source in "$TOP"/preload/{hooks,signal}/*.c "$t/handing.c" \
-	"$TOP"/preload/core/{loaded,local,preload_list}.c \
+	"$TOP"/preload/core/{local,preload_list}.c "$TOP"/src/base/loaded.c \
 	"$TOP/tests/programs/hooks/fake_runtime.c"; do
 	folder=${source%/*}
 	object=$t/${folder##*/}.$(basename "$source" .c).o

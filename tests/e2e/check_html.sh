@@ -3,8 +3,8 @@
 #
 # check_html - the page of report --html works in a real browser
 #
-# Chromium opens the pages of a run with sharing, of one with reuse and of one
-# whose names are markup, and a script at the page's end uses them as a reader
+# Chromium opens the pages of a run with sharing, of one with call paths, of one
+# with reuse and of one whose names are markup, and a script at the page's end uses them as a reader
 # does: it sorts, searches, types and switches. All parts must be there, no
 # console message may appear, and nothing may be loaded.
 #
@@ -27,6 +27,16 @@ window.addEventListener("load", () => {
 	seen.push("parts=" + [...document.querySelectorAll("h2")].map(h => h.id).join(","));
 	seen.push("cells=" + document.querySelectorAll("#matrix ~ div svg rect title").length);
 	seen.push("curves=" + document.querySelectorAll("polyline").length);
+	const flame = () => [...document.querySelectorAll(".flame rect title")].map(t => t.textContent);
+	seen.push("calls=" + flame().filter(t => /^(left|right)_middle help_callers.c:[0-9]+: /.test(t)).length);
+	seen.push("tree=" + document.querySelectorAll(".tree summary").length);
+	if (flame().length) {
+		const all = flame().length, one = document.querySelectorAll(".flame rect")[1];
+		one.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+		seen.push("zoomed=" + (flame().length <= all));
+		$("#paths ~ div button").click();
+		seen.push("whole=" + (flame().length === all));
+	}
 	seen.push("bars=" + document.querySelectorAll("#reuse ~ div svg rect").length);
 	const button = $("#threads ~ div th button");
 	button.focus();
@@ -98,7 +108,7 @@ always()
 "$TOOL" record -s emu -p 500 -o shares -- "$B/microbench/false_sharing" \
 	>/dev/null 2>&1 || fail 'record'
 visit shares
-says parts=answer,matrix,objects,code,threads,method,whole
+says parts=answer,matrix,fixes,objects,code,threads,method,whole
 tr ' ' '\n' <seen | grep -q '^cells=[1-9]' || fail "no matrix: $(cat seen)"
 always
 
@@ -110,6 +120,18 @@ says curves=1
 tr ' ' '\n' <seen | grep -q '^bars=[1-9]' || fail "no bars: $(cat seen)"
 always
 
+if [ "$(nproc)" -ge 2 ]; then
+	"$TOOL" record -g -F 1000 -o calls -- "$B/tests/programs/help_callers" 120 \
+		>/dev/null 2>&1 || fail 'record -g'
+	visit calls
+	says parts=answer,matrix,fixes,objects,code,paths,threads,method,whole
+	tr ' ' '\n' <seen | grep -q '^calls=[1-9]' || fail "no calls: $(cat seen)"
+	tr ' ' '\n' <seen | grep -q '^tree=[1-9]' || fail "no tree: $(cat seen)"
+	says zoomed=true
+	says whole=true
+	always
+fi
+
 # A program whose name is markup, and ends the page's script.
 mkdir bin && cp "$B/microbench/false_sharing" \
 	'bin/<b onclick=alert(1)>"&amp;' || exit 1
@@ -118,4 +140,4 @@ mkdir bin && cp "$B/microbench/false_sharing" \
 visit evil
 always
 grep -q '<b onclick' dom && fail 'a name became markup'
-echo 'three pages, in all their parts, without a message or a request'
+echo 'the pages, in all their parts, without a message or a request'

@@ -109,9 +109,6 @@ record_and_report_tell_them()
 		grep -q 'call-paths.*-s instr' "$WORK/said" ||
 			fail "$source: $(cat "$WORK/said")"
 	done
-	"$TOOL" record -g -s instr -o "$WORK/no" -- "$INSTR/paths" callers 1 \
-		2>"$WORK/said" && fail 'paths of communication'
-	grep -q 'add -m reuse' "$WORK/said" || fail "$(cat "$WORK/said")"
 }
 
 run_claims "${1-}" callers_of_one_function_are_told_apart \

@@ -79,7 +79,7 @@ a_child_has_the_stack_of_the_thread_that_forked_it()
 	paths_hold touch "loss['no_path'] == 0"
 }
 
-# The period's jitter is so small that one reuse in 30 is a sample, too.
+# Of 10,000 reuses 100 +- 10 are samples, too: 0.995, or 1 if those count twice.
 a_path_that_is_cut_is_counted_once()
 {
 	cat >"$WORK/wide.c" <<-'EOF'
@@ -114,7 +114,7 @@ a_path_that_is_cut_is_counted_once()
 	recorded COMDET_PERIOD=100 "$WORK/wide"
 	paths_hold each "total > 0 and set(known) == {'each wide'}"
 	paths_hold each "[0.9 < loss['no_path'] /
-		(t['samples']['uniform'] + t['traps']) < 0.99
+		(t['samples']['uniform'] + t['traps']) < 0.998
 		for t in report['threads']] == [True]"
 }
 

@@ -59,12 +59,17 @@ def location(v):
 def one_of(*values):
     return lambda v: v in values
 
+CALL = {"function?": text, "location?": location, "module": text,
+        "offset": hexa, "recursive?": boolean}
+
 def list_of(shape):
     def check(v, where):
         need(type(v) is list, where + " is no list")
         for i, x in enumerate(v):
             fits(x, shape, "%s[%d]" % (where, i))
     return check
+
+ALLOCATED = dict(CALL, **{"callers?": list_of(CALL)})
 
 def fits(v, shape, where):
     """A name that ends in '?' may be absent; more names than these may be."""
@@ -115,18 +120,45 @@ REPORT = {
         "cells": list_of(CELL), "core_cells?": list_of(CELL),
         "lines": list_of({
             "line": hexa, "process": count, "object": text, "true": count,
+            "allocated?": ALLOCATED, "freed?": boolean,
             "false": count, "sites": list_of(count),
-            "threads": list_of(count)}),
+            "threads": list_of(count),
+            "types?": list_of({
+                "variable?": text, "type?": text, "start": hexa,
+                "size": count}),
+            "fields?": list_of({
+                "name": text, "byte": count, "bytes": count,
+                "threads": list_of({"thread": count,
+                                    "access": one_of("r", "W", "B")})})}),
         "sites": list_of({
             "id": count, "function?": text, "location?": location,
             "inlined?": {"function?": text, "location": location},
             "module": text, "offset": hexa, "true": count, "false": count,
-            "loads": boolean, "stores": boolean}),
+            "loads": boolean, "stores": boolean,
+            "caller?": dict(CALL, detections=count)}),
+        "fixes": list_of({
+            "object": text, "detections": count, "judged?": count,
+            "avoidable?": count, "lines": count, "line": hexa,
+            "allocated?": ALLOCATED, "freed?": boolean,
+            "gain?": {"seconds": real, "low": real, "high": real,
+                      "round_trip_ns": real},
+            "kind": one_of("elements", "objects", "members", "near"),
+            "groups": list_of({"threads": list_of(count),
+                               "stores": boolean, "fields": list_of(text)}),
+            "layout": list_of({
+                "object": text, "start": hexa, "member?": text,
+                "offset": count, "bytes": count, "accessed": boolean})}),
         "objects": list_of({
             "object": text, "process": count, "module?": text, "size?": count,
+            "allocated?": ALLOCATED, "freed?": boolean,
             "true": count, "false": count,
             "kind": one_of("static variable", "module data", "heap", "stack",
                            "mapped file", "unnamed memory")}),
+        "call_paths?": list_of({
+            "process": count, "line": hexa, "detections": count,
+            "sharing": one_of("true", "false"), "avoidable": count,
+            "unavoidable": count, "publisher": list_of(CALL),
+            "detector": list_of(CALL)}),
         "lines_not_kept_apart?": {"true": count, "false": count}},
     "problems": list_of(text),
 }
@@ -325,7 +357,7 @@ valid()
 }
 
 # Two threads share: report the whole, without names, and thread by thread.
-"$TOOL" record -o shared -- "$B/microbench/demo" --seconds 3 >log 2>&1 ||
+"$TOOL" record -g -o shared -- "$B/microbench/demo" --seconds 3 >log 2>&1 ||
 	fail "record demo: $(cat log)"
 json shared shared.json
 holds shared.json 'est("total") > 0' "a program that shares"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check_limits - programs with little stack, and with filters that kill
+# check_limits - programs with little stack, memory or descriptors, and with
+# filters that kill
 #
 # covers: analysis/base/roomy.c preload/start/obstacle.c preload/core/own_stack.c
 
@@ -79,4 +80,82 @@ filters_that_kill()
 	[ -d "$WORK/out" ] || fail "not profiled under a harmless filter"
 }
 
-run_claims "${1:-}" little_stack filters_that_kill
+# It works for 50 ms in one thread, and ends with status 3.
+single=("$B/tests/programs/help_forks" 0 50)
+
+# limited OPTION VALUE COMMAND... - run it under this limit
+limited()
+{
+	(
+		ulimit "$1" "$2"
+		exec "${@:3}"
+	)
+}
+
+# gives_up OPTION VALUE WORDS - the program ends as without us, and we say why
+# it is not profiled
+gives_up()
+{
+	ends 3 "ulimit $1 $2, without us" limited "$1" "$2" "${single[@]}"
+	rm -rf "$WORK/out"
+	ends 3 "ulimit $1 $2" limited "$1" "$2" \
+		env COMDET_OUT="$WORK/out" LD_PRELOAD="$LIB" "${single[@]}"
+	[ "$(cat "$WORK/e")" = "comdet: not profiled: $3" ] ||
+		fail "ulimit $1 $2: it says $(cat "$WORK/e")"
+	[ ! -e "$WORK/out" ] || fail "ulimit $1 $2: it left a directory"
+}
+
+# is_profiled OPTION VALUE - there is room enough
+is_profiled()
+{
+	rm -rf "$WORK/out"
+	ends 3 "ulimit $1 $2" limited "$1" "$2" \
+		env COMDET_OUT="$WORK/out" LD_PRELOAD="$LIB" "${single[@]}"
+	[ ! -s "$WORK/e" ] || fail "ulimit $1 $2: it says $(cat "$WORK/e")"
+	[ -d "$WORK/out" ] || fail "ulimit $1 $2: not profiled"
+}
+
+little_data()
+{
+	gives_up -d 2048 'too little memory for data (ulimit -d)'
+	gives_up -d 8192 'too little memory for data (ulimit -d)'
+	is_profiled -d 16384
+}
+
+# opens LIMIT - how many files bash can open
+opens()
+{
+	limited -n "$1" env ${2:+LD_PRELOAD="$2"} COMDET_OUT="$WORK/out" \
+		bash -c 'n=0
+			while { exec {f}</dev/null; } 2>/dev/null; do
+				n=$((n + 1))
+			done
+			echo $n' 2>"$WORK/e"
+}
+
+few_descriptors()
+{
+	local low
+
+	gives_up -n 32 'too few file descriptors (ulimit -n)'
+	[ "$(opens 32 "$LIB")" = "$(opens 32 '')" ] ||
+		fail "with 32 descriptors the program cannot open all"
+	is_profiled -n 48
+	rm -rf "$WORK/out"
+	# shellcheck disable=SC2016
+	low=$(limited -n 64 env LD_PRELOAD="$LIB" COMDET_OUT="$WORK/out" \
+		bash -c 'find /proc/$$/fd -lname "*.cdp" -o -lname "*perf_event*"' |
+		sed 's|.*/||' | sort -n | head -n 1)
+	[ "$low" -ge 40 ] || fail "ours begin at $low of 64 descriptors"
+}
+
+little_address_space()
+{
+	is_profiled -v 40000
+	ends 3 "8,000 KiB" limited -v 8000 \
+		env LD_PRELOAD="$LIB" COMDET_OUT="$WORK/out" "${single[@]}"
+	[ "$(wc -l <"$WORK/e")" -le 1 ] || fail "$(cat "$WORK/e")"
+}
+
+run_claims "${1:-}" little_stack filters_that_kill little_data \
+	few_descriptors little_address_space

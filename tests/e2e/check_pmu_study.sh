@@ -27,28 +27,44 @@ counted()
 	    for t in r["threads"]) for k in ("loads", "stores"))'
 }
 
-# near A B - true if they differ by no more than printing another time takes
+# near A B - true if they differ by no more than printing another time takes: one
+# access in a thousand iterations would be more
 near()
 {
-	[ $(($1 - $2)) -le 200 ] && [ $(($2 - $1)) -le 200 ]
+	[ $(($1 - $2)) -le 900 ] && [ $(($2 - $1)) -le 900 ]
 }
 
-# A million more iterations make as many million more loads and stores.
+# million_more LOADS STORES PROGRAM OPTION... - true if a million more iterations
+# make as many million more loads and stores
+million_more()
+{
+	local loads=$1 stores=$2 few many
+
+	shift 2
+	few=$(counted 100000 "$@")
+	many=$(counted 1100000 "$@")
+	# shellcheck disable=SC2086
+	set -- $few $many
+	near $(($3 - $1)) "${loads}000000" && near $(($4 - $2)) "${stores}000000" ||
+		{
+			counts="$few at first, then $many"
+			return 1
+		}
+}
+
+# On a busy machine the times that a program prints differ by more digits than
+# usual, so it may try again; a loop that does something else never passes.
 loops_are_what_they_say()
 {
-	local program options loads stores few many
+	local program options loads stores counts try
 
 	while read -r program loads stores options; do
-		# shellcheck disable=SC2086
-		few=$(counted 100000 "$program" $options)
-		# shellcheck disable=SC2086
-		many=$(counted 1100000 "$program" $options)
-		# shellcheck disable=SC2086
-		set -- $few $many
-		if ! near $(($3 - $1)) "${loads}000000" ||
-			! near $(($4 - $2)) "${stores}000000"; then
-			fail "$program $options: $few at first, then $many"
-		fi
+		for try in 1 2 3; do
+			# shellcheck disable=SC2086
+			million_more "$loads" "$stores" "$program" $options &&
+				continue 2
+		done
+		fail "$program $options, try $try: $counts"
 	done <<-'EOT'
 	load_ratio 1 0 --ratio 4
 	load_ratio 1 0 --ratio 20

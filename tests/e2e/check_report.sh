@@ -126,6 +126,38 @@ cmp -s file text || fail "report -o file differs from standard output"
 [ "$(awk 'length($0) > 80' text | wc -l)" = 0 ] || fail "over 80 columns"
 ! grep -q $'\033' text || fail "colours in a file"
 
+# On a terminal, and only there, it goes through the pager.
+PAGER="sed s/^/P:/" "$TOOL" report out | cmp -s - text ||
+	fail "a pager without a terminal"
+python3 - "$TOOL" <<'PYTHON' || fail "the pager"
+import os, pty, sys
+
+def on_terminal(pager, *options, term="xterm"):
+    pid, fd = pty.fork()
+    if not pid:
+        os.environ.update(TERM=term, PAGER=pager)
+        os.execv(sys.argv[1], [sys.argv[1], "report", *options, "out"])
+    text = b""
+    try:
+        while more := os.read(fd, 65536):
+            text += more
+    except OSError: # the terminal is closed
+        pass
+    os.close(fd)
+    lines = text.decode().splitlines()
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), \
+        sum(l.startswith("P:") for l in lines), len(lines)
+
+status, paged, lines = on_terminal("sed s/^/P:/")
+assert status == 0 and paged == lines > 10, (status, paged, lines)
+for what in (("sed s/^/P:/", "--no-pager"), ("/no/such/pager",), ("",),
+             ("cat",)):
+    assert on_terminal(*what) == (0, 0, lines), (what, on_terminal(*what))
+assert on_terminal("sed s/^/P:/", term="dumb") == (0, 0, lines)
+# A user who leaves the pager at once has seen enough: no error.
+assert on_terminal("true") == (0, 0, 0), on_terminal("true")
+PYTHON
+
 # The exit status of doctor says whether a source can be used.
 "$TOOL" doctor --json >d.json
 status=$?

@@ -210,8 +210,8 @@ emulation_charges_no_other_thread()
 		echo '  qemu-x86_64 is missing: not tried'
 		return
 	}
-	emulated mode=reuse,granularity=address,period=1000 short 10000 10
-	in_proportion 10 'count == 10001' 'own > 8000'
+	emulated mode=reuse,granularity=address,period=1000 short 3000 10
+	in_proportion 10 'count == 3001' 'own > 8000'
 	emulated mode=reuse,granularity=address,period=1000 live 500 50
 	in_proportion 50 'count == 501' 'own > 4000'
 	emulated mode=reuse,granularity=address,period=1000,children=1 forks 6 100

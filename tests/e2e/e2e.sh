@@ -4,7 +4,8 @@
 # e2e - functions that the end-to-end scripts share; source it first
 #
 # $B is the build directory and $TOP the project. $WORK is a directory of the
-# script's own, removed at its end. fail TEXT ends the script.
+# script's own, removed at its end; programs that it left running end with it.
+# fail TEXT ends the script.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
@@ -12,7 +13,7 @@ B=${B:-$TOP/build}
 LIB=$B/libcomdet.so
 TOOL=$B/reusetrack
 WORK=$(mktemp -d) || exit 1
-trap 'rm -rf "$WORK"' EXIT
+trap 'kill $(jobs -pr) 2>/dev/null; rm -rf "$WORK"' EXIT
 unset "${!COMDET_@}"
 
 # A script runs alike whatever it inherits: no descriptor but the first three,
@@ -34,6 +35,16 @@ skip()
 {
 	echo "$*"
 	exit 77
+}
+
+# needs COMMAND... - skip the script unless all of them are there
+needs()
+{
+	local c
+
+	for c; do
+		command -v "$c" >/dev/null || skip "no $c"
+	done
 }
 
 # preload OUT COMMAND... - run it under the library, return its status

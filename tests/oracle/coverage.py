@@ -30,7 +30,7 @@ WAYS = {
     "once": 30000, "deque": 10000, "pipeline": 16000, "gather": 100000,
     "log": 8000, "stencil": 400, "readers": 5000, "table": 5000,
     "pingpong": 1000, "stats": 10000, "stack": 4000, "publish": 6000,
-    "transpose": 400,
+    "transpose": 400, "resonance": 200,
 }
 MICROBENCH = {
     "write_volume": ("write_volume --threads 3 --sharing 0.3", 150000),
@@ -39,8 +39,23 @@ MICROBENCH = {
     "ring": ("patterns --pattern ring --threads 4", 10000),
     "lock": ("patterns --pattern lock --threads 4", 100000),
 }
+# Transfers of such a run. SAMPLES= shortens runs that have more samples of them.
+TRANSFERS = {
+    "once": 30120, "deque": 2534, "pipeline": 34463, "gather": 300128,
+    "log": 8416, "stencil": 123412, "readers": 3460, "table": 29282,
+    "pingpong": 2578, "stats": 3700, "stack": 7994, "publish": 8756,
+    "transpose": 228972, "resonance": 20400, "write_volume": 2335,
+    "false_sharing": 4020, "bursts": 6380, "ring": 22732, "lock": 16200,
+}
+SAMPLES = os.environ.get("SAMPLES")
 # The programs run longer where samples are few.
 LONG_PERIOD, LONGER = 5000, 4
+# With hooks the threads run freely. On a busy machine they wait long for each
+# other, and some programs do little else.
+FREE_SHARE = collections.defaultdict(lambda: 3, {
+    "once": 0.3, "pipeline": 0.3, "gather": 0.3, "stencil": 0.05,
+    "transpose": 0.05, "pingpong": 0.3, "ring": 0.1, "table": 1,
+})
 
 WATCHES = {
     "epoch": "",
@@ -48,27 +63,35 @@ WATCHES = {
     "chain": ",algorithm=chain",
     "chain arming=1000": ",algorithm=chain,arming=1000",
     "epoch cover=chunks": ",cover=chunks,registers=4",
-    "instr epoch": None,
+    # Programs with hooks: their settings in the environment.
+    "instr": "COMDET_ALGORITHM=epoch",
+    "instr hw": "COMDET_WATCH=hw",
 }
 
 
-def patterns(watch):
-    return [*WAYS] if watch.startswith("instr") else [*WAYS, *MICROBENCH]
+def has_hooks(watch):
+    return watch.startswith("instr")
 
 
 def command_of(build, watch, name, period):
+    n = WAYS[name] if name in WAYS else MICROBENCH[name][1]
     times = LONGER if period >= LONG_PERIOD else 1
+    if has_hooks(watch):
+        times *= FREE_SHARE[name]
+    elif SAMPLES:
+        times = min(times, float(SAMPLES) * period / TRANSFERS[name])
     if name in WAYS:
-        hooks = "" if watch.startswith("instr") else ".plain"
+        hooks = "" if has_hooks(watch) else ".plain"
         return [f"{build}/tests/programs/instr/ways{hooks}", name,
-                str(times * WAYS[name])]
-    words, n = MICROBENCH[name]
-    return [f"{build}/microbench/{words.split()[0]}", *words.split()[1:],
-            "--iterations", str(times * n)]
+                str(max(8, int(times * n)))]
+    words = MICROBENCH[name][0]
+    hooks = "instr/" if has_hooks(watch) else ""
+    return [f"{build}/microbench/{hooks}{words.split()[0]}",
+            *words.split()[1:], "--iterations", str(int(times * n))]
 
 
 def start(build, watch, period, seed, command, out):
-    if watch.startswith("instr"):
+    if has_hooks(watch):
         env = {k: v for k, v in os.environ.items() if k[:7] != "COMDET_"}
         env.update(
             LD_PRELOAD=f"{build}/libcomdet.so",
@@ -76,8 +99,8 @@ def start(build, watch, period, seed, command, out):
             COMDET_OUT=out,
             COMDET_EXACT="1",
             COMDET_PERIOD=str(period),
-            COMDET_ALGORITHM="epoch",
         )
+        env.update([WATCHES[watch].split("=")])
         return command, env
     plugin = (
         f"{build}/libcomdet-qemu.so,out={out},exact=1,period={period},"
@@ -113,6 +136,12 @@ def figures(report):
     }
 
 
+def reported(build, out):
+    text = subprocess.run([f"{build}/reusetrack", "report", out, "--json"],
+                          capture_output=True, check=True).stdout
+    return json.loads(text)
+
+
 def one(build, watch, name, period, seed):
     work = tempfile.mkdtemp()
     try:
@@ -121,10 +150,7 @@ def one(build, watch, name, period, seed):
                              command_of(build, watch, name, period), out)
         subprocess.run(command, env=env, timeout=300, check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        text = subprocess.run([f"{build}/reusetrack", "report", out, "--json"],
-                              capture_output=True, check=True, env=env and
-                              dict(os.environ)).stdout
-        return figures(json.loads(text))
+        return figures(reported(build, out))
     finally:
         shutil.rmtree(work)
 
@@ -135,10 +161,12 @@ def run(build, path, seeds, *words):
     if os.path.exists(path):
         with open(path) as file:
             done = {key(json.loads(line)) for line in file}
-    for watch, seed in (
-        (w, s) for w in WATCHES for s in range(1, int(seeds) + 1)
+    for seed, watch in (
+        (s, w) for s in range(1, int(seeds) + 1) for w in WATCHES
     ):
-        for name, period in ((n, p) for n in patterns(watch) for p in PERIODS):
+        for name, period in (
+            (n, p) for n in [*WAYS, *MICROBENCH] for p in PERIODS
+        ):
             r = {"watch": watch, "pattern": name, "period": period,
                  "seed": seed}
             if key(r) in done or words and not {watch, name} & {*words}:

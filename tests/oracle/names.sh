@@ -18,15 +18,6 @@ cd "$WORK" || exit 1
 DEBUG_PACKAGES=${DEBUG_PACKAGES:-libc6-dbg}
 export PATH=$PATH:/usr/local/bin:$HOME/.cargo/bin
 
-needs()
-{
-	local c
-
-	for c; do
-		command -v "$c" >/dev/null || skip "no $c"
-	done
-}
-
 try_gcc()
 {
 	"$TOP/tests/e2e/check_names.sh" gcc_names_the_statement

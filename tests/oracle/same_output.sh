@@ -494,8 +494,6 @@ instr_cases()
 {
 	try instr-transfers instr -p 100 --exact -- \
 		'$G/hooked_transfers' 3000 3 both
-	try instr-chain instr -p 100 --algorithm chain -- \
-		'$G/hooked_transfers' 3000 3 both
 	try instr-map instr -p 100 --algorithm comdetective -- \
 		'$G/hooked_transfers' 3000 3 other
 	try instr-registers instr -p 300 --watch hw -- \

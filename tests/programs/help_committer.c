@@ -6,12 +6,12 @@
  * many detections are committed to the file, and writes each new number to
  * standard output. The test kills this program.
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "until_committed.h"
 
 static _Alignas(64) volatile uint64_t words[8];
 
@@ -26,13 +26,11 @@ static void *store(void *arg)
 
 int main(void)
 {
-	uint64_t (*committed)(void) =
-		(uint64_t(*)(void))dlsym(RTLD_DEFAULT, "comdet_committed");
-	struct timespec pause = { 0, 1000000 };
+	committed_function *count = committed();
 	uint64_t last = 0, now;
 	pthread_t thread;
 
-	if (!committed) {
+	if (!count) {
 		fprintf(stderr, "help_committer: libcomdet.so is missing\n");
 		return 1;
 	}
@@ -40,10 +38,10 @@ int main(void)
 		if (pthread_create(&thread, NULL, store, (void *)&words[i]))
 			return 1;
 	for (;;) {
-		now = committed();
+		now = count();
 		if (now != last)
 			dprintf(STDOUT_FILENO, "%lu\n", (unsigned long)now);
 		last = now;
-		nanosleep(&pause, NULL);
+		wait_a_moment();
 	}
 }

@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,15 @@ static void *share(void *argument)
 		for (int i = 0; i < WORDS; i++)
 			words[i % 8] += i;
 	return NULL;
+}
+
+/* It waits long for a processor, wherever it is: others are always ready. */
+static void *share_idly(void *argument)
+{
+	struct sched_param none = { 0 };
+
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	return share(argument);
 }
 
 static void *burn_a_while(void *argument)
@@ -153,8 +163,11 @@ static int strict_mode(void)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##nr, 0, 1),                   \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* A deadly filter for all threads while they share a cache line. */
-static int filter_all(void)
+/*
+ * A deadly filter for all threads while they do @work, or while they begin if
+ * @at_once.
+ */
+static int filter_all(void *(*work)(void *), bool at_once)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -167,18 +180,26 @@ static int filter_all(void)
 		ALLOW(rt_sigprocmask),
 		ALLOW(madvise),
 		ALLOW(munmap),
+		ALLOW(set_robust_list), /* threads begin with these two */
+		ALLOW(rseq),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
 	static const char text[] = "alive\n";
 	pthread_t t[THREADS];
+	cpu_set_t one;
 
+	/* On the same processor threads begin when this one lets them. */
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (at_once && sched_setaffinity(0, sizeof(one), &one))
+		return 1;
 	for (int i = 0; i < THREADS; i++)
-		if (pthread_create(&t[i], NULL, share, NULL))
+		if (pthread_create(&t[i], NULL, work, NULL))
 			return 1;
-	while (started < THREADS)
+	while (started < THREADS && !at_once)
 		sched_yield();
-	for (int i = 0; i < 50 * 1000 * WORDS; i++)
+	for (int i = 0; i < 50 * 1000 * WORDS && !at_once; i++)
 		words[i % 8] += i;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
@@ -314,7 +335,11 @@ int main(int argc, char **argv)
 	if (!strcmp(name, "strict"))
 		return strict_mode();
 	if (!strcmp(name, "filter"))
-		return filter_all();
+		return filter_all(share, false);
+	if (!strcmp(name, "filter-idle"))
+		return filter_all(share_idly, false);
+	if (!strcmp(name, "filter-at-once"))
+		return filter_all(share, true);
 	if (!strcmp(name, "filter-asked"))
 		return filter_asked();
 	if (!strcmp(name, "altstack"))

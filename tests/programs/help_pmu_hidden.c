@@ -10,6 +10,7 @@
  * ended the next begins; then the main thread runs for as long. Then LATER
  * threads run at once, which a hook sees, on the stacks of the hidden ones.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,6 +18,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	LATER_MAX = 16,
@@ -66,6 +68,18 @@ static void expired(union sigval unused)
 	sem_post(&done);
 }
 
+static int threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	int n = -2; /* . and .. */
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
 static void *run_later(void *unused)
 {
 	(void)unused;
@@ -80,6 +94,7 @@ int main(int argc, char **argv)
 	struct itimerspec soon = { .it_value.tv_nsec = 1000000 };
 	pthread_t later[LATER_MAX];
 	int n = argc > 2 ? atoi(argv[2]) : 0;
+	int before;
 	timer_t timer;
 
 	tell = (void (*)(uint64_t, uint64_t, uint32_t, uint32_t))dlsym(
@@ -87,9 +102,12 @@ int main(int argc, char **argv)
 	sem_init(&done, 0, 0);
 	if (timer_create(CLOCK_MONOTONIC, &how, &timer))
 		return 2;
+	before = threads();
 	for (int i = argc > 1 ? atoi(argv[1]) : 1; i; i--) {
 		timer_settime(timer, 0, &soon, NULL);
 		sem_wait(&done);
+		while (threads() > before)
+			usleep(1000);
 	}
 	run();
 	for (int i = 0; i < n && i < LATER_MAX; i++)

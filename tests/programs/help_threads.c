@@ -3,7 +3,9 @@
  * help_threads - very many threads
  *
  *	help_threads short N	N threads one after the other, in batches
- *	help_threads live N	N threads alive at once, each works a little
+ *	help_threads live N [MS]
+ *				N threads alive at once, each works for MS of
+ *				CPU time, or for 40 ms
  *
  * Prints "fds N" (descriptors open at the worst moment) and, for live
  * threads, "rss KIB" (resident memory that the threads added).
@@ -20,8 +22,9 @@
 
 enum {
 	BATCH = 20,
-	LIVE_NS = 40 * 1000 * 1000
 };
+
+static uint64_t live_ns = 40 * 1000 * 1000;
 
 static pthread_barrier_t all_up, all_done;
 static _Alignas(64) volatile uint64_t words[8];
@@ -68,7 +71,7 @@ static void *short_thread(void *arg)
 static void *live_thread(void *arg)
 {
 	pthread_barrier_wait(&all_up);
-	while (cpu_ns() < LIVE_NS)
+	while (cpu_ns() < live_ns)
 		for (int i = 0; i < 10000; i++)
 			words[(uintptr_t)arg % 8]++;
 	pthread_barrier_wait(&all_done);
@@ -117,7 +120,7 @@ static int live_ones(long n)
 	for (struct timespec p = { 0, 100000000 };;) {
 		struct timespec ts;
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-		if (ts.tv_sec * 1e9 + ts.tv_nsec >= (double)n * LIVE_NS)
+		if (ts.tv_sec * 1e9 + ts.tv_nsec >= (double)n * live_ns)
 			break;
 		nanosleep(&p, NULL);
 	}
@@ -131,8 +134,10 @@ static int live_ones(long n)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
+	if (argc < 3)
 		return 1;
+	if (argc > 3)
+		live_ns = (uint64_t)atol(argv[3]) * 1000000;
 	if (!strcmp(argv[1], "short"))
 		return short_ones(atol(argv[2]));
 	return live_ones(atol(argv[2]));

@@ -24,6 +24,8 @@ LIBRARIES = {
     'jansson': (r'jansson', r'json_|jansson_'),
     'hwloc': (r'hwloc', r'hwloc_'),
     'zstd': (r'zstd|zdict', r'ZSTD_|ZDICT_'),
+    'protobuf-c': (r'protobuf-c|\.pb-c\.h', r'pprof__|protobuf_c_'),
+    'sqlite3': (r'sqlite3\.h', r'sqlite3_'),
     'pfm': (r'perfmon/', r'pfm_'),
     'demangle': (r'libiberty/demangle\.h', r'cplus_demangle_v3$|rust_demangle$'),
     'QEMU': (r'qemu-plugin\.h|glib', r'qemu_plugin_'),
@@ -32,7 +34,7 @@ LIBRARIES = {
 # The compiler, the linker and libc's static part define these.
 TOOLCHAIN = re.compile(
     r'atexit|at_quick_exit|_GLOBAL_OFFSET_TABLE_|__\w+[dst]i\d?|__(ehdr|start|stop|bss)_?\w*|'
-    r'_?etext|_?edata|_?end|__tls_get_addr|__emutls\w*|_Unwind_\w+|'
+    r'_?etext|_?edata|_?end|__tls_get_addr|__gcc_personality_v0|__emutls\w*|_Unwind_\w+|'
     r'__(asan|ubsan|tsan|gcov)_\w+')
 STDIO = re.compile(
     r'v?[fsd]?n?printf|puts|putc|putchar|fputs|fputc|fopen|fdopen|freopen|'

@@ -22,9 +22,11 @@ class Object:
 def product(source):
     """
     The product that @source is linked into. 'common' goes into libcomdet.so
-    and QEMU's plugin, 'src' into all but the library of hooks.
+    and QEMU's plugin, 'src' into all but the library of hooks and that of the
+    guest.
     """
-    for folder, name in (('preload/emu/', 'plugin'), ('preload/common/', 'common'),
+    for folder, name in (('preload/emu/guest/', 'guest'),
+                         ('preload/emu/', 'plugin'), ('preload/common/', 'common'),
                          ('preload/instr/runtime/', 'hooks')):
         if source.startswith(folder):
             return name

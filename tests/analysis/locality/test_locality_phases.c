@@ -23,7 +23,9 @@ enum {
 
 static struct reuse_histogram h;
 static struct locality l;
-static struct locality_phases phases;
+static struct reuse_histogram part[STRETCHES];
+static struct locality in[STRETCHES];
+static struct locality_phase phase[STRETCHES];
 
 /*
  * Sample one in @period of the accesses from @from to before @to, and follow
@@ -52,26 +54,22 @@ static void uses_of(struct reuse_histogram *of, const struct trace *t,
 	free(next);
 }
 
-/* Make l and h from all samples, and phases from each stretch. */
+/* Make l and h from all samples, and the phases from each stretch. */
 static void take_phases(const struct trace *t, uint64_t period, uint64_t seed)
 {
-	static struct reuse_histogram part[STRETCHES];
-	static struct locality one;
 	struct rng rng;
 
 	rng_seed(&rng, seed, 1);
 	memset(&h, 0, sizeof(h));
-	memset(&phases, 0, sizeof(phases));
 	for (uint32_t i = 0; i < STRETCHES; i++) {
 		uses_of(&part[i], t, i * STRETCH, (i + 1) * STRETCH, period,
 			&rng);
 		reuse_histogram_merge(&h, &part[i]);
+		locality_init(&in[i], &part[i]);
+		phase[i].in = &in[i];
+		phase[i].start = i * STRETCH;
 	}
 	locality_init(&l, &h);
-	for (uint32_t i = 0; i < STRETCHES; i++) {
-		locality_init(&one, &part[i]);
-		locality_phase(&phases, &l, &one, STRETCH);
-	}
 }
 
 static double worst_error(const struct trace *t)
@@ -107,7 +105,7 @@ START_TEST(a_phase_has_windows_of_its_own)
 	alternate(&t, (uint64_t)_i);
 	take_phases(&t, period, (uint64_t)_i);
 	without = worst_error(&t);
-	locality_bend(&l, &phases);
+	locality_bend(&l, phase, STRETCHES);
 	with = worst_error(&t);
 	/*
 	 * One reuse in 25 of the wide stretches ends in the next one. A share
@@ -130,7 +128,7 @@ START_TEST(phases_that_are_alike_change_nothing)
 		double before = locality_miss_stack(&l, &h, size[i]), after;
 		size_t bends = l.bends;
 
-		locality_bend(&l, &phases);
+		locality_bend(&l, phase, STRETCHES);
 		after = locality_miss_stack(&l, &h, size[i]);
 		ck_assert_uint_eq(bends, i ? l.bends : 0);
 		ck_assert_double_eq_tol(before, after, 1e-9);
@@ -147,8 +145,7 @@ START_TEST(one_phase_is_none)
 
 	trace_pattern(&t, PATTERN_UNIFORM, STRETCHES * STRETCH, 1000, 1);
 	take_phases(&t, 1, 1);
-	phases.phases = 1;
-	locality_bend(&l, &phases);
+	locality_bend(&l, phase, 1);
 	ck_assert_uint_eq(l.bends, 0);
 	ck_assert_double_eq(locality_bent(&l, 12.5), 12.5);
 	ck_assert_double_eq(locality_unbent(&l, 12.5), 12.5);
@@ -163,7 +160,7 @@ START_TEST(bent_distances_never_fall_and_can_be_undone)
 
 	alternate(&t, 3);
 	take_phases(&t, 10, 3);
-	locality_bend(&l, &phases);
+	locality_bend(&l, phase, STRETCHES);
 	ck_assert_uint_gt(l.bends, 10);
 	for (double d = 0; d < 2 * WIDE; d += 0.5) {
 		double bent = locality_bent(&l, d);
@@ -181,7 +178,7 @@ START_TEST(bent_distances_never_fall_and_can_be_undone)
 }
 END_TEST
 
-/* A file may claim anything: no distance, then all of them at once. */
+/* A file may claim anything. */
 START_TEST(whatever_phases_say_ratios_never_rise)
 {
 	double last = 1;
@@ -191,11 +188,17 @@ START_TEST(whatever_phases_say_ratios_never_rise)
 	rng_seed(&rng, (uint64_t)_i, 4);
 	alternate(&t, 5);
 	take_phases(&t, 10, 5);
-	for (uint32_t i = 0; i < REUSE_BINS; i++)
-		if (rng_below(&rng, 2))
-			phases.distance[i] *=
-				exp2((double)rng_below(&rng, 60) - 30);
-	locality_bend(&l, &phases);
+	for (uint32_t i = 0; i < STRETCHES; i++) {
+		for (uint32_t k = 0; k < REUSE_BINS; k++)
+			if (rng_below(&rng, 2))
+				part[i].reuse[k].weight *=
+					exp2((double)rng_below(&rng, 60) - 30);
+		locality_init(&in[i], &part[i]);
+		if (i)
+			phase[i].start = phase[i - 1].start +
+					 exp2((double)rng_below(&rng, 60) - 30);
+	}
+	locality_bend(&l, phase, STRETCHES);
 	for (double c = 1; c < 1e9; c *= 1.5) {
 		double ratio = locality_miss_stack(&l, &h, c);
 		struct interval by = locality_band(&l, &h, c);
@@ -206,6 +209,72 @@ START_TEST(whatever_phases_say_ratios_never_rise)
 		last = ratio;
 	}
 	trace_release(&t);
+}
+END_TEST
+
+/*
+ * The first stretch stores to lines once, then comes a long loop over few of
+ * them, and the last stretch goes over the first lines again. The windows of
+ * these reuses end in the loop, where hardly any line is new: they hold the
+ * lines of the first stretch and of the loop, however long the loop takes.
+ */
+static void fill_loop_read(struct trace *t)
+{
+	trace_init(t, STRETCHES * STRETCH, STRETCH + NARROW);
+	for (uint32_t i = 0; i < t->accesses; i++)
+		t->line[i] = i < STRETCH ? i
+			     : i < (STRETCHES - 1) * STRETCH
+				     ? STRETCH + i % NARROW
+				     : i % STRETCH;
+}
+
+START_TEST(each_access_of_a_window_counts_by_its_own_phase)
+{
+	double rd = (STRETCHES - 1) * STRETCH - 1;
+	uint64_t period = _i ? 100 : 1;
+	double distance;
+	struct trace t;
+
+	fill_loop_read(&t);
+	take_phases(&t, period, (uint64_t)_i);
+	locality_bend(&l, phase, STRETCHES);
+	distance = locality_distance(&l, rd);
+	/* As if one window were like the other, there is no new line in 7. */
+	ck_assert_double_eq_tol(distance, STRETCH + NARROW, 0.1 * STRETCH);
+	trace_release(&t);
+}
+END_TEST
+
+static void add_uses(struct reuse_histogram *to, uint64_t time, int uses)
+{
+	for (int i = 0; i < uses; i++)
+		reuse_histogram_add(to, time, 100);
+}
+
+/*
+ * Seven phases reuse lines after 10 and 1000 accesses. Two reuses after 500 are
+ * in a phase where no other line comes back, so that they are further apart
+ * than those after 1000. That must not move those after 1000.
+ */
+START_TEST(few_uses_that_are_far_apart_move_no_longer_ones)
+{
+	memset(part, 0, sizeof(part));
+	memset(&h, 0, sizeof(h));
+	for (uint32_t i = 0; i < STRETCHES; i++) {
+		add_uses(&part[i], i == 3 ? 500 : 10, i == 3 ? 2 : 900);
+		add_uses(&part[i], 1000, i == 3 ? 0 : 100);
+		for (int k = 0; i == 3 && k < 200; k++)
+			reuse_histogram_add_never(&part[i], UINT64_MAX, 100);
+		reuse_histogram_merge(&h, &part[i]);
+		locality_init(&in[i], &part[i]);
+		phase[i].in = &in[i];
+		phase[i].start = i * STRETCH;
+	}
+	locality_init(&l, &h);
+	locality_bend(&l, phase, STRETCHES);
+	/* Of 1000 accesses 900 come back after 9 others. */
+	ck_assert_double_eq_tol(locality_distance(&l, 999), 0.9 * 9 + 0.1 * 999,
+				3);
 }
 END_TEST
 
@@ -220,6 +289,9 @@ int main(void)
 	tcase_add_test(t, one_phase_is_none);
 	tcase_add_test(t, bent_distances_never_fall_and_can_be_undone);
 	tcase_add_loop_test(t, whatever_phases_say_ratios_never_rise, 0, 5);
+	tcase_add_loop_test(t, each_access_of_a_window_counts_by_its_own_phase,
+			    0, 4);
+	tcase_add_test(t, few_uses_that_are_far_apart_move_no_longer_ones);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mrc - miss ratio curves: bands, invalidations, drawings
+ * test_mrc - miss ratio curves: invalidations, drawings
  *
- * Bands are compared with repeated sampling, invalidations with simulated
- * private caches, and drawings with the curve.
+ * Invalidations are compared with simulated private caches, and drawings with
+ * the curve.
  */
 #include <check.h>
 #include <math.h>
@@ -12,132 +12,11 @@
 
 #include "analysis/locality/mrc.h"
 #include "analysis/base/util.h"
-#include "analysis/locality/band.h"
 #include "tests/oracle/stack_oracle.h"
 #include "tests/run_suite.h"
 
-static struct reuse_histogram h, all;
+static struct reuse_histogram h;
 static struct locality l;
-
-/*
- * The band must contain the curve that StatStack makes of all accesses in 95 of
- * 100 samples.
- */
-START_TEST(band_covers_the_curve_of_all_accesses)
-{
-	enum {
-		RUNS = 150,
-		PERIOD = 50,
-	};
-	double covered = 0, points = 0, truth[16];
-	struct locality whole;
-	struct trace t;
-
-	trace_pattern(&t, _i, 200000, 4096, 21);
-	histogram_of(&all, &t);
-	locality_init(&whole, &all);
-	for (int i = 0; i < 16; i++)
-		truth[i] = locality_miss_stack(&whole, &all, exp2(i));
-	for (uint64_t run = 1; run <= RUNS; run++) {
-		sampled_histogram_of(&h, &t, PERIOD, run);
-		locality_init(&l, &h);
-		for (int i = 4; i < 12; i++) {
-			struct interval v = locality_band(&l, &h, exp2(i));
-
-			points++;
-			covered += v.low <= truth[i] && truth[i] <= v.high;
-		}
-	}
-	/*
-	 * The points of a run are correlated: allow four standard errors of
-	 * RUNS.
-	 */
-	ck_assert_msg(covered / points >= 0.95 - 0.07, "%.3f",
-		      covered / points);
-	trace_release(&t);
-}
-END_TEST
-
-/* A band from 0 to 1 would pass the test above. */
-START_TEST(band_narrows_with_the_root_of_the_samples)
-{
-	double width[2];
-	struct trace t;
-
-	trace_pattern(&t, PATTERN_HOT, 1000000, 4096, 22);
-	for (int i = 0; i < 2; i++) {
-		struct interval v;
-
-		sampled_histogram_of(&h, &t, i ? 40 : 1000, 1);
-		locality_init(&l, &h);
-		v = locality_band(&l, &h, 1024);
-		width[i] = v.high - v.low;
-	}
-	ck_assert_double_eq_tol(width[0] / width[1], 5, 1);
-	ck_assert_double_le(width[1], 0.04);
-	trace_release(&t);
-}
-END_TEST
-
-START_TEST(band_of_a_full_count_is_its_value)
-{
-	struct interval v;
-	struct trace t;
-
-	trace_pattern(&t, PATTERN_HOT, 100000, 4096, 23);
-	histogram_of(&h, &t);
-	locality_init(&l, &h);
-	v = locality_band(&l, &h, 512);
-	ck_assert_double_eq(v.low, v.high);
-	ck_assert_double_eq(v.low, locality_miss_stack(&l, &h, 512));
-	trace_release(&t);
-}
-END_TEST
-
-/*
- * A cache that holds all reused lines misses only what is never reused, and the
- * limits are those of that share. N uses of weight w count as N w / (w - 1)
- * drawn ones (reuse_mass_variance).
- */
-START_TEST(band_beyond_the_longest_reuse_is_that_of_what_never_comes_back)
-{
-	static const double beyond[] = { 1, 1.5, 3, 10, 100, 10000 };
-	double weight = 50, uses = 4000, never = 40, n, longest;
-	struct interval v, wanted;
-
-	memset(&h, 0, sizeof(h));
-	for (int i = 0; i < uses - never; i++)
-		reuse_histogram_add(&h, i % 10 ? 20 : 50000, weight);
-	for (int i = 0; i < never; i++)
-		reuse_histogram_add_never(&h, UINT64_MAX, weight);
-	locality_init(&l, &h);
-	longest = locality_distance(&l, l.point[l.points - 1].rd);
-	n = uses * weight / (weight - 1);
-	wanted = interval_share(n * never / uses, n);
-	v = locality_band(&l, &h, ceil(longest) + beyond[_i]);
-	ck_assert_double_eq_tol(v.low, wanted.low, 1e-12);
-	ck_assert_double_eq_tol(v.high, wanted.high, 1e-12);
-}
-END_TEST
-
-START_TEST(band_is_open_where_no_sample_missed)
-{
-	struct interval v;
-
-	memset(&h, 0, sizeof(h));
-	for (int i = 0; i < 30; i++)
-		reuse_histogram_add(&h, 5, 1000);
-	locality_init(&l, &h);
-	v = locality_band(&l, &h, 512);
-	ck_assert_double_eq(v.low, 0);
-	ck_assert_double_gt(v.high, 0.05);
-	ck_assert_double_lt(v.high, 0.2);
-	memset(&h, 0, sizeof(h));
-	locality_init(&l, &h);
-	v = locality_band(&l, &h, 512);
-	ck_assert(v.low == 0 && v.high == 1);
-}
-END_TEST
 
 /* A private cache of @ways lines, into whose lines another thread stores. */
 struct private_cache {
@@ -428,15 +307,6 @@ int main(void)
 	TCase *t = tcase_create("mrc");
 
 	tcase_set_timeout(t, 120);
-	tcase_add_loop_test(t, band_covers_the_curve_of_all_accesses, 0,
-			    PATTERNS);
-	tcase_add_test(t, band_narrows_with_the_root_of_the_samples);
-	tcase_add_test(t, band_of_a_full_count_is_its_value);
-	tcase_add_loop_test(
-		t,
-		band_beyond_the_longest_reuse_is_that_of_what_never_comes_back,
-		0, 6);
-	tcase_add_test(t, band_is_open_where_no_sample_missed);
 	tcase_add_loop_test(t, invalidated_lines_miss_and_make_room, 0, 5);
 	tcase_add_test(t, plot_shows_ratios_band_and_caches_where_they_are);
 	tcase_add_test(t, the_scale_holds_curve_and_band);

@@ -25,7 +25,8 @@ static void setup(void)
 {
 	sandbox_setup();
 	memset(&follow, 0, sizeof(follow));
-	follow.period = PERIOD;
+	follow.clocks.tick = PERIOD;
+	follow.clocks.ticks = 1;
 	follow.run.dirfd = sandbox_fd;
 	follow.run.run_id = "test";
 	follow.run.period = PERIOD;
@@ -196,6 +197,35 @@ START_TEST(a_thread_with_two_clocks_is_sampled_by_one)
 }
 END_TEST
 
+/* The kernel wakes us at each third, whose memory is still as it was. */
+START_TEST(one_tick_of_several_is_a_sample_and_all_are_cpu_time)
+{
+	follow.clocks.ticks = 3;
+	begin();
+	for (int i = 1; i <= 8; i++) {
+		sample(i % 2 ? 11 : 99, PID, PID);
+		ck_assert_uint_eq(thread(PID)->cpu_ns, (i + 1) / 2 * PERIOD);
+	}
+	/* The third; the sixth is an event that is closed. */
+	ck_assert_uint_eq(thread(PID)->row->interrupts, 1);
+	sample(11, PID, PID);
+	ck_assert_uint_eq(thread(PID)->row->interrupts, 2);
+}
+END_TEST
+
+START_TEST(samples_are_counted_as_lost_while_the_watcher_rests)
+{
+	begin();
+	follow.resting = true;
+	sample(11, PID, PID);
+	follow.resting = false;
+	sample(11, PID, PID);
+	ck_assert_uint_eq(thread(PID)->row->interrupts, 2);
+	ck_assert_uint_eq(thread(PID)->row->loss[LOSS_WATCHER_BUDGET], 1);
+	ck_assert_uint_eq(thread(PID)->cpu_ns, 2 * PERIOD);
+}
+END_TEST
+
 START_TEST(strangers_are_not_taken)
 {
 	begin();
@@ -251,6 +281,8 @@ int main(void)
 	tcase_add_test(
 		c, an_executed_program_is_another_process_with_the_same_pid);
 	tcase_add_test(c, a_thread_with_two_clocks_is_sampled_by_one);
+	tcase_add_test(c, one_tick_of_several_is_a_sample_and_all_are_cpu_time);
+	tcase_add_test(c, samples_are_counted_as_lost_while_the_watcher_rests);
 	tcase_add_test(c, strangers_are_not_taken);
 	tcase_add_test(c, lost_records_are_counted);
 	tcase_add_test(c, a_name_that_changes_reaches_the_row);

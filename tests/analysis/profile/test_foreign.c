@@ -8,6 +8,7 @@
 #include "analysis/profile/foreign.h"
 #include "analysis/profile/profile.h"
 #include "tests/fake/fake_profile.h"
+#include "tests/run_verb.h"
 #include "tests/run_suite.h"
 
 #define HERE  UINT64_C(0x7f0000001000)
@@ -116,6 +117,24 @@ START_TEST(a_shared_line_is_one_line_wherever_it_is_mapped)
 }
 END_TEST
 
+START_TEST(the_report_names_the_processes_of_threads_and_lines)
+{
+	char *text;
+
+	segment(HERE);
+	first_process();
+	second_process(1);
+	strcpy(fake.store.header->exe, "/bin/other");
+	segment(THERE);
+	load();
+	text = report_text_of(fake.dir);
+	ASSERT_SAYS(text, " pid 4242 fake 0 5000 a ");
+	ASSERT_SAYS(text, " pid 4243 other 2 5007 c ");
+	ASSERT_SAYS(text, "3 threads of pid 4242 (fake), pid 4243 (other); ");
+	free(text);
+}
+END_TEST
+
 /* Private memory, another file, another part of it, a segment of that number */
 START_TEST(other_memory_stays_with_its_process)
 {
@@ -207,6 +226,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, a_publisher_is_found_in_the_other_process);
 	tcase_add_test(c, a_shared_line_is_one_line_wherever_it_is_mapped);
+	tcase_add_test(c, the_report_names_the_processes_of_threads_and_lines);
 	tcase_add_loop_test(c, other_memory_stays_with_its_process, 0, 5);
 	tcase_add_test(c, a_publisher_whose_file_is_missing_has_an_unknown_row);
 	tcase_add_test(c, a_damaged_number_of_a_process_is_survived);

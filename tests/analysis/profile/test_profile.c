@@ -240,7 +240,7 @@ START_TEST(how_a_process_ended_is_said_if_record_saw_it)
 	free(text);
 	j = report_of(fake.dir);
 	ck_assert_int_eq(int_at(j, _i ? "processes.0.signal"
-					 : "processes.0.exit_status"),
+				      : "processes.0.exit_status"),
 			 _i ? 2 : 7);
 	json_decref(j);
 }

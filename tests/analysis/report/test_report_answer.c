@@ -169,6 +169,34 @@ START_TEST(threads_that_took_turns_on_one_processor_are_told_apart)
 }
 END_TEST
 
+/*
+ * At its first visit to a place nobody knows yet who else stores there, and
+ * padding seems to help.
+ */
+START_TEST(first_judgements_at_a_place_are_not_relied_on)
+{
+	char *text;
+
+	fake_begin(&fake);
+	fake_thread(&fake, "main");
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	for (uint64_t at = 8; at <= 48; at += 8) {
+		struct cdp_pair *p = fake_pair(&fake, 1, 2, LINE, LINE + at, 2);
+
+		p->avoidable = 1;
+		p->unavoidable = 1;
+	}
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	/* Wilson's interval of 6 of 12 is 25 to 75 %. */
+	ASSERT_SAYS(text, "Padding would avoid 50 % of the cache-line sharing "
+			  "detected between threads (95 % interval 0 to 75 %, "
+			  "12 of 12 detections judged)");
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report_answer");
@@ -188,6 +216,7 @@ int main(void)
 	tcase_add_loop_test(
 		t, threads_that_took_turns_on_one_processor_are_told_apart, 0,
 		sizeof(turns) / sizeof(turns[0]));
+	tcase_add_test(t, first_judgements_at_a_place_are_not_relied_on);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }

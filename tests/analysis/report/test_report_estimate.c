@@ -249,6 +249,31 @@ START_TEST(what_was_missed_widens_the_intervals)
 }
 END_TEST
 
+/* Five samples may stand for 500 transfers of 5,000, or for 170. */
+START_TEST(what_a_few_samples_may_have_missed_is_no_warning)
+{
+	double n = _i ? 50 : 5, weight = 500 / n * PERIOD;
+	double left[] = { n * weight, n * weight * weight, 251, 300 };
+	struct transfer_sampling s = { 10000, 1 / 12.0, 0.02, 0 };
+	struct transfer_moment all = { 3000 * PERIOD,
+				       3000.0 * PERIOD * PERIOD };
+	struct interval v = transfer_interval(&all, &s);
+	json_t *j;
+
+	begin("chain");
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	put_sampling(10000);
+	put_cell(NO_CELL, NO_CELL, 3000, 100);
+	fake_transfer(&fake, CDP_ESTIMATE_LEFT, 0, 0, left, 4);
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	same_interval(at(j, "communication.total"), v.low,
+		      v.high + left[0] + 1.959963984540054 * sqrt(left[1]));
+	ck_assert_uint_eq(json_array_size(at(j, "communication.warnings")), _i);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(what_traps_change_is_said)
 {
 	static const struct {
@@ -262,6 +287,7 @@ START_TEST(what_traps_change_is_said)
 		{ "emu", 4, false },
 	};
 	char *text;
+	json_t *j;
 
 	begin("chain");
 	strcpy(fake.store.header->source, cases[_i].source);
@@ -277,6 +303,13 @@ START_TEST(what_traps_change_is_said)
 	ck_assert_int_eq(verb_says(text, "not for what traps change"),
 			 cases[_i].says);
 	free(text);
+	j = report_of(fake.dir);
+	ck_assert_uint_eq(json_array_size(at(j, "communication.warnings")),
+			  cases[_i].says);
+	if (cases[_i].says)
+		ck_assert_str_eq(text_at(j, "communication.warnings.0.name"),
+				 "traps");
+	json_decref(j);
 }
 END_TEST
 
@@ -427,6 +460,8 @@ int main(void)
 	tcase_add_loop_test(tc, padding_is_advised_only_where_it_helps, 0, 2);
 	tcase_add_test(tc, lines_without_a_log_may_be_avoidable_or_not);
 	tcase_add_loop_test(tc, what_was_missed_widens_the_intervals, 0, 2);
+	tcase_add_loop_test(
+		tc, what_a_few_samples_may_have_missed_is_no_warning, 0, 2);
 	tcase_add_loop_test(tc, what_traps_change_is_said, 0, 4);
 	tcase_add_test(tc, pairs_and_matrix_are_transfers);
 	tcase_add_test(tc, few_samples_make_a_weak_answer);

@@ -4,12 +4,17 @@
  *
  * The profile is of this process, whose map /tmp/perf-PID.map each test writes.
  */
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "tests/fake/fake_profile.h"
 #include "tests/run_verb.h"
 #include "tests/run_suite.h"
+#include "src/store/host.h"
 
 #define CODE UINT64_C(0x7f1000000000)
 #define DATA UINT64_C(0x7f2000000000)
@@ -130,6 +135,92 @@ START_TEST(without_names_nothing_is_claimed)
 	ck_assert(!verb_says(v.out, "LShare"));
 	ASSERT_SAYS(v.out, "[anonymous code]+0x7f1000000010");
 	verb_free(&v);
+}
+END_TEST
+
+START_TEST(code_that_its_compiler_did_not_name_is_said_to_be_a_jit_compilers)
+{
+	struct verb v;
+	json_t *j;
+
+	begin_profile();
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	ck_assert_str_eq(text_at(j, "communication.sites.0.function"), "[JIT]");
+	json_decref(j);
+	v = VERB(cmd_report, "report", fake.dir);
+	ASSERT_SAYS(v.out, "[JIT] is code that a JIT compiler made");
+	verb_free(&v);
+}
+END_TEST
+
+/*
+ * Root watched a process of user 12345, in another pid and mount namespace, and
+ * left it running. Its map is neither in our /tmp nor named by our number.
+ */
+static void be_in_a_container(int ready, int stop)
+{
+	char byte;
+
+	if (unshare(CLONE_NEWNS | CLONE_NEWPID))
+		_exit(77);
+	if (fork()) { /* the child is number 1 there */
+		wait(NULL);
+		_exit(0);
+	}
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("tmpfs", "/tmp", "tmpfs", 0, NULL))
+		_exit(77);
+	snprintf(map_path, sizeof(map_path), "/tmp/perf-1.map");
+	write_map();
+	if (chown(map_path, 12345, 12345) || setresuid(12345, 12345, 12345))
+		_exit(77);
+	prctl(PR_SET_DUMPABLE, 1);
+	if (write(ready, "r", 1) == 1 && read(stop, &byte, 1) >= 0)
+		_exit(0);
+}
+
+static int child_of(int pid)
+{
+	char path[64];
+	int child = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%d", &child) != 1)
+		child = 0;
+	if (f)
+		fclose(f);
+	return child;
+}
+
+START_TEST(a_live_process_is_asked_in_its_own_namespaces)
+{
+	struct cdp_header *h = begin_profile();
+	int ready[2], stop[2], outer;
+	char byte;
+
+	ck_assert_int_eq(pipe(ready) + pipe(stop), 0);
+	outer = fork();
+	if (!outer) {
+		close(ready[0]);
+		close(stop[1]);
+		be_in_a_container(ready[1], stop[0]);
+	}
+	close(ready[1]);
+	close(stop[0]);
+	if (read(ready[0], &byte, 1) == 1) { /* else we may not unshare */
+		host_describe(h, child_of(outer));
+		h->pid = child_of(outer);
+		h->state = CDP_STOPPED;
+		fake_end(&fake);
+		ck_assert(is_named());
+		ck_assert(saved(".jitmap"));
+	}
+	close(stop[1]);
+	close(ready[0]);
+	waitpid(outer, NULL, 0);
 }
 END_TEST
 
@@ -257,6 +348,10 @@ int main(void)
 	tcase_add_test(t, code_of_a_jit_compiler_has_the_name_that_it_gave);
 	tcase_add_test(t, the_report_keeps_a_copy_that_outlives_the_map);
 	tcase_add_test(t, without_names_nothing_is_claimed);
+	tcase_add_test(
+		t,
+		code_that_its_compiler_did_not_name_is_said_to_be_a_jit_compilers);
+	tcase_add_test(t, a_live_process_is_asked_in_its_own_namespaces);
 	tcase_add_loop_test(
 		t, a_map_from_before_or_after_the_process_is_not_believed, 0,
 		2);

@@ -66,6 +66,20 @@ START_TEST(the_environment_tells_where_languages_are_installed)
 }
 END_TEST
 
+START_TEST(a_module_tells_where_no_file_is_known)
+{
+	const struct place libc = { .module = "/usr/lib/libc.so.6" };
+	const struct place mine = { .module = "/home/u/libcool.so.6" };
+	const struct place inlined = { .module = "/home/u/a.out",
+				       .file = "/usr/include/c++/12/new" };
+
+	ck_assert(is_library_place(&libc));
+	ck_assert(is_library_place(&inlined));
+	ck_assert(!is_library_place(&mine));
+	ck_assert(!is_library_place(&(struct place){ .module = "a.out" }));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("library_code");
@@ -76,6 +90,7 @@ int main(void)
 		sizeof(library) / sizeof(library[0]));
 	tcase_add_loop_test(t, other_files_are_the_users, 0,
 			    sizeof(own) / sizeof(own[0]));
+	tcase_add_test(t, a_module_tells_where_no_file_is_known);
 	tcase_add_test(t, the_environment_tells_where_languages_are_installed);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

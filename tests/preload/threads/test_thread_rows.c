@@ -22,6 +22,11 @@ enum {
 
 /* The process that the rows belong to, and its clock. */
 struct runtime runtime;
+
+bool runtime_keep(void *at, size_t bytes)
+{
+	return false;
+}
 static uint64_t now;
 
 uint64_t now_ns(void)

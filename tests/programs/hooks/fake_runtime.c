@@ -27,6 +27,7 @@
 #include "preload/signal/claimed.h"
 #include "preload/signal/forward.h"
 #include "preload/signal/pending.h"
+#include "preload/start/child.h"
 #include "preload/start/choose_source.h"
 #include "preload/start/stop.h"
 #include "preload/start/process.h"
@@ -69,7 +70,35 @@ bool runtime_is_ours(void)
 	return runtime_active() && sys_call0(SYS_getpid) == owner;
 }
 
+bool inside_enter(void)
+{
+	return runtime_active();
+}
+
+void inside_leave(void)
+{
+}
+
 void source_first_thread(void)
+{
+}
+
+bool runtime_is_waiting(void)
+{
+	return false;
+}
+
+bool runtime_child_may_wait(void)
+{
+	return false;
+}
+
+bool runtime_child_waits(void)
+{
+	return false;
+}
+
+void child_begin(void)
 {
 }
 
@@ -102,6 +131,11 @@ void runtime_stop(const char *why)
 
 void watch_of_program(void)
 {
+}
+
+bool runtime_is_descriptor(int fd)
+{
+	return false;
 }
 
 bool watch_give_one(void)

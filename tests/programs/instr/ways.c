@@ -17,6 +17,7 @@
  *   stack      a lock-free stack of 16-byte nodes
  *   publish    a writer replaces an object of three lines, readers follow
  *   transpose  threads fill columns of a matrix whose rows others read
+ *   resonance  a loop of 1,000 stores, a tenth of them for another thread
  *
  * Without hooks, threads and their number are the same, so that the sources
  * clock, emu and instr see the same program.
@@ -413,6 +414,23 @@ static void transpose(int id, uint64_t *rng)
 	}
 }
 
+/* The second thread reads at the end of each round; the first stores 1,000. */
+static void resonance(int id, uint64_t *rng)
+{
+	(void)rng;
+	if (id > 1)
+		return;
+	for (long i = 0; i < steps; i++) {
+		while ((long)load_acquire(&shared[1 - id].w[0]) < i + id)
+			;
+		for (int k = 0; k < 999 && !id; k++)
+			store(k < 100 ? &many[k].w[0] : &own[0][k % 8].w[0], i);
+		for (int k = 0; k < 100 && id; k++)
+			(void)load(&many[k].w[0]);
+		store_release(&shared[id].w[0], i + 1);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(int id, uint64_t *rng);
@@ -424,7 +442,7 @@ static const struct {
 	{ "readers", readers, 30000 },   { "table", table, 30000 },
 	{ "pingpong", pingpong, 8000 },  { "stats", stats, 60000 },
 	{ "stack", stack, 25000 },       { "publish", publish, 40000 },
-	{ "transpose", transpose, 800 },
+	{ "transpose", transpose, 800 }, { "resonance", resonance, 1000 },
 };
 
 static void (*run)(int id, uint64_t *rng);

@@ -6,6 +6,7 @@
  * a draw from n values can be made to give each of them, and a mean is a sum.
  */
 #include <check.h>
+#include <math.h>
 
 #include "src/base/rng.h"
 #include "tests/run_suite.h"
@@ -96,6 +97,79 @@ START_TEST(draw_around_a_small_value_can_be_as_wide_as_twice_it)
 }
 END_TEST
 
+/* Whatever place was drawn in a period, each of the next may follow. */
+START_TEST(every_period_has_one_draw_anywhere_in_it)
+{
+	enum {
+		PERIOD = 7
+	};
+
+	for (uint64_t first = 0; first < PERIOD; first++)
+		for (uint64_t next = 0; next < PERIOD; next++) {
+			uint64_t rest = 0;
+			struct rng r;
+
+			foresee_below(&r, PERIOD, first);
+			ck_assert_uint_eq(rng_skip(&r, PERIOD, &rest), first);
+			foresee_below(&r, PERIOD, next);
+			ck_assert_uint_eq(first + 1 +
+						  rng_skip(&r, PERIOD, &rest),
+					  PERIOD + next);
+		}
+}
+END_TEST
+
+/*
+ * Draws of one in a period have a geometric distance: mean and deviation are
+ * those, and the shortest distances are as frequent as they should be.
+ */
+START_TEST(rare_draws_are_independent)
+{
+	enum {
+		DRAWS = 200000,
+		PERIOD = 50
+	};
+	double sum = 0, squares = 0, p = 1.0 / PERIOD, share = p;
+	double variance = (1 - p) / (p * p);
+	int near[4] = { 0 };
+	struct rng_rare rare;
+	struct rng r;
+
+	rng_seed(&r, 5, 0);
+	rng_rare_init(&rare, PERIOD);
+	for (int i = 0; i < DRAWS; i++) {
+		double n = (double)rng_rare_skip(&r, &rare);
+
+		sum += n;
+		squares += (n - PERIOD + 1) * (n - PERIOD + 1);
+		if (n < 4)
+			near[(int)n]++;
+	}
+	ck_assert_double_le(fabs(sum / DRAWS - (PERIOD - 1)),
+			    5 * sqrt(variance / DRAWS));
+	/* The square has a deviation of sqrt(8) variances. */
+	ck_assert_double_le(fabs(squares / DRAWS / variance - 1),
+			    5 * sqrt(8.0 / DRAWS));
+	for (int n = 0; n < 4; n++, share *= 1 - p)
+		ck_assert_double_le(fabs(near[n] - share * DRAWS),
+				    5 * sqrt(share * DRAWS));
+}
+END_TEST
+
+START_TEST(rare_draws_of_any_period)
+{
+	struct rng_rare rare;
+	struct rng r;
+
+	rng_seed(&r, 6, 0);
+	rng_rare_init(&rare, 1);
+	ck_assert_uint_eq(rng_rare_skip(&r, &rare), 0);
+	rng_rare_init(&rare, UINT64_C(1000000000000));
+	for (int i = 0; i < 1000; i++)
+		ck_assert_uint_lt(rng_rare_skip(&r, &rare), UINT64_C(1) << 48);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("rng");
@@ -106,6 +180,9 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, mean_of_a_draw_around_a_value_is_the_value, 0,
 			    4);
 	tcase_add_test(t, draw_around_a_small_value_can_be_as_wide_as_twice_it);
+	tcase_add_test(t, every_period_has_one_draw_anywhere_in_it);
+	tcase_add_test(t, rare_draws_are_independent);
+	tcase_add_test(t, rare_draws_of_any_period);
 	suite_add_tcase(s, t);
 	return s;
 }

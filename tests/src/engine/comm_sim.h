@@ -31,11 +31,13 @@ struct sim_thread {
 	struct sim *sim;
 	struct comm_thread comm;
 	struct watch_range reg[COMM_REGISTERS_MAX];
-	int regs;         /* armed */
-	uint64_t left;    /* own accesses to the next sample */
-	uint64_t samples; /* taken */
-	uint32_t rate;    /* how often it is chosen to run, relative */
-	int64_t skew;     /* ticks its clock is ahead */
+	int regs;          /* armed */
+	uint64_t left;     /* own accesses to the next sample */
+	uint64_t left_low; /* the same of the low rate's clock */
+	uint64_t armed;    /* own accesses since it armed */
+	uint64_t samples;  /* taken */
+	uint32_t rate;     /* how often it is chosen to run, relative */
+	int64_t skew;      /* ticks its clock is ahead */
 };
 
 /* The samples and their threads, by the ip of the access. */
@@ -66,6 +68,11 @@ struct sim {
 	struct sim_log *log;
 	struct sim_pair *pair;
 	uint64_t ips, pairs, arms, disarms;
+	uint32_t slow;      /* weight of samples at the low rate; 0: none is */
+	uint64_t full;      /* samples at the full rate after a detection */
+	uint64_t full_left; /* that are still to come */
+	bool low;           /* the rate of all threads is low */
+	double squares[SHARING_KINDS]; /* of the detections' weights */
 	/* Detections [publisher][detector][sharing][by]. */
 	uint32_t cell[SIM_THREADS][SIM_THREADS][SHARING_KINDS]
 		     [DETECTED_BY_KINDS];
@@ -95,6 +102,7 @@ static inline int sim_arm(void *ctx, const struct watch_range *ranges, int n)
 	t->regs = n < t->sim->arm_limit ? n : t->sim->arm_limit;
 	memcpy(t->reg, ranges, t->regs * sizeof(ranges[0]));
 	t->sim->arms++;
+	t->armed = 0;
 	return t->regs;
 }
 
@@ -137,7 +145,10 @@ static inline void sim_detected(void *ctx, const struct detection *d)
 	ck_assert_uint_lt(s->pairs, SIM_PAIRS_MAX);
 	s->pair[s->pairs++] =
 		(struct sim_pair){ d->publisher.ip, d->detector_thread };
-	s->cell[d->publisher_thread][d->detector_thread][d->sharing][d->by]++;
+	s->cell[d->publisher_thread][d->detector_thread][d->sharing][d->by] +=
+		d->weight;
+	s->squares[d->sharing] += (double)d->weight * d->weight;
+	s->full_left = s->full;
 }
 
 static inline void sim_lost(void *ctx, enum loss_cause cause)
@@ -187,6 +198,7 @@ static inline struct sim *sim_new(sim_pattern *pattern, uint32_t threads,
 		t->sim = s;
 		t->rate = 1;
 		t->left = 1 + rng_below(&s->rng, period);
+		t->left_low = t->left; /* a test that sets slow draws it */
 		comm_thread_init(&t->comm, i, t, seed);
 	}
 	return s;
@@ -205,16 +217,48 @@ static inline uint32_t sim_core(uint32_t thread)
 	return thread % 8;
 }
 
+/* Change the rate of all threads, as preload/sources/clock/rate.h does. */
+static inline void sim_set_rate(struct sim *s)
+{
+	if (!s->slow || s->low == !s->full_left)
+		return;
+	s->low = !s->full_left;
+	comm_set_rate(&s->comm, s->low ? s->slow : 1, s->now);
+}
+
+/* Each rate has a clock of its own, which stands while the other one runs. */
+static inline bool sim_is_sampled(struct sim *s, struct sim_thread *t)
+{
+	uint64_t *left = s->low ? &t->left_low : &t->left;
+	uint64_t jitter = s->period / 10;
+
+	if (--*left)
+		return false;
+	*left = s->period - jitter + rng_below(&s->rng, 2 * jitter + 1);
+	t->comm.weight = s->low ? s->slow : 1;
+	*left *= t->comm.weight;
+	s->full_left -= !s->low && s->full_left;
+	return true;
+}
+
+static inline void sim_trap(struct sim *s, struct sim_thread *t, int reg,
+			    const struct access *a, uint64_t now, uint32_t core)
+{
+	if (t->comm.armed_weight > 1 && t->armed > s->period) {
+		comm_trap_late(&s->comm, &t->comm);
+		s->full_left = s->full;
+	} else {
+		comm_trap(&s->comm, &t->comm, reg, a, now, core);
+	}
+}
+
 /* One access of thread @i: trap, count down, perhaps sample. */
 static inline void sim_access(struct sim *s, uint32_t i, struct access *a)
 {
 	struct sim_thread *t = &s->thread[i];
 	uint64_t now = s->now + t->skew;
-	uint64_t jitter = s->period / 10;
 
-	if (--t->left == 0) {
-		t->left =
-			s->period - jitter + rng_below(&s->rng, 2 * jitter + 1);
+	if (sim_is_sampled(s, t)) {
 		a->ip = ++s->ips;
 		ck_assert_uint_lt(a->ip, SIM_LOG_MAX);
 		s->log[a->ip] =
@@ -222,13 +266,15 @@ static inline void sim_access(struct sim *s, uint32_t i, struct access *a)
 		t->samples++;
 		comm_sample(&s->comm, &t->comm, a, now, sim_core(i));
 	}
+	t->armed++;
 	for (int reg = 0; reg < t->regs; reg++) {
 		struct watch_range *w = &t->reg[reg];
 
 		if (a->addr < w->addr + w->len && w->addr < a->addr + a->len)
-			comm_trap(&s->comm, &t->comm, reg,
-				  s->inexact ? NULL : a, now, sim_core(i));
+			sim_trap(s, t, reg, s->inexact ? NULL : a, now,
+				 sim_core(i));
 	}
+	sim_set_rate(s);
 }
 
 static inline uint32_t sim_next_thread(struct sim *s)

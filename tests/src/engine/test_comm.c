@@ -55,6 +55,30 @@ START_TEST(cores_are_those_at_publishing_and_at_detecting)
 }
 END_TEST
 
+static bool reaches_there_only(void *ctx, uint64_t line)
+{
+	return line == there;
+}
+
+START_TEST(a_line_out_of_reach_is_not_watched)
+{
+	uint64_t now = 1000;
+
+	w.comm.reaches = reaches_there_only;
+	for (int i = 0; i < 50; i++, now += 3 * EXPIRY) {
+		store(0, here, now);
+		store(0, there, now + 1);
+		load(1, here + 0x100000, now + 2);
+		ck_assert_int_eq(w.hand[1].n, 4);
+		ck_assert_uint_eq(w.hand[1].armed[0].addr / LINE, there / LINE);
+	}
+	store(0, here, now);
+	load(1, here + 0x100000, now + 1);
+	ck_assert_int_eq(w.hand[1].n, 0);
+	ck_assert_uint_eq(w.lost[LOSS_NO_REGISTER], 0);
+}
+END_TEST
+
 START_TEST(loads_are_never_published)
 {
 	load(0, here, 10);
@@ -374,6 +398,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_loop_test(t, sharing_is_true_where_bytes_overlap, 0, 11);
 	tcase_add_test(t, cores_are_those_at_publishing_and_at_detecting);
+	tcase_add_test(t, a_line_out_of_reach_is_not_watched);
 	tcase_add_test(t, loads_are_never_published);
 	tcase_add_loop_test(t, locked_and_modifying_accesses_are_stores, 0, 3);
 	tcase_add_test(t, a_thread_does_not_meet_itself);

@@ -195,6 +195,57 @@ START_TEST(no_lock_is_held_while_a_chain_is_handed_over)
 }
 END_TEST
 
+static struct hand *start_awaiting(uint64_t seed)
+{
+	struct transfer_config c = config(TRANSFER_EPOCH);
+
+	c.awaits = true;
+	return start(c, seed);
+}
+
+START_TEST(what_others_do_before_a_sample_is_made_does_not_count)
+{
+	struct hand *h = start_awaiting(1);
+
+	sample(h, 0, word(0, 0, ACCESS_STORE), 0);
+	ck_assert(transfer_awaits(h->transfer, 0));
+	trap(h, 1, word(0, 0, ACCESS_LOAD), 1);
+	trap(h, 2, word(0, 0, ACCESS_STORE), 2);
+	ck_assert_uint_eq(stats(h).early, 2);
+	transfer_made(h->transfer, &h->thread[0]);
+	ck_assert(!transfer_awaits(h->transfer, 0));
+	trap(h, 3, word(0, 0, ACCESS_LOAD), 3);
+	trap(h, 0, word(0, 0, ACCESS_STORE), 4);
+	ck_assert_int_eq(h->chains, 1);
+	ck_assert_uint_eq(h->chain.n, 1);
+	ck_assert_uint_eq(h->event[0].from, 0);
+	ck_assert_uint_eq(h->event[0].to, 3);
+}
+END_TEST
+
+START_TEST(a_sample_that_lost_its_slot_is_not_taken_for_its_successor)
+{
+	struct hand *h;
+	uint64_t seed = 0;
+
+	do {
+		h = start_awaiting(seed++);
+		sample(h, 0, word(0, 0, ACCESS_STORE), 0);
+		sample(h, 1, word(1, 0, ACCESS_STORE), 1);
+	} while (h->armed[0].line == BASE);
+	transfer_made(h->transfer, &h->thread[0]);
+	ck_assert(transfer_awaits(h->transfer, 0));
+	trap(h, 2, word(1, 0, ACCESS_LOAD), 2);
+	ck_assert_uint_eq(stats(h).early, 1);
+	transfer_made(h->transfer, &h->thread[1]);
+	trap(h, 2, word(1, 0, ACCESS_STORE), 3);
+	ck_assert_int_eq(h->chains, 1);
+	ck_assert_uint_eq(h->event[0].from, 1);
+	/* Nothing is awaited any more. */
+	transfer_made(h->transfer, &h->thread[1]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("transfer_slots");
@@ -212,6 +263,10 @@ int main(void)
 	tcase_add_test(tc,
 		       what_is_sampled_while_a_slot_is_disarmed_is_armed_next);
 	tcase_add_test(tc, no_lock_is_held_while_a_chain_is_handed_over);
+	tcase_add_test(tc,
+		       what_others_do_before_a_sample_is_made_does_not_count);
+	tcase_add_test(
+		tc, a_sample_that_lost_its_slot_is_not_taken_for_its_successor);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }

@@ -118,6 +118,29 @@ START_TEST(bytes_that_many_store_stay_shared)
 }
 END_TEST
 
+/*
+ * A message of 64 bytes: the writer is never detected on its line, because the
+ * reader does not store there. Its sampled stores tell what it stores.
+ */
+START_TEST(sampled_stores_of_known_lines_are_remembered)
+{
+	struct access load = to(0, 16, ACCESS_LOAD),
+		      store = to(0, 16, ACCESS_STORE);
+	struct visit reads = visit();
+
+	forget();
+	touch(&reads, 0, ACCESS_LOAD);
+	/* Nothing is known of the line yet. */
+	visit_sampled(&table, A, &store);
+	ck_assert_int_eq(judge(&reads, B, 48, A), PADDING_AVOIDS);
+	visit_sampled(&table, A, &load);
+	visit_sampled(&table, B, &store);
+	ck_assert_int_eq(judge(&reads, B, 48, A), PADDING_AVOIDS);
+	visit_sampled(&table, A, &store);
+	ck_assert_int_eq(judge(&reads, B, 48, A), PADDING_KEEPS);
+}
+END_TEST
+
 START_TEST(nothing_seen_is_not_judged)
 {
 	struct visit v = visit();
@@ -158,6 +181,7 @@ int main(void)
 		t,
 		readers_beside_a_counter_want_padding_and_who_counts_does_not);
 	tcase_add_test(t, bytes_that_many_store_stay_shared);
+	tcase_add_test(t, sampled_stores_of_known_lines_are_remembered);
 	tcase_add_test(t, nothing_seen_is_not_judged);
 	tcase_add_test(t, lines_do_not_mix);
 	suite_add_tcase(s, t);

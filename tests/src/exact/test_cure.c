@@ -16,6 +16,7 @@ enum {
 #define WORD(n) (UINT64_C(0xff) << 8 * (n))
 
 static struct line_log line;
+static struct line_window window[LINE_LOG_LONG_WINDOWS];
 static uint64_t transfers;
 static struct cure cure;
 
@@ -31,7 +32,8 @@ static void turn(uint32_t thread, uint64_t touched, uint64_t stored)
 
 static void begin(void)
 {
-	memset(&line, 0, sizeof(line));
+	memset(window, 0, sizeof(window));
+	line_log_begin(&line, window, 0);
 	transfers = LINE_LOG_FIRST;
 }
 
@@ -140,8 +142,8 @@ static uint64_t by_definition(uint64_t bytes)
 	uint64_t count = 0;
 
 	for (uint32_t w = 0; w < line.windows; w++)
-		for (int i = 0; i < (int)line.n[w]; i++) {
-			const struct line_turn *t = line.turn[w];
+		for (int i = 0; i < (int)line.window[w].n; i++) {
+			const struct line_turn *t = line.window[w].turn;
 			int store = i - 1;
 			bool seen = false;
 
@@ -152,7 +154,7 @@ static uint64_t by_definition(uint64_t bytes)
 					t[store].thread == t[i].thread;
 				store--;
 			}
-			count += i >= (int)line.n[w] / 4 && store >= 0 &&
+			count += i >= (int)line.window[w].n / 4 && store >= 0 &&
 				 !seen && t[store].thread != t[i].thread;
 		}
 	return count;
@@ -187,16 +189,19 @@ END_TEST
 
 START_TEST(windows_are_spread_over_the_run)
 {
-	uint64_t first[LINE_LOG_WINDOWS];
+	uint64_t first[LINE_LOG_LONG_WINDOWS];
 
 	begin();
+	ck_assert_uint_eq(line.capacity, LINE_LOG_LONG_WINDOWS);
+	if (_i)
+		line.capacity = LINE_LOG_WINDOWS;
 	/* The turn's number is in its bytes. */
 	for (uint64_t i = 0; i < 100000; i++)
 		turn(i % 2, i + 1, 0);
-	ck_assert_uint_ge(line.windows, LINE_LOG_WINDOWS / 2);
+	ck_assert_uint_ge(line.windows, line.capacity / 2);
 	for (uint32_t w = 0; w < line.windows; w++) {
-		ck_assert_uint_le(line.n[w], LINE_LOG_TURNS);
-		first[w] = line.turn[w][0].touched;
+		ck_assert_uint_le(line.window[w].n, LINE_LOG_TURNS);
+		first[w] = line.window[w].turn[0].touched;
 		if (w > 1)
 			ck_assert_uint_eq(first[w] - first[w - 1],
 					  first[1] - first[0]);
@@ -206,15 +211,32 @@ START_TEST(windows_are_spread_over_the_run)
 }
 END_TEST
 
+START_TEST(the_first_logs_have_more_windows)
+{
+	size_t next = 0;
+
+	for (uint32_t i = 0; i < LINE_LOG_LONG + 2; i++) {
+		line_log_begin(&line, window, i);
+		ck_assert_uint_eq(line.capacity, i < LINE_LOG_LONG
+							 ? LINE_LOG_LONG_WINDOWS
+							 : LINE_LOG_WINDOWS);
+		ck_assert_uint_eq(line.window - window, next);
+		next += line.capacity;
+		ck_assert_uint_eq(line_log_windows(i + 1), next);
+	}
+}
+END_TEST
+
 START_TEST(what_a_thread_does_alone_is_one_turn)
 {
 	begin();
 	line_log_transfer(&line, LINE_LOG_FIRST);
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < 100000; i++)
 		line_log_add(&line, 1, WORD(i % 2), i % 2);
-	ck_assert_uint_eq(line.n[0], 1);
-	ck_assert_uint_eq(line.turn[0][0].touched, WORD(0) | WORD(1));
-	ck_assert_uint_eq(line.turn[0][0].stored, WORD(1));
+	ck_assert(line.open);
+	ck_assert_uint_eq(line.window[0].n, 1);
+	ck_assert_uint_eq(line.window[0].turn[0].touched, WORD(0) | WORD(1));
+	ck_assert_uint_eq(line.window[0].turn[0].stored, WORD(1));
 }
 END_TEST
 
@@ -233,7 +255,8 @@ int main(void)
 	tcase_add_test(tc, a_line_that_nobody_stores_to_has_no_transfers);
 	tcase_add_loop_test(
 		tc, transfers_of_a_group_are_those_of_the_definition, 0, 10);
-	tcase_add_test(tc, windows_are_spread_over_the_run);
+	tcase_add_loop_test(tc, windows_are_spread_over_the_run, 0, 2);
+	tcase_add_test(tc, the_first_logs_have_more_windows);
 	tcase_add_test(tc, what_a_thread_does_alone_is_one_turn);
 	return run_suite(suite);
 }

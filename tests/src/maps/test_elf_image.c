@@ -16,7 +16,8 @@
 
 enum {
 	ID_BYTES = 20,
-	ID_AT = 0x400, /* of the notes */
+	ID_AT = 0x400,   /* of the notes */
+	NEAR_AT = 0x300, /* where linkers put them */
 };
 
 /* A file: two notes, of which the second is the build-id, and two segments. */
@@ -37,6 +38,7 @@ struct file {
 };
 
 static struct file file;
+static uint32_t reads;
 
 static int read_file(void *ctx, uint64_t at, void *buf, size_t n)
 {
@@ -45,6 +47,7 @@ static int read_file(void *ctx, uint64_t at, void *buf, size_t n)
 	ck_assert_uint_le(n, elf->bytes);
 	ck_assert_uint_le(at, elf->bytes - n);
 	memcpy(buf, (const char *)&file + at, n);
+	reads++;
 	return 0;
 }
 
@@ -99,6 +102,21 @@ START_TEST(the_build_id_is_found_behind_another_note)
 	ck_assert_mem_eq(id, file.id.desc, ID_BYTES);
 	file.id.nh.n_descsz = 8; /* as short as lld's fast one */
 	ck_assert_uint_eq(build_id(id), 8);
+}
+END_TEST
+
+/* In a process that starts, each read is a system call for each library. */
+START_TEST(the_build_id_takes_one_read_where_linkers_put_it)
+{
+	uint8_t id[BUILD_ID_MAX_BYTES];
+
+	make_file();
+	file.ph[2].p_offset = NEAR_AT;
+	memcpy((char *)&file + NEAR_AT, &file.other,
+	       sizeof(file.other) + sizeof(file.id));
+	reads = 0;
+	ck_assert_uint_eq(build_id(id), ID_BYTES);
+	ck_assert_uint_eq(reads, 1);
 }
 END_TEST
 
@@ -300,6 +318,7 @@ int main(void)
 	TCase *c = tcase_create("files");
 
 	tcase_add_test(c, the_build_id_is_found_behind_another_note);
+	tcase_add_test(c, the_build_id_takes_one_read_where_linkers_put_it);
 	tcase_add_loop_test(c, a_file_that_lies_has_no_build_id, 0,
 			    (int)(sizeof(lies) / sizeof(lies[0])));
 	tcase_add_test(

@@ -30,7 +30,7 @@ static void setup(void)
 		store_create(&store, sandbox_fd, NAME, STORE_MAX_BYTES_DEFAULT),
 		0);
 	writer = (struct store_writer){ .section = CDP_TRANSFERS };
-	logs = line_logs_init(calloc(1, line_logs_size()));
+	logs = line_logs_init(calloc(1, line_logs_size()), true);
 }
 
 /* The estimator found @n transfers of @line, all false, of weight 100. */
@@ -99,6 +99,53 @@ static void use(uint32_t slot, uint64_t line, bool same)
 	ck_abort_msg("the watch does not end");
 }
 
+static bool tells(uint32_t slot, uint32_t thread, uint64_t addr, uint32_t flags)
+{
+	struct access a = { .addr = addr, .len = 8, .flags = flags };
+
+	return line_logs_tells(logs, slot, thread, &a);
+}
+
+START_TEST(what_a_thread_does_again_tells_nothing)
+{
+	struct line_logs_order o = found(BASE, 1);
+
+	line_logs_watching(logs, o.slot);
+	ck_assert(tells(o.slot, 1, BASE, ACCESS_LOAD));
+	touch(o.slot, 1, BASE, ACCESS_LOAD);
+	ck_assert(!tells(o.slot, 1, BASE, ACCESS_LOAD));
+	ck_assert(tells(o.slot, 2, BASE, ACCESS_LOAD));
+	ck_assert(tells(o.slot, 1, BASE + 8, ACCESS_LOAD));
+	ck_assert(tells(o.slot, 1, BASE + 4, ACCESS_LOAD));
+	ck_assert(tells(o.slot, 1, BASE, ACCESS_STORE));
+	touch(o.slot, 1, BASE, ACCESS_STORE);
+	ck_assert(!tells(o.slot, 1, BASE, ACCESS_STORE));
+	/* A lock is known by its locked operations. */
+	ck_assert(tells(o.slot, 1, BASE, ACCESS_LOAD | ACCESS_STORE));
+	touch(o.slot, 1, BASE, ACCESS_LOAD | ACCESS_STORE);
+	ck_assert(!tells(o.slot, 1, BASE, ACCESS_LOAD | ACCESS_STORE));
+	touch(o.slot, 2, BASE, ACCESS_LOAD);
+	ck_assert(tells(o.slot, 1, BASE, ACCESS_LOAD));
+}
+END_TEST
+
+/* A watch that goes to another line tells of that line. */
+START_TEST(a_turn_of_one_line_is_none_of_another)
+{
+	struct line_logs_order o = found(BASE, 1);
+
+	line_logs_watching(logs, o.slot);
+	use(o.slot, BASE, false);
+	line_logs_idle(logs, o.slot);
+	o = found(BASE + LINE, 1);
+	ck_assert_uint_eq(o.watch, BASE + LINE);
+	line_logs_watching(logs, o.slot);
+	for (uint32_t thread = 0; thread < 2; thread++)
+		ck_assert(tells(o.slot, thread, BASE + LINE + 8 * thread,
+				ACCESS_STORE));
+}
+END_TEST
+
 START_TEST(a_line_with_transfers_is_watched_until_its_window_is_full)
 {
 	struct line_logs_order o = found(BASE, 1);
@@ -148,6 +195,36 @@ START_TEST(a_line_without_a_log_counts_by_the_published_definition)
 	write_and_read_back();
 	ck_assert_double_eq(number(record_of(BASE + LINE_LOGS_SLOTS * LINE), 2),
 			    100);
+}
+END_TEST
+
+/* Of 300 transfers that no log tells about, 250 are of use. */
+START_TEST(what_is_needed_counts_on_lines_without_a_log)
+{
+	struct transfer_event event[] = { { .weight = 100 }, { .weight = 50 } };
+	struct transfer_chain c = { .line = BASE, .n = 2, .event = event };
+	struct line_logs_order o;
+	const double told[] = { 300, 5 * 100 * 100, 250,
+				150 * 150 + 100 * 100 };
+
+	line_logs_with_needed(logs);
+	o = found(BASE + LINE, 2);
+	line_logs_watching(logs, o.slot);
+	use(o.slot, BASE + LINE, false);
+	found(BASE, 1);
+	found(BASE + 2 * LINE, 2);
+	line_logs_needed(logs, &c);
+	c = (struct transfer_chain){ .line = BASE + 3 * LINE,
+				     .n = 1,
+				     .event = event };
+	line_logs_needed(logs, &c);
+	c.line = BASE + LINE;
+	line_logs_needed(logs, &c);
+	write_and_read_back();
+	ck_assert_uint_eq(record[records - 1].kind, CDP_ESTIMATE_NEEDED);
+	for (int i = 0; i < 4; i++)
+		ck_assert_double_eq(number(&record[records - 1], i), told[i]);
+	ck_assert_ptr_null(record_of(BASE + 3 * LINE));
 }
 END_TEST
 
@@ -201,11 +278,14 @@ int main(void)
 
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(tc, setup, sandbox_teardown);
+	tcase_add_test(tc, what_a_thread_does_again_tells_nothing);
+	tcase_add_test(tc, a_turn_of_one_line_is_none_of_another);
 	tcase_add_test(
 		tc, a_line_with_transfers_is_watched_until_its_window_is_full);
 	tcase_add_test(tc, words_that_threads_use_in_turn_are_not_avoidable);
 	tcase_add_test(tc,
 		       a_line_without_a_log_counts_by_the_published_definition);
+	tcase_add_test(tc, what_is_needed_counts_on_lines_without_a_log);
 	tcase_add_test(tc, a_short_log_is_none);
 	tcase_add_test(tc, a_quiet_line_gives_its_slot_to_one_with_transfers);
 	tcase_add_test(

@@ -248,11 +248,54 @@ START_TEST(known_address_costs_few_reads)
 		/* each request searches one more ring for branches */
 		reads = 0;
 		ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), 0);
-		ck_assert_uint_le(reads, 64);
+		ck_assert_uint_le(reads, 16);
 	}
 	reads = 0;
 	ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), 0);
 	ck_assert_uint_le(reads, 3);
+}
+END_TEST
+
+START_TEST(nothing_is_read_around_code_that_is_all_direct)
+{
+	struct access a;
+
+	set_up();
+	put_before(load, sizeof(load), 0);
+	mem.direct_low = readable_low;
+	mem.direct_high = readable_high;
+	mem.direct_is_all = true;
+	reads = 0;
+	for (int i = 0; i < VISITS; i++)
+		ck_assert_int_eq(backdecode_stalled(&cpu, &mem, &a), 0);
+	ck_assert_uint_eq(reads, 0);
+}
+END_TEST
+
+/* A branch at the very end of the code that can be read. */
+START_TEST(a_branch_is_found_up_to_where_code_ends)
+{
+	const uint8_t jump[] = { 0xe9, 0, 0, 0, 0 };
+	int32_t distance = HERE - 3 * PAGE;
+	struct access a;
+	int err = 0;
+
+	for (int direct = 0; direct < 2; direct++) {
+		set_up();
+		readable_high = address_of(3 * PAGE);
+		put_before(load, sizeof(load), 0);
+		memcpy(code + 3 * PAGE - 5, jump, sizeof(jump));
+		memcpy(code + 3 * PAGE - 4, &distance, sizeof(distance));
+		/* Other answers for the address were found without it. */
+		code[HERE - 50] = (uint8_t)(0x91 + direct);
+		mem.direct_low = direct ? readable_low : 0;
+		mem.direct_high = direct ? readable_high : 0;
+		mem.direct_is_all = direct;
+		for (int i = 0; i < VISITS && !err; i++)
+			err = backdecode_stalled(&cpu, &mem, &a);
+		ck_assert_int_eq(err, -EAGAIN);
+		err = 0;
+	}
 }
 END_TEST
 
@@ -322,6 +365,8 @@ static Suite *suite(void)
 	tcase_add_test(t, code_that_changed_is_decoded_anew);
 	tcase_add_test(t, unreadable_code_before_is_not_needed);
 	tcase_add_test(t, known_address_costs_few_reads);
+	tcase_add_test(t, nothing_is_read_around_code_that_is_all_direct);
+	tcase_add_test(t, a_branch_is_found_up_to_where_code_ends);
 	tcase_add_test(t, boundaries_of_compiled_code_are_never_mistaken);
 	suite_add_tcase(s, t);
 	return s;

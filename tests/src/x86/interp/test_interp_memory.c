@@ -35,6 +35,20 @@ START_TEST(memory_that_an_address_depends_on_is_read_once_a_block)
 }
 END_TEST
 
+/* Tables and structures often lie a power of two apart. */
+START_TEST(blocks_a_power_of_two_apart_are_read_once)
+{
+	const unsigned apart = 8 * MEMORY_READ_MAX;
+
+	LOAD_PROGRAM(chase);
+	for (unsigned i = 0; i < 3; i++)
+		put_word(apart * i, DATA_AT + apart * ((i + 1) % 3));
+	ck_assert_int_eq(begin_and_run(0), INTERP_CLOSED);
+	ck_assert_uint_eq(interp_count(&interp), 24);
+	ck_assert_uint_eq(program.data_reads, 3);
+}
+END_TEST
+
 CODE(mixed, "1: add rax, [rdi]; mov rdx, [rsi]; add rsi, rdx; "
 	    "cmp qword ptr [rsi], 0; jne 1b; ud2");
 
@@ -282,6 +296,7 @@ int main(void)
 		       memory_that_an_address_depends_on_is_read_once_a_block);
 	tcase_add_test(
 		c, data_that_is_mapped_for_certain_is_not_read_by_system_calls);
+	tcase_add_test(c, blocks_a_power_of_two_apart_are_read_once);
 	tcase_add_test(c, only_what_is_demanded_is_read);
 	tcase_add_test(c, a_load_sees_the_stores_before_it);
 	tcase_add_test(c, a_load_joins_memory_and_a_narrower_store);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_sync_engine - threads on cores, and what cannot go on
+ */
+#include "tests/fake/fake_epochs.h"
+#include "tests/run_suite.h"
+
+START_TEST(more_threads_than_cores_queue)
+{
+	uint32_t t[3] = { add_thread(true), add_thread(true),
+			  add_thread(true) };
+
+	options.cores = 2;
+	for (int i = 0; i < 3; i++) {
+		add(t[i], 10, SYNC_BARRIER, 64)->argument = 3;
+		add_end(t[i], 10);
+	}
+	run();
+	/* 0 and 1 come at 10; 2 runs from 10 to 20 on core 0, and goes on
+	 * there. 0 was first: it has core 1. 1 waits for a core. */
+	check(t[2], 0, 30, 0);
+	ck_assert_double_eq(replay.time[2].queued, 10);
+	check(t[0], 0, 30, 10);
+	check(t[1], 0, 40, 10);
+	ck_assert_double_eq(replay.time[1].queued, 10);
+	ck_assert_double_eq(replay.total, 40);
+}
+END_TEST
+
+START_TEST(a_waiting_thread_gives_its_core_away)
+{
+	uint32_t a = add_thread(true), b = add_thread(false);
+
+	options.cores = 1;
+	add(a, 10, SYNC_CREATE, b);
+	add(a, 5, SYNC_JOIN, b);
+	add_end(a, 1);
+	add_end(b, 7);
+	run();
+	check(b, 10, 22, 0);
+	ck_assert_double_eq(replay.time[b].queued, 5);
+	check(a, 0, 23, 7);
+	ck_assert_uint_eq(replay.intervals, 3);
+	ck_assert_uint_eq(replay.interval[1].thread, b);
+	ck_assert_double_eq(replay.interval[1].begin, 15);
+	ck_assert_double_eq(replay.interval[1].end, 22);
+}
+END_TEST
+
+START_TEST(a_deadlock_names_threads_locks_and_instructions)
+{
+	uint32_t a = add_thread(true), b = add_thread(true);
+
+	add(a, 1, SYNC_LOCK, 0x40);
+	add(a, 5, SYNC_LOCK, 0x80);
+	add(b, 1, SYNC_LOCK, 0x80);
+	add(b, 5, SYNC_LOCK, 0x40);
+	check_fails("deadlock: ");
+	ck_assert_str_eq(error,
+			 "deadlock: thread 0 at instruction 0x1002 waits for "
+			 "lock 0x80, thread 1 at instruction 0x1002 waits for "
+			 "lock 0x40");
+}
+END_TEST
+
+START_TEST(a_lock_kept_at_the_end_is_told)
+{
+	uint32_t a = add_thread(true), b = add_thread(true);
+
+	add(a, 1, SYNC_LOCK, 0x40);
+	add_end(a, 1);
+	add(b, 5, SYNC_LOCK, 0x40);
+	check_fails("deadlock: thread 1 at instruction 0x1001 waits for lock "
+		    "0x40, which thread 0 had at its end");
+}
+END_TEST
+
+START_TEST(a_lost_wakeup_is_told)
+{
+	uint32_t a = add_thread(true), b = add_thread(true);
+
+	add(a, 1, SYNC_COND_WAIT, 0x80)->pair = 1;
+	add(b, 5, SYNC_COND_SIGNAL, 0x80)->pair = 2;
+	check_fails("lost wakeup: thread 0 at instruction 0x1001 waits in a "
+		    "condition wait of 0x80");
+}
+END_TEST
+
+START_TEST(an_unbalanced_barrier_is_told)
+{
+	uint32_t a = add_thread(true), b = add_thread(true);
+
+	add(a, 1, SYNC_BARRIER, 0x80)->argument = 2;
+	add(b, 1, SYNC_JOIN, 0);
+	check_fails("unbalanced barrier: thread 0 at instruction 0x1001 waits "
+		    "in a barrier of 0x80, and fewer than 2 threads came");
+}
+END_TEST
+
+START_TEST(an_event_that_cannot_be_is_refused)
+{
+	static const struct {
+		struct sync_event event;
+		const char *words;
+	} bad[] = {
+		{ { .kind = SYNC_CREATE, .object = 9 }, "not there" },
+		{ { .kind = SYNC_CREATE, .object = 0 }, "there already" },
+		{ { .kind = SYNC_JOIN, .object = 9 }, "not there" },
+		{ { .kind = SYNC_JOIN, .object = 0 }, "of the thread itself" },
+		{ { .kind = SYNC_BARRIER }, "barrier of no threads" },
+		{ { .kind = SYNC_AWAIT }, "without a number" },
+		{ { .kind = SYNC_SET, .pair = SYNC_PAIRS_MAX }, "too high" },
+		{ { .kind = SYNC_KINDS }, "of an unknown kind" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		uint32_t a;
+
+		begin();
+		a = add_thread(true);
+		*add(a, 1, SYNC_EXIT, 0) = bad[i].event;
+		check_fails(bad[i].words);
+		ck_assert(strstr(error, "thread 0, instruction 0x0: "));
+		end();
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("sync_engine");
+	TCase *t = tcase_create("sync_engine");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, more_threads_than_cores_queue);
+	tcase_add_test(t, a_waiting_thread_gives_its_core_away);
+	tcase_add_test(t, a_deadlock_names_threads_locks_and_instructions);
+	tcase_add_test(t, a_lock_kept_at_the_end_is_told);
+	tcase_add_test(t, a_lost_wakeup_is_told);
+	tcase_add_test(t, an_unbalanced_barrier_is_told);
+	tcase_add_test(t, an_event_that_cannot_be_is_refused);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}

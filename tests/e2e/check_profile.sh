@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check_profile - record -m profile, and what predict makes of it
+#
+# The same program is traced and simulated. A prediction from the profile must
+# be within a tenth of that on each machine. So must those of two workloads with
+# four threads, roughly, and those of two runs of them.
+#
+# covers: analysis/predict analysis/record analysis/cmd
+
+. "$(dirname "$0")/e2e.sh"
+
+command -v qemu-x86_64 >/dev/null ||
+	skip 'qemu-x86_64 is missing: install the package qemu-user'
+
+cd "$WORK" || exit 1
+cat >p.c <<'END'
+#include <stdio.h>
+static int x[1 << 15];
+static unsigned int next(unsigned int r)
+{
+	return r * 1664525 + 1013904223;
+}
+__attribute__((noinline)) void begin(void) { __asm__ volatile(""); }
+__attribute__((noinline)) void end(void) { __asm__ volatile(""); }
+int main(void)
+{
+	unsigned int r = 1, sum = 0;
+
+	begin();
+	for (int i = 0; i < 300000; i++) {
+		r = next(r);
+		if (r >> 28 & 1)
+			sum += x[r >> 17];
+		else
+			x[r >> 17] = sum / 7;
+	}
+	end();
+	printf("%u\n", sum);
+}
+END
+gcc -O2 -static -o p p.c || skip 'gcc cannot link statically'
+expected=$(./p)
+
+"$TOOL" record -s emu -m profile --roi begin,end -o out -- ./p >text 2>err ||
+	fail "record -m profile: $(<err)"
+[ "$(<text)" = "$expected" ] || fail 'the program printed something else'
+grep -q '1 thread in the profile .*out/p\..*\.profile;' err || fail "$(<err)"
+grep -q 'next: reusetrack predict --machine golden-c3 out$' err ||
+	fail "record does not say what to do next: $(<err)"
+"$TOOL" report out | head -4 >text
+grep -q 'reusetrack predict --machine' text || fail "report: $(<text)"
+ls out/*.trace 2>/dev/null && fail 'the trace is still there'
+"$TOOL" record -s emu -m trace --roi begin,end -o traced -- ./p >text 2>err ||
+	fail "record -m trace: $(<err)"
+
+# near MACHINE CHANGE... - the prediction is near the simulation
+near()
+{
+	local machine=$1 set=()
+
+	shift
+	for change; do set+=(--set "$change"); done
+	"$TOOL" predict --json --machine "$machine" "${set[@]}" out \
+		>predicted || fail "predict $machine $*"
+	"$TOOL" simulate --json --machine "$machine" "${set[@]}" traced \
+		>simulated || fail "simulate $machine $*"
+	python3 - "$machine $*" <<'END' || fail 'the prediction is off'
+import json, sys
+p = json.load(open("predicted"))
+s = json.load(open("simulated"))
+assert p["machine"] == s["machine"]
+assert set(p["threads"][0]["stack"]) == set(s["threads"][0]["stack"])
+error = p["time_ns"] / s["time_ns"] - 1
+print(f"{sys.argv[1]}: {p['time_ns']:.0f} ns, {100 * error:+.1f} %")
+sys.exit(abs(error) > 0.1)
+END
+}
+
+for m in golden-c1 golden-c3 golden-c5; do
+	near $m
+	near $m core.predictor=one_bit
+	near $m l1d.size=4K
+	near $m l2.ways=4 l2.size=32K l1d.size=16K
+	near $m uop.mul32='20 on 1' core.issue_queue=10
+done
+
+# Text; the time, its limits, and the parts of the stack.
+"$TOOL" predict --machine golden-c3 out >text || fail 'predict'
+grep -q ' on golden-c3 (.* to .*): .* cycles$' text || fail "$(<text)"
+grep -q 'branch .*%' text || fail "$(<text)"
+
+# The text says whose time it is, has no limits where there are none, and gives
+# the simulator's time to four digits as well.
+"$TOOL" predict --machine golden-c3 --equations paper out >text || fail 'paper'
+head -1 text | grep -q ' to ' && fail "an equation has limits: $(head -1 text)"
+"$TOOL" predict --machine golden-c3 --model main out >text || fail 'main'
+head -1 text | grep -q 'the first thread without its waits: ' ||
+	fail "--model main: $(head -1 text)"
+"$TOOL" simulate --machine golden-c3 traced >text || fail 'simulate'
+"$TOOL" simulate --json --machine golden-c3 traced >simulated
+python3 - "$(head -1 text)" <<'END' || fail "rounded: $(head -1 text)"
+import json, sys
+value, unit = sys.argv[1].split()[:2]
+ns = float(value) * {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
+sys.exit(abs(ns / json.load(open("simulated"))["time_ns"] - 1) > 1e-3)
+END
+
+# The same from the trace; what is no profile is refused in a line.
+"$TOOL" predict --json --machine golden-c3 out >a || fail 'of the profile'
+"$TOOL" predict --json --machine golden-c3 traced >b || fail 'of the trace'
+cmp a b || fail 'a profile and its trace differ'
+"$TOOL" predict --json --machine golden-c3 --keep kept traced >/dev/null ||
+	fail '--keep'
+"$TOOL" predict --json --machine golden-c3 kept >b || fail 'of the kept profile'
+cmp a b || fail 'a profile that predict kept differs'
+"$TOOL" predict --machine golden-c3 --keep kept traced >b 2>err &&
+	fail '--keep wrote over a file'
+grep -q 'cannot write kept: File exists' err || fail "$(<err)"
+head -c 1000 out/*.profile >cut
+"$TOOL" predict --machine golden-c3 cut 2>err && fail 'a cut profile was read'
+[ "$(wc -l <err)" = 1 ] && grep -q 'cut short' err || fail "$(<err)"
+for wrong in p.c /dev/null p; do
+	"$TOOL" predict --machine golden-c3 $wrong 2>err && fail "$wrong was read"
+	[ "$(wc -l <err)" = 1 ] || fail "$wrong: $(<err)"
+done
+grep -q 'no profile and no trace; record a profile' err || fail "$(<err)"
+"$TOOL" record -m profile -- ./p 2>err && fail 'clock wrote a profile'
+grep -q 'needs the source emu' err || fail "$(<err)"
+"$TOOL" record -s emu -m profile,comm -- ./p 2>err && fail 'profile,comm'
+grep -q 'goes with no other' err || fail "$(<err)"
+
+# The short form of make rppm-table: predicted and simulated time of four threads
+# differ by at most 23 percent, the worst case of the RPPM paper. And profiles of
+# two runs predict within 3 percent of each other, whoever came first to locks.
+for name in kmeans pipeline; do
+	for run in 1 2; do
+		"$TOOL" record -s emu -m trace -o "$name$run" -- \
+			"$B/microbench/workloads/$name" --threads 4 --size 2 \
+			>text 2>err || fail "record $name: $(<err)"
+		"$TOOL" predict --json --machine rppm-c3 "$name$run" \
+			>"$name$run.json" || fail "predict $name"
+	done
+	"$TOOL" simulate --json --machine rppm-c3 ${name}1 >simulated ||
+		fail "simulate $name"
+	python3 - $name <<'END' || fail "$name is off"
+import json, sys
+name = sys.argv[1]
+a, b, s = [json.load(open(f))["time_ns"]
+           for f in (f"{name}1.json", f"{name}2.json", "simulated")]
+print(f"{name}: {100 * (a / s - 1):+.1f} % from the simulation, "
+      f"two runs {100 * (b / a - 1):+.2f} %")
+sys.exit(abs(a / s - 1) > 0.23 or abs(b / a - 1) > 0.03)
+END
+done
