@@ -7,12 +7,14 @@ VERSION := 0.9.0
 # The only list of Debian packages. `make deps` installs those that are missing.
 DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4 libpfm4-dev libunwind-dev libdw-dev \
 	check libzydis-dev libhwloc-dev libjansson-dev libzstd-dev \
-	libiberty-dev pkg-config binutils python3
-DEPS_CHECK := spin clang-format procps gdb libubsan1 libasan8 \
+	libiberty-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev \
+	pkg-config binutils python3
+DEPS_CHECK := python3-prometheus-client spin clang-format procps gdb libubsan1 libasan8 \
 	libtsan2 man-db qemu-user valgrind linux-perf libjemalloc2 \
 	libtcmalloc-minimal4 btrfs-progs e2fsprogs
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
-	memcached python3 git bash gdb golang-go default-jdk-headless jq
+	memcached python3 git bash gdb golang-go default-jdk-headless jq \
+	bc bzip2 lz4 mawk openssl openmpi-bin libopenmpi-dev postgresql
 DEPS_SUITES := python3 libpython3.11-testsuite redis-server redis-tools tcl \
 	stress-ng procps
 # Compilers may come from elsewhere than Debian.
@@ -29,17 +31,26 @@ DEPS_FUZZ := clang libclang-rt-14-dev
 CC := gcc
 B := build
 comma := ,
-CFLAGS ?= -O2 -g
 CSTD := -std=gnu11 -D_GNU_SOURCE
 WARN := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Werror=implicit-function-declaration
 
-# make SAN=address,undefined and SAN=thread build beside the normal tree.
+# make SAN=address,undefined and SAN=thread build beside the normal tree, in half
+# the time that -O2 -g would take; reports of sanitizers need no more.
 ifdef SAN
+CFLAGS ?= -O1 -g1
 B := build/san-$(firstword $(subst $(comma), ,$(subst -, ,$(SAN))))
 SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 endif
+# `make layers` alone needs almost every object, for its symbols only: it has a
+# tree of its own without optimization, and all processors take part.
+ifeq ($(MAKECMDGOALS),layers)
+B := build/layers
+CFLAGS ?= -O0 -g0
+MAKEFLAGS += -j$(shell nproc)
+endif
+CFLAGS ?= -O2 -g
 O := $(B)/obj
 
 # The stack protector and fortified functions of libc; sanitizers find more, and
@@ -66,9 +77,12 @@ SRC := $(shell find src -name '*.c')
 EMU := $(wildcard preload/emu/*.c)
 COMMON := $(wildcard preload/common/*.c)
 INSTR := $(wildcard preload/instr/runtime/*.c)
-PRELOAD := $(filter-out $(EMU) $(INSTR),$(shell find preload -name '*.c'))
+GUEST := $(wildcard preload/emu/guest/*.c)
+HEAP := $(wildcard preload/heap/*.c)
+PRELOAD := $(filter-out $(EMU) $(INSTR) $(GUEST) $(HEAP), \
+	$(shell find preload -name '*.c'))
 ANALYSIS := $(shell find analysis -name '*.c')
-MICROBENCH := $(wildcard microbench/*.c)
+MICROBENCH := $(wildcard microbench/*.c microbench/workloads/*.c)
 UNIT := $(sort $(shell find tests -name 'test_*.c'))
 HELPERS := $(wildcard tests/programs/help_*.c)
 SCRIPTS := $(wildcard tests/e2e/check_*.sh)
@@ -83,10 +97,12 @@ EMU_OBJ := $(EMU:%.c=$(O)/%.o) $(COMMON:%.c=$(O)/%.o)
 LIBS_PRELOAD := -lZydis -ldl
 # pkg-config runs when the recipe does, because make deps may install it first.
 LIBS_ZSTD = $(shell pkg-config --libs libzstd 2>/dev/null)
-LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -liberty -lZydis -lm $(LIBS_ZSTD)
+LIBS_ANALYSIS = -ljansson -ldw -lelf -lhwloc -liberty -lprotobuf-c -lsqlite3 \
+	-lZydis -lm $(LIBS_ZSTD)
 LIBS_TEST := -lcheck -lsubunit -lrt -lm
 
-ALL := $(B)/libcomdet.so $(B)/libcomdet-qemu.so $(B)/libcomdet-instr.a \
+ALL := $(B)/libcomdet.so $(B)/libcomdet-heap.so $(B)/libcomdet-qemu.so \
+	$(B)/libcomdet-guest.so $(B)/libcomdet-instr.a \
 	$(B)/libcomdet-instr.so $(B)/reusetrack \
 	$(MICROBENCH:microbench/%.c=$(B)/microbench/%)
 
@@ -95,10 +111,36 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench bench-emu bench-instr bench-reuse \
+ifneq ($(filter demo check check-% bench bench-emu bench-instr bench-large bench-reuse \
+	bench-predict bench-simulate \
 	accuracy score-reuse score-traces fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
+else
+DEPS_FIRST := $(B)/deps.ok
 endif
+
+# A plain `make` looks for what it needs before the first file is compiled, and
+# says how to get what is missing.
+DEPS_HEADERS := Zydis/Zydis.h jansson.h elfutils/libdw.h libelf.h hwloc.h \
+	libiberty/demangle.h protobuf-c/protobuf-c.h sqlite3.h
+DEPS_COMMANDS := protoc-c pkg-config python3 ar
+$(B)/deps.ok: Makefile
+	@missing=; \
+	for h in $(DEPS_HEADERS); do \
+		printf '#include <%s>\n' stdio.h $$h | \
+			$(CC) -fsyntax-only -x c - 2>/dev/null || \
+			missing="$$missing $$h"; \
+	done; \
+	for c in $(DEPS_COMMANDS); do \
+		command -v $$c >/dev/null || missing="$$missing $$c"; \
+	done; \
+	[ -z "$$missing" ] || { \
+		echo "reusetrack cannot be built without:$$missing" >&2; \
+		echo "'make deps' installs the Debian packages that it needs;" \
+			"elsewhere install the likes of: $(DEPS_BUILD)" >&2; \
+		exit 1; \
+	}
+	@mkdir -p $(@D) && touch $@
 
 $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
@@ -107,7 +149,7 @@ $(O)/%.o: %.c Makefile | $(DEPS_FIRST)
 # With libzstd, reusetrack can read recordings that perf compressed,
 # and traces are compressed.
 $(O)/analysis/import/perf_data_inflate.o $(O)/analysis/model/trace_chunks.o \
-$(O)/preload/emu/trace_file.o: DEFINES = \
+$(O)/analysis/predict/workload_file.o $(O)/preload/emu/trace_file.o: DEFINES = \
 	$(shell pkg-config --exists libzstd && echo -DHAVE_ZSTD)
 
 # It holds the machine files.
@@ -117,8 +159,20 @@ $(O)/analysis/cmd/main.o: DEFINES = -DREUSETRACK_VERSION='"$(VERSION)"'
 
 $(O)/analysis/html/page.o: analysis/html/page.html
 
+# The code for the format of pprof.
+PPROF := $(B)/generated/profile.pb-c
+$(PPROF).c $(PPROF).h &: analysis/export/profile.proto Makefile | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	protoc-c --proto_path=analysis/export --c_out=$(B)/generated $(<F)
+$(O)/analysis/export/pprof.o: $(PPROF).h
+$(O)/analysis/export/pprof.o: DEFINES = -I$(B)/generated
+$(O)/generated/profile.pb-c.o: $(PPROF).c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(HARDEN) $(SANFLAGS) -fPIC -I$(B)/generated -c -o $@ $<
+
 $(SRC_LIB): $(SRC:%.c=$(O)/%.o)
-$(ANALYSIS_LIB): $(filter-out $(O)/analysis/cmd/main.o,$(ANALYSIS:%.c=$(O)/%.o))
+$(ANALYSIS_LIB): $(filter-out $(O)/analysis/cmd/main.o,$(ANALYSIS:%.c=$(O)/%.o)) \
+	$(O)/generated/profile.pb-c.o
 $(SRC_LIB) $(ANALYSIS_LIB):
 	rm -f $@
 	$(AR) rcs $@ $^
@@ -127,10 +181,29 @@ $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread $(HARDEN_LINK) -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 
+# It stands before malloc, so the compiler must not take it for the C library's.
+$(HEAP:%.c=$(O)/%.o): DEFINES = -fno-builtin
+$(B)/libcomdet-heap.so: $(HEAP:%.c=$(O)/%.o) $(SRC_LIB)
+	$(CC) $(CFLAGS) $(SANFLAGS) -shared $(HARDEN_LINK) -Wl,-z,defs \
+		-Wl,-z,nodelete -Wl,-soname,libcomdet-heap.so -o $@ $^ -ldl
+
 # QEMU, which loads the plugin, has the functions that it leaves undefined.
 $(B)/libcomdet-qemu.so: $(EMU_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread $(HARDEN_LINK) \
 		-Wl,-soname,libcomdet-qemu.so -o $@ $^ -lZydis $(LIBS_ZSTD)
+
+# It runs in the traced program under QEMU. Exceptions and cancellation may
+# leave its functions.
+GUEST_CFLAGS := $(CSTD) $(WARN) -O2 -g -fPIC -ftls-model=initial-exec \
+	-fno-stack-protector -fexceptions -MMD -MP -I.
+
+$(O)/preload/emu/guest/%.o: preload/emu/guest/%.c Makefile | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(CC) $(GUEST_CFLAGS) -c -o $@ $<
+
+$(B)/libcomdet-guest.so: $(GUEST:%.c=$(O)/%.o)
+	$(CC) -shared $(HARDEN_LINK) -Wl,-z,nodelete \
+		-Wl,-soname,libcomdet-guest.so -o $@ $^
 
 # The hooks of instrumented code are small and fast whatever CFLAGS say, and
 # never instrumented themselves. Those in the archive also replace memcpy and
@@ -164,13 +237,16 @@ $(B)/reusetrack: $(O)/analysis/cmd/main.o $(ANALYSIS_LIB) $(SRC_LIB)
 # Bind eagerly: lazy binding would add shared accesses to the counts.
 $(B)/microbench/%: microbench/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
-	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -Wl,-z,now -MMD -MP -MF $@.d -o $@ $< -lm
+	$(CC) $(CSTD) $(WARN) -O2 -g -pthread $(if $(findstring /workloads/,$@),-fopenmp) \
+		-Wl,-z,now -MMD -MP -MF $@.d -o $@ $< -lm
 
 # A simulated machine with a PMU, for the hardware sources.
 FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %/fake_process.c, \
 	$(wildcard tests/fake/*.c)))
 
 TESTS := $(UNIT:%.c=$(B)/%)
+# Some read their own debug information, so they have all of it.
+$(UNIT:%.c=$(O)/%.o): DEFINES = -g -include tests/quiet_checks.h
 $(filter $(B)/tests/src/pmu/% %/test_pmu_doctor %/test_record_events,$(TESTS)): \
 	$(FAKE_OBJ)
 
@@ -183,15 +259,32 @@ $(filter %/test_instr_path,$(TESTS)): $(O)/preload/instr/path.o
 $(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/threads/stack_bounds.o \
 	$(O)/preload/core/local.o
 
+# These tests take the turns of the source emu, which need no QEMU. One comes
+# between two steps of a call.
+$(filter %/emu/test_turns %/emu/test_calls,$(TESTS)): $(addprefix $(O)/preload/emu/, \
+	asleep.o queue.o scheduler.o scheduler_ticks.o settle.o sleepers.o \
+	state.o turn_wait.o turns.o)
+$(filter %/emu/test_calls,$(TESTS)): $(addprefix $(O)/preload/emu/,calls.o guest.o)
+$(filter %/emu/test_calls,$(TESTS)): LIBS_TEST += -Wl,--wrap=emu_scheduler_leave
+
+$(filter %/test_shadow,$(TESTS)): $(O)/preload/heap/shadow.o
+
 $(filter %/test_thread_rows,$(TESTS)): $(O)/preload/threads/thread_rows.o
+
+$(filter %/test_inside,$(TESTS)): $(O)/preload/core/inside.o
 
 # This test compares our tables of events with those of libpfm4.
 $(filter %/test_pmu_events,$(TESTS)): LIBS_TEST += -lpfm
 
-$(TESTS): $(B)/%: $(O)/%.o $(ANALYSIS_LIB) $(SRC_LIB)
+# Tests of src need nothing of analysis: the trees of ThreadSanitizer and of
+# other processors then compile a third of the code.
+$(filter-out $(B)/tests/src/%,$(TESTS)): $(ANALYSIS_LIB)
+
+$(TESTS): $(B)/%: $(O)/%.o $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $(filter %.o,$^) \
-		$(filter %.a,$^) $(LIBS_TEST) $(LIBS_PRELOAD) $(LIBS_ANALYSIS)
+		$(filter $(ANALYSIS_LIB),$^) $(SRC_LIB) $(LIBS_TEST) $(LIBS_PRELOAD) \
+		$(LIBS_ANALYSIS)
 
 # The unchanged library on such a machine.
 FAKE_LIB := $(B)/tests/libcomdet-fake.so
@@ -216,7 +309,14 @@ $(PTRACE): $(B)/%: $(O)/%.o $(O)/tests/oracle/tracee.o \
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ -lZydis -lm
 
-$(filter-out $(PTRACE),$(HELPERS:%.c=$(B)/%)): $(B)/%: %.c Makefile | $(DEPS_FIRST)
+# This one compares our unwinder with libunwind's.
+$(B)/tests/programs/help_unwind: $(O)/tests/programs/help_unwind.o \
+		$(O)/tests/oracle/tracee.o $(SRC_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ -lunwind-ptrace \
+		-lunwind-x86_64 -lunwind -lZydis
+
+$(filter-out $(PTRACE) %/help_unwind,$(HELPERS:%.c=$(B)/%)): $(B)/%: %.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -pthread -I. -MMD -MP -MF $@.d -o $@ $< \
 		-lm -ldl
@@ -238,7 +338,7 @@ INSTR_TESTS := $(patsubst tests/programs/instr/%.c,$(B)/tests/programs/instr/%, 
 	$(wildcard tests/programs/instr/*.c))
 INSTR_MICROBENCH := $(addprefix $(B)/microbench/instr/, \
 	bias_bench cures exec_mode false_sharing load_ratio locked_load multi_event \
-	point_to_point read_write ribench words write_volume)
+	patterns point_to_point read_write ribench words write_volume)
 # With -fsanitize=thread gcc warns of fences and of truncations.
 SANITIZE_COMPILE = $(CC) $(CSTD) $(WARN) -Wno-tsan -Wno-format-truncation \
 	-Wno-sync-nand -O2 -g -mcx16 -fsanitize=thread -c
@@ -253,6 +353,9 @@ $(B)/tests/programs/instr/%.plain: tests/programs/instr/%.c tests/programs/instr
 $(B)/tests/programs/instr/%.tsan: tests/programs/instr/%.c Makefile | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) -O2 -g -fsanitize=thread -pthread -o $@ $<
+
+$(B)/tests/programs/instr/calls $(B)/tests/programs/instr/calls.plain: \
+	tests/programs/help_callers.c
 
 $(B)/tests/programs/instr/%: tests/programs/instr/%.c tests/programs/instr/turns.h Makefile \
 		$(B)/libcomdet-instr.a | $(DEPS_FIRST)
@@ -271,10 +374,10 @@ test-programs: $(HELPERS:%.c=$(B)/%) $(if $(SAN),,$(EMU_TESTS) $(FAKE_LIB) $(FAK
 	$(INSTR_TEST_PROGRAMS))
 tests: $(TESTS) test-programs
 
-# What our code makes of addresses, to compare with addr2line.
-FRAMES_OF := $(B)/tests/oracle/frames_of
-test-programs: $(FRAMES_OF)
-$(FRAMES_OF): $(O)/tests/oracle/frames_of.o $(ANALYSIS_LIB) $(SRC_LIB)
+# What our code makes of addresses, to compare with addr2line and gdb.
+NAMES_OF := $(B)/tests/oracle/frames_of $(B)/tests/oracle/parts_of
+test-programs: $(NAMES_OF)
+$(NAMES_OF): $(B)/tests/oracle/%: $(O)/tests/oracle/%.o $(ANALYSIS_LIB) $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
 
@@ -322,13 +425,10 @@ deps-fuzz:
 .PHONY: layers
 layers: $(B)/layers.ok
 
-# Alone it builds almost everything, so all processors take part.
-ifeq ($(MAKECMDGOALS),layers)
-MAKEFLAGS += -j$(shell nproc)
-endif
 
 $(B)/layers.ok: $(B)/structure_selftest.ok docs/design.md \
 		tests/structure/exceptions.txt $(SRC_LIB) $(B)/libcomdet.so \
+		$(B)/libcomdet-heap.so $(B)/libcomdet-guest.so \
 		$(B)/libcomdet-qemu.so $(B)/libcomdet-instr.so $(B)/reusetrack \
 		$(shell find src preload analysis microbench -name '*.[ch]')
 	@python3 tests/structure/check.py --build $(B) folders circles \
@@ -425,11 +525,33 @@ check-programs-emu: deps deps-programs
 
 # Names of statements in programs of several compilers and of Debian; NAMES=
 # chooses some.
+# A thousand stops of each program instead of some.
+.PHONY: check-deb
+check-deb: all
+	tests/e2e/deb.sh
+
+.PHONY: check-unwind
+check-unwind: deps tests
+	STOPS=1000 tests/e2e/check_unwind.sh
+
 .PHONY: check-names
 check-names: deps deps-names
 	$(BUILD_UNIT)
 	@B=$(abspath build) DEBUG_PACKAGES='$(DEBUG_PACKAGES)' \
 		tests/oracle/names.sh $(NAMES)
+
+# Attach to running programs in several languages; LANGUAGES= chooses some.
+.PHONY: check-attach-languages
+check-attach-languages: deps
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/e2e/attach_languages.sh $(LANGUAGES)
+
+# Kill a thousand watchers of a program; CYCLES= sets how many.
+.PHONY: check-attach-killed
+check-attach-killed: deps
+	$(BUILD_UNIT)
+	@B=$(abspath build) CYCLES=$(or $(CYCLES),1000) \
+		tests/e2e/check_attach_harmless.sh
 
 # How often intervals of transfers hold the exact counts; SEEDS= runs of each
 # kind, WATCHES= words that choose ways of watching or patterns. It goes on
@@ -441,6 +563,39 @@ coverage-emu: deps
 	@tests/oracle/coverage.py run $(abspath build) build/coverage.runs \
 		$(SEEDS) $(WATCHES)
 	@tests/oracle/coverage.py table build/coverage.runs
+
+# Print how often the intervals of the shares by the clock hold the truth.
+.PHONY: coverage-clock
+coverage-clock: deps
+	$(BUILD_UNIT)
+	@tests/oracle/shares.py run $(abspath build) build/shares.runs $(SEEDS)
+	@tests/oracle/shares.py table build/shares.runs
+
+# What reports say of false sharing in known programs, written afresh in C++ and
+# Rust.
+.PHONY: coverage-known
+coverage-known: deps deps-names
+	$(BUILD_UNIT)
+	@tests/oracle/known.py $(abspath build) $(SEEDS)
+
+# Compare the time that fixes are predicted to save with what they save, RUNS=
+# times; the machine must be quiet.
+RUNS ?= 3
+.PHONY: gain
+gain: deps
+	$(BUILD_UNIT)
+	@tests/oracle/gain.py $(abspath build) $(RUNS)
+
+# Print how often the bands of miss ratio curves hold the exact ratios. SEEDS=
+# is how many runs each program has at each of five periods, BANDS=train chooses
+# the programs that the band was made with.
+.PHONY: bands
+bands: deps deps-programs
+	$(BUILD_UNIT)
+	@tests/oracle/bands.py run $(abspath build) $(abspath build)/bands \
+		$(SEEDS) $(BANDS)
+	@tests/oracle/bands.py table $(abspath build) $(abspath build)/bands \
+		$(BANDS)
 
 # Print how far the transfer estimators are off; SWEEP= has options and
 # patterns.
@@ -457,6 +612,20 @@ $(B)/tests/oracle/sweep_%: $(O)/tests/oracle/sweep_%.o $(SRC_LIB)
 bench: deps deps-bench
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/bench/bench.sh $(BENCH)
+	@$(if $(BENCH),,B=$(abspath build) tests/bench/bench_simulate.sh)
+	@$(if $(BENCH),,B=$(abspath build) tests/bench/bench_predict.py)
+
+# What profiles and predictions of the workloads cost; BENCH= chooses some.
+.PHONY: bench-predict
+bench-predict: deps deps-programs
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/bench/bench_predict.py $(BENCH)
+
+# What traces and simulations of the workloads cost; BENCH= chooses some.
+.PHONY: bench-simulate
+bench-simulate: deps deps-programs
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/bench/bench_simulate.sh $(BENCH)
 
 # The same for the source emu, over QEMU with a plugin that only counts.
 .PHONY: bench-emu
@@ -469,6 +638,34 @@ bench-emu: deps deps-programs
 bench-instr: deps
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/bench/bench_instr.sh $(BENCH)
+
+# Ten busy processes: when the daemon finds those that fight, and what it takes.
+.PHONY: bench-daemon
+bench-daemon: deps
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/bench/bench_daemon.sh $(BENCH)
+
+# Shares that record --budget finds, beside those of a fixed rate; RUNS= of each.
+.PHONY: bench-budget
+bench-budget: deps
+	$(BUILD_UNIT)
+	@tests/bench/bench_budget.py build $(or $(RUNS),20) $(or $(SECONDS_EACH),3)
+
+# What attach costs programs: BENCH="pigz ...", PAIRS=, SECONDS_EACH= of a run;
+# BENCH=ratio: its detections beside those of the preload.
+.PHONY: bench-attach
+bench-attach: deps deps-bench
+	$(BUILD_UNIT)
+	@tests/bench/bench_attach.py build build/bench-attach.csv \
+		$(or $(PAIRS),20) $(or $(SECONDS_EACH),1.5) $(BENCH)
+	@[ '$(BENCH)' = ratio ] || \
+		python3 tests/bench/bench_summary.py build/bench-attach.csv
+
+# Measure the report of a large profile.
+.PHONY: bench-large
+bench-large: deps
+	$(MAKE) $(JOBS) all $(B)/tests/bench/bench_large
+	@B=$(abspath $(B)) tests/bench/bench_large.sh
 
 # Measure the speed of exact LRU stacks and of conversions.
 .PHONY: bench-reuse
@@ -484,6 +681,23 @@ $(B)/tests/bench/bench_%: $(O)/tests/bench/bench_%.o $(ANALYSIS_LIB) $(SRC_LIB)
 .PHONY: accuracy
 accuracy: deps all
 	@$(B)/reusetrack accuracy --jobs $(shell nproc) $(SUITE:%=--suite %)
+
+# Compare predicted with simulated times of the workloads, and print the table.
+# It goes on where it was stopped; some hours for MILLIONS=220.
+MILLIONS ?= 20
+.PHONY: rppm-table
+rppm-table: deps all
+	@tests/oracle/rppm_table.py run $(abspath build) build/rppm-table \
+		$(MILLIONS) $(MACHINES)
+	@tests/oracle/rppm_table.py table $(abspath build) build/rppm-table
+
+# Simulate and predict the workloads on 120 machines: does a sweep name the best?
+.PHONY: rppm-choice
+rppm-choice: deps all
+	@tests/oracle/rppm_choice.py run $(abspath build) build/rppm-table \
+		$(MILLIONS) tests/oracle/rppm_choice.space
+	@tests/oracle/rppm_choice.py table $(abspath build) build/rppm-table \
+		$(MILLIONS) tests/oracle/rppm_choice.space
 
 # The part of Exec-Mode that runs in the kernel: load it while accuracy runs.
 KERNEL_HEADERS ?= /lib/modules/$(shell uname -r)/build
@@ -565,6 +779,7 @@ build/fuzz/fuzz_perf_ring: $(FAKE_OBJ:$(O)/%.o=%.c)
 # The parsers of files that other programs wrote.
 FUZZ_ANALYSIS := $(wildcard analysis/import/*.c) analysis/base/util.c \
 	$(wildcard analysis/model/trace*.c analysis/model/uop*.c) \
+	$(addprefix analysis/model/,machine.c machine_keys.c machine_shipped.c) \
 	analysis/symbols/jit_code.c analysis/symbols/ranges.c
 
 build/fuzz/%: tests/fuzz/%.c $(SRC) $(FUZZ_ANALYSIS)
@@ -586,20 +801,43 @@ demo: deps all
 
 PREFIX ?= /usr/local
 MAN := $(wildcard docs/man/*.[1-8])
+UNIT_DIR = $(PREFIX)/lib/systemd/system
 .PHONY: install
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(B)/reusetrack $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(B)/libcomdet.so $(B)/libcomdet-qemu.so \
+	install -m 755 $(B)/libcomdet.so $(B)/libcomdet-heap.so \
+		$(B)/libcomdet-qemu.so $(B)/libcomdet-guest.so \
 		$(B)/libcomdet-instr.so $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(B)/libcomdet-instr.a $(DESTDIR)$(PREFIX)/lib
+	install -d $(DESTDIR)$(PREFIX)/include
+	install -m 644 src/base/comdet.h $(DESTDIR)$(PREFIX)/include
 	install -d $(DESTDIR)$(PREFIX)/lib/reusetrack/microbench
 	install -m 755 $(MICROBENCH:microbench/%.c=$(B)/microbench/%) \
 		$(DESTDIR)$(PREFIX)/lib/reusetrack/microbench
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
+		packaging/comdet-instr.pc.in \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/comdet-instr.pc
+	python3 packaging/completion.py $(B)/reusetrack $(B)/completion
+	install -D -m 644 $(B)/completion/reusetrack \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/reusetrack
+	install -D -m 644 $(B)/completion/_reusetrack \
+		$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_reusetrack
+	install -D -m 644 $(B)/completion/reusetrack.fish \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/reusetrack.fish
 	for m in $(MAN); do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} \
 			|| exit 1; \
 	done
+	install -d $(DESTDIR)$(UNIT_DIR)
+	sed 's|@PREFIX@|$(PREFIX)|' analysis/daemon/reusetrack-daemon.service.in \
+		>$(DESTDIR)$(UNIT_DIR)/reusetrack-daemon.service
+	chmod 644 $(DESTDIR)$(UNIT_DIR)/reusetrack-daemon.service
+
+.PHONY: deb
+deb: all
+	@packaging/deb.sh $(VERSION) $(B)
 
 .PHONY: format-check
 format-check:
@@ -632,10 +870,26 @@ help:
 	@echo '                    suites of other programs, natively and under the preload'
 	@echo 'make check-programs-emu [PROGRAMS="pigz ..."]'
 	@echo '                    run real programs natively and under QEMU'
+	@echo 'make check-deb       install the Debian package, use and remove it'
+	@echo 'make check-unwind    call paths against libunwind, a thousand of each program'
 	@echo 'make check-names [NAMES="gcc clang rust go java node debian"]'
 	@echo '                    names of statements, compilers and Debian packages'
+	@echo 'make check-attach-languages [LANGUAGES="c static_c cxx go rust java node"]'
+	@echo '                    attach to running programs of several languages'
+	@echo 'make check-attach-killed [CYCLES=1000]'
+	@echo '                    kill watchers of a program at random moments'
 	@echo 'make coverage-emu [SEEDS=3] [WATCHES="epoch ..."]'
 	@echo '                    intervals of transfers against exact counts'
+	@echo 'make coverage-clock [SEEDS=3]'
+	@echo '                    intervals of shares by the clock'
+	@echo 'make coverage-known [SEEDS=3]'
+	@echo '                    known cases of false sharing, in C++ and Rust'
+	@echo 'make bands [SEEDS=3] [BANDS="gzip ..."]'
+	@echo '                    bands of miss ratio curves against exact stacks'
+	@echo 'make rppm-choice    simulate and predict the workloads on 120 machines'
+	@echo 'make rppm-table [MILLIONS=20] [MACHINES="rppm-c3 ..."]'
+	@echo '                    predicted against simulated times of workloads'
+	@echo 'make gain [RUNS=3]  predicted against measured savings of fixes; 5 minutes'
 	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
 	@echo '                    print how far the transfer estimators are off'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
@@ -644,6 +898,15 @@ help:
 	@echo '                    measure what profiling under QEMU costs'
 	@echo 'make bench-instr [BENCH="quicksort ..."]'
 	@echo '                    measure what the hooks of the source instr cost'
+	@echo 'make bench-budget [RUNS=20] [SECONDS_EACH=3]'
+	@echo '                    shares within a budget against those of a fixed rate'
+	@echo 'make bench-attach [PAIRS=20] [BENCH="pigz ... ratio"]'
+	@echo '                    what attach costs programs, and what it finds'
+	@echo 'make bench-daemon [BENCH="find last"]'
+	@echo '                    the daemon on a machine with ten busy processes'
+	@echo 'make bench-large    measure the report of a large profile'
+	@echo 'make bench-simulate measure what traces and simulations cost'
+	@echo 'make bench-predict  measure what profiles and predictions cost'
 	@echo 'make bench-reuse    measure what exact stack distances cost'
 	@echo 'make score-reuse    compare reuse times with the true ones; 20 minutes'
 	@echo 'make same-output BASE=DIR'
@@ -666,6 +929,7 @@ help:
 	@echo 'make deps           install the Debian packages that are missing'
 	@echo 'make deps-programs, deps-suites, deps-names, deps-bench, deps-fuzz'
 	@echo '                    the same for the targets of these names'
+	@echo 'make deb            make a Debian package of what would be installed'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make clean          remove build/'
 	@echo
