@@ -14,47 +14,38 @@ static const char *failed(sqlite3 *db)
 	return problem;
 }
 
-/* "CREATE TABLE t (a, b)" and "INSERT INTO t VALUES (?, ?)"; malloc'ed. */
-static char *create_text(const struct table *t)
+/* The text in @s, to be freed with sqlite3_free(). */
+static char *finish(sqlite3_str *s)
 {
-	char *text, *name = sqlite3_mprintf("CREATE TABLE \"%w\" (", t->name);
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	char *text = sqlite3_str_finish(s);
 
-	if (!f || !name)
-		die("out of memory");
-	fputs(name, f);
-	sqlite3_free(name);
-	for (size_t c = 0; c < t->columns; c++) {
-		name = sqlite3_mprintf("%s\"%w\"", c ? ", " : "", t->column[c]);
-		if (!name)
-			die("out of memory");
-		fputs(name, f);
-		sqlite3_free(name);
-	}
-	fputs(")", f);
-	if (fclose(f))
+	if (!text)
 		die("out of memory");
 	return text;
 }
 
+/* CREATE TABLE "t" ("a","b") */
+static char *create_text(const struct table *t)
+{
+	sqlite3_str *s = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendf(s, "CREATE TABLE \"%w\" (", t->name);
+	for (size_t c = 0; c < t->columns; c++)
+		sqlite3_str_appendf(s, "%s\"%w\"", c ? "," : "", t->column[c]);
+	sqlite3_str_appendchar(s, 1, ')');
+	return finish(s);
+}
+
+/* INSERT INTO "t" VALUES (?,?) */
 static char *insert_text(const struct table *t)
 {
-	char *text,
-		*name = sqlite3_mprintf("INSERT INTO \"%w\" VALUES (", t->name);
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	sqlite3_str *s = sqlite3_str_new(NULL);
 
-	if (!f || !name)
-		die("out of memory");
-	fputs(name, f);
-	sqlite3_free(name);
+	sqlite3_str_appendf(s, "INSERT INTO \"%w\" VALUES (", t->name);
 	for (size_t c = 0; c < t->columns; c++)
-		fputs(c ? ", ?" : "?", f);
-	fputs(")", f);
-	if (fclose(f))
-		die("out of memory");
-	return text;
+		sqlite3_str_appendall(s, c ? ",?" : "?");
+	sqlite3_str_appendchar(s, 1, ')');
+	return finish(s);
 }
 
 static int bind(sqlite3_stmt *s, int at, const json_t *v)
@@ -99,8 +90,8 @@ static int add_table(sqlite3 *db, const struct table *t)
 		  insert_rows(s, t);
 
 	sqlite3_finalize(s);
-	free(create);
-	free(insert);
+	sqlite3_free(create);
+	sqlite3_free(insert);
 	return err;
 }
 

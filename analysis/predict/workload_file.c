@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,21 +46,29 @@ static void pack(struct workload_header *h, struct workload_codec *c)
 #endif
 }
 
-static bool write_all(int fd, const void *from, size_t bytes)
+/* Write a new file; an errno, and then no file is left. */
+static int write_new(const char *path, const struct workload_header *h,
+		     const void *content)
 {
-	const char *at = from;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		      0600);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	bool good;
+	int err;
 
-	while (bytes) {
-		ssize_t n = write(fd, at, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		bytes -= (size_t)n;
+	if (!f)
+		return errno;
+	good = fwrite(h, sizeof(*h), 1, f) == 1 &&
+	       fwrite(content, 1, h->stored, f) == h->stored && !fflush(f);
+	err = errno;
+	if (fclose(f) && good) {
+		err = errno;
+		good = false;
 	}
-	return true;
+	if (good)
+		return 0;
+	unlink(path);
+	return err;
 }
 
 int workload_file_write(const struct workload *w, const char *path,
@@ -70,7 +79,7 @@ int workload_file_write(const struct workload *w, const char *path,
 				     .header_bytes = sizeof(h) };
 	struct workload_codec c = { .version = WORKLOAD_VERSION };
 	struct workload copy = *w; /* what is written is not changed */
-	int fd, err = 0;
+	int err;
 
 	workload_codec_run(&c, &copy);
 	if (c.n > WORKLOAD_BYTES_MAX) {
@@ -81,17 +90,11 @@ int workload_file_write(const struct workload *w, const char *path,
 	h.bytes = h.stored = c.n;
 	pack(&h, &c);
 	h.check = trace_check(c.bytes, (uint32_t)h.stored);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		  0600);
-	if (fd < 0 || !write_all(fd, &h, sizeof(h)) ||
-	    !write_all(fd, c.bytes, h.stored))
-		err = -errno;
-	if (fd >= 0 && close(fd) && !err)
-		err = -errno;
+	err = write_new(path, &h, c.bytes);
 	if (err)
-		snprintf(error, WORKLOAD_ERROR_BYTES, "%s", strerror(-err));
+		snprintf(error, WORKLOAD_ERROR_BYTES, "%s", strerror(err));
 	free(c.bytes);
-	return err;
+	return -err;
 }
 
 static bool read_all(int fd, void *to, size_t bytes)

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_workload_file - how long a profile may be
+ * test_workload_file - how long a profile may be, and a disk that is full
  */
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "analysis/predict/workload_codec.h"
 #include "analysis/predict/workload_file.h"
 #include "tests/run_suite.h"
@@ -38,6 +43,29 @@ START_TEST(a_profile_may_have_millions_of_events)
 }
 END_TEST
 
+/* A file that is half written would be taken for a damaged profile. */
+START_TEST(a_profile_that_does_not_fit_is_removed)
+{
+	char path[128], error[WORKLOAD_ERROR_BYTES] = "";
+	struct rlimit all, little = { .rlim_cur = 1 };
+	struct workload w = { 0 };
+
+	snprintf(path, sizeof(path), "%s/profile", sandbox);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &all), 0);
+	little.rlim_max = all.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &little), 0);
+	ck_assert_int_eq(workload_file_write(&w, path, error), -EFBIG);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &all), 0);
+	ck_assert_str_eq(error, strerror(EFBIG));
+	ck_assert_int_ne(access(path, F_OK), 0);
+
+	ck_assert_int_eq(workload_file_write(&w, path, error), 0);
+	ck_assert_int_eq(workload_file_write(&w, path, error), -EEXIST);
+	ck_assert_int_eq(access(path, F_OK), 0); /* it was there before */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("workload_file");
@@ -45,6 +73,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_add_test(t, a_profile_may_have_millions_of_events);
+	tcase_add_test(t, a_profile_that_does_not_fit_is_removed);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
