@@ -115,11 +115,12 @@ double pmu_study_rate(struct pmu_study *p, const char *program,
 		      const char *options);
 /*
  * The bound of a count of @truth samples, relative to it: the larger of 1 % and
- * three standard errors of the mean of @runs counts. With @subset, the source's
- * counter counts other accesses as well.
+ * four standard errors of the mean of @runs counts. With @chance the number is a
+ * Poisson number: the source's counter counts other accesses as well, or it draws
+ * each access by itself.
  */
 double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
-		       bool subset);
+		       bool chance);
 
 /* Several runs of the same loop. */
 struct pmu_study_point {

@@ -18,7 +18,7 @@ enum {
 #define SECONDS_MIN  0.1
 #define RATE_SECONDS 0.01 /* at least, to measure a rate */
 #define ERROR_MIN    0.01 /* of a count */
-#define ERRORS       3    /* standard errors */
+#define ERRORS       4    /* standard errors: one count in 16,000 by chance */
 
 bool pmu_study_plan(struct pmu_study_run *r, double interval, double samples,
 		    double an_iteration, double rate)
@@ -67,7 +67,7 @@ double pmu_study_rate(struct pmu_study *p, const char *program,
  * counter of its own is taken as a Poisson number.
  */
 double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
-		       bool subset)
+		       bool chance)
 {
 	/*
 	 * The width of the uniform distribution of intervals, as a part of the
@@ -79,7 +79,7 @@ double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
 		[PMU_STUDY_INSTR] = 1.0 / 8,
 		[PMU_STUDY_PEBS] = 1.0 / 2,
 	};
-	double cv = subset || !(width[c] > 0) ? 1 : width[c] / sqrt(12);
+	double cv = chance || !(width[c] > 0) ? 1 : width[c] / sqrt(12);
 	double error = sqrt(truth * cv * cv / runs + 1.0 / 6) / truth;
 
 	return fmax(ERROR_MIN, ERRORS * error);

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pmu_study_internal.h"
 #include "analysis/base/util.h"
@@ -139,6 +140,17 @@ static double peak(const struct pmu_study_run *r, const void *unused)
 	return (double)r->peak_kb;
 }
 
+/* instr draws each store by itself, so that transfers have even chances. */
+static bool draws_each(const struct pmu_study_run *r, const char *events)
+{
+	for (size_t i = 0; i < r->sites; i++)
+		if (r->column == PMU_STUDY_INSTR && r->site[i].count &&
+		    pmu_study_is_among(&r->site[i], events) &&
+		    strcmp(r->site[i].event, "load"))
+			return true;
+	return false;
+}
+
 static void put_count(struct pmu_study *p, struct pmu_study_table *t,
 		      const char *name, const char *label,
 		      const struct pmu_study_point *of, const char *events,
@@ -149,7 +161,8 @@ static void put_count(struct pmu_study *p, struct pmu_study_table *t,
 	double truth = pmu_study_mean(of, truth_of, events).mean, bound = NAN;
 
 	if (r->column != PMU_STUDY_CLOCK && r->interval >= JUDGED_FROM)
-		bound = pmu_study_bound(r->column, truth, of->runs, subset);
+		bound = pmu_study_bound(r->column, truth, of->runs,
+					subset || draws_each(r, events));
 	pmu_study_table_put(t, label, r->column, "%.2f +-%.2f%s", 100 * m.mean,
 			    100 * m.error,
 			    fabs(m.mean - 1) > bound ? " !" : "");

@@ -172,7 +172,10 @@ study_passes_in_the_promised_form()
 	                 "Locked-Load 1,000, interval 1000",
 	                 "Locked-Load 10,000, interval 10000"):
 	        x = get(s, case, "samples")
-	        if x["bound"] > 0.011 or x["truth"] < 2000 or \
+	        # instr draws each store by itself: four errors of a chance
+	        drawn = s == "instr" and case.startswith("Locked")
+	        most = 4 / (x["truth"] / 2) ** 0.5 if drawn else 0.01
+	        if x["bound"] > 1.1 * most or x["truth"] < 2000 or \
 	                abs(x["measured"] / x["truth"] - 1) > x["bound"]:
 	            wrong.append("count: %s" % x)
 	    if get(s, "Exec-Mode", "samples in the kernel")["measured"]:
