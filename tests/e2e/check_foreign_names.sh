@@ -17,14 +17,16 @@
 PLANTED=$TOP/tests/programs/planted/planted.c
 cd "$WORK" || exit 1
 
-# recorded PROGRAM ARGUMENT... - record it into PROGRAM.out, with detections
+# recorded PROGRAM ARGUMENT... - record it into PROGRAM.out, with detections. Its
+# last argument is the number of rounds; threads that get no processors of their
+# own for so long need more of them.
 recorded()
 {
-	local rate
+	local rounds
 
-	for rate in 4000 10000 20000; do
-		"$TOOL" record -F $rate -o "$1.out" -- "./$@" >/dev/null 2>err ||
-			fail "record $1: $(cat err)"
+	for rounds in 30 100 300 1000 3000 10000; do
+		"$TOOL" record -F 10000 -o "$1.out" -- "./$@" ${rounds}000000 \
+			>/dev/null 2>err || fail "record $1: $(cat err)"
 		json "$1.out" r.json
 		[ "$(ask r.json 'est("total") >= 5')" != True ] || return 0
 	done
@@ -33,7 +35,7 @@ recorded()
 
 of_planted()
 {
-	recorded "$1" nested bad 30000000
+	recorded "$1" nested bad
 }
 
 # lines PROGRAM - the distinct locations of the sites, as the report has them
@@ -73,15 +75,17 @@ hostile_symbols_are_escaped_and_cut()
 		while (n--)
 			__asm__ volatile("incq %0" : "+m"(pair.b));
 	}
-	static void *first(void *) { script(60000000); return 0; }
+	static long rounds;
+	static void *first(void *) { script(rounds); return 0; }
 	static void *second(void *)
 	{
-		large(60000000, (deep<10>::type *)0);
+		large(rounds, (deep<10>::type *)0);
 		return 0;
 	}
-	int main()
+	int main(int, char **argv)
 	{
 		pthread_t t;
+		rounds = atol(argv[1]);
 		pthread_create(&t, 0, first, 0);
 		second(0);
 		return pthread_join(t, 0);
