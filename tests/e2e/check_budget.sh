@@ -44,10 +44,14 @@ echo "$full samples a second at a fixed rate, $low within a budget"
 [ "$low" -ge 25 ] || fail "$low samples a second are below the low rate"
 
 # Half a percent of the CPU time is less than one stretch at the full rate.
-"$TOOL" record -s clock --budget 0.5 -o "$WORK/out" -- \
-	"$B/tests/programs/help_dilute" 2 1 >"$WORK/log" 2>&1 ||
-	fail "record: $(cat "$WORK/log")"
-json "$WORK/out" "$WORK/r.json"
+# Threads that seldom run at the same time need longer to meet.
+for seconds in 1 4 16; do
+	"$TOOL" record -s clock --budget 0.5 -o "$WORK/out" -- \
+		"$B/tests/programs/help_dilute" 2 $seconds >"$WORK/log" 2>&1 ||
+		fail "record: $(cat "$WORK/log")"
+	json "$WORK/out" "$WORK/r.json"
+	[ "$(ask "$WORK/r.json" 'est("total") > 0')" != True ] || break
+done
 weight='(r["run"]["slow_period"] // r["run"]["period"])'
 holds "$WORK/r.json" "$weight >= 5" "the weight of a sample"
 holds "$WORK/r.json" "r['communication']['total']['estimate'] >= 4 * $weight" \
