@@ -215,6 +215,15 @@ uint64_t profile_cpu_ns(const struct profile *p)
 	return total;
 }
 
+uint64_t profile_kernel_ns(const struct profile *p)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < p->processes; i++)
+		total = sat_add(total, p->process[i].header.kernel_ns);
+	return total;
+}
+
 uint64_t profile_handler_ns(const struct profile *p)
 {
 	uint64_t ns = 0, interrupts = 0;

@@ -174,6 +174,8 @@ bool profile_complete(const struct profile *p);
 uint64_t profile_not_followed(const struct profile *p);
 uint64_t profile_wall_ns(const struct profile *p);
 uint64_t profile_cpu_ns(const struct profile *p);
+/* What the kernel took of it, of the processes that tell; 0: unknown. */
+uint64_t profile_kernel_ns(const struct profile *p);
 /* Mean time in our handler for each sample of the clock or a PMU; 0: none. */
 uint64_t profile_handler_ns(const struct profile *p);
 uint64_t profile_loss(const struct profile *p, enum loss_cause cause);

@@ -267,6 +267,8 @@ void rows_take_off_execed(struct profile *p)
 		if (j >= i || p->process[j].state != PROCESS_EXECED)
 			continue;
 		h->cpu_ns = less(h->cpu_ns, p->process[j].header.cpu_ns);
+		h->kernel_ns =
+			less(h->kernel_ns, p->process[j].header.kernel_ns);
 		if (leader[i] && leader[j])
 			leader[i]->cpu_ns =
 				less(leader[i]->cpu_ns, leader[j]->cpu_ns);

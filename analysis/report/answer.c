@@ -355,6 +355,25 @@ static void print_states(struct report *r)
 	}
 }
 
+/* Where the kernel worked, no access of the program is sampled. */
+static void print_kernel(struct report *r)
+{
+	uint64_t all = profile_cpu_ns(r->profile);
+	uint64_t kernel = profile_kernel_ns(r->profile);
+	char *text;
+
+	if (kernel <= all / 2)
+		return;
+	text = xasprintf("The kernel took %s of the CPU time for the program "
+			 "(system calls, waiting and waking), where nothing is "
+			 "sampled: perf trace or strace -c tells for what.",
+			 percent_text(kernel, all));
+	fputs(paint(r, PAINT_WARM), r->out);
+	print_wrapped(r->out, text, 0, 0);
+	fputs(paint(r, PAINT_OFF), r->out);
+	free(text);
+}
+
 /* "Nothing was found" must not be taken for what was not looked for. */
 static void print_unseen(struct report *r)
 {
@@ -396,6 +415,7 @@ void report_answer(struct report *r)
 			count_text(samples), samples == 1 ? "" : "s");
 	free(exact);
 	free(text);
+	print_kernel(r);
 	if (r->profile->processes > 1)
 		print_unseen(r);
 	print_states(r);

@@ -84,6 +84,8 @@ static json_t *json_run(const struct profile *p)
 	put(o, "wall_ns", integer(profile_wall_ns(p)));
 	if (cpu_is_known(h))
 		put(o, "cpu_ns", integer(profile_cpu_ns(p)));
+	if (profile_kernel_ns(p))
+		put(o, "kernel_ns", integer(profile_kernel_ns(p)));
 	if (profile_handler_ns(p))
 		put(o, "handler_ns", integer(profile_handler_ns(p)));
 	if (p->process[0].header.start_real)

@@ -240,6 +240,11 @@ void report_method(struct report *r)
 	if (is_import(h))
 		item(r, "time", "%s from the first sample to the last",
 		     duration_text(profile_wall_ns(p)));
+	else if (profile_kernel_ns(p))
+		item(r, "time", "%s, of CPU time %s; %s of it in the kernel",
+		     duration_text(profile_wall_ns(p)),
+		     duration_text(profile_cpu_ns(p)),
+		     duration_text(profile_kernel_ns(p)));
 	else
 		item(r, "time", "%s, of CPU time %s",
 		     duration_text(profile_wall_ns(p)),

@@ -4,12 +4,15 @@
  */
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "describe.h"
 #include "src/base/text.h"
 #include "src/store/host.h"
 #include "preload/core/runtime.h"
+#include "preload/core/sys.h"
 #include "preload/core/timing.h"
 #include "src/base/signal_safe.h"
 
@@ -64,10 +67,22 @@ void describe_child(struct cdp_header *h, const struct cdp_header *parent)
 	h->last_mono = runtime.start_mono;
 }
 
+/* What the kernel took for the process; 0 if it does not tell. */
+static uint64_t kernel_ns(void)
+{
+	struct rusage used;
+
+	if (sys_call2(SYS_getrusage, RUSAGE_SELF, &used))
+		return 0;
+	return (uint64_t)used.ru_stime.tv_sec * 1000000000 +
+	       (uint64_t)used.ru_stime.tv_usec * 1000;
+}
+
 void describe_end(struct cdp_header *h, enum cdp_state state)
 {
 	__atomic_store_n(&h->last_mono, now_ns(), __ATOMIC_RELAXED);
 	__atomic_store_n(&h->cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 			 __ATOMIC_RELAXED);
+	__atomic_store_n(&h->kernel_ns, kernel_ns(), __ATOMIC_RELAXED);
 	__atomic_store_n(&h->state, state, __ATOMIC_RELEASE);
 }

@@ -89,6 +89,37 @@ START_TEST(a_program_that_sleeps_is_not_told_to_run_longer)
 }
 END_TEST
 
+static const struct {
+	uint64_t kernel_ns;
+	const char *says;
+} kernels[] = {
+	{ 0, NULL },
+	{ 500000000, NULL },
+	{ 850000000, "The kernel took 85 % of the CPU time for the program" },
+};
+
+START_TEST(what_the_kernel_took_is_told_from_a_half_on)
+{
+	const char *words = "The kernel took";
+	struct cdp_header *h;
+	char *text;
+
+	h = fake_begin(&fake);
+	h->cpu_ns = 1000000000;
+	h->kernel_ns = kernels[_i].kernel_ns;
+	fake_thread(&fake, "a")->cpu_ns = 0;
+	fake_thread(&fake, "b")->cpu_ns = 0;
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	ck_assert(verb_says(text, words) == !!kernels[_i].says);
+	if (kernels[_i].says)
+		ASSERT_SAYS(text, kernels[_i].says);
+	ck_assert(verb_says(text, "of it in the kernel") ==
+		  !!kernels[_i].kernel_ns);
+	free(text);
+}
+END_TEST
+
 START_TEST(a_launcher_is_told_of_the_programs_that_it_started)
 {
 	struct cdp_header *h;
@@ -208,6 +239,8 @@ int main(void)
 			    sizeof(amounts) / sizeof(amounts[0]));
 	tcase_add_test(t, ten_detections_have_a_wide_interval);
 	tcase_add_test(t, a_program_that_sleeps_is_not_told_to_run_longer);
+	tcase_add_loop_test(t, what_the_kernel_took_is_told_from_a_half_on, 0,
+			    sizeof(kernels) / sizeof(*kernels));
 	tcase_add_test(t, a_launcher_is_told_of_the_programs_that_it_started);
 	tcase_add_test(t,
 		       threads_that_were_not_sampled_are_not_declared_innocent);

@@ -29,6 +29,7 @@ static void three_programs(enum cdp_state first_ended)
 		h->pid = 4242;
 		h->start_mono += i;
 		h->cpu_ns = cpu_ns[i];
+		h->kernel_ns = cpu_ns[i] / 2;
 		h->state = !i                 ? first_ended
 			   : i < PROGRAMS - 1 ? CDP_EXECED
 					      : CDP_ENDED;
@@ -55,6 +56,7 @@ START_TEST(cpu_time_before_an_exec_is_not_counted_again)
 	 * 70.
 	 */
 	ck_assert_int_eq(int_at(j, "run.cpu_ns"), 105000000);
+	ck_assert_int_eq(int_at(j, "run.kernel_ns"), 50000000);
 	json_decref(j);
 }
 END_TEST

@@ -109,6 +109,7 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		H(rank),
 		H(ranks),
 		H(slow_period),
+		H(kernel_ns),
 		T(id),
 		T(tid),
 		T(state),
