@@ -59,10 +59,4 @@ struct comparison compare_rates(const struct run_count *before, size_t n,
 struct comparison compare_values(const double *before, size_t n,
 				 const double *after, size_t m, double level);
 
-/*
- * The value that Student's variable of @df degrees of freedom exceeds with
- * probability @tail; @df 0: the normal variable.
- */
-double student_quantile(double tail, unsigned int df);
-
 #endif

@@ -8,23 +8,6 @@
 #include "src/base/rng.h"
 #include "tests/run_suite.h"
 
-START_TEST(quantiles_are_those_of_the_tables)
-{
-	/* Abramowitz and Stegun, table 26.10; Student, Metron 5, 1925. */
-	static const struct {
-		unsigned int df;
-		double t;
-	} rows[] = { { 1, 12.706 }, { 2, 4.303 },  { 3, 3.182 }, { 4, 2.776 },
-		     { 5, 2.571 },  { 8, 2.306 },  { 9, 2.262 }, { 30, 2.042 },
-		     { 0, 1.960 },  { 120, 1.980 } };
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		ck_assert_double_eq_tol(student_quantile(0.025, rows[i].df),
-					rows[i].t, 0.0006);
-	ck_assert_double_eq_tol(student_quantile(0.005, 1), 63.657, 0.001);
-}
-END_TEST
-
 START_TEST(a_ratio_and_its_interval_follow_from_the_counts)
 {
 	struct run_count a = { 100, 1000 }, b = { 50, 2000 };
@@ -164,7 +147,6 @@ int main(void)
 	Suite *s = suite_create("compare");
 	TCase *t = tcase_create("compare");
 
-	tcase_add_test(t, quantiles_are_those_of_the_tables);
 	tcase_add_test(t, a_ratio_and_its_interval_follow_from_the_counts);
 	tcase_add_test(t, nothing_on_a_side_still_bounds_the_ratio);
 	tcase_add_test(t, runs_that_scatter_widen_the_interval);
