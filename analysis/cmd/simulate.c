@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -30,6 +31,7 @@
 enum {
 	CHANGES_MAX = 64,
 	MACHINES_MAX = 64, /* with all values of --set */
+	UNITS_MAX = 1000000,
 };
 
 struct options {
@@ -39,6 +41,8 @@ struct options {
 	char **program; /* to trace first; NULL: there is a trace */
 	bool json, what_if, misses;
 	unsigned int jobs;
+	bool sampled;
+	struct sampling_wish wish;
 };
 
 struct machines {
@@ -55,9 +59,19 @@ static const struct option long_options[] = {
 	{ "jobs", required_argument, NULL, 'J' },
 	{ "misses", no_argument, NULL, 'M' },
 	{ "what-if", no_argument, NULL, 'w' },
+	{ "sampled", optional_argument, NULL, 'S' },
+	{ "seed", required_argument, NULL, 'e' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
+
+static void wish_sample(struct options *o)
+{
+	o->sampled = true;
+	if (optarg)
+		o->wish.units = (uint64_t)whole_number(
+			"--sampled", optarg, SAMPLING_LEAST, UNITS_MAX);
+}
 
 static void parse_options(int argc, char **argv, struct options *o)
 {
@@ -84,6 +98,11 @@ static void parse_options(int argc, char **argv, struct options *o)
 			o->misses = true;
 		else if (letter == 'w')
 			o->what_if = true;
+		else if (letter == 'S')
+			wish_sample(o);
+		else if (letter == 'e')
+			o->wish.seed = (uint64_t)whole_number("--seed", optarg,
+							      0, LONG_MAX);
 		else
 			die("simulate: too many --machine or --set");
 	}
@@ -350,8 +369,11 @@ static void simulate_all(const struct options *o, const struct trace *t,
 	int err;
 	struct simulate_extras extras[MACHINES_MAX] = { 0 };
 
-	for (size_t i = 0; i < all->n; i++)
+	for (size_t i = 0; i < all->n; i++) {
 		extras[i].misses = o->misses;
+		if (o->sampled)
+			extras[i].sampled = &o->wish;
+	}
 	err = o->timeline ? simulate_with_timeline(result, o, t, all->machine,
 						   error)
 			  : simulate_many(result, t, all->machine, all->n,
@@ -399,6 +421,9 @@ static int run_simulate(int argc, char **argv)
 	if (o.misses && o.what_if)
 		die("simulate: --misses and --what-if are two questions; ask "
 		    "one");
+	if (o.sampled && (o.misses || o.what_if || o.timeline))
+		die("simulate: --sampled gives times alone, without --misses, "
+		    "--what-if and --timeline");
 	if (o.timeline && (o.what_if || machines.n > 1))
 		die("simulate: --timeline is of one machine");
 	if (o.program)
@@ -441,6 +466,11 @@ const struct command cmd_simulate = {
 		 "      --what-if            what single changes of the "
 		 "machine would bring,\n"
 		 "                           in their order\n"
+		 "      --sampled[=UNITS]    simulate only a sample in detail, "
+		 "and "
+		 "say how far off\n"
+		 "                           the time may be\n"
+		 "      --seed N             which sample; default 0\n"
 		 "      --jobs N             machines to simulate at a time; "
 		 "default one for\n"
 		 "                           each processor\n"

@@ -42,6 +42,7 @@ struct caches {
 	struct cache_lines llc;
 	struct memory_bus *bus;
 	struct misses *misses; /* who is told of them, or NULL */
+	bool warming;
 	struct private private[];
 };
 
@@ -89,6 +90,17 @@ void caches_free(struct caches *c)
 void caches_watch(struct caches *c, struct misses *misses)
 {
 	c->misses = misses;
+}
+
+void caches_set_warming(struct caches *c, bool warming)
+{
+	c->warming = warming;
+}
+
+/* Memory transfers a line from @t on; returns how long that waits. */
+static uint64_t transfer(struct caches *c, uint64_t t)
+{
+	return c->warming ? 0 : memory_bus_take(c->bus, t);
 }
 
 /* @core looks for @line in a cache. */
@@ -172,7 +184,7 @@ static struct cache_line *fill_llc(struct caches *c, uint64_t line, uint64_t t)
 			if (x->sharers >> i & 1)
 				x->dirty |= drop(c, i, x->line);
 		if (x->dirty) {
-			memory_bus_take(c->bus, t);
+			transfer(c, t);
 			c->writes++;
 		}
 	}
@@ -245,7 +257,8 @@ static struct cache_line *get(struct caches *c, uint32_t core, uint64_t line,
 		n->llc_misses++;
 		c->reads++;
 		answer->level = LEVEL_MEMORY;
-		answer->bus = memory_bus_take(c->bus, t + c->to_memory);
+		answer->fills = true;
+		answer->bus = transfer(c, t + c->to_memory);
 		cycles = c->memory + answer->bus;
 		x = fill_llc(c, line, t + cycles);
 	}
@@ -381,10 +394,10 @@ static struct caches_answer miss(struct caches *c, uint32_t core, uint64_t line,
 	struct cache_line *b = cache_lines_find(&p->l2, line);
 	struct caches_answer answer = { 0 };
 	uint64_t asked = t;
-	bool in_l2 = b;
+	bool in_l2 = b, queues = use != CACHES_FETCH && !c->warming;
 
 	look(c, core, MISS_L2, line);
-	if (use != CACHES_FETCH)
+	if (queues)
 		t = time_queue_enter(&p->mshrs, t);
 	if (!a)
 		p->counts.l2_accesses++;
@@ -416,7 +429,7 @@ static struct caches_answer miss(struct caches *c, uint32_t core, uint64_t line,
 	a->dirty |= use == CACHES_STORE;
 	a->ready = answer.done;
 	a->from = answer.level;
-	if (use != CACHES_FETCH)
+	if (queues)
 		time_queue_push(&p->mshrs, answer.done);
 	return answer;
 }
@@ -446,6 +459,14 @@ struct caches_answer caches_access(struct caches *c, uint32_t core,
 const struct caches_counts *caches_counts(const struct caches *c, uint32_t core)
 {
 	return &c->private[core].counts;
+}
+
+void caches_counts_add(struct caches_counts *to, const struct caches_counts *a,
+		       const struct caches_counts *before)
+{
+#define X(field) to->field += a->field - before->field;
+	CACHES_COUNTS(X)
+#undef X
 }
 
 void caches_memory(const struct caches *c, uint64_t *reads, uint64_t *writes)

@@ -41,6 +41,7 @@ struct caches_answer {
 	uint64_t done;
 	enum caches_level level;
 	uint64_t bus; /* cycles that the transfer waited for memory */
+	bool fills;   /* no cache has the line or waits for it */
 };
 
 /* Upgrades are stores to a line that others may have; transfers, lines that
@@ -72,6 +73,12 @@ void caches_free(struct caches *c);
 void caches_watch(struct caches *c, struct misses *misses);
 
 /*
+ * While @warming, accesses change the state of the caches, and wait neither for
+ * memory's other transfers nor for a free MSHR, nor make others wait.
+ */
+void caches_set_warming(struct caches *c, bool warming);
+
+/*
  * @core uses @line (address >> MACHINE_LINE_SHIFT) at @t.
  */
 struct caches_answer caches_access(struct caches *c, uint32_t core,
@@ -80,6 +87,9 @@ struct caches_answer caches_access(struct caches *c, uint32_t core,
 
 const struct caches_counts *caches_counts(const struct caches *c,
 					  uint32_t core);
+/* Add to @to what @a has more than @before. */
+void caches_counts_add(struct caches_counts *to, const struct caches_counts *a,
+		       const struct caches_counts *before);
 void caches_memory(const struct caches *c, uint64_t *reads, uint64_t *writes);
 
 #endif

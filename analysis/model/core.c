@@ -42,6 +42,7 @@ struct core {
 	uint64_t barrier; /* no access of memory is issued before */
 	struct time_queue iq, loads, stores;
 	struct core_account *account;
+	struct core_fetches *fetches; /* or NULL */
 };
 
 /* The accesses of an instruction. */
@@ -83,9 +84,22 @@ void core_free(struct core *c)
 	free(c);
 }
 
+void core_note_fetches(struct core *c, struct core_fetches *to)
+{
+	c->fetches = to;
+}
+
 static inline uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+static void note_fetch(struct core *c, double cycles)
+{
+	if (!c->fetches)
+		return;
+	c->account->fetching += cycles;
+	c->fetches->cycles += cycles / c->fetches->running;
 }
 
 static void fetch_line(struct core *c, uint64_t line)
@@ -100,6 +114,8 @@ static void fetch_line(struct core *c, uint64_t line)
 	if (a.done > t) {
 		c->front = a.done;
 		c->late = CPI_ICACHE;
+		if (a.fills)
+			note_fetch(c, (double)(a.done - t));
 	}
 }
 
@@ -240,16 +256,25 @@ static void store(struct core *c, const struct uop *u,
 	life->done = life->issue + c->machine->uop[u->class].latency;
 }
 
+/* Predict the branch; true if that was right. */
+static bool predict(struct core *c, const struct trace_insn *insn,
+		    uint64_t next_ip)
+{
+	bool taken = next_ip && next_ip != insn->ip + insn->bytes;
+	bool right = predictor_right(c->predictor, insn->ip, taken);
+
+	c->account->counts.branches++;
+	c->account->counts.mispredicted += !right;
+	return right;
+}
+
 static void branch(struct core *c, const struct trace_insn *insn,
 		   uint64_t next_ip, uint64_t issue)
 {
-	bool taken = next_ip && next_ip != insn->ip + insn->bytes;
 	uint64_t restart = issue + c->machine->refill - DISPATCH_TO_RESULT;
 
-	c->account->counts.branches++;
-	if (predictor_right(c->predictor, insn->ip, taken))
+	if (predict(c, insn, next_ip))
 		return;
-	c->account->counts.mispredicted++;
 	c->front = later(restart, c->dispatch);
 	c->late = CPI_BRANCH;
 }
@@ -297,6 +322,13 @@ static uint64_t execute(struct core *c, const struct uop *u,
 	return life.issue;
 }
 
+static void count(struct core *c, const struct uop_insn *decoded)
+{
+	c->account->counts.instructions++;
+	c->account->counts.uops += decoded->uops;
+	c->account->counts.unknown += !decoded->known;
+}
+
 void core_execute(struct core *c, const struct trace_insn *insn,
 		  const struct trace_access *access, size_t n, uint64_t next_ip)
 {
@@ -312,9 +344,90 @@ void core_execute(struct core *c, const struct trace_insn *insn,
 		if (u->flags & UOP_IS_BRANCH)
 			branch(c, insn, next_ip, issue);
 	}
-	c->account->counts.instructions++;
-	c->account->counts.uops += decoded->uops;
-	c->account->counts.unknown += !decoded->known;
+	count(c, decoded);
+}
+
+static void begin_at(struct core *c, uint64_t t)
+{
+	c->last_commit = later(c->last_commit, t);
+	c->dispatch = later(c->dispatch, t);
+	c->front = later(c->front, t);
+}
+
+static void warm(struct core *c, const struct uop *u,
+		 const struct accesses *all)
+{
+	const struct trace_access *a =
+		first_access(all, u->flags & UOP_IS_STORE);
+
+	c->account->counts.loads += !!(u->flags & UOP_IS_LOAD);
+	c->account->counts.stores += !!(u->flags & UOP_IS_STORE);
+	if (a)
+		access_memory(c, all, a, c->dispatch);
+}
+
+void core_warm(struct core *c, const struct trace_insn *insn,
+	       const struct trace_access *access, size_t n, uint64_t next_ip,
+	       uint64_t t)
+{
+	const struct uop_insn *decoded = &insn->decoded;
+	struct accesses all = { access, n };
+
+	c->ip = insn->ip;
+	c->front = c->dispatch;
+	fetch(c, insn);
+	for (int i = 0; i < decoded->uops; i++) {
+		const struct uop *u = &decoded->uop[i];
+
+		if (u->flags & (UOP_IS_LOAD | UOP_IS_STORE))
+			warm(c, u, &all);
+		if (u->flags & UOP_IS_BRANCH)
+			predict(c, insn, next_ip);
+	}
+	count(c, decoded);
+	c->front = c->dispatch;
+	begin_at(c, t);
+}
+
+/* The accesses of a block; of an instruction, those to new lines. */
+static void warm_accesses(struct core *c, const struct trace_insn *insn,
+			  const struct trace_step *step)
+{
+	const struct trace_access *last = NULL, *a = step->access;
+
+	for (; a < step->access + step->accesses; a++) {
+		int kind = a->store ? UOP_IS_STORE : UOP_IS_LOAD;
+
+		if (!(insn[a->index].flags & kind))
+			continue;
+		if (!last || last->index != a->index ||
+		    last->store != a->store ||
+		    (last->addr ^ a->addr) >> MACHINE_LINE_SHIFT)
+			access_line(c, a, c->dispatch);
+		last = a;
+	}
+}
+
+void core_warm_block(struct core *c, const struct trace *trace,
+		     const struct trace_step *step, uint64_t t)
+{
+	const struct trace_block *b = step->block;
+	const struct trace_insn *insn = &trace->insn[b->first];
+	struct core_counts *n = &c->account->counts;
+
+	c->front = c->dispatch;
+	for (uint64_t line = b->ip >> MACHINE_LINE_SHIFT;
+	     line <= (b->end - 1) >> MACHINE_LINE_SHIFT; line++)
+		fetch_line(c, line);
+	warm_accesses(c, insn, step);
+	if (b->branch)
+		predict(c, &insn[b->insns - 1], step->next_ip);
+	n->instructions += b->insns;
+	n->uops += b->uops;
+	n->loads += b->loads;
+	n->stores += b->stores;
+	c->front = c->dispatch;
+	begin_at(c, t);
 }
 
 uint64_t core_now(const struct core *c)
@@ -325,13 +438,6 @@ uint64_t core_now(const struct core *c)
 uint64_t core_end(const struct core *c)
 {
 	return c->last_commit;
-}
-
-static void begin_at(struct core *c, uint64_t t)
-{
-	c->last_commit = later(c->last_commit, t);
-	c->dispatch = later(c->dispatch, t);
-	c->front = later(c->front, t);
 }
 
 void core_sleep(struct core *c, uint64_t t)

@@ -40,6 +40,13 @@ struct core_counts {
 struct core_account {
 	struct core_counts counts;
 	struct cpi_stack stack;
+	double fetching; /* cycles until memory gave instructions */
+};
+
+/* The same, as time of a program of which so many threads run. */
+struct core_fetches {
+	double cycles;
+	uint32_t running;
 };
 
 struct core;
@@ -52,6 +59,9 @@ struct core *core_new(const struct machine *m, struct caches *caches,
 		      struct misses *misses, uint32_t id);
 void core_free(struct core *c); /* not NULL */
 
+/* Add the cycles until memory gave instructions to @to, too. */
+void core_note_fetches(struct core *c, struct core_fetches *to);
+
 /*
  * Execute the instruction @insn. @access has its @n accesses; @next_ip is the
  * address of the instruction behind it, 0 if there is none.
@@ -59,6 +69,18 @@ void core_free(struct core *c); /* not NULL */
 void core_execute(struct core *c, const struct trace_insn *insn,
 		  const struct trace_access *access, size_t n,
 		  uint64_t next_ip);
+
+/*
+ * The same for caches, predictor and counts alone, which takes until @t. Call
+ * caches_set_warming before.
+ */
+void core_warm(struct core *c, const struct trace_insn *insn,
+	       const struct trace_access *access, size_t n, uint64_t next_ip,
+	       uint64_t t);
+
+/* The same for a block without instructions of no class. */
+void core_warm_block(struct core *c, const struct trace *trace,
+		     const struct trace_step *step, uint64_t t);
 
 /* The cycle of the latest dispatch, and that of the latest commit. */
 uint64_t core_now(const struct core *c);

@@ -13,73 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simulate.h"
-#include "sync_engine.h"
-#include "trace_sync.h"
+#include "runner.h"
 #include "analysis/base/util.h"
-
-/* A thread of the trace. */
-struct runner {
-	struct trace_stream *stream;
-	uint32_t insn; /* next instruction of the step */
-	size_t access; /* its first access */
-	size_t event;  /* the step's next */
-	struct trace_sync sync;
-	struct sync_event next; /* the event that it has come to */
-	bool began, at_event, over;
-	uint32_t core;
-	uint64_t where; /* the end of the latest block that is no jump */
-	uint64_t left;  /* the time at which it left its core */
-	struct core_account account;
-	struct caches_counts before; /* of its core, when it came there */
-	struct caches_counts caches;
-};
-
-struct simulation {
-	struct simulated *result;
-	const struct trace *trace;
-	const struct machine *machine;
-	struct caches *caches;
-	struct core **core;
-	struct runner **on; /* by core: who runs there, or NULL */
-	uint32_t cores;
-	struct runner *runner;
-	struct sync_engine *engine;
-	struct timeline *timeline;       /* or NULL */
-	const struct separate *separate; /* or NULL */
-};
-
-/* The mnemonics are static, so a pointer stands for one. */
-static void count_unknown(struct simulated *s, const char *mnemonic)
-{
-	size_t i = 0;
-
-	while (i < s->unknowns && s->unknown[i].mnemonic != mnemonic)
-		i++;
-	if (i == s->unknowns) {
-		s->unknown = grow(s->unknown, s->unknowns, &s->unknown_room,
-				  sizeof(*s->unknown));
-		s->unknown[s->unknowns++] =
-			(struct simulated_unknown){ .mnemonic = mnemonic };
-	}
-	s->unknown[i].count++;
-}
-
-static int by_count(const void *x, const void *y)
-{
-	const struct simulated_unknown *a = x, *b = y;
-
-	return a->count != b->count ? order_u64(b->count, a->count)
-				    : strcmp(a->mnemonic, b->mnemonic);
-}
-
-static void add_caches(struct caches_counts *to, const struct caches_counts *a,
-		       const struct caches_counts *before)
-{
-#define X(field) to->field += a->field - before->field;
-	CACHES_COUNTS(X)
-#undef X
-}
 
 /* The thread has come to @time. */
 static void note(struct simulation *s, const struct runner *r, uint64_t time)
@@ -96,11 +31,16 @@ static void on_run(void *data, uint32_t thread, uint32_t core, double time)
 	struct runner *r = &s->runner[thread];
 
 	s->on[core] = r;
+	if (s->sampler)
+		s->sampler->fetches.running++;
 	r->core = core;
 	if (!r->began) {
 		r->left = (uint64_t)sync_engine_times(s->engine, thread).start;
 		if (s->timeline)
 			timeline_begin(s->timeline, thread, (double)r->left);
+		if (s->sampler)
+			unit_sampler_start(s->sampler, thread, &r->account,
+					   (double)r->left);
 	}
 	r->began = true;
 	r->before = *caches_counts(s->caches, core);
@@ -115,99 +55,24 @@ static void on_stop(void *data, uint32_t thread, double time)
 	struct runner *r = &s->runner[thread];
 
 	s->on[r->core] = NULL;
+	if (s->sampler)
+		s->sampler->fetches.running--;
 	r->left = (uint64_t)time;
 	note(s, r, r->left);
-	add_caches(&r->caches, caches_counts(s->caches, r->core), &r->before);
-}
-
-/* The thread comes to an event, which takes @cycles before it happens. */
-static void come_to_event(struct simulation *s, struct runner *r,
-			  uint64_t cycles)
-{
-	struct core *c = s->core[r->core];
-
-	r->next.where = r->where;
-	r->at_event = true;
-	core_sleep(c, core_end(c) + cycles);
-}
-
-static void take_event(struct simulation *s, struct runner *r)
-{
-	const struct trace_event *e = &r->stream->step.event[r->event++];
-
-	if (trace_sync_event(&r->sync, s->trace, e, &r->next))
-		come_to_event(s, r, e->outside ? 0 : s->machine->sync_call);
-}
-
-/* The stream has ended, and so does the thread. */
-static void take_end(struct simulation *s, struct runner *r)
-{
-	r->over = true;
-	r->next = (struct sync_event){ .kind = SYNC_EXIT };
-	come_to_event(s, r, 0);
-}
-
-static void execute_one(struct simulation *s, struct runner *r)
-{
-	const struct trace_step *step = &r->stream->step;
-	const struct trace_block *b = step->block;
-	const struct trace_insn *insn = &s->trace->insn[b->first + r->insn];
-	size_t first = r->access;
-
-	while (r->access < step->accesses &&
-	       step->access[r->access].index == r->insn)
-		r->access++;
-	r->insn++;
-	/* A call of a library goes through a jump, which says nothing. */
-	if (r->insn == b->insns && strcmp(insn->decoded.mnemonic, "jmp"))
-		r->where = insn->ip;
-	if (!insn->decoded.known)
-		count_unknown(s->result, insn->decoded.mnemonic);
-	core_execute(
-		s->core[r->core], insn, step->access + first, r->access - first,
-		r->insn == b->insns ? step->next_ip : insn->ip + insn->bytes);
-}
-
-/* Read the next step. Returns 1, 0 at the end, or -EINVAL. */
-static int next_step(const struct simulation *s, struct runner *r)
-{
-	int more;
-
-	r->insn = 0;
-	r->access = 0;
-	r->event = 0;
-	more = trace_stream_next(r->stream);
-	if (s->separate && more > 0)
-		separate_step(s->separate, s->trace, &r->stream->step);
-	return more;
-}
-
-/* Execute the next instruction, or come to the next event. */
-static int run_one(struct simulation *s, struct runner *r)
-{
-	const struct trace_step *step = &r->stream->step;
-	int more;
-
-	if (step->block && r->insn < step->block->insns) {
-		execute_one(s, r);
-		return 0;
-	}
-	if (r->event < step->events) {
-		take_event(s, r);
-		return 0;
-	}
-	more = next_step(s, r);
-	if (!more)
-		take_end(s, r);
-	return more < 0 ? more : 0;
+	caches_counts_add(&r->caches, caches_counts(s->caches, r->core),
+			  &r->before);
 }
 
 /* The event that the thread has come to happens. */
 static int do_event(struct simulation *s, struct runner *r, char *error)
 {
 	r->at_event = false;
-	if (r->next.kind == SYNC_EXIT)
+	if (r->next.kind == SYNC_EXIT) {
 		r->over = true;
+		if (s->sampler)
+			unit_sampler_end(s->sampler, (size_t)(r - s->runner),
+					 (double)core_end(s->core[r->core]));
+	}
 	return sync_engine_event(s->engine, (uint32_t)(r - s->runner), &r->next,
 				 (double)core_end(s->core[r->core]), error);
 }
@@ -279,7 +144,7 @@ static int run_until(struct simulation *s, struct runner *r, uint64_t until,
 		until = until < next ? until : next;
 	}
 	do {
-		err = run_one(s, r);
+		err = runner_step(s, r);
 	} while (!err && !r->at_event && core_now(c) < until);
 	if (err)
 		snprintf(error, TRACE_ERROR_BYTES, "%s", r->stream->error);
@@ -335,10 +200,12 @@ static void collect_thread(struct simulation *s, uint32_t i)
 	t->counts = r->account.counts;
 	t->stack = r->account.stack;
 	t->caches = r->caches;
+	if (s->sampler)
+		simulated_estimate_thread(t, s->sampler, i);
 	to->instructions += t->counts.instructions;
 }
 
-static void collect(struct simulation *s)
+static void collect(struct simulation *s, const struct sampling_wish *wish)
 {
 	struct simulated *to = s->result;
 
@@ -348,10 +215,10 @@ static void collect(struct simulation *s)
 	for (uint32_t i = 0; i < s->cores; i++)
 		to->core[i] = *caches_counts(s->caches, i);
 	caches_memory(s->caches, &to->memory_reads, &to->memory_writes);
+	simulated_sort_unknown(to);
+	if (wish)
+		simulated_estimate(to, s->sampler, wish);
 	to->ns = (double)to->cycles / s->machine->ghz;
-	if (to->unknowns)
-		qsort(to->unknown, to->unknowns, sizeof(*to->unknown),
-		      by_count);
 }
 
 static void open_all(struct simulation *s)
@@ -394,7 +261,7 @@ static int start(struct simulation *s, char *error)
 	for (uint32_t i = 0; i < s->trace->threads; i++) {
 		struct trace_stream *stream = s->runner[i].stream;
 
-		if (next_step(s, &s->runner[i]) < 0) {
+		if (runner_read(s, &s->runner[i]) < 0) {
 			snprintf(error, TRACE_ERROR_BYTES, "%s", stream->error);
 			return -EINVAL;
 		}
@@ -402,6 +269,31 @@ static int start(struct simulation *s, char *error)
 			sync_engine_start(s->engine, i, 0);
 	}
 	return 0;
+}
+
+/* If that is wished, simulate only a sample. */
+static int start_sampling(struct simulation *s,
+			  const struct sampling_wish *wish,
+			  struct unit_sampler *to, char *error)
+{
+	if (!wish)
+		return 0;
+	s->sampler = to;
+	for (uint32_t i = 0; i < s->cores; i++)
+		core_note_fetches(s->core[i], &to->fetches);
+	return unit_sampler_init(to, trace_instructions(s->trace),
+				 s->trace->threads, s->cores, wish, error);
+}
+
+/* The headers of a damaged trace may promise more than it has. */
+static int check_sample(const struct unit_sampler *s, char *error)
+{
+	if (s->sampling.units >= SAMPLING_LEAST)
+		return 0;
+	snprintf(error, TRACE_ERROR_BYTES,
+		 "has fewer instructions than its chunks say; simulate without "
+		 "--sampled");
+	return -EINVAL;
 }
 
 static void init_timeline(struct timeline *to, const struct trace *t)
@@ -429,9 +321,11 @@ int simulate_with(struct simulated *result, const struct trace *t,
 		.machine = m,
 		.timeline = extras->timeline,
 		.separate = extras->separate,
+		.progress = extras->progress,
 		.cores =
 			t->threads < m->cores ? (uint32_t)t->threads : m->cores,
 	};
+	struct unit_sampler sampler;
 	int err;
 
 	if (s.timeline)
@@ -442,7 +336,9 @@ int simulate_with(struct simulated *result, const struct trace *t,
 	result->thread = xcalloc(t->threads, sizeof(*result->thread));
 	result->core = xcalloc(m->cores, sizeof(*result->core));
 	open_all(&s);
-	err = start(&s, error);
+	err = start_sampling(&s, extras->sampled, &sampler, error);
+	if (!err)
+		err = start(&s, error);
 	if (!err)
 		err = run_all(&s, error);
 	if (!err && !t->complete) {
@@ -451,8 +347,12 @@ int simulate_with(struct simulated *result, const struct trace *t,
 	}
 	if (!err)
 		err = check_end(&s, error);
-	collect(&s);
+	if (!err && s.sampler)
+		err = check_sample(s.sampler, error);
+	collect(&s, extras->sampled);
 	close_all(&s);
+	if (s.sampler)
+		unit_sampler_release(s.sampler);
 	if (!err && !result->instructions) {
 		snprintf(error, TRACE_ERROR_BYTES,
 			 "holds no instructions; did the program reach the "
@@ -462,13 +362,4 @@ int simulate_with(struct simulated *result, const struct trace *t,
 	if (err)
 		simulated_release(result);
 	return err;
-}
-
-void simulated_release(struct simulated *s)
-{
-	free(s->thread);
-	free(s->core);
-	free(s->unknown);
-	misses_free(s->misses);
-	memset(s, 0, sizeof(*s));
 }

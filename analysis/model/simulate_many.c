@@ -47,6 +47,7 @@ int simulate_many(struct simulated *result, const struct trace *t,
 		  char error[TRACE_ERROR_BYTES])
 {
 	struct work w = { .trace = t, .n = n };
+	struct progress progress;
 	int err = 0;
 
 	w.one = xcalloc(n + 1, sizeof(*w.one));
@@ -55,7 +56,12 @@ int simulate_many(struct simulated *result, const struct trace *t,
 			(struct one){ .machine = &m[i], .result = &result[i] };
 	for (size_t i = 0; i < n && extras; i++)
 		w.one[i].extras = extras[i];
+	progress_begin(&progress, stderr, "simulate",
+		       n * trace_instructions(t));
+	for (size_t i = 0; i < n; i++)
+		w.one[i].extras.progress = &progress;
 	workers_run(work_on, &w, jobs < n ? jobs : (unsigned int)n);
+	progress_end(&progress);
 	for (size_t i = 0; i < n && !err; i++) {
 		err = w.one[i].err;
 		if (err)

@@ -2,11 +2,16 @@
 /*
  * simulate_print - the result of a simulation as text and as JSON
  */
+#include <math.h>
+
 #include "simulate_print.h"
 #include "analysis/base/util.h"
 
 /* The parts of a stack that people see: those of at least this share. */
 #define SHOWN 0.005
+
+/* An interval that is as wide as this part of the estimate is worth a word. */
+#define WIDE 0.05
 
 struct cache_row {
 	const char *name;
@@ -32,14 +37,26 @@ static double ratio(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
+/* The interval of an estimate, behind the cycles. */
+static void print_within(const struct sampling_estimate *e)
+{
+	if (!e->units)
+		return;
+	if (isfinite(e->error))
+		printf(" +- %s", count_text((uint64_t)(e->error + 0.5)));
+	else
+		printf(" (no interval)");
+}
+
 static void print_thread(const struct simulated_thread *t)
 {
 	struct cache_row row[CACHE_ROWS];
 	const char *comma = "";
 
-	printf("\nThread %u: %s instructions, %s cycles, %.3f cycles per "
-	       "instruction\n",
-	       t->id, count_text(t->counts.instructions), count_text(t->cycles),
+	printf("\nThread %u: %s instructions, %s cycles", t->id,
+	       count_text(t->counts.instructions), count_text(t->cycles));
+	print_within(&t->sampled);
+	printf(", %.3f cycles per instruction\n",
 	       ratio(t->cycles, t->counts.instructions));
 	printf("  cycles   ");
 	for (int i = 0; i < CPI_COMPONENTS; i++) {
@@ -80,16 +97,70 @@ static void print_unknown(const struct simulated *s)
 	puts(s->unknowns > UNKNOWN_SHOWN ? ", ..." : "");
 }
 
+static void print_sampling(const struct simulated_sampling *s)
+{
+	const struct sampling_estimate *e = &s->cycles;
+	double part = e->error / e->cycles;
+
+	if (!e->units)
+		return;
+	printf("Estimated from %zu units of %s instructions, one at a random "
+	       "place in each %s.\n",
+	       e->units, count_text(s->unit), count_text(s->distance));
+	if (s->contended)
+		puts("Threads wait for each other's lines in over a quarter of "
+		     "the time: how they do\nit depends on what a sample "
+		     "leaves out. Simulate without --sampled.");
+	else if (part > WIDE)
+		printf("More units make the interval narrower: --sampled=%zu\n",
+		       4 * e->units);
+}
+
 void simulate_print_text(const struct simulated *s, const struct machine *m)
 {
-	printf("%s on %s: %s instructions, %s cycles\n",
-	       precise_time_text(s->ns), safe_text(m->name),
-	       count_text(s->instructions), count_text(s->cycles));
+	printf("%s on %s: %s instructions, %s cycles", precise_time_text(s->ns),
+	       safe_text(m->name), count_text(s->instructions),
+	       count_text(s->cycles));
+	print_within(&s->sampled.cycles);
+	putchar('\n');
+	print_sampling(&s->sampled);
 	for (size_t i = 0; i < s->threads; i++)
 		print_thread(&s->thread[i]);
 	printf("\nMemory: %s lines read, %s written\n",
 	       count_text(s->memory_reads), count_text(s->memory_writes));
 	print_unknown(s);
+}
+
+/* Limits of the 95 % interval of @cycles; without one, null. */
+static void put_limits(json_t *o, const struct sampling_estimate *e)
+{
+	bool is = isfinite(e->error);
+	double low = e->cycles - e->error;
+
+	put_count(o, "units", e->units);
+	put(o, "low", is ? json_real(low > 0 ? low : 0) : json_null());
+	put(o, "high", is ? json_real(e->cycles + e->error) : json_null());
+}
+
+static json_t *json_interval(const struct sampling_estimate *e)
+{
+	json_t *o = json_object();
+
+	put_limits(o, e);
+	return o;
+}
+
+static json_t *json_sampled(const struct simulated_sampling *s)
+{
+	json_t *o = json_object();
+
+	put_limits(o, &s->cycles);
+	put_count(o, "unit", s->unit);
+	put_count(o, "warm", s->warm);
+	put_count(o, "distance", s->distance);
+	put_count(o, "head", s->head);
+	put_count(o, "seed", s->seed);
+	return o;
 }
 
 static json_t *json_threads(const struct simulated *s)
@@ -109,6 +180,8 @@ static json_t *json_threads(const struct simulated *s)
 		put(o, "stack", stack);
 		put_count(o, "uops", t->counts.uops);
 		put_count(o, "unknown", t->counts.unknown);
+		if (s->sampled.cycles.units)
+			put(o, "sampled", json_interval(&t->sampled));
 		append(all, o);
 	}
 	return all;
@@ -174,6 +247,8 @@ void simulate_print_json(const struct simulated *s, const struct machine *m,
 	put(o, "coherence", coherence);
 	if (misses)
 		put(o, "misses", misses);
+	if (s->sampled.cycles.units)
+		put(o, "sampled", json_sampled(&s->sampled));
 	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
 	if (!line)
 		die("out of memory");

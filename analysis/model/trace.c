@@ -19,11 +19,28 @@ static int fail_in(char *error, uint64_t offset, const char *why)
 	return -EINVAL;
 }
 
+/* Count @insn, the next of @b. */
+static void add_insn(struct trace_block *b, struct trace_insn *insn)
+{
+	const struct uop_insn *d = &insn->decoded;
+
+	for (int i = 0; i < d->uops; i++) {
+		uint8_t flags = d->uop[i].flags;
+
+		insn->flags |= flags;
+		b->loads += !!(flags & UOP_IS_LOAD);
+		b->stores += !!(flags & UOP_IS_STORE);
+	}
+	b->uops += d->uops;
+	b->plain &= d->known && !b->branch;
+	b->branch = insn->flags & UOP_IS_BRANCH;
+}
+
 /* Read one block's description; NULL if it is damaged. */
 static const unsigned char *take_block(struct trace *t, const unsigned char *at,
 				       const unsigned char *end)
 {
-	struct trace_block b = { .first = (uint32_t)t->insns };
+	struct trace_block b = { .first = (uint32_t)t->insns, .plain = true };
 	uint64_t n, ip;
 
 	at = trace_get(at, end, &n);
@@ -43,6 +60,7 @@ static const unsigned char *take_block(struct trace *t, const unsigned char *at,
 		uop_decode(at, insn.bytes, &insn.decoded);
 		at += insn.bytes;
 		ip += insn.bytes;
+		add_insn(&b, &insn);
 		t->insn = grow(t->insn, t->insns, &t->insns_room,
 			       sizeof(*t->insn));
 		t->insn[t->insns++] = insn;
@@ -194,4 +212,13 @@ void trace_close(struct trace *t)
 	free(t->path);
 	trace_chunks_close(&t->file);
 	memset(t, 0, sizeof(*t));
+}
+
+uint64_t trace_instructions(const struct trace *t)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->threads; i++)
+		n += t->thread[i].instructions;
+	return n;
 }

@@ -16,11 +16,15 @@ struct trace_block {
 	uint64_t ip, end; /* addresses of its first byte and after its last */
 	uint32_t insns;
 	uint32_t first; /* its first instruction in struct trace */
+	uint32_t uops, loads, stores; /* micro-operations of each kind */
+	bool branch; /* its last instruction is a conditional branch */
+	bool plain;  /* no other one is, and all have classes of their own */
 };
 
 struct trace_insn {
 	uint64_t ip;
 	uint32_t bytes;
+	uint8_t flags; /* enum uop_flag, of all its micro-operations */
 	struct uop_insn decoded;
 };
 
@@ -90,6 +94,9 @@ void trace_close(struct trace *t);
 
 /* How many threads have instructions; the others have events alone. */
 size_t trace_working(const struct trace *t);
+
+/* How many instructions all threads have, by the headers of their chunks. */
+uint64_t trace_instructions(const struct trace *t);
 
 /* In trace_stream.c. */
 struct trace_stream *trace_stream_open(const struct trace *t, size_t thread);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * simulate_result - what a simulation gives
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulate.h"
+#include "analysis/base/util.h"
+
+/*
+ * Threads that hand a line around for so much of their time do it in an order
+ * that lasts, and that functional warming does not keep.
+ */
+#define CONTENDED 0.25
+
+/* The mnemonics are static, so a pointer stands for one. */
+void simulated_count_unknown(struct simulated *s, const char *mnemonic)
+{
+	size_t i = 0;
+
+	while (i < s->unknowns && s->unknown[i].mnemonic != mnemonic)
+		i++;
+	if (i == s->unknowns) {
+		s->unknown = grow(s->unknown, s->unknowns, &s->unknown_room,
+				  sizeof(*s->unknown));
+		s->unknown[s->unknowns++] =
+			(struct simulated_unknown){ .mnemonic = mnemonic };
+	}
+	s->unknown[i].count++;
+}
+
+static int by_count(const void *x, const void *y)
+{
+	const struct simulated_unknown *a = x, *b = y;
+
+	return a->count != b->count ? order_u64(b->count, a->count)
+				    : strcmp(a->mnemonic, b->mnemonic);
+}
+
+void simulated_sort_unknown(struct simulated *s)
+{
+	if (s->unknowns)
+		qsort(s->unknown, s->unknowns, sizeof(*s->unknown), by_count);
+}
+
+void simulated_estimate_thread(struct simulated_thread *t,
+			       const struct unit_sampler *from, size_t i)
+{
+	t->sampled = unit_sampler_time(from, i);
+	t->start = (uint64_t)unit_sampler_start_of(from, i);
+	t->cycles = (uint64_t)(t->sampled.cycles + 0.5);
+	unit_sampler_stack(from, i, (double)t->cycles, &t->stack);
+}
+
+static bool is_contended(const struct simulated *s)
+{
+	double coherence = 0, all = 0;
+
+	for (size_t i = 0; i < s->threads; i++) {
+		coherence += s->thread[i].stack.cycles[CPI_COHERENCE];
+		all += (double)s->thread[i].cycles;
+	}
+	return coherence > CONTENDED * all;
+}
+
+void simulated_estimate(struct simulated *s, const struct unit_sampler *from,
+			const struct sampling_wish *wish)
+{
+	const struct sampling *how = &from->sampling;
+
+	s->sampled = (struct simulated_sampling){
+		.seed = wish->seed,
+		.unit = how->unit,
+		.warm = how->warm,
+		.distance = how->distance,
+		.head = how->head,
+		.cycles = unit_sampler_all(from),
+	};
+	s->cycles = (uint64_t)(s->sampled.cycles.cycles + 0.5);
+	s->sampled.contended = is_contended(s);
+	if (!s->sampled.contended)
+		return;
+	s->sampled.cycles.error = INFINITY;
+	for (size_t i = 0; i < s->threads; i++)
+		s->thread[i].sampled.error = INFINITY;
+}
+
+void simulated_release(struct simulated *s)
+{
+	free(s->thread);
+	free(s->core);
+	free(s->unknown);
+	misses_free(s->misses);
+	memset(s, 0, sizeof(*s));
+}
