@@ -115,9 +115,9 @@ double pmu_study_rate(struct pmu_study *p, const char *program,
 		      const char *options);
 /*
  * The bound of a count of @truth samples, relative to it: the larger of 1 % and
- * four standard errors of the mean of @runs counts. With @chance the number is a
- * Poisson number: the source's counter counts other accesses as well, or it draws
- * each access by itself.
+ * four standard errors of the mean of @runs counts. With @chance the number is
+ * a Poisson number: the source's counter counts other accesses as well, or it
+ * draws each access by itself.
  */
 double pmu_study_bound(enum pmu_study_column c, double truth, unsigned int runs,
 		       bool chance);

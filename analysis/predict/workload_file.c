@@ -50,8 +50,9 @@ static void pack(struct workload_header *h, struct workload_codec *c)
 static int write_new(const char *path, const struct workload_header *h,
 		     const void *content)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		      0600);
+	int fd =
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		     0600);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 	bool good;
 	int err;

@@ -22,8 +22,8 @@ void inside_leave(void);
  * After runtime_set_active(false), or after a flag that those inside look at:
  * wait until nobody is inside who saw the old value, 10 s at most. A thread
  * that waits for a processor may be inside for long; one that never comes out,
- * because a handler of the program interrupted it and jumped away, must not stop
- * the program for ever. Not inside.
+ * because a handler of the program interrupted it and jumped away, must not
+ * stop the program for ever. Not inside.
  */
 void inside_drain(void);
 

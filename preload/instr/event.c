@@ -131,7 +131,7 @@ struct event {
 	struct access access;
 	const struct instr_call *from;
 	bool sampled, rearm, reuses;
-	bool counted; /* instr_exact_access was called */
+	bool counted;   /* instr_exact_access was called */
 	uint64_t slots; /* slots of the transfer estimator that the access may
 			   touch, as bits */
 	struct cpu_state cpu; /* in the hook; of paths alone */
@@ -349,8 +349,7 @@ static void listen_exact(struct thread *t, struct event *e)
  */
 static bool sample_first(struct event *e)
 {
-	bool first = e->sampled && instr_config.comm &&
-		     instr_transfer_awaits();
+	bool first = e->sampled && instr_config.comm && instr_transfer_awaits();
 
 	if (!first)
 		return false;

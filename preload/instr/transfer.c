@@ -305,7 +305,7 @@ void instr_transfer_finish(bool last)
 			transfer_finish(run.needed, &instr_of(t)->needed);
 	}
 	sampling.jitter = run.awaits ? 1 : /* drawn independently: event.c */
-			  transfer_run_jitter(&run, sampling.samples);
+				  transfer_run_jitter(&run, sampling.samples);
 	stats = transfer_stats(run.transfer);
 	spin_lock(&tally_lock);
 	transfer_run_store(&run, &runtime.store, &stats, &sampling);

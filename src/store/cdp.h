@@ -144,7 +144,8 @@ struct cdp_header {
 	/* Of a parallel job, 0 in older files: rank + 1 (0: none), how many. */
 	uint32_t rank, ranks;
 	uint64_t slow_period; /* where nothing is found; 0: always period */
-	/* Of cpu_ns, what the kernel took for the process; atomic; 0: unknown. */
+	/* Of cpu_ns, what the kernel took for the process; atomic; 0: unknown.
+	 */
 	uint64_t kernel_ns;
 };
 _Static_assert(offsetof(struct cdp_header, slice) == CDP_HEADER_BYTES,
