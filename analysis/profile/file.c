@@ -168,6 +168,12 @@ static int take_memory(void *ctx, const void *record)
 		s->call[s->calls++] = m->calls;
 		return 0;
 	}
+	if (m->kind == CDP_MEMORY_REGION) {
+		s->region = grow(s->region, s->regions, &s->regions_room,
+				 sizeof(*s->region));
+		s->region[s->regions++] = m->region;
+		return 0;
+	}
 	s->memory = grow(s->memory, s->memories, &s->memories_room,
 			 sizeof(*s->memory));
 	memcpy(&s->memory[s->memories++], record, sizeof(*s->memory));
@@ -317,6 +323,7 @@ void process_release(struct process *s)
 	free(s->path);
 	free(s->block);
 	free(s->call);
+	free(s->region);
 }
 
 void profile_add_file(struct profile *p, int dirfd, const char *name)

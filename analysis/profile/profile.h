@@ -47,6 +47,8 @@ struct process {
 	size_t blocks, blocks_room;
 	struct cdp_memory_calls *call; /* as in the file */
 	size_t calls, calls_room;
+	struct cdp_memory_region *region; /* the same */
+	size_t regions, regions_room;
 };
 
 struct thread_row {

@@ -14,7 +14,7 @@
 static bool may_unite(const struct process *s)
 {
 	return s->header.number && !s->transfers && !s->memories && !s->paths &&
-	       !s->blocks && !s->calls;
+	       !s->blocks && !s->calls && !s->regions;
 }
 
 /* Was it one process, executing one program? */

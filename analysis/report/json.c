@@ -16,6 +16,7 @@
 #include "fixes.h"
 #include "lines_json.h"
 #include "memory.h"
+#include "regions.h"
 #include "reuse.h"
 #include "reuse_json.h"
 #include "analysis/base/json_build.h"
@@ -400,6 +401,7 @@ int report_json(struct report *r)
 	put(o, "processes", json_processes(p));
 	put(o, "threads", json_threads(p));
 	put(o, "loss", json_loss(p));
+	report_regions_json(r, o);
 	if (r->thread >= 0)
 		put(o, "only_thread", integer(r->thread));
 	if (profile_main_process(p)->header.modes & CDP_MODE_COMM || p->pairs)

@@ -18,6 +18,7 @@
 #include "matrix.h"
 #include "memory.h"
 #include "method.h"
+#include "regions.h"
 #include "reuse.h"
 #include "reuse_answer.h"
 #include "reuse_text.h"
@@ -161,6 +162,7 @@ void report_text(struct report *r)
 	if (r->profile->processes > 1)
 		print_processes(r);
 	print_threads(r);
+	report_regions(r);
 	if (tally_total(r->tally.kind)) {
 		report_matrix(r);
 		report_estimate(r);

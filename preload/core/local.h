@@ -31,7 +31,7 @@ enum local_part {
 	LOCAL_SPARE = 128,  /* hooks/env.c */
 	LOCAL_FRAMES = 192, /* instr/frames.c */
 	LOCAL_SIGNAL = 256, /* signal/claimed.h */
-	LOCAL_UNUSED = 448,
+	LOCAL_REGIONS = 448, /* sources/regions.c */
 };
 
 /*

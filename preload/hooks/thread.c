@@ -24,6 +24,7 @@
 #include "preload/signal/inherit.h"
 #include "preload/signal/pending.h"
 #include "preload/signal/real.h"
+#include "preload/sources/regions.h"
 #include "preload/start/child.h"
 #include "preload/start/choose_source.h"
 #include "preload/threads/stack_bounds.h"
@@ -200,6 +201,7 @@ static __attribute__((noinline)) struct call begin(struct start *s)
 	bool blocks = s->blocks, profiled;
 
 	tell_stack(s);
+	regions_thread_begin();
 	slot_free(s);
 	signal_set_app_blocks(blocks, 0);
 	profiled = inside_enter();

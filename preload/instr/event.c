@@ -31,6 +31,7 @@
 #include "preload/handler/handler.h"
 #include "preload/sources/callers.h"
 #include "preload/sources/program_memory.h"
+#include "preload/sources/regions.h"
 #include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
 #include "src/store/sample_log.h"
@@ -218,6 +219,7 @@ static void sample(struct thread *t, const struct event *e)
 		store_add(&r->loads, 1);
 	if (e->access.flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
+	regions_sample(t, SAMPLE_UNIFORM);
 	sample_log_add(r->id, &e->access, SAMPLE_UNIFORM);
 	if (instr_config.reuse)
 		instr_reuse_sample(t, &e->access, e->from->sp);

@@ -54,7 +54,7 @@ struct mine {
 	bool lacks_room;     /* some copy got no room */
 	uint64_t at, sp, ip; /* time and access of the latest path */
 };
-_Static_assert(sizeof(struct mine) <= LOCAL_UNUSED - LOCAL_FRAMES, "it fits");
+_Static_assert(sizeof(struct mine) <= LOCAL_SIGNAL - LOCAL_FRAMES, "it fits");
 
 static struct mine *mine(void)
 {

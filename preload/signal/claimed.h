@@ -95,7 +95,7 @@ struct signal_thread {
 	bool child_blocks;
 };
 
-_Static_assert(sizeof(struct signal_thread) <= LOCAL_UNUSED - LOCAL_SIGNAL,
+_Static_assert(sizeof(struct signal_thread) <= LOCAL_REGIONS - LOCAL_SIGNAL,
 	       "its part of the thread's memory holds it");
 
 /* The calling thread's. Any context. */

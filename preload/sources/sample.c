@@ -12,6 +12,7 @@
 #include "callers.h"
 #include "program_memory.h"
 #include "heap_blocks.h"
+#include "regions.h"
 #include "thread_reuse.h"
 #include "visit.h"
 #include "preload/core/maps.h"
@@ -38,6 +39,7 @@ static void on_detection(void *ctx, const struct detection *d)
 		return;
 	}
 	callers_detected(t, &judged);
+	regions_detected(t, &judged);
 	heap_blocks_note(d);
 	core_table_add(&runtime.store, &t->cores, d);
 	store_add(&t->record->detections, 1);
@@ -67,6 +69,7 @@ static void note(struct thread *t, const struct access *a,
 		if (a->flags & ACCESS_STORE)
 			store_add(&t->record->stores, 1);
 	}
+	regions_sample(t, kind);
 	sample_log_add(t->record->id, a, kind);
 }
 

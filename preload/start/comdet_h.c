@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "preload/core/runtime.h"
+#include "preload/sources/regions.h"
 #include "src/base/comdet.h"
 #include "src/base/signal_safe.h"
 
@@ -19,4 +20,14 @@ __attribute__((visibility("default"))) void comdet_hook_pause(void)
 __attribute__((visibility("default"))) void comdet_hook_resume(void)
 {
 	atomic_store(&runtime.paused, false);
+}
+
+__attribute__((visibility("default"))) void comdet_hook_begin(const char *name)
+{
+	regions_begin(name);
+}
+
+__attribute__((visibility("default"))) void comdet_hook_end(const char *name)
+{
+	regions_end(name);
 }

@@ -10,6 +10,7 @@
 #include "preload/core/runtime.h"
 #include "preload/sources/callers.h"
 #include "preload/sources/heap_blocks.h"
+#include "preload/sources/regions.h"
 #include "preload/sources/sample.h"
 #include "preload/sources/visit.h"
 #include "preload/threads/threads.h"
@@ -43,6 +44,7 @@ int tables_init(void)
 {
 	int r = init_comm();
 
+	regions_init();
 	if (!r)
 		r = threads_init();
 	if (!r)

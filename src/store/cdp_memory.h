@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "src/engine/comm.h"
+
 /*
  * Data about the memory system from sources with hardware events, written at
  * the end, and heap blocks, written when a detection is made. 128 bytes: 31 a
@@ -18,6 +20,7 @@ enum cdp_memory_kind {
 	CDP_MEMORY_LINE,      /* accesses to a cache line */
 	CDP_MEMORY_BLOCK,     /* a heap block that a detection is about */
 	CDP_MEMORY_CALLS,     /* detections by the calls that led to them */
+	CDP_MEMORY_REGION,    /* samples and detections in a named region */
 	CDP_MEMORY_KINDS
 };
 
@@ -87,15 +90,36 @@ struct cdp_memory_calls {
 	uint64_t spare[8];
 };
 
+enum {
+	CDP_REGION_NAME_BYTES = 48,
+};
+
+/*
+ * What happened while the sampled thread was in a region that the program names
+ * (src/base/comdet.h), and in no region inside it. Detections count for the
+ * region of the thread that detects; they are part of those of CDP_PAIRS. A
+ * reader adds up records of the same name. Counters are atomic.
+ */
+struct cdp_memory_region {
+	char name[CDP_REGION_NAME_BYTES]; /* not empty; cut */
+	uint64_t samples[SAMPLE_KINDS];
+	uint64_t samples_skipped;           /* as in a thread */
+	uint64_t detections[SHARING_KINDS]; /* by weight */
+	uint64_t avoidable;                 /* of them: padding avoids them */
+	uint64_t unavoidable;               /* of them: it does not */
+	uint64_t spare[2];
+};
+
 struct cdp_memory {
 	uint32_t kind;
 	uint32_t access; /* ACCESS_LOAD, ACCESS_STORE; 0 in an event: both, and
-			    in blocks and calls */
+			    in blocks, calls and regions */
 	union {
 		struct cdp_memory_event event;
 		struct cdp_memory_tally tally;
 		struct cdp_memory_block block;
 		struct cdp_memory_calls calls;
+		struct cdp_memory_region region;
 	};
 };
 _Static_assert(sizeof(struct cdp_memory) == 128, "cdp_memory");

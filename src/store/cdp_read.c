@@ -281,6 +281,8 @@ static bool memory_fits(const struct cdp_memory *m)
 		       m->calls.sharing < SHARING_KINDS &&
 		       m->calls.publisher_path <= CDP_PATHS_MAX &&
 		       m->calls.detector_path <= CDP_PATHS_MAX;
+	case CDP_MEMORY_REGION:
+		return !m->access && ends(m->region.name) && *m->region.name;
 	default:
 		return false;
 	}

@@ -100,6 +100,10 @@ REPORT = {
         "wall_ns": count, "cpu_ns": count, "start_real_ns": count,
         "handler_ns?": count,
         "host": text, "kernel": text, "cpu": text, "not_followed": count},
+    "regions?": list_of({
+        "name?": text, "samples": {"uniform": count, "stalled": count},
+        "detections": count, "true": count, "false": count, "judged": count,
+        "avoidable": count}),
     "processes": list_of({
         "id": count, "pid": count, "parent_pid": count, "exe": text,
         "command": text, "complete": boolean, "note?": text,
