@@ -28,6 +28,7 @@
 #include "analysis/record/options.h"
 #include "analysis/record/outside.h"
 #include "analysis/record/output.h"
+#include "analysis/record/live.h"
 #include "analysis/record/record.h"
 #include "analysis/record/run.h"
 #include "analysis/record/sharing_probe.h"
@@ -312,6 +313,7 @@ static int run_record(int argc, char **argv)
 	char run_id[OUTDIR_RUN_ID_BYTES] = "", path[PATH_MAX];
 	struct program program;
 	struct run r = { .out = path, .run_id = run_id };
+	struct live live;
 	char *library, *heap = NULL, **shell = NULL;
 	int first, dirfd, status;
 	enum elf_hooks hooks;
@@ -378,9 +380,11 @@ static int run_record(int argc, char **argv)
 		r.argv = shell;
 	}
 	dirfd = output_make(output_of_rank(getenv("COMDET_OUT")), run_id, path);
+	live_begin(&live, &r, dirfd);
 	status = outside            ? run_program_outside(&r, dirfd)
 		 : record_control() ? run_with_control(&r, dirfd)
 				    : run_program(&r);
+	live_end(&r);
 	if (r.exec_error) {
 		output_remove_if_empty(dirfd, path);
 		die_as(r.exec_error == ENOENT ? RECORD_NOT_FOUND
@@ -419,6 +423,9 @@ const struct command cmd_record = {
 		"off\n                      (COMDET_OBJECTS)\n      "
 		"--probe ON      off: do not measure, at the end, what "
 		"sharing costs\n                      here (COMDET_PROBE)\n"
+		"      --progress      show time, samples and detections while "
+		"it runs, if\n                      standard error is a "
+		"terminal (COMDET_PROGRESS=1)\n"
 		"      --registers N   debug "
 		"registers to use, 0 to 4 (COMDET_REGISTERS)\n      --delay S  "
 		"     seconds to wait before sampling (COMDET_DELAY)\n      "

@@ -2,7 +2,6 @@
 /*
  * ending - write into the profile how the program ended
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "ending.h"
+#include "files.h"
 #include "src/store/cdp.h"
 
 static bool is_the_last(const struct cdp_header *h, const struct run *r)
@@ -54,29 +54,17 @@ static void note_in(int fd, const struct run *r)
 	}
 }
 
-void ending_note(const struct run *r, int dirfd)
+static void note_file(void *run, int dirfd, const char *name)
 {
-	int again = dup(dirfd);
-	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	struct dirent *e;
+	int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
 
-	if (!dir) {
-		if (again >= 0)
-			close(again);
+	if (fd < 0)
 		return;
-	}
-	rewinddir(dir);
-	while ((e = readdir(dir))) {
-		size_t n = strlen(e->d_name);
-		int fd;
+	note_in(fd, run);
+	close(fd);
+}
 
-		if (n < 4 || strcmp(e->d_name + n - 4, ".cdp") != 0)
-			continue;
-		fd = openat(dirfd, e->d_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-		if (fd < 0)
-			continue;
-		note_in(fd, r);
-		close(fd);
-	}
-	closedir(dir);
+void ending_note(struct run *r, int dirfd)
+{
+	record_each_file(dirfd, note_file, r);
 }

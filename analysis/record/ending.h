@@ -14,6 +14,6 @@
  * In the file of the directory @dirfd that is still open for the process @r,
  * write its end and its CPU time. What cannot be written is left out.
  */
-void ending_note(const struct run *r, int dirfd);
+void ending_note(struct run *r, int dirfd);
 
 #endif

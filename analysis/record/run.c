@@ -142,13 +142,28 @@ static bool reap(struct run *r, int *status)
 	return false;
 }
 
+/* Accept a signal; after a second without any, return -1. */
+static int next_signal(const struct run *r, const sigset_t *set,
+		       siginfo_t *info)
+{
+	const struct timespec second = { 1, 0 };
+	int sig;
+
+	if (!r->tick)
+		return sigwaitinfo(set, info);
+	sig = sigtimedwait(set, info, &second);
+	if (sig < 0 && errno == EAGAIN)
+		r->tick(r->tick_ctx);
+	return sig;
+}
+
 static int wait_for_end(struct run *r, const sigset_t *set)
 {
 	int status;
 
 	while (!reap(r, &status)) {
 		siginfo_t info;
-		int sig = sigwaitinfo(set, &info);
+		int sig = next_signal(r, set, &info);
 
 		if (sig < 0 || sig == SIGCHLD || sig == SIGTSTP ||
 		    sig == SIGTTIN || sig == SIGTTOU)

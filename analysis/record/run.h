@@ -26,6 +26,9 @@ struct run {
 	 */
 	void (*begin)(void *ctx, pid_t pid);
 	void *begin_ctx;
+	/* If set, called each second while the program runs. */
+	void (*tick)(void *ctx);
+	void *tick_ctx;
 };
 
 /*

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 			return wait(&status) < 0 || status;
 	}
 	if (pthread_barrier_init(&barrier, NULL, 2) ||
-	    pthread_create(&t, NULL, run, &t))
+	    pthread_create(&t, NULL, run, &barrier))
 		return 1;
 	run(NULL);
 	pthread_join(t, NULL);
