@@ -158,6 +158,14 @@ struct cdp_thread *file_row(struct outside_file *f, uint32_t id, pid_t tid,
 	return row;
 }
 
+void file_ended_by(struct outside_file *f, int sig)
+{
+	if (!f->open || !sig)
+		return;
+	f->store.header->end_value = (uint32_t)sig;
+	f->store.header->end_how = CDP_END_SIGNAL;
+}
+
 void file_close(struct outside_file *f, enum cdp_state state, uint64_t now,
 		uint64_t cpu_ns, const char *note)
 {

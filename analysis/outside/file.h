@@ -46,6 +46,9 @@ void file_mapping(void *file, const struct cdp_map *m);
 struct cdp_thread *file_row(struct outside_file *f, uint32_t id, pid_t tid,
 			    const char *name, uint64_t now);
 
+/* Signal @sig ended the process, if that is not 0. Before file_close(). */
+void file_ended_by(struct outside_file *f, int sig);
+
 /* The process ended so, or we stop watching it; @note may be "". */
 void file_close(struct outside_file *f, enum cdp_state state, uint64_t now,
 		uint64_t cpu_ns, const char *note);

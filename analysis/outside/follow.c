@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "follow.h"
+#include "exit_signal.h"
 #include "listing.h"
 #include "analysis/base/util.h"
 #include "src/store/host.h"
@@ -31,6 +32,9 @@ void follow_end_process(struct follow *f, struct task_process *p,
 
 	while ((t = tasks_any_thread(&f->tasks, p)))
 		end_thread(f, t, now);
+	if (state == CDP_ENDED)
+		file_ended_by(&p->file,
+			      exit_signal_of(p->pid, p->start, p->pidfd));
 	file_close(&p->file, state, now, p->ended_cpu_ns, note);
 	tasks_end_process(&f->tasks, p);
 }

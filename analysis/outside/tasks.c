@@ -4,8 +4,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tasks.h"
+#include "exit_signal.h"
 #include "analysis/base/util.h"
 #include "src/store/host.h"
 
@@ -18,6 +20,7 @@ struct task_process *tasks_add_process(struct tasks *t, pid_t pid,
 	p->pid = pid;
 	p->number = ++t->numbers;
 	p->start = host_process_start(pid, &parent);
+	p->pidfd = exit_signal_open(pid);
 	space_init(&p->space, pid, p->number, keys);
 	while (*last)
 		last = &(*last)->next;
@@ -91,6 +94,8 @@ void tasks_end_process(struct tasks *t, struct task_process *process)
 		at = &(*at)->next;
 	*at = process->next;
 	space_release(&process->space);
+	if (process->pidfd >= 0)
+		close(process->pidfd);
 	free(process);
 }
 

@@ -33,6 +33,7 @@ struct task_process {
 	uint64_t start;        /* field 22 of /proc/PID/stat */
 	uint32_t threads;      /* live ones that are known */
 	uint64_t ended_cpu_ns; /* of threads that have ended */
+	int pidfd;             /* asked after its end, -1: none */
 	bool file_failed;
 	bool executed; /* it came out of an exec that we saw */
 	struct space space;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "file.h"
 #include "rows.h"
@@ -306,6 +307,19 @@ static enum process_state state_of(const struct cdp_header *h, bool live)
 	}
 }
 
+/*
+ * A watcher keeps a lock on each file that it writes. Of a file that says that
+ * its process runs, and that nobody has locked, the watcher was killed.
+ */
+static bool lost_its_watcher(const struct cdp_header *h, int fd)
+{
+	if (!h->number || h->state != CDP_RUNNING ||
+	    flock(fd, LOCK_EX | LOCK_NB))
+		return false;
+	flock(fd, LOCK_UN);
+	return true;
+}
+
 static void note_bad(struct profile *p, const char *name, const char *why)
 {
 	p->bad = grow(p->bad, p->bad_files, &p->bad_room, sizeof(*p->bad));
@@ -343,6 +357,9 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 	s.file = xstrdup(name);
 	s.live = process_is_alive(&r.header);
 	s.state = state_of(&r.header, s.live);
+	s.unwatched = lost_its_watcher(&r.header, r.fd);
+	if (s.unwatched)
+		s.state = PROCESS_CUT;
 	/*
 	 * Read the pairs first: a thread's row is committed before its pairs.
 	 */

@@ -263,19 +263,29 @@ const char *process_state_text(enum process_state s)
 	}
 }
 
+bool process_was_killed(const struct process *s)
+{
+	return s->state == PROCESS_ENDED && s->header.end_how == CDP_END_SIGNAL;
+}
+
 const char *process_end_text(const struct process *s)
 {
 	const struct cdp_header *h = &s->header;
 	static char text[128];
 	const char *name;
 
-	if (s->state != PROCESS_CUT || h->end_how == CDP_END_UNKNOWN)
+	if (s->unwatched)
+		return "incomplete: its watcher was killed";
+	if (s->state != PROCESS_CUT && !process_was_killed(s))
+		return process_state_text(s->state);
+	if (h->end_how == CDP_END_UNKNOWN)
 		return process_state_text(s->state);
 	name = sigdescr_np((int)h->end_value);
 	if (h->end_how == CDP_END_SIGNAL)
-		snprintf(text, sizeof(text),
-			 "incomplete: ended by signal %u%s%s%s", h->end_value,
-			 name ? " (" : "", name ? name : "", name ? ")" : "");
+		snprintf(text, sizeof(text), "%s: ended by signal %u%s%s%s",
+			 s->state == PROCESS_CUT ? "incomplete" : "complete",
+			 h->end_value, name ? " (" : "", name ? name : "",
+			 name ? ")" : "");
 	else
 		snprintf(text, sizeof(text),
 			 "ended past the C library, with exit status %u",

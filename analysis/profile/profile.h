@@ -32,6 +32,8 @@ struct process {
 	struct cdp_header header;
 	char *file;
 	enum process_state state;
+	bool unwatched;      /* it was watched from outside, and its watcher
+				was killed: PROCESS_CUT */
 	bool live;           /* it runs here now, whether profiled or not */
 	struct cdp_map *map; /* ordered by start */
 	size_t maps, maps_room;
@@ -156,12 +158,18 @@ void profile_open(struct profile *p, const char *path);
 /* True if process @i has a note that no process before it has. */
 bool profile_note_is_new(const struct profile *p, size_t i);
 
+/*
+ * True if a signal ended the process and its profile is complete all the same,
+ * because it was watched from outside.
+ */
+bool process_was_killed(const struct process *s);
+
 /* The name of a state in plain words. */
 const char *process_state_text(enum process_state s);
 
 /*
- * The same, with the exit status or signal where record saw it. Valid until the
- * next call.
+ * The same, with the exit status or signal where record or attach saw it. Valid
+ * until the next call.
  */
 const char *process_end_text(const struct process *s);
 

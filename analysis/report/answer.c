@@ -336,7 +336,8 @@ static void print_states(struct report *r)
 		const struct process *s = &p->process[i];
 		char *text;
 
-		if (s->state == PROCESS_ENDED || s->state == PROCESS_EXECED)
+		if ((s->state == PROCESS_ENDED && !process_was_killed(s)) ||
+		    s->state == PROCESS_EXECED)
 			continue;
 		text = xasprintf(
 			"%s (pid %u): %s%s%s",

@@ -246,6 +246,55 @@ START_TEST(how_a_process_ended_is_said_if_record_saw_it)
 }
 END_TEST
 
+/* Watched from outside, its profile goes on to the end. */
+START_TEST(a_watched_process_that_a_signal_ended_is_complete_and_said_to_be)
+{
+	struct cdp_header *h = fake_begin(&fake);
+	json_t *j;
+	char *text;
+
+	h->number = 1;
+	h->end_how = CDP_END_SIGNAL;
+	h->end_value = 9;
+	fake_thread(&fake, "a");
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	ASSERT_SAYS(text, "fake (pid 4242): complete: ended by signal 9 "
+			  "(Killed).");
+	free(text);
+	j = report_of(fake.dir);
+	ck_assert_int_eq(int_at(j, "processes.0.signal"), 9);
+	ck_assert_str_eq(text_at(j, "processes.0.state"), "ended");
+	ck_assert(json_is_true(at(j, "run.complete")));
+	json_decref(j);
+}
+END_TEST
+
+/* The file says that the process runs; the lock says whether that is true. */
+START_TEST(a_process_whose_watcher_was_killed_is_said_to_be)
+{
+	struct cdp_header *h = fake_begin(&fake);
+	char *text;
+	json_t *j;
+
+	pretend_to_be(h, getpid());
+	h->number = 1;
+	fake_thread(&fake, "a");
+	text = report_text_of(fake.dir);
+	ASSERT_SAYS(text, "still running");
+	free(text);
+	fake_end(&fake); /* nobody writes the file now */
+	text = report_text_of(fake.dir);
+	ASSERT_SAYS(text, "incomplete: its watcher was killed; what was "
+			  "committed before is shown");
+	free(text);
+	j = report_of(fake.dir);
+	ck_assert_str_eq(text_at(j, "processes.0.state"), "killed");
+	ck_assert(json_is_false(at(j, "run.complete")));
+	json_decref(j);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("profile");
@@ -264,6 +313,10 @@ int main(void)
 	tcase_add_loop_test(t, another_process_with_the_same_id_is_not_ours, 0,
 			    3);
 	tcase_add_test(t, a_killed_process_is_incomplete_and_said_to_be);
+	tcase_add_test(
+		t,
+		a_watched_process_that_a_signal_ended_is_complete_and_said_to_be);
+	tcase_add_test(t, a_process_whose_watcher_was_killed_is_said_to_be);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
