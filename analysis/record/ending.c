@@ -13,11 +13,21 @@
 #include "files.h"
 #include "src/store/cdp.h"
 
+/*
+ * The library within the program cannot see its end by a signal; the watcher
+ * from outside sees the end, but the signal only if it asks before we wait.
+ */
+static bool lacks_the_end(const struct cdp_header *h, const struct run *r)
+{
+	return h->state == CDP_RUNNING ||
+	       (h->state == CDP_ENDED && WIFSIGNALED(r->wait_status));
+}
+
 static bool is_the_last(const struct cdp_header *h, const struct run *r)
 {
 	return !memcmp(h->magic, CDP_MAGIC, sizeof(h->magic)) &&
 	       h->version == CDP_VERSION && h->pid == (uint32_t)r->pid &&
-	       h->state == CDP_RUNNING &&
+	       lacks_the_end(h, r) &&
 	       !strncmp(h->run_id, r->run_id, sizeof(h->run_id));
 }
 
@@ -48,7 +58,8 @@ static void note_in(int fd, const struct run *r)
 	WRITE(fd, &h, end_value);
 	WRITE(fd, &h, end_how);
 	/* emu's CPU time is the guest's. */
-	if (r->cpu_ns > h.cpu_ns && strcmp(h.source, "emu") != 0) {
+	if (h.state == CDP_RUNNING && r->cpu_ns > h.cpu_ns &&
+	    strcmp(h.source, "emu") != 0) {
 		h.cpu_ns = r->cpu_ns;
 		WRITE(fd, &h, cpu_ns);
 	}

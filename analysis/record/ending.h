@@ -12,7 +12,8 @@
 
 /*
  * In the file of the directory @dirfd that is still open for the process @r,
- * write its end and its CPU time. What cannot be written is left out.
+ * write its end and its CPU time; in one that the watcher from outside closed,
+ * the signal, if one ended it. What cannot be written is left out.
  */
 void ending_note(struct run *r, int dirfd);
 

@@ -328,32 +328,50 @@ static char *nothing_found(const struct report *r)
 	return text;
 }
 
+/* True unless the report must say how the process ended. */
+static bool ended_well(const struct process *s)
+{
+	return s->state == PROCESS_EXECED ||
+	       (s->state == PROCESS_ENDED && !process_was_killed(s));
+}
+
+static void print_warm(struct report *r, char *text)
+{
+	fputs(paint(r, PAINT_WARM), r->out);
+	print_wrapped(r->out, text, 0, 2);
+	fputs(paint(r, PAINT_OFF), r->out);
+	free(text);
+}
+
+static void print_state(struct report *r, const struct process *s)
+{
+	const char *shown = "";
+
+	if (s->state == PROCESS_RUNNING)
+		shown = "; what was committed so far is shown";
+	else if (s->state == PROCESS_CUT)
+		shown = "; what was committed before is shown";
+	print_warm(r, xasprintf("%s (pid %u): %s%s.",
+				safe_text(base_name(s->header.exe)),
+				s->header.pid, process_end_text(s), shown));
+}
+
+/* Wherever they are in the list of processes. */
 static void print_states(struct report *r)
 {
 	const struct profile *p = r->profile;
+	size_t n = 0;
 
-	for (size_t i = 0; i < p->processes && i < r->top; i++) {
-		const struct process *s = &p->process[i];
-		char *text;
-
-		if ((s->state == PROCESS_ENDED && !process_was_killed(s)) ||
-		    s->state == PROCESS_EXECED)
-			continue;
-		text = xasprintf(
-			"%s (pid %u): %s%s%s",
-			safe_text(base_name(s->header.exe)), s->header.pid,
-			process_end_text(s),
-			s->state == PROCESS_RUNNING
-				? "; what was committed so far is shown"
-			: s->state == PROCESS_CUT
-				? "; what was committed before is shown"
-				: "",
-			".");
-		fputs(paint(r, PAINT_WARM), r->out);
-		print_wrapped(r->out, text, 0, 2);
-		fputs(paint(r, PAINT_OFF), r->out);
-		free(text);
-	}
+	for (size_t i = 0; i < p->processes; i++)
+		if (!ended_well(&p->process[i]) && n++ < r->top)
+			print_state(r, &p->process[i]);
+	if (n > r->top)
+		print_warm(r,
+			   xasprintf("%s more process%s killed, or still "
+				     "running, or not recorded to the end; "
+				     "--top %zu names all.",
+				     count_text(n - r->top),
+				     n - r->top == 1 ? " was" : "es were", n));
 }
 
 /* Where the kernel worked, no access of the program is sampled. */

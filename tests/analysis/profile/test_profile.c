@@ -295,6 +295,33 @@ START_TEST(a_process_whose_watcher_was_killed_is_said_to_be)
 }
 END_TEST
 
+/* Of 31 processes the 12 last were killed, and 10 rows are shown. */
+START_TEST(killed_processes_behind_many_others_are_said_to_be)
+{
+	struct cdp_header *h;
+	char *text, *at;
+	int named = 0;
+
+	fake_begin(&fake);
+	for (int i = 1; i <= 30; i++) {
+		h = fake_next(&fake, 4242 + i);
+		h->start_mono += (uint64_t)i;
+		if (i > 18)
+			h->state = CDP_RUNNING;
+		fake_thread(&fake, "worker");
+	}
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	ASSERT_SAYS(text, "fake (pid 4261): incomplete: killed or crashed");
+	ASSERT_SAYS(text, "2 more processes were killed, or still running, or "
+			  "not recorded to the end; --top 12 names all.");
+	for (at = text; (at = strstr(at, "): incomplete: killed")); at++)
+		named++;
+	ck_assert_int_eq(named, 10);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("profile");
@@ -313,6 +340,7 @@ int main(void)
 	tcase_add_loop_test(t, another_process_with_the_same_id_is_not_ours, 0,
 			    3);
 	tcase_add_test(t, a_killed_process_is_incomplete_and_said_to_be);
+	tcase_add_test(t, killed_processes_behind_many_others_are_said_to_be);
 	tcase_add_test(
 		t,
 		a_watched_process_that_a_signal_ended_is_complete_and_said_to_be);
