@@ -529,6 +529,7 @@ check-programs-emu: deps deps-programs
 .PHONY: check-deb
 check-deb: all
 	tests/e2e/deb.sh
+	tests/e2e/deb_source.sh
 
 .PHONY: check-unwind
 check-unwind: deps tests
@@ -839,6 +840,11 @@ install: all
 deb: all
 	@packaging/deb.sh $(VERSION) $(B)
 
+# It builds in a copy of the tree; -S makes the source package alone.
+.PHONY: deb-source
+deb-source:
+	@BUILD='$(BUILD)' packaging/deb-source.sh $(VERSION) $(abspath build)
+
 .PHONY: format-check
 format-check:
 	clang-format --dry-run -Werror \
@@ -930,6 +936,8 @@ help:
 	@echo 'make deps-programs, deps-suites, deps-names, deps-bench, deps-fuzz'
 	@echo '                    the same for the targets of these names'
 	@echo 'make deb            make a Debian package of what would be installed'
+	@echo 'make deb-source [BUILD=-S]'
+	@echo '                    make a Debian source package, and build it'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make clean          remove build/'
 	@echo
