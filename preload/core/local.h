@@ -24,13 +24,13 @@ enum {
 
 /* Where the parts lie, in bytes; a part ends where the next one begins. */
 enum local_part {
-	LOCAL_THREAD = 64,  /* core/thread.c */
-	LOCAL_STACK = 96,   /* threads/stack_bounds.c */
-	LOCAL_KEY = 112,    /* hooks/thread.c */
-	LOCAL_FORK = 120,   /* hooks/process.c */
-	LOCAL_SPARE = 128,  /* hooks/env.c */
-	LOCAL_FRAMES = 192, /* instr/frames.c */
-	LOCAL_SIGNAL = 256, /* signal/claimed.h */
+	LOCAL_THREAD = 64,   /* core/thread.c */
+	LOCAL_STACK = 96,    /* threads/stack_bounds.c */
+	LOCAL_KEY = 112,     /* hooks/thread.c */
+	LOCAL_FORK = 120,    /* hooks/process.c */
+	LOCAL_SPARE = 128,   /* hooks/env.c */
+	LOCAL_FRAMES = 192,  /* instr/frames.c */
+	LOCAL_SIGNAL = 256,  /* signal/claimed.h */
 	LOCAL_REGIONS = 448, /* sources/regions.c */
 };
 
