@@ -23,24 +23,25 @@ holds()
 	[ "$(ask r.json "$(tr '\n\t' '  ' <<<"$1")")" = True ] ||
 		fail "$2: not $1: $("$TOOL" report out)"
 }
-# All detections are of "fight"; on a busy machine the threads need longer to
+# The detections are of "fight", but for one in a thousand runs in which a sample
+# hits the barrier that the threads meet at. On a busy machine they need longer to
 # meet. What is counted by region is all that there is.
 record()
 {
 	local seconds program=$1
 
 	shift
-	for seconds in 0.3 1 3 10; do
+	for seconds in 0.3 1 3 10 30; do
 		[ "$("$TOOL" record -o out "${options[@]}" -- "$program" \
 			$seconds "$@" 2>said)" = with ] ||
 			fail "record ${options[*]} $program: $(cat said)"
 		json out r.json
-		[ "$(ask r.json "sum(g['false'] for g in $fight) > 5")" != True ] ||
+		[ "$(ask r.json "sum(g['false'] for g in $fight) > 20")" != True ] ||
 			break
 	done
-	holds "$region['fight']['false'] > 5" "$program $*"
-	holds "all(g['detections'] == 0 for n, g in $region.items()
-		if n != 'fight')" "$program $*: detections elsewhere"
+	holds "$region['fight']['false'] > 20" "$program $*"
+	holds "sum(g['detections'] for n, g in $region.items()
+		if n != 'fight') <= 1" "$program $*: detections elsewhere"
 	holds "sum(g['detections'] for g in r['regions']) == int(est('false_sharing')
 		+ est('true_sharing'))" "$program $*: the sum of detections"
 	holds "sum(sum(g['samples'].values()) for g in r['regions']) ==
