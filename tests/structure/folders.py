@@ -185,6 +185,21 @@ def check_symbols(tree, rule):
                 yield from _check_library(rule, source, folder, symbol)
 
 
+def check_once(tree):
+    """
+    Two files of one product define no symbol of the same name: of those in a
+    library the linker takes the first that it meets, and says nothing.
+    """
+    first = {}
+    for source, obj in sorted(tree.objects.items()):
+        product = tree_module.product(source)
+        # The compiler's own names are none of C, and may stand twice.
+        for symbol in sorted(filter(str.isidentifier, obj.defines)):
+            other = first.setdefault((product, symbol), source)
+            if other != source:
+                yield f'{source}: defines {symbol}, and so does {other}'
+
+
 def linked_with(source, definers, in_libc):
     """
     Those of @definers that @source is linked with. If there are none, and libc
@@ -262,5 +277,6 @@ def check(tree):
     yield from check_order(rule)
     yield from check_includes(tree, rule)
     yield from check_symbols(tree, rule)
+    yield from check_once(tree)
     yield from check_libraries(tree)
     yield from check_handlers(tree, rule)
