@@ -15,8 +15,8 @@ enum {
 	RATE_MORE = 10,
 	PERIOD_MIN = 100, /* of every source that takes a period */
 };
-#define SECONDS_MIN  0.5 /* of the clock: 1,000 interrupts, most of Exec-Mode's in
-			    the kernel */
+/* Of the clock: 1,000 interrupts, most of Exec-Mode's in the kernel. */
+#define SECONDS_MIN  0.5
 #define RATE_SECONDS 0.01 /* at least, to measure a rate */
 #define ERROR_MIN    0.01 /* of a count */
 #define ERRORS       4    /* standard errors: one count in 16,000 by chance */
