@@ -684,7 +684,7 @@ accuracy: deps all
 	@$(B)/reusetrack accuracy --jobs $(shell nproc) $(SUITE:%=--suite %)
 
 # Compare predicted with simulated times of the workloads, and print the table.
-# It goes on where it was stopped; some hours for MILLIONS=220.
+# It goes on where it was stopped; about half an hour for MILLIONS=220.
 MILLIONS ?= 20
 .PHONY: rppm-table
 rppm-table: deps all
