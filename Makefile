@@ -256,6 +256,8 @@ $(filter %/test_own_event,$(TESTS)): $(O)/preload/watch/own_event.o
 # This test takes the paths of the source instr, which need no process.
 $(filter %/test_instr_path,$(TESTS)): $(O)/preload/instr/path.o
 
+$(filter %/test_instr_draw,$(TESTS)): $(O)/preload/instr/draw.o
+
 $(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/threads/stack_bounds.o \
 	$(O)/preload/core/local.o
 
@@ -448,7 +450,7 @@ endif
 # Tests find programs and libraries in the plain build. The sanitized trees have
 # copies of the unit tests and of reusetrack.
 TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store \
-	%/test_exact %/test_exact_quick %/test_path_table %/test_reuse_race \
+	%/test_exact %/test_exact_quick %/test_exact_place %/test_path_table %/test_reuse_race \
 	%/test_reuse_exact %/test_transfer_race,$(UNIT:.c=))
 # A simulation whose sums need millions of steps says so in its first comment
 # ("plain only: REASON"): other tests run the same code under AddressSanitizer.

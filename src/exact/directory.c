@@ -94,9 +94,12 @@ static uint64_t lock(_Atomic uint64_t *at)
 	}
 }
 
-/* (A) pairs with (B). */
-static void unlock(_Atomic uint64_t *at, uint64_t state)
+/* (A) pairs with (B): accesses that come after this one see what taken did. */
+static void unlock(struct exact_thread *t, _Atomic uint64_t *at, uint64_t state)
 {
+	if (t->taken)
+		t->taken(t->taken_ctx);
+	t->taken = NULL;
 	atomic_store_explicit(at, state, memory_order_release);
 }
 
@@ -280,7 +283,7 @@ static bool take_untouched(struct exact *x, struct exact_thread *t,
 				      exact_mask(start, len),
 				      memory_order_relaxed);
 	}
-	unlock(at, state); /* (A), for the thread's home too */
+	unlock(t, at, state); /* (A), for the thread's home too */
 	if (is_store)
 		t->counts.cold_stores++;
 	else
@@ -318,7 +321,7 @@ static bool access_owned(struct exact *x, struct exact_thread *t,
 		atomic_store_explicit(stored, bytes, memory_order_relaxed);
 		state = exact_store_state(state, start, len);
 	}
-	unlock(at, state);
+	unlock(t, at, state);
 	return true;
 }
 
@@ -353,7 +356,7 @@ static void access_locked(struct exact *x, struct exact_thread *t,
 			state = EXACT_SHARED;
 		}
 	}
-	unlock(at, state);
+	unlock(t, at, state);
 }
 
 static void access_line(struct exact *x, struct exact_thread *t, uint64_t addr,
@@ -364,7 +367,7 @@ static void access_line(struct exact *x, struct exact_thread *t, uint64_t addr,
 	_Atomic uint64_t *at;
 	bool home;
 
-	if (exact_quick(x, t, addr, len, is_store, core))
+	if (!t->taken && exact_quick(x, t, addr, len, is_store, core))
 		return;
 	at = find(x, t, addr);
 	if (!at) {
@@ -385,8 +388,9 @@ static void access_line(struct exact *x, struct exact_thread *t, uint64_t addr,
 	access_locked(x, t, at, start, len, flags, cache, home);
 }
 
-void exact_access(struct exact *x, struct exact_thread *t,
-		  const struct access *a, uint32_t core)
+void exact_access_then(struct exact *x, struct exact_thread *t,
+		       const struct access *a, uint32_t core,
+		       void (*taken)(void *ctx), void *ctx)
 {
 	uint64_t addr = a->addr, left = a->len ? a->len : 1;
 
@@ -396,6 +400,8 @@ void exact_access(struct exact *x, struct exact_thread *t,
 	}
 	t->inside = 1;
 	atomic_signal_fence(memory_order_seq_cst);
+	t->taken = taken;
+	t->taken_ctx = ctx;
 	if (left > -addr && addr)
 		left = -addr;
 	while (left) {
@@ -406,6 +412,13 @@ void exact_access(struct exact *x, struct exact_thread *t,
 		addr += len;
 		left -= len;
 	}
+	t->taken = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 	t->inside = 0;
+}
+
+void exact_access(struct exact *x, struct exact_thread *t,
+		  const struct access *a, uint32_t core)
+{
+	exact_access_then(x, t, a, core, NULL, NULL);
 }

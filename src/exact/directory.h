@@ -118,6 +118,8 @@ struct exact_thread {
 	uint32_t home;  /* core on which directory_quick.h may be used */
 	uint64_t owned; /* the state of a line that it owns */
 	uint64_t settled, settled_mask;
+	void (*taken)(void *ctx); /* of exact_access_then; NULL: none */
+	void *taken_ctx;
 	struct {
 		uint64_t region;
 		_Atomic uint64_t *state; /* of the region's first line */
@@ -159,6 +161,17 @@ int exact_thread_init(const struct exact *x, struct exact_thread *t,
  */
 void exact_access(struct exact *x, struct exact_thread *t,
 		  const struct access *a, uint32_t core);
+
+/*
+ * As exact_access, and @taken(@ctx) is called once, when the access has taken
+ * its place among those to its first line: accesses that come after it are made
+ * by threads that see what @taken did, earlier ones by threads that need not.
+ * It is called with the line's lock, so it takes no lock and does little. If
+ * the access is dropped, or finds no region, it is not called.
+ */
+void exact_access_then(struct exact *x, struct exact_thread *t,
+		       const struct access *a, uint32_t core,
+		       void (*taken)(void *ctx), void *ctx);
 
 /* Transfers from thread @from to thread @to. Context: any. */
 struct exact_cell exact_cell(const struct exact *x, uint32_t from, uint32_t to);
