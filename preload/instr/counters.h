@@ -11,6 +11,8 @@
 
 #include "runtime/instr.h"
 
+#define INSTR_FAR (INT64_C(1) << 60) /* no counter runs that far */
+
 struct thread;
 
 /* Context: set-up. */

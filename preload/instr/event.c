@@ -3,8 +3,9 @@
  * event - the hooks report an access: a counter ran out or a line is watched
  *
  * All other accesses end in the hook. Signals are blocked during an event, so a
- * handler of the program waits for its end. A handler that interrupts a hook
- * before the event finds consistent counters.
+ * handler of the program waits for its end; if it has none, and our own signals
+ * are not in use, the two system calls are saved. A handler that interrupts a
+ * hook before the event finds consistent counters.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,11 +16,13 @@
 #include "event.h"
 #include "config.h"
 #include "counters.h"
+#include "draw.h"
 #include "exact.h"
 #include "frames.h"
 #include "hook_code.h"
 #include "libraries.h"
 #include "rearm.h"
+#include "registers.h"
 #include "reuse.h"
 #include "state.h"
 #include "transfer.h"
@@ -30,44 +33,25 @@
 #include "preload/core/timing.h"
 #include "preload/handler/handler.h"
 #include "preload/sources/callers.h"
+#include "preload/signal/claimed.h"
 #include "preload/sources/program_memory.h"
 #include "preload/sources/regions.h"
 #include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
 #include "src/store/sample_log.h"
 #include "src/x86/decode/cpu_state.h"
+#include "src/base/signal_mask.h"
 #include "src/base/signal_safe.h"
-
-#define FAR (INT64_C(1) << 60) /* no counter runs that far */
 
 static uint64_t owner;     /* a number for this run in this process; not 0 */
 static _Atomic int inside; /* how many threads are in an event */
-static struct rng_rare rare;
 
 void instr_event_init(void)
 {
 	owner = runtime.seed | 1;
 	instr_counters_init();
 	atomic_store(&inside, 0);
-	if (instr_config.period)
-		rng_rare_init(&rare, instr_config.period);
-}
-
-/*
- * Accesses of @class to pass over before the next sample. Of loads, one in
- * every period is the sample, at a random place, so that no loop keeps step
- * with it. A sample stops its thread, and others then touch what the thread
- * stored last. So that these transfers are in the estimate as often as others,
- * stores are drawn independently: a store just before a sample is then a
- * sample as often as any.
- */
-static int64_t skip(struct thread *t, enum instr_class class)
-{
-	if (instr_class_stores(class) && instr_config.comm &&
-	    instr_transfer_awaits())
-		return (int64_t)rng_rare_skip(&t->rng, &rare);
-	return rng_skip(&t->rng, instr_config.period,
-			&instr_of(t)->rest[class]);
+	instr_draw_init();
 }
 
 /* Skip this access; the next event is a period away. */
@@ -76,14 +60,14 @@ static void pass(struct instr_thread *h, enum instr_class class)
 	if (h->left[class] < 0)
 		instr_counters_load(h, class,
 				    instr_config.period ? instr_config.period
-							: FAR);
+							: INSTR_FAR);
 }
 
 /* Profiling is over: make the counter never run out. */
 static void mute(struct instr_thread *h, enum instr_class class)
 {
 	if (h->left[class] < 0)
-		instr_counters_load(h, class, FAR);
+		instr_counters_load(h, class, INSTR_FAR);
 }
 
 /* Register a thread with the engines, at its first event or trap. */
@@ -103,14 +87,7 @@ static void begin(struct thread *t)
 /* The thread's first event in this copy of the hooks. */
 static void begin_hooks(struct thread *t, struct instr_thread *h)
 {
-	for (int c = 0; c < INSTR_CLASSES; c++) {
-		int64_t n;
-
-		instr_of(t)->rest[c] = 0;
-		n = instr_config.period ? skip(t, c) : FAR;
-		instr_of(t)->until[c] = n;
-		instr_counters_load(h, c, instr_config.exact ? 0 : n);
-	}
+	instr_draw_begin(t, h);
 	for (int i = 0; i < instr_libraries(); i++) {
 		struct instr_copy *copy = &instr_of(t)->copy[i];
 
@@ -132,36 +109,16 @@ struct event {
 	struct access access;
 	const struct instr_call *from;
 	bool sampled, rearm, reuses;
-	bool counted;   /* instr_exact_access was called */
+	enum instr_drawn drawn;
+	bool awaited;   /* the sample has been handled, before the access itself
+			 */
+	bool placed;    /* take_place was called */
+	bool watched;   /* when it took its place, its line was watched */
+	bool looked;    /* look was called */
 	uint64_t slots; /* slots of the transfer estimator that the access may
 			   touch, as bits */
 	struct cpu_state cpu; /* in the hook; of paths alone */
 };
-
-/* The registers that tell the calls that led here. */
-static inline __attribute__((always_inline)) void note_registers(
-	struct cpu_state *cpu)
-{
-	__asm__ volatile("lea 0(%%rip), %%rax\n\t"
-			 "mov %%rax, %c[rip](%0)\n\t"
-			 "mov %%rbx, %c[rbx](%0)\n\t"
-			 "mov %%rsp, %c[rsp](%0)\n\t"
-			 "mov %%rbp, %c[rbp](%0)\n\t"
-			 "mov %%r12, %c[r12](%0)\n\t"
-			 "mov %%r13, %c[r13](%0)\n\t"
-			 "mov %%r14, %c[r14](%0)\n\t"
-			 "mov %%r15, %c[r15](%0)"
-			 :
-			 : "r"(cpu), [rip] "i"(offsetof(struct cpu_state, rip)),
-			   [rbx] "i"(offsetof(struct cpu_state, gpr[GPR_RBX])),
-			   [rsp] "i"(offsetof(struct cpu_state, gpr[GPR_RSP])),
-			   [rbp] "i"(offsetof(struct cpu_state, gpr[GPR_RBP])),
-			   [r12] "i"(offsetof(struct cpu_state, gpr[12])),
-			   [r13] "i"(offsetof(struct cpu_state, gpr[13])),
-			   [r14] "i"(offsetof(struct cpu_state, gpr[14])),
-			   [r15] "i"(offsetof(struct cpu_state, gpr[15]))
-			 : "rax", "memory");
-}
 
 /* Find the calls that led to the access, if they are asked for. */
 static void find_path(struct thread *t, const struct event *e)
@@ -220,6 +177,10 @@ static void sample(struct thread *t, const struct event *e)
 	if (e->access.flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
 	regions_sample(t, SAMPLE_UNIFORM);
+	if (e->drawn == DRAW_SOON) {
+		instr_transfer_expect(t);
+		return;
+	}
 	sample_log_add(r->id, &e->access, SAMPLE_UNIFORM);
 	if (instr_config.reuse)
 		instr_reuse_sample(t, &e->access, e->from->sp);
@@ -232,13 +193,7 @@ static void sample(struct thread *t, const struct event *e)
 		instr_transfer_sample(t, &e->access);
 }
 
-/* The access takes its place among those of other threads. */
-static void count_exactly(struct thread *t, struct event *e)
-{
-	if (instr_config.exact && !e->counted)
-		instr_exact_access(t, &e->access);
-	e->counted = true;
-}
+static void take_place(struct thread *t, struct event *e);
 
 /* Handle an event, on the thread's handler stack with all signals blocked. */
 static void work(void *arg)
@@ -261,7 +216,7 @@ static void work(void *arg)
 	if (e->slots || e->sampled)
 		find_path(t, e);
 	if (e->slots) {
-		count_exactly(t, e);
+		take_place(t, e);
 		trap(t, e);
 	}
 	if (e->sampled)
@@ -270,14 +225,10 @@ static void work(void *arg)
 	store_add(&t->record->handler_ns, now_ns() - start);
 }
 
-static void blocked(struct event *e)
+static void handle(struct event *e)
 {
-	uint64_t all = ~0ull, before = 0;
-	struct thread *t;
+	struct thread *t = thread_self();
 
-	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
-	atomic_fetch_add(&inside, 1);
-	t = thread_self();
 	if (!t && runtime_active())
 		t = thread_adopt();
 	e->thread = t;
@@ -292,13 +243,30 @@ static void blocked(struct event *e)
 	} else {
 		t->in_handler = true;
 		if (runtime.config.paths)
-			note_registers(&e->cpu);
+			instr_note_registers(&e->cpu);
 		handler_call(t, work, e);
 		t->in_handler = false;
 	}
+}
+
+/*
+ * Two system calls take longer than all else, and the order of traps of several
+ * threads is to be that of their accesses.
+ */
+static void blocked(struct event *e)
+{
+	bool block =
+		!instr_transfer_awaits() ||
+		atomic_load_explicit(&signal_handlers, memory_order_relaxed);
+	uint64_t before = 0;
+
+	if (block)
+		before = signals_block_all();
+	atomic_fetch_add(&inside, 1);
+	handle(e);
 	atomic_fetch_sub(&inside, 1);
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
-		  sizeof(before));
+	if (block)
+		signals_restore(before);
 }
 
 static bool is_near(const struct watch_range *w, uint64_t addr, uint64_t bytes)
@@ -322,6 +290,79 @@ static uint64_t slots_of(const struct thread *t, const struct access *a,
 	return slots;
 }
 
+/* True if one of them may need it by the time the access has its place. */
+static bool is_watched(const struct thread *t, const struct access *a)
+{
+	uint64_t slots = instr_watch_slots(a->addr, a->len);
+
+	for (; slots; slots &= slots - 1)
+		if (instr_transfer_may_need(t, __builtin_ctzll(slots), a))
+			return true;
+	return false;
+}
+
+static bool takes_slot(const struct event *e)
+{
+	return e->awaited || e->drawn == DRAW_NOW;
+}
+
+/* Find the slots that the access matters to, and log it. */
+static void look(struct thread *t, struct event *e)
+{
+	e->looked = true;
+	if (!instr_config.comm)
+		return;
+	e->slots = slots_of(t, &e->access, e->access.len);
+	if (takes_slot(e))
+		instr_transfer_follow(t);
+	if (e->slots)
+		e->slots = instr_transfer_log(t, &e->access, e->slots);
+}
+
+/*
+ * The access has its place, and no other thread has the next one yet. What it
+ * ends, ends here, and the slot of its sample opens.
+ */
+static void placed(void *event)
+{
+	struct event *e = event;
+
+	if (takes_slot(e))
+		instr_transfer_made(e->thread);
+	if (!e->watched)
+		return;
+	look(e->thread, e);
+	if (e->slots)
+		blocked(e);
+	e->slots = 0;
+}
+
+/*
+ * The access takes its place among those of other threads, if it has none yet.
+ * If its line is watched, the estimator hears of it before another access takes
+ * the place after it, so that both see the same order. The rest looks at the
+ * slots after that: then it sees those of all samples that come before it.
+ */
+static void take_place(struct thread *t, struct event *e)
+{
+	if (e->placed)
+		return;
+	e->placed = true;
+	e->thread = t;
+	e->watched = instr_config.exact && instr_config.comm &&
+		     instr_transfer_awaits() && is_watched(t, &e->access);
+	if (e->drawn == DRAW_NOW)
+		instr_transfer_met(t, &e->access);
+	if (instr_config.exact)
+		instr_exact_access(t, &e->access,
+				   e->watched || takes_slot(e) ? placed : NULL,
+				   e);
+	if (takes_slot(e))
+		instr_transfer_made(t);
+	if (e->drawn == DRAW_NOW)
+		sample_log_add(t->record->id, &e->access, SAMPLE_UNIFORM);
+}
+
 /*
  * Let the hooks use their library's table: threads set no registers any more.
  */
@@ -332,32 +373,20 @@ static void leave(const struct instr_thread *h)
 			instr_rearm_end(instr_library(i));
 }
 
-static void listen_exact(struct thread *t, struct event *e)
-{
-	struct instr_thread *h = e->hooks;
-
-	instr_counters_load(h, e->class, 0);
-	e->sampled = --instr_of(t)->until[e->class] < 0;
-	if (e->sampled)
-		instr_of(t)->until[e->class] = skip(t, e->class);
-}
-
 /*
  * A sample stops its thread for a microsecond, and for much longer if the
  * thread loses its processor meanwhile, as threads tend to in system calls.
  * Other threads then touch the line more often than after stores that are no
- * samples. So the stop comes first, and the sampled access takes its place
- * among others when the thread goes on (transfer_made).
+ * samples. So the stop comes first, best long before (draw.h), and the sampled
+ * access takes its place among others when the thread goes on (take_place).
  */
-static bool sample_first(struct event *e)
+static void sample_first(struct event *e)
 {
-	bool first = e->sampled && instr_config.comm && instr_transfer_awaits();
-
-	if (!first)
-		return false;
+	if (!e->sampled || !instr_config.comm || !instr_transfer_awaits())
+		return;
 	blocked(e);
 	e->sampled = false;
-	return true;
+	e->awaited = e->drawn == DRAW_STOP;
 }
 
 /* The hooks call it for each event, in ordinary context. */
@@ -377,7 +406,6 @@ static void listen(struct instr_thread *h, enum instr_class class,
 		.from = from,
 	};
 	struct thread *t = thread_self();
-	bool awaited;
 
 	if (class >= INSTR_MODIFY && class < INSTR_LOAD_RANGE)
 		e.access.flags |= ACCESS_LOCKED;
@@ -392,25 +420,20 @@ static void listen(struct instr_thread *h, enum instr_class class,
 		if (!t || h->owner != owner || !instr_of(t)->begun)
 			return;
 	}
-	if (instr_config.exact) {
-		listen_exact(t, &e);
-	} else if (h->left[class] < 0) {
-		e.sampled = true;
-		instr_counters_load(h, class, skip(t, class));
-	}
-	awaited = sample_first(&e);
+	e.drawn = instr_draw(t, h, class);
+	e.sampled = e.drawn == DRAW_STOP || e.drawn == DRAW_SOON;
+	sample_first(&e);
+	/* A sample that is still to be handled takes its place afterwards. */
+	if (!e.sampled)
+		take_place(t, &e);
 	e.rearm = instr_reuse_by_registers() && instr_rearm_is_due(t);
 	if (instr_config.reuse)
 		e.reuses = instr_reuse_watches(t, &e.access);
-	if (instr_config.comm)
-		e.slots = slots_of(t, &e.access, bytes);
-	if (e.slots)
-		e.slots = instr_transfer_log(t, &e.access, e.slots);
+	if (!e.looked)
+		look(t, &e);
 	if (e.sampled || e.reuses || e.slots || e.rearm)
 		blocked(&e);
-	count_exactly(t, &e);
-	if (awaited)
-		instr_transfer_made(t);
+	take_place(t, &e);
 }
 
 static void set_listener(struct instr_library *l, instr_listener *listener)

@@ -111,18 +111,19 @@ void instr_exact_start(struct thread *t)
  * behind. Blocking signals costs more than the call, so it is done only if the
  * program has handlers.
  */
-void instr_exact_access(struct thread *t, const struct access *a)
+void instr_exact_access(struct thread *t, const struct access *a,
+			void (*taken)(void *ctx), void *ctx)
 {
 	uint64_t all = ~0ull, before;
 
 	if (!instr_of(t)->in_exact)
 		return;
 	if (!atomic_load_explicit(&signal_handlers, memory_order_relaxed)) {
-		exact_access(exact, instr_of(t)->exact, a, 0);
+		exact_access_then(exact, instr_of(t)->exact, a, 0, taken, ctx);
 		return;
 	}
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
-	exact_access(exact, instr_of(t)->exact, a, 0);
+	exact_access_then(exact, instr_of(t)->exact, a, 0, taken, ctx);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL,
 		  sizeof(before));
 }

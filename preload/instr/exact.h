@@ -20,8 +20,12 @@ int instr_exact_init(void);
 void instr_exact_start(struct thread *t);
 void instr_exact_end(struct thread *t);
 
-/* Access @a of the calling thread. Context: the program's code. */
-void instr_exact_access(struct thread *t, const struct access *a);
+/*
+ * Access @a of the calling thread. @taken and @ctx as for exact_access_then.
+ * Context: the program's code.
+ */
+void instr_exact_access(struct thread *t, const struct access *a,
+			void (*taken)(void *ctx), void *ctx);
 
 /*
  * Write the results. Returns how many threads got the number of an ended one.

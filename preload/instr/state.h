@@ -67,7 +67,11 @@ struct instr_state {
 	int64_t until[INSTR_CLASSES]; /* with exact: accesses left to the next
 					 sample */
 	uint64_t rest[INSTR_CLASSES]; /* of the period after the latest one */
+	const void *soon; /* whose counter runs to an announced sample (draw.h);
+			     NULL: none */
+	enum instr_class soon_class;
 	struct transfer_thread transfer, needed;
+	uint64_t own; /* slots, as bits, whose sample is made only now */
 	bool begun;
 	bool in_transfer;
 	bool in_exact; /* the member exact is valid */

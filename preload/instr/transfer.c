@@ -60,6 +60,11 @@ static void log_access(struct thread *t, uint32_t slot, const struct access *a)
 	line_logs_idle(run.logs, slot);
 }
 
+static bool handlers_may_come(void)
+{
+	return atomic_load_explicit(&signal_handlers, memory_order_relaxed);
+}
+
 /*
  * A thread that traps for a microsecond at each access takes turns with others
  * as it does not otherwise, and the log would show that. So this runs in the
@@ -70,8 +75,7 @@ uint64_t instr_transfer_log(struct thread *t, const struct access *a,
 			    uint64_t slots)
 {
 	uint64_t logs = run.logs ? slots >> first_log() : 0, before = 0;
-	bool block = logs && atomic_load_explicit(&signal_handlers,
-						  memory_order_relaxed);
+	bool block = logs && handlers_may_come();
 	uint32_t generation;
 
 	if (block)
@@ -160,6 +164,11 @@ void instr_transfer_made(struct thread *t)
 		transfer_made(run.needed, &instr_of(t)->needed);
 }
 
+void instr_transfer_follow(struct thread *t)
+{
+	instr_of(t)->own = 0;
+}
+
 int instr_transfer_init(bool hardware, bool lines, uint32_t registers)
 {
 	struct transfer_config config = transfer_run_config(
@@ -205,13 +214,16 @@ void instr_transfer_start(struct thread *t)
  * The thread's own loads tell nothing about its sample, and would stop it while
  * others may touch the line.
  */
-static void need_stores(struct thread *t, const struct transfer_thread *x,
+static void need_stores(struct thread *t, const struct transfer_awaited *x,
 			uint32_t first)
 {
+	uint32_t slot = first + x->slot;
+
 	if (!x->generation)
 		return;
-	instr_of(t)->need[first + x->awaits].need = TRANSFER_NEED_STORES;
-	instr_of(t)->need[first + x->awaits].generation = x->generation;
+	instr_of(t)->own |= UINT64_C(1) << slot;
+	instr_of(t)->need[slot].need = TRANSFER_NEED_STORES;
+	instr_of(t)->need[slot].generation = x->generation;
 }
 
 void instr_transfer_sample(struct thread *t, const struct access *a)
@@ -226,12 +238,49 @@ void instr_transfer_sample(struct thread *t, const struct access *a)
 		atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
 	transfer_sample(run.transfer, &instr_of(t)->transfer, a, t->clock_at,
 			t->core);
-	need_stores(t, &instr_of(t)->transfer, 0);
+	need_stores(t, &instr_of(t)->transfer.latest, 0);
 	if (!run.needed)
 		return;
 	transfer_sample(run.needed, &instr_of(t)->needed, a, t->clock_at,
 			t->core);
-	need_stores(t, &instr_of(t)->needed, lines_watched);
+	need_stores(t, &instr_of(t)->needed.latest, lines_watched);
+}
+
+void instr_transfer_expect(struct thread *t)
+{
+	if (!instr_of(t)->in_transfer)
+		return;
+	atomic_fetch_add_explicit(&samples, 1, memory_order_relaxed);
+	transfer_expect(run.transfer, &instr_of(t)->transfer, t->clock_at,
+			t->core);
+	if (run.needed)
+		transfer_expect(run.needed, &instr_of(t)->needed, t->clock_at,
+				t->core);
+}
+
+static void met(struct thread *t, const struct access *a)
+{
+	need_stores(t, &instr_of(t)->transfer.expected, 0);
+	transfer_met(run.transfer, &instr_of(t)->transfer, a, t->core);
+	if (!run.needed)
+		return;
+	need_stores(t, &instr_of(t)->needed.expected, lines_watched);
+	transfer_met(run.needed, &instr_of(t)->needed, a, t->core);
+}
+
+/* As in instr_transfer_log, a handler would leave a lock behind. */
+void instr_transfer_met(struct thread *t, const struct access *a)
+{
+	bool block = handlers_may_come();
+	uint64_t before = 0;
+
+	if (!instr_of(t)->in_transfer)
+		return;
+	if (block)
+		before = signals_block_all();
+	met(t, a);
+	if (block)
+		signals_restore(before);
 }
 
 /* Tell the estimator whose slot it is. */
@@ -264,14 +313,12 @@ static bool awaits(uint32_t slot)
 	return transfer_awaits(run.transfer, slot);
 }
 
-bool instr_transfer_needs(const struct thread *t, uint32_t slot,
-			  const struct access *a)
+bool instr_transfer_may_need(const struct thread *t, uint32_t slot,
+			     const struct access *a)
 {
 	uint32_t armed = instr_watch_generation(slot);
 
 	if (!instr_of(t)->in_transfer)
-		return false;
-	if (awaits(slot))
 		return false;
 	if (run.logs && slot >= first_log())
 		return line_logs_tells(run.logs, slot - first_log(),
@@ -281,6 +328,13 @@ bool instr_transfer_needs(const struct thread *t, uint32_t slot,
 	return instr_of(t)->need[slot].need > TRANSFER_NEED_STORES ||
 	       (instr_of(t)->need[slot].need == TRANSFER_NEED_STORES &&
 		a->flags & ACCESS_STORE);
+}
+
+bool instr_transfer_needs(const struct thread *t, uint32_t slot,
+			  const struct access *a)
+{
+	return !awaits(slot) && !(instr_of(t)->own >> slot & 1) &&
+	       instr_transfer_may_need(t, slot, a);
 }
 
 void instr_transfer_finish(bool last)
@@ -304,7 +358,7 @@ void instr_transfer_finish(bool last)
 		if (run.needed)
 			transfer_finish(run.needed, &instr_of(t)->needed);
 	}
-	sampling.jitter = run.awaits ? 1 : /* drawn independently: event.c */
+	sampling.jitter = run.awaits ? 1 : /* drawn independently: draw.c */
 				  transfer_run_jitter(&run, sampling.samples);
 	stats = transfer_stats(run.transfer);
 	spin_lock(&tally_lock);

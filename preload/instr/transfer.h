@@ -32,8 +32,24 @@ bool instr_transfer_awaits(void);
 /* Access @a of the calling thread is a sample. Context: handler. */
 void instr_transfer_sample(struct thread *t, const struct access *a);
 
-/* The thread goes on, and makes the sampled access. Any context. */
+/*
+ * The sampled access takes its place: the estimator counts from here on.
+ * Takes no lock. Any context.
+ */
 void instr_transfer_made(struct thread *t);
+
+/*
+ * In place of instr_transfer_sample: a later store will be a sample (handler);
+ * store @a is that one, and instr_transfer_made follows (any context).
+ */
+void instr_transfer_expect(struct thread *t);
+void instr_transfer_met(struct thread *t, const struct access *a);
+
+/*
+ * After instr_transfer_made: later accesses of the thread may end what it
+ * sampled. Until then its accesses do not count for it. Any context.
+ */
+void instr_transfer_follow(struct thread *t);
 
 /* Access @a of the calling thread touches what @slot watches. Handler. */
 void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
@@ -45,6 +61,10 @@ void instr_transfer_trap(struct thread *t, uint32_t slot, uint32_t generation,
  */
 bool instr_transfer_needs(const struct thread *t, uint32_t slot,
 			  const struct access *a);
+
+/* The same if the slot's sample, if any is awaited, comes before @a. */
+bool instr_transfer_may_need(const struct thread *t, uint32_t slot,
+			     const struct access *a);
 
 /*
  * Log access @a to the lines of @slots, bits as from instr_watch_slots, that

@@ -105,7 +105,8 @@ static int arm_software(void *ctx, const struct transfer_watched *w,
 	s->marked = w->line;
 	mark(s->marked, 1);
 	*ready = now;
-	store_add(&t->record->arms, 1);
+	if (w->line) /* else the sample is still to come */
+		store_add(&t->record->arms, 1);
 	return 0;
 }
 

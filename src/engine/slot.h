@@ -24,9 +24,10 @@
  * its watch was armed, so a trap of an earlier use of the slot is recognized
  * (slot_lock_armed).
  *
- * The lock is never held while a watch is changed or a function of the caller
- * runs. docs/memory-model.md proves that waiting for it ends. Context: any,
- * handler included, if no handler interrupts a holder on its own thread.
+ * With one exception (transfer_met) the lock is not held while a watch is
+ * changed or a function of the caller runs. docs/memory-model.md proves that
+ * waiting for it ends. Context: any, handler included, if no handler interrupts
+ * a holder on its own thread.
  */
 #ifndef COMDET_ENGINE_SLOT_H
 #define COMDET_ENGINE_SLOT_H

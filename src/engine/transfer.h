@@ -39,9 +39,9 @@
  * Both transfer_sample and transfer_trap may be called by any number of threads
  * at once. Calls about different slots (watched lines) are independent. Of two
  * calls about the same slot one waits for the other's lock, which is held for
- * some hundreds of instructions, never while watch or sink is called. If a
- * sample takes a slot while another thread programs its registers, that thread
- * arms the new line too.
+ * some hundreds of instructions, and not while watch or sink is called, but for
+ * watch->arm in transfer_met. If a sample takes a slot while another thread
+ * programs its registers, that thread arms the new line too.
  *
  * Both may be called in a signal handler if no handler interrupts another one
  * of these calls on its own thread: the caller blocks all signals, or keeps a
@@ -205,6 +205,11 @@ enum transfer_need {
 
 struct transfer;
 
+/* A slot that waits for the thread's sample; generation 0: none does. */
+struct transfer_awaited {
+	uint32_t slot, generation;
+};
+
 /* One per thread, only ever touched by it. */
 struct transfer_thread {
 	void *ctx; /* handed to watch and sink */
@@ -215,9 +220,9 @@ struct transfer_thread {
 	 */
 	uint32_t path;
 	struct rng rng;
-	/* With config.awaits: the slot of the latest sample, as long as it has
-	   not been made; generation 0: none. */
-	uint32_t awaits, generation;
+	/* With config.awaits: the latest sample, and that of transfer_expect,
+	   as long as they have not been made. */
+	struct transfer_awaited latest, expected;
 };
 
 /* Bytes of memory needed, 0 if the configuration is invalid. */
@@ -267,6 +272,25 @@ void transfer_sample_part(struct transfer *e, struct transfer_thread *t,
  * Context: handler of the thread, or the thread itself. Takes no lock.
  */
 void transfer_made(struct transfer *e, struct transfer_thread *t);
+
+/*
+ * In place of transfer_sample, so that nothing stops the thread near the
+ * sampled store: a later store will be the sample, and gets its slot now.
+ *
+ * Context: as transfer_sample.
+ */
+void transfer_expect(struct transfer *e, struct transfer_thread *t,
+		     uint64_t now, uint32_t core);
+
+/*
+ * Store @a is the one that transfer_expect announced. The slot, if it has not
+ * been lost meanwhile, watches the line of @a; transfer_made follows. Calls
+ * watch->arm with the slot's lock: it takes no lock and does little.
+ *
+ * Context: as transfer_trap.
+ */
+void transfer_met(struct transfer *e, struct transfer_thread *t,
+		  const struct access *a, uint32_t core);
 
 /* True if @slot ignores all traps until its sample is made. Any context. */
 bool transfer_awaits(const struct transfer *e, uint32_t slot);

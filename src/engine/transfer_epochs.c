@@ -69,17 +69,6 @@ void transfer_epochs_begin(const struct transfer *e,
 	s->last = now;
 }
 
-void transfer_epochs_await(struct transfer *e, struct transfer_slot *s,
-			   struct transfer_thread *t)
-{
-	atomic_store_explicit(&s->awaited, e->config.awaits ? t->id + 1 : 0,
-			      memory_order_relaxed);
-	if (!e->config.awaits)
-		return;
-	t->awaits = s - e->slot;
-	t->generation = slot_generation(&s->slot);
-}
-
 /*
  * Another thread's sample may have taken the slot meanwhile. A slot whose
  * sample is never made, because a handler of the program jumped away, counts
@@ -89,11 +78,11 @@ void transfer_made(struct transfer *e, struct transfer_thread *t)
 {
 	uint32_t mine = t->id + 1;
 
-	if (t->generation)
+	if (t->latest.generation)
 		atomic_compare_exchange_strong_explicit(
-			&e->slot[t->awaits].awaited, &mine, 0,
+			&e->slot[t->latest.slot].awaited, &mine, 0,
 			memory_order_relaxed, memory_order_relaxed);
-	t->generation = 0;
+	t->latest.generation = 0;
 }
 
 bool transfer_awaits(const struct transfer *e, uint32_t slot)

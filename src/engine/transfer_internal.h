@@ -2,10 +2,10 @@
 /*
  * transfer_internal - shared by the files of the transfer estimator
  *
- * transfer.c takes samples and traps and manages the slots, transfer_epochs.c
- * follows the accesses to a watched line, transfer_needed.c does so for
- * TRANSFER_NEEDED, transfer_footprint.c chooses which chunks of a line to
- * watch.
+ * transfer_sample.c gives slots to samples, transfer.c takes traps and programs
+ * the slots, transfer_epochs.c follows the accesses to a watched line,
+ * transfer_needed.c does so for TRANSFER_NEEDED, transfer_footprint.c chooses
+ * which chunks of a line to watch.
  */
 #ifndef COMDET_ENGINE_TRANSFER_INTERNAL_H
 #define COMDET_ENGINE_TRANSFER_INTERNAL_H
@@ -138,13 +138,17 @@ static inline void transfer_count(_Atomic uint64_t *counter)
 }
 
 /*
+ * Hand over the finished sample @c, if it has transfers, and program the
+ * registers as the slot wants. Called with the lock, returns without.
+ */
+void transfer_program(struct transfer *e, struct transfer_thread *t,
+		      struct transfer_slot *s, const struct transfer_chain *c,
+		      uint64_t now);
+
+/*
  * transfer_epochs: the accesses to a watched line. All of these are called with
  * the slot's lock.
  */
-
-/* With config.awaits: @s, programmed anew, waits for the sample of @t. */
-void transfer_epochs_await(struct transfer *e, struct transfer_slot *s,
-			   struct transfer_thread *t);
 
 /* Begin to follow the sample of thread @t that @s has accepted. */
 void transfer_epochs_begin(const struct transfer *e,

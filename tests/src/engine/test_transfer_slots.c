@@ -246,6 +246,76 @@ START_TEST(a_sample_that_lost_its_slot_is_not_taken_for_its_successor)
 }
 END_TEST
 
+static void expect(struct hand *h, uint32_t thread, uint64_t now)
+{
+	transfer_expect(h->transfer, &h->thread[thread], now, thread);
+}
+
+static void meet(struct hand *h, uint32_t thread, struct access a)
+{
+	transfer_met(h->transfer, &h->thread[thread], &a, thread);
+	transfer_made(h->transfer, &h->thread[thread]);
+}
+
+START_TEST(an_announced_sample_is_the_store_that_it_meets)
+{
+	struct hand *h = start_awaiting(1);
+
+	expect(h, 0, 0);
+	ck_assert_uint_eq(stats(h).accepted, 1);
+	ck_assert_uint_eq(h->armed[0].line, 0);
+	/* A load that is a sample meanwhile does not open the slot. */
+	sample(h, 0, word(5, 0, ACCESS_LOAD), 1);
+	transfer_made(h->transfer, &h->thread[0]);
+	ck_assert(transfer_awaits(h->transfer, 0));
+	meet(h, 0, word(3, 0, ACCESS_STORE));
+	ck_assert_uint_eq(h->armed[0].line, BASE + 3 * LINE);
+	ck_assert(!transfer_awaits(h->transfer, 0));
+	trap(h, 1, word(3, 0, ACCESS_LOAD), 2);
+	trap(h, 2, word(3, 1, ACCESS_STORE), 3);
+	ck_assert_int_eq(h->chains, 1);
+	ck_assert_uint_eq(h->chain.n, 2);
+	ck_assert_uint_eq(h->event[0].from, 0);
+	ck_assert_uint_eq(h->event[0].to, 1);
+	ck_assert_uint_eq(h->event[1].to, 2);
+	ck_assert_double_eq_tol(h->event[0].weight, PERIOD, 1e-6);
+	ck_assert_double_eq_tol(h->event[0].weight_false, 0, 1e-6);
+	ck_assert_double_eq_tol(h->event[1].weight_false, PERIOD, 1e-6);
+	ck_assert_uint_eq(stats(h).samples, 2);
+	ck_assert_uint_eq(stats(h).candidates, 1);
+}
+END_TEST
+
+START_TEST(an_announced_sample_that_lost_its_slot_watches_nothing)
+{
+	struct hand *h;
+	uint64_t seed = 0;
+
+	do {
+		h = start_awaiting(seed++);
+		expect(h, 0, 0);
+		sample(h, 1, word(1, 0, ACCESS_STORE), 1);
+	} while (!h->armed[0].line);
+	meet(h, 0, word(3, 0, ACCESS_STORE));
+	ck_assert_uint_eq(h->armed[0].line, BASE + LINE);
+	ck_assert(transfer_awaits(h->transfer, 0));
+	/* It has met its store: there is no other. */
+	meet(h, 0, word(4, 0, ACCESS_STORE));
+	ck_assert_uint_eq(h->armed[0].line, BASE + LINE);
+}
+END_TEST
+
+START_TEST(an_announced_sample_that_never_comes_credits_nothing)
+{
+	struct hand *h = start_awaiting(1);
+
+	expect(h, 0, 0);
+	transfer_finish(h->transfer, &h->thread[0]);
+	ck_assert_int_eq(h->chains, 0);
+	ck_assert_double_eq(transfer_left(h->transfer).missed, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("transfer_slots");
