@@ -2,8 +2,8 @@
 /*
  * doubts - where estimates of transfers may fail, as far as the recording tells
  *
- * Except for that of traps, the intervals hold these errors; a doubt says why
- * they are wide.
+ * Except for those of traps and callers, the intervals hold these errors; a
+ * doubt says why they are wide.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,7 @@
 
 enum doubt {
 	DOUBT_TRAPS,
+	DOUBT_CALLERS,
 	DOUBT_MISSED,
 	DOUBT_AVOIDABLE,
 	DOUBTS
@@ -25,9 +26,16 @@ enum doubt {
 
 static const char *const names[] = {
 	[DOUBT_TRAPS] = "traps",
+	[DOUBT_CALLERS] = "callers",
 	[DOUBT_MISSED] = "missed",
 	[DOUBT_AVOIDABLE] = "avoidable",
 };
+
+/* Finding the callers stops a thread at each sample that hooks take. */
+static bool is_stopped_for_callers(const struct process *p)
+{
+	return p->paths && strcmp(p->header.source, "instr") == 0;
+}
 
 /* The text of a doubt, to be freed; NULL if there is none. */
 static char *doubt_text(const struct estimate *e, enum doubt d)
@@ -49,6 +57,14 @@ static char *doubt_text(const struct estimate *e, enum doubt d)
 			       "beyond their intervals. The places are right. "
 			       "record --watch sw stops threads for much less, "
 			       "and --exact counts.");
+	case DOUBT_CALLERS:
+		if (!is_stopped_for_callers(e->process))
+			return NULL;
+		return xstrdup("Each sample stopped its thread to find the "
+			       "callers. Where threads do little but race for "
+			       "a line, the numbers may be a fifth too high or "
+			       "a third too low, beyond their intervals; "
+			       "without -g they are within a tenth.");
 	case DOUBT_MISSED:
 		if (!(e->missed_least > MISSED_SHARE * all))
 			return NULL;

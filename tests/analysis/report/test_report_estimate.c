@@ -274,41 +274,49 @@ START_TEST(what_a_few_samples_may_have_missed_is_no_warning)
 }
 END_TEST
 
-START_TEST(what_traps_change_is_said)
+/* Traps stop threads, and so do hooks that find the callers. */
+START_TEST(what_stops_change_is_said)
 {
 	static const struct {
 		const char *source;
 		uint32_t registers;
-		bool says;
+		int paths;
+		const char *says;
 	} cases[] = {
-		{ "instr", 4, true },
-		{ "pebs", 1, true },
-		{ "instr", 0, false },
-		{ "emu", 4, false },
+		{ "instr", 4, 0, "traps" }, { "pebs", 1, 0, "traps" },
+		{ "instr", 0, 0, NULL },    { "emu", 4, 0, NULL },
+		{ "emu", 0, 1, NULL },      { "instr", 0, 1, "callers" },
 	};
+	const char *says = cases[_i].says;
+	bool traps = says && strcmp(says, "traps") == 0;
+	struct store_writer paths = { .section = CDP_PATHS };
 	char *text;
 	json_t *j;
 
 	begin("chain");
 	strcpy(fake.store.header->source, cases[_i].source);
 	fake.store.header->registers = cases[_i].registers;
+	if (cases[_i].paths) {
+		struct cdp_path *p = store_record(&fake.store, &paths);
+
+		*p = (struct cdp_path){ .node = 1, .ip = 0x1100 };
+		store_commit(&paths);
+	}
 	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
 	put_sampling(10000);
 	put_cell(0, 1, 100, 100);
 	put_cell(NO_CELL, NO_CELL, 100, 100);
 	fake_end(&fake);
 	text = report(NULL, NULL);
-	ck_assert_int_eq(verb_says(text, "several times too high"),
-			 cases[_i].says);
-	ck_assert_int_eq(verb_says(text, "not for what traps change"),
-			 cases[_i].says);
+	ck_assert_int_eq(verb_says(text, "several times too high"), traps);
+	ck_assert_int_eq(verb_says(text, "not for what traps change"), traps);
 	free(text);
 	j = report_of(fake.dir);
 	ck_assert_uint_eq(json_array_size(at(j, "communication.warnings")),
-			  cases[_i].says);
-	if (cases[_i].says)
+			  says != NULL);
+	if (says)
 		ck_assert_str_eq(text_at(j, "communication.warnings.0.name"),
-				 "traps");
+				 says);
 	json_decref(j);
 }
 END_TEST
@@ -462,7 +470,7 @@ int main(void)
 	tcase_add_loop_test(tc, what_was_missed_widens_the_intervals, 0, 2);
 	tcase_add_loop_test(
 		tc, what_a_few_samples_may_have_missed_is_no_warning, 0, 2);
-	tcase_add_loop_test(tc, what_traps_change_is_said, 0, 4);
+	tcase_add_loop_test(tc, what_stops_change_is_said, 0, 6);
 	tcase_add_test(tc, pairs_and_matrix_are_transfers);
 	tcase_add_test(tc, few_samples_make_a_weak_answer);
 	tcase_add_test(tc, one_thread_is_what_it_took_part_in);
