@@ -44,7 +44,7 @@
 	X(CVT_TO_INT, cvt_to_int, "scalar floating-point to integer")          \
 	X(VMOVE, vmove, "vector move, logic, shuffle")                         \
 	X(VINT, vint, "vector integer arithmetic")                             \
-	X(VMUL, vmul, "vector integer multiplication")                         \
+	X(VMUL, vmul, "vector integer multiplication; a round of AES")         \
 	X(X87, x87, "x87 arithmetic")                                          \
 	X(FENCE, fence, "memory fence")                                        \
 	X(LOAD, load, "load")                                                  \
