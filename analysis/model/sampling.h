@@ -27,7 +27,8 @@
  * freedom, those of V for independent normal r_i, and wider by what sampling
  * cannot know: SAMPLING_ALONE of the time for what warming does not restore, or
  * SAMPLING_TOGETHER if threads run at a time, whose order between the units is
- * not that of a full simulation.
+ * not that of a full simulation. simulate_result.c adds the time for lines of
+ * other cores, of which that order decides most.
  */
 #ifndef COMDET_ANALYSIS_MODEL_SAMPLING_H
 #define COMDET_ANALYSIS_MODEL_SAMPLING_H

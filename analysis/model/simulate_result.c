@@ -54,7 +54,8 @@ void simulated_estimate_thread(struct simulated_thread *t,
 	unit_sampler_stack(from, i, (double)t->cycles, &t->stack);
 }
 
-static bool is_contended(const struct simulated *s)
+/* The share of the threads' time in which they wait for each other's lines. */
+static double coherence_share(const struct simulated *s)
 {
 	double coherence = 0, all = 0;
 
@@ -62,7 +63,23 @@ static bool is_contended(const struct simulated *s)
 		coherence += s->thread[i].stack.cycles[CPI_COHERENCE];
 		all += (double)s->thread[i].cycles;
 	}
-	return coherence > CONTENDED * all;
+	return all > 0 ? coherence / all : 0;
+}
+
+/*
+ * How lines go from thread to thread depends on an order that lasts, and that
+ * units do not restore. So all of that time is in doubt.
+ */
+static void doubt_coherence(struct simulated *s, double share)
+{
+	double doubt = share > CONTENDED ? INFINITY : share;
+
+	s->sampled.contended = share > CONTENDED;
+	s->sampled.cycles.error += doubt * s->sampled.cycles.cycles;
+	for (size_t i = 0; i < s->threads; i++)
+		if (s->thread[i].sampled.units)
+			s->thread[i].sampled.error +=
+				doubt * s->thread[i].sampled.cycles;
 }
 
 void simulated_estimate(struct simulated *s, const struct unit_sampler *from,
@@ -79,12 +96,7 @@ void simulated_estimate(struct simulated *s, const struct unit_sampler *from,
 		.cycles = unit_sampler_all(from),
 	};
 	s->cycles = (uint64_t)(s->sampled.cycles.cycles + 0.5);
-	s->sampled.contended = is_contended(s);
-	if (!s->sampled.contended)
-		return;
-	s->sampled.cycles.error = INFINITY;
-	for (size_t i = 0; i < s->threads; i++)
-		s->thread[i].sampled.error = INFINITY;
+	doubt_coherence(s, coherence_share(s));
 }
 
 void simulated_release(struct simulated *s)

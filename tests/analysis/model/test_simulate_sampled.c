@@ -204,6 +204,33 @@ START_TEST(threads_that_contend_for_a_line_have_no_interval)
 }
 END_TEST
 
+/* How a line goes round is in doubt, so all the time that it takes is. */
+START_TEST(the_time_for_lines_of_others_is_in_doubt)
+{
+	double coherence = 0, all = 0;
+
+	for (int k = 0; k < 500; k++)
+		for (int thread = 0; thread < 4; thread++) {
+			run(thread, ADDITIONS, 18);
+			run(thread, SHARING, 1);
+		}
+	simulate_all();
+	simulate_sample(0);
+	for (size_t i = 0; i < s.threads; i++) {
+		coherence += s.thread[i].stack.cycles[CPI_COHERENCE];
+		all += (double)s.thread[i].cycles;
+	}
+	ck_assert_double_gt(coherence, 0.02 * all);
+	ck_assert(!s.sampled.contended);
+	ck_assert_double_ge(s.sampled.cycles.error,
+			    (SAMPLING_TOGETHER + 0.99 * coherence / all) *
+				    s.sampled.cycles.cycles);
+	ck_assert_double_ge(s.thread[1].sampled.error,
+			    0.99 * coherence / all *
+				    s.thread[1].sampled.cycles);
+}
+END_TEST
+
 START_TEST(text_and_json_have_the_interval)
 {
 	struct verb v;
@@ -283,6 +310,7 @@ int main(void)
 		t, intervals_hold_the_full_time_of_a_program_that_alternates);
 	tcase_add_test(t, threads_wait_for_each_other_between_the_units_too);
 	tcase_add_test(t, threads_that_contend_for_a_line_have_no_interval);
+	tcase_add_test(t, the_time_for_lines_of_others_is_in_doubt);
 	tcase_add_test(t, text_and_json_have_the_interval);
 	tcase_add_test(t, what_a_sample_cannot_answer_is_refused);
 	tcase_add_test(t,
