@@ -10,6 +10,7 @@
 enum {
 	LANES = 4, /* lines in a vector */
 	VECTORS = DEPTH_WAYS / LANES,
+	FETCHED = 4, /* the smaller numbers of sets stay in the caches */
 };
 _Static_assert(DEPTH_WAYS == 6 * LANES, "find_in looks at six vectors");
 
@@ -74,6 +75,18 @@ static inline void put_first(__m128i set[VECTORS], __m128i id, int at)
 				      _mm_andnot_si128(stays, moved));
 		before = _mm_srli_si128(old, 12);
 		lane = _mm_add_epi32(lane, _mm_set1_epi32(LANES));
+	}
+}
+
+void depths_fetch(const struct depths *d, uint64_t line)
+{
+	for (int i = FETCHED; i < DEPTH_SIZES; i++) {
+		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
+		size_t before = sets - (1 << DEPTH_SETS_MIN);
+		const __m128i *set = d->line[before + (line & (sets - 1))];
+
+		__builtin_prefetch(set, 1);
+		__builtin_prefetch(&set[VECTORS - 1], 1);
 	}
 }
 

@@ -25,4 +25,7 @@ struct depths *depths_new(void); /* free() it */
 int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
 	       uint8_t *depth);
 
+/* Fetch what a use of @line reads, for a use soon. */
+void depths_fetch(const struct depths *d, uint64_t line);
+
 #endif

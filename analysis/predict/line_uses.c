@@ -8,6 +8,10 @@
 #include "line_uses.h"
 #include "analysis/base/util.h"
 
+enum {
+	DEEP = 4, /* numbers of sets */
+};
+
 void line_uses_init(struct line_uses *all, bool shared)
 {
 	memset(all, 0, sizeof(*all));
@@ -78,6 +82,17 @@ static void use_globally(struct line_uses *all, struct line_state *l,
 	own->version = l->version;
 }
 
+void thread_uses_fetch(const struct thread_uses *t, const struct line_uses *all,
+		       uint64_t line)
+{
+	line_times_fetch(&t->data, line);
+	if (!t->deep)
+		return;
+	depths_fetch(t->data_depths, line);
+	if (all->depths)
+		depths_fetch(all->depths, line);
+}
+
 void thread_uses_add(struct thread_uses *t, struct line_uses *all,
 		     uint32_t number, uint64_t line, enum window_kind kind,
 		     struct window *w, struct micro_access *to)
@@ -113,6 +128,7 @@ void thread_uses_add(struct thread_uses *t, struct line_uses *all,
 	w->global[kind][to->global]++;
 	use_globally(all, l, own, number, stores);
 	if (!code) {
+		t->deep = n > DEEP;
 		t->lines += !own->used;
 		t->stored_lines += stores && !own->stored;
 		own->stored |= stores;

@@ -36,6 +36,7 @@ struct thread_uses {
 	struct depths *data_depths, *code_depths;
 	uint64_t data_n, code_n;
 	uint64_t lines, stored_lines; /* of data */
+	bool deep; /* the latest use of data was no use of a recent line */
 
 	/*
 	 * In this window: how many uses have a depth above 0 for so many
@@ -57,6 +58,10 @@ void thread_uses_release(struct thread_uses *t);
 void thread_uses_add(struct thread_uses *t, struct line_uses *all,
 		     uint32_t number, uint64_t line, enum window_kind kind,
 		     struct window *w, struct micro_access *to);
+
+/* Fetch what a use of the line of data reads, for a use soon. */
+void thread_uses_fetch(const struct thread_uses *t, const struct line_uses *all,
+		       uint64_t line);
 
 /* Count the depths that are 0 in @w, which has been the window until now. */
 void thread_uses_end_window(struct thread_uses *t, struct window *w);

@@ -42,7 +42,8 @@ struct collected {
 	bool new_phase; /* the next instruction begins a window */
 
 	struct trace_sync sync;
-	bool has_step;   /* the stream's step is still to be collected */
+	int more; /* 1: the stream's step is still to be collected; 0, -EINVAL
+		   */
 	bool runs, over; /* in the order of the threads */
 	double clock;    /* instructions, and waits for others */
 	size_t happened; /* events so far */
@@ -276,22 +277,37 @@ static void collect_block(struct collector *all, struct collected *c,
 	}
 }
 
+/*
+ * Read the step after the one that was collected. What its accesses need is
+ * fetched while the other threads have their turns.
+ */
+static void look_ahead(struct collector *all, struct collected *c)
+{
+	const struct trace_step *step = &c->stream->step;
+
+	c->more = trace_stream_next(c->stream);
+	if (c->more <= 0)
+		return;
+	for (size_t i = 0; i < step->accesses; i++)
+		thread_uses_fetch(&c->uses, &all->uses,
+				  step->access[i].addr >> MACHINE_LINE_SHIFT);
+}
+
 /* Collect the next block. Returns 1, 0 at the end, or -EINVAL. */
 static int collect_step(struct collector *all, struct collected *c)
 {
-	int more = c->has_step ? 1 : trace_stream_next(c->stream);
 	const struct trace_step *step = &c->stream->step;
 	const struct trace_block *b = step->block;
 
-	c->has_step = false;
-	if (more <= 0)
-		return more;
+	if (c->more <= 0)
+		return c->more;
 	if (b && is_plain(c, b))
 		collect_block(all, c, step);
 	else if (b)
 		collect_insns(all, c, step);
 	c->clock += b ? b->insns : 0;
 	collect_events(c, step);
+	look_ahead(all, c);
 	return 1;
 }
 
@@ -358,7 +374,7 @@ static int start_threads(struct collector *c, char *error)
 				 x->stream->error);
 			return more;
 		}
-		x->has_step = more;
+		x->more = more;
 		x->to->starts = !trace_sync_is_created(&x->stream->step);
 		if (x->to->starts)
 			sync_engine_start(c->engine, i, 0);
