@@ -11,6 +11,7 @@
 #include "json.h"
 #include "caches.h"
 #include "calls.h"
+#include "doubts.h"
 #include "estimate.h"
 #include "exact.h"
 #include "fixes.h"
@@ -340,6 +341,7 @@ static json_t *json_communication(struct report *r)
 		put_interval(share, tally_avoidable_share(t));
 		put(o, "avoidable_share", share);
 	}
+	put(o, "warnings", report_map_doubts_json(r->profile));
 	put(o, "by_trap", integer(t->by[DETECTED_BY_TRAP]));
 	put(o, "by_board", integer(t->by[DETECTED_BY_BOARD]));
 	put(o, "volume_periods", json_real(t->periods));

@@ -238,6 +238,37 @@ START_TEST(a_variable_on_one_line_has_one_row)
 }
 END_TEST
 
+START_TEST(shares_at_a_high_rate_of_the_clock_are_in_doubt)
+{
+	static const struct {
+		const char *source;
+		uint64_t period;
+		bool says;
+	} cases[] = { { "clock", 250000, true },
+		      { "clock", 1000000, true },
+		      { "clock", 5000000, false },
+		      { "pebs", 250000, false } };
+	char *text;
+	json_t *j;
+
+	begin();
+	strcpy(fake.store.header->source, cases[_i].source);
+	fake.store.header->period = cases[_i].period;
+	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
+	fake_end(&fake);
+	text = report_text_of(fake.dir);
+	ck_assert_int_eq(verb_says(text, "samples a second, shares of false"),
+			 cases[_i].says);
+	ck_assert_int_eq(verb_says(text, "At 4000 samples"),
+			 cases[_i].period == 250000 && cases[_i].says);
+	free(text);
+	j = report_of(fake.dir);
+	ck_assert_uint_eq(json_array_size(at(j, "communication.warnings")),
+			  cases[_i].says);
+	json_decref(j);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report_wording");
@@ -255,6 +286,8 @@ int main(void)
 	tcase_add_test(t, a_program_that_still_runs_is_to_go_on);
 	tcase_add_test(t, the_lines_of_one_variable_add_up);
 	tcase_add_test(t, a_variable_on_one_line_has_one_row);
+	tcase_add_loop_test(t, shares_at_a_high_rate_of_the_clock_are_in_doubt,
+			    0, 4);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
