@@ -108,10 +108,10 @@ static char *map_text(const struct profile *p)
 	    h->period > CLOSE_NS)
 		return NULL;
 	return xasprintf("At %.0f samples a second, shares of false sharing "
-			 "may be some points off, beyond their intervals: in "
-			 "programs whose shares are known they were up to 14 "
-			 "points off at 4,000 a second, and right at 250. The "
-			 "default rate is better for shares.",
+			 "may be off by more than their intervals: in a "
+			 "program whose shares were counted they were 14 "
+			 "points off in the mean at 4,000 a second, and less "
+			 "than two at 250.",
 			 1e9 / (double)h->period);
 }
 
