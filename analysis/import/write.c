@@ -20,6 +20,7 @@
 #include "src/store/core_table.h"
 #include "src/store/pair_table.h"
 #include "src/store/store.h"
+#include "src/store/time_slices.h"
 
 enum {
 	LINE_BYTES = 64, /* on every x86-64 */
@@ -38,6 +39,7 @@ struct writer {
 	const struct import_run *run;
 	const struct import_process *process;
 	struct store store;
+	struct slice_samples samples;
 	struct comm comm;
 	struct writer_thread *thread; /* by id */
 	size_t threads;
@@ -50,6 +52,7 @@ struct writer_thread {
 	struct comm_thread comm;
 	struct pair_table pairs;
 	struct core_table cores;
+	struct slice_table slices;
 	struct cdp_thread *row;
 };
 
@@ -139,6 +142,8 @@ static void on_detected(void *ctx, const struct detection *seen)
 		store_add(&t->row->loss[LOSS_STORE_FULL], 1);
 	if (d.publisher_core < CDP_CORES_MAX && d.detector_core < CDP_CORES_MAX)
 		core_table_add(&w->store, &t->cores, &d);
+	if (!w->im->untimed)
+		slice_table_add(&w->store, &t->slices, &d, w->now->time);
 }
 
 static const struct comm_sink sink = {
@@ -265,6 +270,8 @@ static void replay(struct writer *w, const struct import_sample *s)
 	w->now = s;
 	t->row->interrupts++;
 	t->row->samples[SAMPLE_UNIFORM]++;
+	if (!w->im->untimed)
+		slice_samples_add(&w->store, &w->samples, s->time);
 	t->row->loads += !!(s->access & ACCESS_LOAD);
 	t->row->stores += !!(s->access & ACCESS_STORE);
 	comm_sample(&w->comm, &t->comm, &a, s->time,
@@ -427,6 +434,7 @@ int import_write(struct import *im, const struct import_run *run, uint32_t p,
 	for (size_t i = 0; i < w.threads; i++) {
 		pair_table_release(&w.thread[i].pairs);
 		core_table_release(&w.thread[i].cores);
+		slice_table_release(&w.thread[i].slices);
 	}
 	store_release(&w.store);
 free_threads:

@@ -11,6 +11,7 @@
 
 #include "src/engine/comm.h"
 #include "src/store/store.h"
+#include "src/store/time_slices.h"
 
 /* What all processes of one watcher have in common. */
 struct outside_run {
@@ -28,6 +29,7 @@ struct outside_file {
 	pid_t pid;
 	struct store store;
 	struct store_writer rows, maps;
+	struct slice_samples samples;
 };
 
 /*

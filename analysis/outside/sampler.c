@@ -95,6 +95,7 @@ static void on_detected(void *ctx, const struct detection *d)
 		return;
 	}
 	core_table_add(&f->store, &t->cores, &here);
+	slice_table_add(&f->store, &t->slices, &here, s->time);
 	store_add(&t->row->detections, 1);
 	s->detections++;
 }
@@ -193,7 +194,10 @@ void sampler_thread(struct sampler *s, struct task_thread *t)
 
 static void note(struct task_thread *t, const struct choice *c)
 {
+	struct outside_file *f = &t->process->file;
+
 	store_add(&t->row->samples[c->kind], 1);
+	slice_samples_add(&f->store, &f->samples, t->sampler->time);
 	if (c->kind != SAMPLE_UNIFORM)
 		return;
 	if (c->access.flags & ACCESS_LOAD)

@@ -83,6 +83,7 @@ void tasks_end_thread(struct tasks *t, struct task_thread *thread)
 	thread->process->ended_cpu_ns += thread->cpu_ns;
 	pair_table_release(&thread->pairs);
 	core_table_release(&thread->cores);
+	slice_table_release(&thread->slices);
 	free(thread);
 }
 

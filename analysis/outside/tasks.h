@@ -22,6 +22,7 @@
 #include "src/engine/comm.h"
 #include "src/store/core_table.h"
 #include "src/store/pair_table.h"
+#include "src/store/time_slices.h"
 #include "src/x86/choose.h"
 
 struct sampler;
@@ -55,6 +56,7 @@ struct task_thread {
 	struct comm_thread comm;
 	struct pair_table pairs;
 	struct core_table cores;
+	struct slice_table slices;
 	struct lease *lease;
 	uint64_t here; /* address less key of the access at hand */
 };

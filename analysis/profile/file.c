@@ -151,6 +151,31 @@ static int take_reuse(void *ctx, const void *record)
 	return 0;
 }
 
+/* The threads stay ids until rows_of_pairs() turns them into rows. */
+static void take_slices(struct loading *l, const struct cdp_memory *m)
+{
+	const struct cdp_memory_slices *from = &m->slices;
+	bool samples = m->kind == CDP_MEMORY_SAMPLED;
+	struct profile *p = l->p;
+	struct slice_row *row;
+
+	p->slice =
+		grow(p->slice, p->slices, &p->slices_room, sizeof(*p->slice));
+	row = &p->slice[p->slices++];
+	*row = (struct slice_row){
+		.process = l->index,
+		.publisher = samples ? NO_THREAD : from->publisher_thread,
+		.detector = samples ? NO_THREAD : from->detector_thread,
+		.samples = samples,
+		.foreign = from->publisher_process == l->process->header.number
+				   ? 0
+				   : from->publisher_process,
+		.shift = from->shift,
+		.first = from->first,
+	};
+	memcpy(row->count, from->count, sizeof(row->count));
+}
+
 static int take_memory(void *ctx, const void *record)
 {
 	struct loading *l = ctx;
@@ -173,6 +198,10 @@ static int take_memory(void *ctx, const void *record)
 		s->region = grow(s->region, s->regions, &s->regions_room,
 				 sizeof(*s->region));
 		s->region[s->regions++] = m->region;
+		return 0;
+	}
+	if (m->kind == CDP_MEMORY_SLICES || m->kind == CDP_MEMORY_SAMPLED) {
+		take_slices(l, m);
 		return 0;
 	}
 	s->memory = grow(s->memory, s->memories, &s->memories_room,
@@ -345,7 +374,7 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 	struct process s = { 0 };
 	struct loading l = { .p = p, .index = p->processes, .process = &s };
 	size_t threads = p->threads, pairs = p->pairs, cores = p->cores;
-	size_t reuses = p->reuses;
+	size_t reuses = p->reuses, slices = p->slices;
 	struct cdp_reader r;
 	int err = cdp_open(&r, dirfd, name);
 
@@ -387,6 +416,7 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 		p->pairs = pairs;
 		p->cores = cores;
 		p->reuses = reuses;
+		p->slices = slices;
 		process_release(&s);
 		return;
 	}
@@ -397,5 +427,5 @@ void profile_add_file(struct profile *p, int dirfd, const char *name)
 	p->process = grow(p->process, p->processes, &p->processes_room,
 			  sizeof(*p->process));
 	p->process[p->processes++] = s;
-	rows_of_pairs(p, l.index, threads, pairs, reuses);
+	rows_of_pairs(p, l.index, threads, pairs, reuses, slices);
 }

@@ -28,22 +28,25 @@ static int compare_owners(const void *a, const void *b)
 				      : order_u64(x->id, y->id);
 }
 
-/* The row of the publisher of @pair, or UINT32_MAX. */
-static uint32_t find_owner(const struct owner *owner, size_t n,
-			   const struct pair_row *pair)
+/* The row of thread @id of process @number, or NO_THREAD. */
+static uint32_t find_owner(const struct owner *owner, size_t n, uint64_t number,
+			   uint32_t id)
 {
-	struct owner key = { .number = pair->foreign, .id = pair->publisher };
+	struct owner key = { .number = number, .id = id };
 	const struct owner *o =
 		n ? bsearch(&key, owner, n, sizeof(*owner), compare_owners)
 		  : NULL;
 
-	return o ? o->row : UINT32_MAX;
+	return o ? o->row : NO_THREAD;
 }
 
 static bool any_foreign(const struct profile *p)
 {
 	for (size_t i = 0; i < p->pairs; i++)
 		if (p->pair[i].foreign)
+			return true;
+	for (size_t i = 0; i < p->slices; i++)
+		if (p->slice[i].foreign)
 			return true;
 	return false;
 }
@@ -71,14 +74,21 @@ void foreign_publishers(struct profile *p)
 
 		if (!pair->foreign)
 			continue;
-		row = find_owner(owner, n, pair);
-		if (row == UINT32_MAX) {
+		row = find_owner(owner, n, pair->foreign, pair->publisher);
+		if (row == NO_THREAD) {
 			row = (uint32_t)p->threads;
 			rows_add_unknown(p, pair->process, &pair->publisher, 1);
 		} else {
 			pair->publisher_process = p->thread[row].process;
 		}
 		pair->publisher = row;
+	}
+	for (size_t i = 0; i < p->slices; i++) {
+		struct slice_row *s = &p->slice[i];
+
+		if (s->foreign)
+			s->publisher =
+				find_owner(owner, n, s->foreign, s->publisher);
 	}
 	free(owner);
 }

@@ -144,6 +144,7 @@ void profile_release(struct profile *p)
 	free(p->pair);
 	free(p->core);
 	free(p->reuse);
+	free(p->slice);
 	free(p->bad);
 	memset(p, 0, sizeof(*p));
 }

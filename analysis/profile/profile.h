@@ -110,6 +110,22 @@ struct reuse_row {
 	struct cdp_reuse record;
 };
 
+#define NO_THREAD UINT32_MAX
+
+/*
+ * Counts by slices of time (src/store/cdp_memory.h): detections between two
+ * rows, either of which may be NO_THREAD, not known; or samples, of no row.
+ */
+struct slice_row {
+	uint32_t process; /* whose clock the slices are on */
+	uint32_t publisher, detector;
+	bool samples;
+	uint64_t foreign; /* number of the publisher's process, 0: the same */
+	uint32_t shift;
+	uint64_t first;
+	uint64_t count[CDP_SLICES];
+};
+
 struct bad_file {
 	char *name;
 	const char *why;
@@ -126,6 +142,8 @@ struct profile {
 	size_t cores, cores_room;
 	struct reuse_row *reuse;
 	size_t reuses, reuses_room;
+	struct slice_row *slice; /* as in the files */
+	size_t slices, slices_room;
 	struct bad_file *bad;
 	size_t bad_files, bad_room;
 	bool merged; /* some rows stand for several threads */

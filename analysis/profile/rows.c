@@ -99,8 +99,15 @@ static void look_up(struct unknown *u, const struct id_row *index, size_t n,
 	u->id[u->n++] = id;
 }
 
+static uint32_t row_or_none(const struct id_row *index, size_t n, uint32_t id)
+{
+	uint32_t row;
+
+	return find_row(index, n, id, &row) ? row : NO_THREAD;
+}
+
 void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
-		   size_t first_pair, size_t first_reuse)
+		   size_t first_pair, size_t first_reuse, size_t first_slice)
 {
 	struct unknown u = { NULL, 0, 0 };
 	size_t n;
@@ -131,6 +138,13 @@ void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
 		if (p->reuse[i].thread != ALL_THREADS)
 			find_row(index, n, p->reuse[i].thread,
 				 &p->reuse[i].thread);
+	for (size_t i = first_slice; i < p->slices; i++) {
+		struct slice_row *s = &p->slice[i];
+
+		if (!s->foreign)
+			s->publisher = row_or_none(index, n, s->publisher);
+		s->detector = row_or_none(index, n, s->detector);
+	}
 	free(index);
 }
 
@@ -195,11 +209,26 @@ static void order_processes(struct profile *p)
 	}
 	for (size_t i = 0; i < p->reuses; i++)
 		p->reuse[i].process = place[p->reuse[i].process];
+	for (size_t i = 0; i < p->slices; i++)
+		p->slice[i].process = place[p->slice[i].process];
 	free(p->process);
 	p->process = ordered;
 	p->processes_room = p->processes;
 	free(index);
 	free(place);
+}
+
+/* Row i has become place[i]. */
+static void move_slices(struct profile *p, const uint32_t *place)
+{
+	for (size_t i = 0; i < p->slices; i++) {
+		struct slice_row *s = &p->slice[i];
+
+		if (s->publisher != NO_THREAD)
+			s->publisher = place[s->publisher];
+		if (s->detector != NO_THREAD)
+			s->detector = place[s->detector];
+	}
 }
 
 /* Move row index[i] to i, and renumber the pairs. */
@@ -219,6 +248,7 @@ static void permute_threads(struct profile *p, const uint32_t *index)
 	for (size_t i = 0; i < p->reuses; i++)
 		if (p->reuse[i].thread != ALL_THREADS)
 			p->reuse[i].thread = place[p->reuse[i].thread];
+	move_slices(p, place);
 	free(p->thread);
 	p->thread = ordered;
 	p->threads_room = p->threads;
@@ -355,6 +385,7 @@ void rows_close_gaps(struct profile *p, uint32_t *into)
 	for (size_t i = 0; i < p->reuses; i++)
 		if (p->reuse[i].thread != ALL_THREADS)
 			p->reuse[i].thread = into[p->reuse[i].thread];
+	move_slices(p, into);
 	p->threads = kept;
 }
 

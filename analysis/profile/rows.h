@@ -8,12 +8,13 @@
 #include "profile.h"
 
 /*
- * The threads from row @first_thread on, the pairs from @first_pair on and the
- * reuses from @first_reuse on belong to process @process. Turn the thread ids
- * in its pairs and reuses into rows; an id without a row gets one.
+ * The threads from row @first_thread on, the pairs from @first_pair on, the
+ * reuses from @first_reuse on and the slices from @first_slice on belong to
+ * process @process. Turn the thread ids in its pairs and reuses into rows; an
+ * id without a row gets one, in a slice NO_THREAD.
  */
 void rows_of_pairs(struct profile *p, uint32_t process, size_t first_thread,
-		   size_t first_pair, size_t first_reuse);
+		   size_t first_pair, size_t first_reuse, size_t first_slice);
 
 /*
  * Give each of the @n thread ids @ids, which are sorted here, a row of process
@@ -36,14 +37,15 @@ void rows_take_off_execed(struct profile *p);
 void rows_add(struct thread_row *to, const struct thread_row *from);
 
 /*
- * Row i goes if into[i] is another row, which has taken its counts; pairs and
- * reuses follow. The others keep their order. into[] gets the new numbers.
+ * Row i goes if into[i] is another row, which has taken its counts; pairs,
+ * reuses and slices follow. The others keep their order. into[] gets the new
+ * numbers.
  */
 void rows_close_gaps(struct profile *p, uint32_t *into);
 
 /*
  * Merge ended threads of one process that have the same name and start routine.
- * Counts add up; pairs and reuses follow their threads.
+ * Counts add up; pairs, reuses and slices follow their threads.
  */
 void rows_merge(struct profile *p);
 

@@ -144,6 +144,8 @@ static void move_pairs(struct profile *p, const struct plan *plan)
 		p->thread[i].process = plan->into[p->thread[i].process];
 	for (size_t i = 0; i < p->reuses; i++)
 		p->reuse[i].process = plan->into[p->reuse[i].process];
+	for (size_t i = 0; i < p->slices; i++)
+		p->slice[i].process = plan->into[p->slice[i].process];
 }
 
 /* Find for each process the one that it becomes, and take it in. */

@@ -13,6 +13,7 @@
 #include "src/store/call_table.h"
 #include "src/store/core_table.h"
 #include "src/store/pair_table.h"
+#include "src/store/time_slices.h"
 #include "src/x86/choose.h"
 
 struct lease;        /* watch/watch.c: four debug registers of one thread */
@@ -25,6 +26,7 @@ struct thread {
 	struct pair_table pairs;
 	struct core_table cores;
 	struct call_table calls;
+	struct slice_table slices;
 	struct rng rng;
 	void *source; /* what the source keeps: source_ops.thread_bytes */
 	struct lease *lease;

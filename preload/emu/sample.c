@@ -97,6 +97,7 @@ int emu_sample_init(void)
 	comm_set_expiry(c, emu.config.period);
 	c->arm_one_in = 1;
 	atomic_store(&emu.ticks, 0);
+	emu_detections_init();
 	return c->board ? 0 : -EINVAL;
 }
 
@@ -159,6 +160,7 @@ static void sample(struct vcpu *v, const struct access *a,
 	if (outside_the_time_asked_for(v->now_ns))
 		return;
 	store_add(&r->samples[SAMPLE_UNIFORM], 1);
+	emu_detections_sample(v);
 	if (a->flags & ACCESS_LOAD)
 		store_add(&r->loads, 1);
 	if (a->flags & ACCESS_STORE)

@@ -32,6 +32,7 @@
 #include "src/store/call_table.h"
 #include "src/store/core_table.h"
 #include "src/store/pair_table.h"
+#include "src/store/time_slices.h"
 #include "src/base/topology.h"
 #include "src/engine/transfer.h"
 
@@ -98,6 +99,7 @@ struct vcpu {
 	struct rng rng, turn_rng;
 	struct pair_table pairs;
 	struct core_table cores;
+	struct slice_table slices;
 	struct watch_range watched[COMM_REGISTERS_MAX];
 	uint32_t watches;
 	_Atomic uint32_t wait; /* a futex; this and the next: scheduler.c */

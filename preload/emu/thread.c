@@ -132,6 +132,7 @@ void emu_thread_end(unsigned int index)
 	close_row(v->record);
 	pair_table_release(&v->pairs);
 	core_table_release(&v->cores);
+	slice_table_release(&v->slices);
 	emu_frames_end(v);
 	emu_calls_exit(v);
 	emu_vcpu_mute(v);

@@ -36,6 +36,7 @@
 #include "preload/signal/claimed.h"
 #include "preload/sources/program_memory.h"
 #include "preload/sources/regions.h"
+#include "preload/sources/slices.h"
 #include "preload/threads/threads.h"
 #include "preload/watch/watch.h"
 #include "src/store/sample_log.h"
@@ -177,6 +178,7 @@ static void sample(struct thread *t, const struct event *e)
 	if (e->access.flags & ACCESS_STORE)
 		store_add(&r->stores, 1);
 	regions_sample(t, SAMPLE_UNIFORM);
+	slices_sample(t);
 	if (e->drawn == DRAW_SOON) {
 		instr_transfer_expect(t);
 		return;

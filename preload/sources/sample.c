@@ -13,6 +13,7 @@
 #include "program_memory.h"
 #include "heap_blocks.h"
 #include "regions.h"
+#include "slices.h"
 #include "thread_reuse.h"
 #include "visit.h"
 #include "preload/core/maps.h"
@@ -40,6 +41,7 @@ static void on_detection(void *ctx, const struct detection *d)
 	}
 	callers_detected(t, &judged);
 	regions_detected(t, &judged);
+	slices_detected(t, &judged);
 	heap_blocks_note(d);
 	core_table_add(&runtime.store, &t->cores, d);
 	store_add(&t->record->detections, 1);
@@ -70,6 +72,7 @@ static void note(struct thread *t, const struct access *a,
 			store_add(&t->record->stores, 1);
 	}
 	regions_sample(t, kind);
+	slices_sample(t);
 	sample_log_add(t->record->id, a, kind);
 }
 

@@ -11,6 +11,7 @@
 #include "preload/sources/callers.h"
 #include "preload/sources/heap_blocks.h"
 #include "preload/sources/regions.h"
+#include "preload/sources/slices.h"
 #include "preload/sources/sample.h"
 #include "preload/sources/visit.h"
 #include "preload/threads/threads.h"
@@ -45,6 +46,7 @@ int tables_init(void)
 	int r = init_comm();
 
 	regions_init();
+	slices_init();
 	if (!r)
 		r = threads_init();
 	if (!r)

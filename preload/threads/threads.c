@@ -190,6 +190,7 @@ static void close_reaped(struct thread *t, uint64_t now)
 	pair_table_release(&t->pairs);
 	call_table_release(&t->calls);
 	core_table_release(&t->cores);
+	slice_table_release(&t->slices);
 	store_set(&t->record->end_mono, now);
 	__atomic_store_n(&t->record->state, CDP_THREAD_ENDED, __ATOMIC_RELAXED);
 	thread_row_ended(t->record, now, false);
@@ -301,6 +302,7 @@ static void drop_adopted(void)
 	pair_table_release(&t->pairs);
 	call_table_release(&t->calls);
 	core_table_release(&t->cores);
+	slice_table_release(&t->slices);
 	if (t->record->detections) {
 		close_row(t, now_ns());
 		unmap_thread((char *)t);
@@ -373,6 +375,7 @@ static void end(struct thread *t)
 	pair_table_release(&t->pairs);
 	call_table_release(&t->calls);
 	core_table_release(&t->cores);
+	slice_table_release(&t->slices);
 	close_row(t, now);
 	thread_set_ended(true);
 	thread_set_self(NULL);

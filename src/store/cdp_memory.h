@@ -21,6 +21,8 @@ enum cdp_memory_kind {
 	CDP_MEMORY_BLOCK,     /* a heap block that a detection is about */
 	CDP_MEMORY_CALLS,     /* detections by the calls that led to them */
 	CDP_MEMORY_REGION,    /* samples and detections in a named region */
+	CDP_MEMORY_SLICES,    /* detections by slices of time */
+	CDP_MEMORY_SAMPLED,   /* samples of all threads by slices of time */
 	CDP_MEMORY_KINDS
 };
 
@@ -110,16 +112,47 @@ struct cdp_memory_region {
 	uint64_t spare[2];
 };
 
+enum {
+	CDP_SLICES = 12,          /* of one record */
+	CDP_SLICE_SHIFT_MIN = 22, /* 4 ms */
+	CDP_SLICE_SHIFT_MAX = 57,
+};
+
+/*
+ * Counts by slices of time (time_slices.h). A slice is 2^shift ns long, and
+ * slice n begins at n << shift ns of CLOCK_MONOTONIC. Detections count for the
+ * pair of threads; they are part of those of CDP_PAIRS. A reader adds up counts
+ * of the same slice and threads; those of a long slice hold for all the short
+ * ones in it. In CDP_MEMORY_SAMPLED the threads are 0.
+ */
+struct cdp_memory_slices {
+	uint32_t publisher_thread; /* CDP_SLICE_OTHERS: threads for which there
+				      was no record left */
+	uint32_t detector_thread;
+	uint32_t publisher_process; /* as in a cdp_pair */
+	uint32_t shift;
+	uint64_t first; /* number of the first slice */
+	/*
+	 * Of each slice: samples, or detections by weight, those of false
+	 * sharing in the lower half, of true sharing in the upper half, where
+	 * they stop at UINT32_MAX. Atomic.
+	 */
+	uint64_t count[CDP_SLICES];
+};
+
+#define CDP_SLICE_OTHERS UINT32_MAX
+
 struct cdp_memory {
 	uint32_t kind;
 	uint32_t access; /* ACCESS_LOAD, ACCESS_STORE; 0 in an event: both, and
-			    in blocks, calls and regions */
+			    in blocks, calls, regions and slices */
 	union {
 		struct cdp_memory_event event;
 		struct cdp_memory_tally tally;
 		struct cdp_memory_block block;
 		struct cdp_memory_calls calls;
 		struct cdp_memory_region region;
+		struct cdp_memory_slices slices;
 	};
 };
 _Static_assert(sizeof(struct cdp_memory) == 128, "cdp_memory");

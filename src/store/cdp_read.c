@@ -258,6 +258,13 @@ static bool transfer_fits(const struct cdp_transfer *t)
 	return t->kind >= CDP_EXACT_CELL && t->kind < CDP_TRANSFER_KINDS;
 }
 
+static bool slices_fit(const struct cdp_memory_slices *s)
+{
+	return s->shift >= CDP_SLICE_SHIFT_MIN &&
+	       s->shift <= CDP_SLICE_SHIFT_MAX &&
+	       s->first <= (UINT64_MAX >> s->shift) - CDP_SLICES;
+}
+
 static bool memory_fits(const struct cdp_memory *m)
 {
 	const uint32_t access = ACCESS_LOAD | ACCESS_STORE;
@@ -283,6 +290,9 @@ static bool memory_fits(const struct cdp_memory *m)
 		       m->calls.detector_path <= CDP_PATHS_MAX;
 	case CDP_MEMORY_REGION:
 		return !m->access && ends(m->region.name) && *m->region.name;
+	case CDP_MEMORY_SLICES:
+	case CDP_MEMORY_SAMPLED:
+		return !m->access && slices_fit(&m->slices);
 	default:
 		return false;
 	}

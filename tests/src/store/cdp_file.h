@@ -18,7 +18,7 @@
 
 enum {
 	PAGES = 10,
-	RECORDS = 13
+	RECORDS = 14
 };
 
 static int file = -1;
@@ -80,6 +80,12 @@ static inline void setup(void)
 	y->kind = CDP_MEMORY_SITE;
 	y->access = ACCESS_LOAD;
 	y->tally.samples = 1;
+	store_commit(&memory);
+	y = store_record(&s, &memory);
+	y->kind = CDP_MEMORY_SLICES;
+	y->slices.shift = CDP_SLICE_SHIFT_MIN;
+	y->slices.first = 1200;
+	y->slices.count[3] = 1;
 	store_commit(&memory);
 	u = store_record(&s, &reuses);
 	u->kind = CDP_REUSE_BIN;
@@ -143,6 +149,18 @@ static inline int open_file(struct cdp_reader *r)
 	return cdp_open(r, sandbox_fd, NAME);
 }
 
+static inline bool check_memory(const struct cdp_memory *y)
+{
+	if (y->kind == 7 || y->kind == 8)
+		return !y->access && y->slices.shift >= 22 &&
+		       y->slices.shift <= 57 &&
+		       y->slices.first <= (UINT64_MAX >> y->slices.shift) - 12;
+	return y->access < 4 && (y->kind == 1 ? strnlen(y->event.name, 48) < 48
+					      : y->kind < 4 && y->access &&
+							y->tally.source < 16 &&
+							y->tally.samples);
+}
+
 static inline bool check_reuse(const struct cdp_reuse *u)
 {
 	uint64_t sets = u->end_ip & UINT32_MAX, ways = u->end_ip >> 32;
@@ -193,11 +211,7 @@ static inline void check_record(enum cdp_section section, const void *record)
 		right = x->kind >= 1 && x->kind <= 9;
 		break;
 	case CDP_MEMORY:
-		right = y->access < 4 &&
-			(y->kind == 1 ? strnlen(y->event.name, 48) < 48
-				      : y->kind < 4 && y->access &&
-						y->tally.source < 16 &&
-						y->tally.samples);
+		right = check_memory(y);
 		break;
 	case CDP_REUSE:
 		right = u->squares >= 0 && u->offset >= 0 &&

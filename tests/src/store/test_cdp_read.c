@@ -160,6 +160,29 @@ START_TEST(a_header_string_without_an_end_is_refused)
 END_TEST
 
 /* The record of a simulated cache, whose rules are its own. */
+/* Field @field of the record of slices gets a value that cannot be. */
+static void spoil_slices(int field)
+{
+	uint64_t at = page_of(CDP_MEMORY) + CDP_PAGE_HEADER_BYTES +
+		      sizeof(struct cdp_memory);
+
+	switch (field) {
+	case 0:
+		put_field(struct cdp_memory, slices.shift,
+			  CDP_SLICE_SHIFT_MIN - 1);
+		break;
+	case 1:
+		put_field(struct cdp_memory, slices.shift,
+			  CDP_SLICE_SHIFT_MAX + 1);
+		break;
+	case 2:
+		put_field(struct cdp_memory, slices.first, UINT64_MAX >> 22);
+		break;
+	default:
+		put_field(struct cdp_memory, access, ACCESS_LOAD);
+	}
+}
+
 static void spoil_cache(int field)
 {
 	uint64_t at = page_of(CDP_REUSE) + CDP_PAGE_HEADER_BYTES +
@@ -302,7 +325,10 @@ START_TEST(a_wrong_record_is_skipped_and_counted)
 		put_field(struct cdp_reuse, weight, 1e-320);
 		break;
 	default:
-		spoil_cache(_i - 22);
+		if (_i < 35)
+			spoil_cache(_i - 22);
+		else
+			spoil_slices(_i - 35);
 	}
 	ck_assert_int_eq(read_all(&bad), RECORDS - 2);
 	ck_assert_uint_eq(bad, 1);
@@ -370,7 +396,7 @@ START_TEST(a_file_without_the_last_sections_reads)
 	put_field(struct cdp_page, section, CDP_FREE);
 	at = page_of(CDP_PATHS);
 	put_field(struct cdp_page, section, CDP_FREE);
-	ck_assert_int_eq(read_all(&bad), RECORDS - 7);
+	ck_assert_int_eq(read_all(&bad), RECORDS - 8);
 	ck_assert_uint_eq(bad, 0);
 	at = 0;
 	put_field(struct cdp_header, sections, CDP_CORES - 1);
@@ -391,7 +417,7 @@ int main(void)
 	tcase_add_loop_test(tc, foreign_files_are_named_as_such, 0, 4);
 	tcase_add_test(tc, a_wrong_header_is_refused);
 	tcase_add_test(tc, a_header_string_without_an_end_is_refused);
-	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 35);
+	tcase_add_loop_test(tc, a_wrong_record_is_skipped_and_counted, 0, 39);
 	tcase_add_test(tc, a_page_that_cannot_be_is_skipped_and_counted);
 	tcase_add_test(tc, a_caller_stops_the_walk_with_its_own_value);
 	tcase_add_test(tc, an_unfinished_header_reads_with_lines_of_64_bytes);
