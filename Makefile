@@ -359,6 +359,9 @@ $(B)/tests/programs/instr/%.tsan: tests/programs/instr/%.c Makefile | $(DEPS_FIR
 $(B)/tests/programs/instr/calls $(B)/tests/programs/instr/calls.plain: \
 	tests/programs/help_callers.c
 
+$(B)/tests/programs/instr/partners $(B)/tests/programs/instr/partners.plain: \
+	tests/programs/help_partners.c
+
 $(B)/tests/programs/instr/%: tests/programs/instr/%.c tests/programs/instr/turns.h Makefile \
 		$(B)/libcomdet-instr.a | $(DEPS_FIRST)
 	@mkdir -p $(@D)

@@ -29,7 +29,7 @@ enum {
 };
 
 struct options {
-	bool json, symbols, mapping, pager;
+	bool json, symbols, mapping, pager, strips;
 	enum colour_mode colour;
 	size_t top, thread_rows;
 	struct reuse_filter filter;
@@ -46,6 +46,7 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "svg", required_argument, NULL, 'g' },
 	{ "html", required_argument, NULL, 'H' },
+	{ "time", no_argument, NULL, 'T' },
 	{ "mapping", optional_argument, NULL, 'M' },
 	{ "no-pager", no_argument, NULL, 'P' },
 	{ "help", no_argument, NULL, 'h' },
@@ -121,6 +122,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 'H':
 			o->html = optarg;
+			break;
+		case 'T':
+			o->strips = true;
 			break;
 		case 'M':
 			o->mapping = true;
@@ -221,6 +225,7 @@ static int run_report(int argc, char **argv)
 	r.top = o.top;
 	r.thread_rows = o.thread_rows;
 	r.thread = o.filter.thread;
+	r.strips = o.strips;
 	tally_init(&r.tally, &p, r.symbols, o.filter.thread);
 	report_reuse_init(&reuse, &p, r.symbols, &o.filter);
 	if (o.filter.pairings && !reuse.streams.streams)
@@ -287,6 +292,8 @@ const struct command cmd_report = {
 		 "SVG\n"
 		 "      --html FILE     write a page for a browser instead of "
 		 "the text\n"
+		 "      --time          draw sharing over time, also if it was "
+		 "even\n"
 		 "      --mapping[=TOPOLOGY]  which thread on which core, from "
 		 "the matrix; of this\n"
 		 "                      machine, lstopo's XML or "

@@ -172,6 +172,62 @@ static void add_object(struct tables *t, const char *name, const json_t *object)
 	}
 }
 
+static void copy(struct table *t, json_t *row, const char *name,
+		 const json_t *object, const char *key, size_t i)
+{
+	json_t *value = object ? json_object_get(object, key) : NULL;
+
+	if (json_is_array(value))
+		value = json_array_get(value, i);
+	if (value)
+		set_value(t, row, name, json_incref(value));
+}
+
+/* A row for each slice of time in which @cell, or all pairs (NULL), shared. */
+static void add_slices(struct table *t, const json_t *slices,
+		       const json_t *cell)
+{
+	json_int_t begin =
+		json_integer_value(json_object_get(slices, "begin_ns"));
+	json_int_t length =
+		json_integer_value(json_object_get(slices, "slice_ns"));
+	const json_t *from = cell ? cell : slices;
+	const json_t *yes = json_object_get(from, "true");
+	const json_t *no = json_object_get(from, "false");
+
+	for (size_t i = 0; i < json_array_size(yes); i++) {
+		json_t *row;
+
+		if (cell && !json_integer_value(json_array_get(yes, i)) &&
+		    !json_integer_value(json_array_get(no, i)))
+			continue;
+		row = add_row(t);
+		set_value(t, row, "begin_ns",
+			  json_integer(begin + (json_int_t)i * length));
+		copy(t, row, "a", cell, "a", 0);
+		copy(t, row, "b", cell, "b", 0);
+		copy(t, row, "true", from, "true", i);
+		copy(t, row, "false", from, "false", i);
+		if (!cell)
+			copy(t, row, "samples", slices, "samples", i);
+	}
+}
+
+/* Sharing over time: the strips of the JSON, a row for each number. */
+static void add_time(struct tables *t, const json_t *slices)
+{
+	const json_t *cell;
+	size_t i, all, pairs;
+
+	if (!slices)
+		return;
+	all = table_at(t, "time");
+	add_slices(&t->table[all], slices, NULL);
+	pairs = table_at(t, "time_pairs");
+	json_array_foreach(json_object_get(slices, "cells"), i, cell)
+		add_slices(&t->table[pairs], slices, cell);
+}
+
 void tables_init(struct tables *t, const json_t *report)
 {
 	const char *key;
@@ -185,6 +241,8 @@ void tables_init(struct tables *t, const json_t *report)
 		else if (json_is_object(value))
 			add_object(t, key, value);
 	}
+	add_time(t, json_object_get(json_object_get(report, "communication"),
+				    "slices"));
 }
 
 void tables_release(struct tables *t)

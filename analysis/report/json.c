@@ -17,6 +17,7 @@
 #include "fixes.h"
 #include "lines_json.h"
 #include "memory.h"
+#include "over_time.h"
 #include "regions.h"
 #include "reuse.h"
 #include "reuse_json.h"
@@ -310,6 +311,7 @@ static json_t *json_object_tally(const struct object_tally *t)
 static json_t *json_communication(struct report *r)
 {
 	const struct tally *t = &r->tally;
+	json_t *slices = report_over_time_json(r);
 	json_t *o = json_object(), *sites = json_array(),
 	       *objects = json_array();
 	uint64_t total = tally_total(t->kind);
@@ -348,6 +350,8 @@ static json_t *json_communication(struct report *r)
 	put(o, "cells", json_cells(t, t->cell, t->cells));
 	if (t->cores)
 		put(o, "core_cells", json_cells(t, t->core, t->cores));
+	if (slices)
+		put(o, "slices", slices);
 	for (size_t i = 0; i < t->sites; i++)
 		append(sites, json_site(&t->site[i], i));
 	for (size_t i = 0; i < t->objects; i++)

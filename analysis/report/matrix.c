@@ -33,25 +33,6 @@ struct matrix {
 	uint64_t max; /* of all cells */
 };
 
-/* At most 5 columns: 12345, 123k, 12M. */
-static const char *short_count(uint64_t n, char *buf, size_t size)
-{
-	static const char units[] = "kMGTPE";
-	double x = (double)n;
-	int u = -1;
-
-	if (n < 100000) {
-		snprintf(buf, size, "%llu", (unsigned long long)n);
-		return buf;
-	}
-	while (x >= 1000 && u < 5) {
-		x /= 1000;
-		u++;
-	}
-	snprintf(buf, size, "%.0f%c", x, units[u]);
-	return buf;
-}
-
 static const struct cell *find_cell(const struct matrix *t, uint32_t a,
 				    uint32_t b)
 {

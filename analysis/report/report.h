@@ -27,6 +27,7 @@ struct report {
 	size_t thread_rows; /* most rows of the table of threads */
 	int64_t thread;     /* the row asked for; -1: all */
 	bool colour;
+	bool strips; /* draw sharing over time in any case */
 };
 
 #endif

@@ -43,6 +43,24 @@ void report_more(struct report *r, size_t rows)
 			count_text(rows - r->top));
 }
 
+const char *short_count(uint64_t n, char *buf, size_t size)
+{
+	static const char units[] = "kMGTPE";
+	double x = (double)n;
+	int u = -1;
+
+	if (n < 100000) {
+		snprintf(buf, size, "%llu", (unsigned long long)n);
+		return buf;
+	}
+	while (x >= 1000 && u < 5) {
+		x /= 1000;
+		u++;
+	}
+	snprintf(buf, size, "%.0f%c", x, units[u]);
+	return buf;
+}
+
 void report_place(struct report *r, const struct place *p)
 {
 	fputs(place_text(p), r->out);

@@ -25,6 +25,9 @@ void report_heading(struct report *r, const char *fmt, ...)
 /* Print "... and 12 more" if a table of @rows rows was cut at @r->top. */
 void report_more(struct report *r, size_t rows);
 
+/* @n in at most 5 columns, in @buf of @size: 12345, 123k, 12M. */
+const char *short_count(uint64_t n, char *buf, size_t size);
+
 /* Print "foo.c:41 (function)" and end the line. */
 void report_place(struct report *r, const struct place *p);
 

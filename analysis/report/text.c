@@ -18,6 +18,7 @@
 #include "matrix.h"
 #include "memory.h"
 #include "method.h"
+#include "over_time.h"
 #include "regions.h"
 #include "reuse.h"
 #include "reuse_answer.h"
@@ -165,6 +166,7 @@ void report_text(struct report *r)
 	report_regions(r);
 	if (tally_total(r->tally.kind)) {
 		report_matrix(r);
+		report_over_time(r);
 		report_estimate(r);
 		report_fixes(r);
 		report_lines(r);

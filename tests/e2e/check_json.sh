@@ -163,6 +163,13 @@ REPORT = {
             "sharing": one_of("true", "false"), "avoidable": count,
             "unavoidable": count, "publisher": list_of(CALL),
             "detector": list_of(CALL)}),
+        "slices?": {
+            "slice_ns": count, "begin_ns": lambda v: type(v) is int,
+            "run_ns": count, "uneven": boolean, "outside": count,
+            "pairs": count, "samples": list_of(count),
+            "true": list_of(count), "false": list_of(count),
+            "cells": list_of({"a": count, "b": count, "true": list_of(count),
+                              "false": list_of(count)})},
         "lines_not_kept_apart?": {"true": count, "false": count}},
     "problems": list_of(text),
 }
@@ -218,6 +225,28 @@ def sums(c):
         need(both(c["objects"], kind) + rest[kind] == n, "objects: " + kind)
         need(n <= both(c["sites"], kind) + rest[kind] <= 2 * n or
              rest[kind], "sites: " + kind)
+
+def slices(r):
+    s, c = r["communication"]["slices"], r["communication"]
+    cells = {(x["a"], x["b"]): x for x in c["cells"]}
+    n = len(s["samples"])
+
+    need(1 <= n <= 64, "slices: not 1 to 64")
+    need(-s["slice_ns"] < s["begin_ns"] <= 0 and
+         s["run_ns"] <= s["begin_ns"] + n * s["slice_ns"] and
+         s["run_ns"] > s["begin_ns"] + (n - 1) * s["slice_ns"],
+         "slices: not those of the run")
+    need(sum(s["true"]) + sum(s["false"]) + s["outside"] ==
+         c["total"]["estimate"], "slices: the sum")
+    need(len(s["cells"]) <= s["pairs"], "slices: more cells than pairs")
+    need(sum(s["samples"]) <= sum(sum(t["samples"].values())
+         for t in r["threads"] if "samples" in t), "slices: samples")
+    for kind in "true", "false":
+        need(len(s[kind]) == n, "slices: " + kind)
+        for x in s["cells"]:
+            need(len(x[kind]) == n, "slices: %s of a cell" % kind)
+            need(sum(x[kind]) <= cells[x["a"], x["b"]][kind],
+                 "slices: more than the pair has")
 
 def references(r):
     c, threads = r["communication"], r["threads"]
@@ -277,6 +306,8 @@ def report(r):
     if "communication" in r:
         sums(r["communication"])
         references(r)
+        if "slices" in r["communication"]:
+            slices(r)
 
 def names(v):
     if type(v) is dict:
@@ -327,6 +358,8 @@ def refuse_changes(r):
             ("a cell that is no sum", (c, "cells", 0, "true"), total + 1),
             ("a core cell too much",
              (c, "core_cells", 0, "all"), total + 1),
+            ("a slice too much", (c, "slices", "true", 0), total + 1),
+            ("a slice that is missing", (c, "slices", "samples", 0), None),
             ("a line too much", (c, "lines", 0, "false"), total + 1),
             ("a thread that is not there", (c, "cells", 0, "b"), 9999),
             ("a site that is not there", (c, "lines", 0, "sites"), [9999]),

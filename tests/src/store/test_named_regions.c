@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "tests/sandbox.h"
-#include "src/store/cdp_read.h"
+#include "read_memory.h"
 #include "src/store/named_regions.h"
 #include "tests/run_suite.h"
 
@@ -45,14 +44,8 @@ static int take(void *ctx, const void *record)
 
 static void read_back(const char *file)
 {
-	struct cdp_reader r;
-	uint64_t bad = 0;
-
 	records = 0;
-	ck_assert_int_eq(cdp_open(&r, sandbox_fd, file), 0);
-	ck_assert_int_eq(cdp_each(&r, CDP_MEMORY, take, NULL, &bad), 0);
-	ck_assert_uint_eq(bad, 0);
-	cdp_close(&r);
+	read_memory(file, take);
 }
 
 /* Samples of all records of this name. */

@@ -8,9 +8,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "tests/sandbox.h"
+#include "read_memory.h"
 #include "src/base/rng.h"
-#include "src/store/cdp_read.h"
 #include "src/store/time_slices.h"
 #include "tests/run_suite.h"
 
@@ -50,14 +49,8 @@ static int take(void *ctx, const void *record)
 
 static void read_back(const char *file)
 {
-	struct cdp_reader r;
-	uint64_t bad = 0;
-
 	records = 0;
-	ck_assert_int_eq(cdp_open(&r, sandbox_fd, file), 0);
-	ck_assert_int_eq(cdp_each(&r, CDP_MEMORY, take, NULL, &bad), 0);
-	ck_assert_uint_eq(bad, 0);
-	cdp_close(&r);
+	read_memory(file, take);
 }
 
 static int detect_at(uint64_t now, uint32_t publisher, enum sharing sharing,
