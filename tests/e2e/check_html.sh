@@ -60,6 +60,23 @@ window.addEventListener("load", () => {
 			e.value = o.value;
 			e.dispatchEvent(new Event("change"));
 		}
+	const slider = $("#time ~ div input[type=range]");
+	if (slider) {
+		const strips = $("svg.strips"), marked = () => $("svg.strips rect[stroke]");
+		const said = () => slider.getAttribute("aria-valuetext");
+		const box = strips.getBoundingClientRect();
+		seen.push("strips=" + document.querySelectorAll("svg.strips rect title").length);
+		seen.push("run=" + said().replaceAll(" ", "_"));
+		slider.value = "1";
+		slider.dispatchEvent(new Event("input"));
+		seen.push("first=" + said().replaceAll(" ", "_"));
+		strips.dispatchEvent(new MouseEvent("click", { bubbles: true,
+			clientX: box.left + box.width * 0.9, clientY: box.top + 10 }));
+		seen.push("clicked=" + (Number(slider.value) > 1) + "," + marked().getAttribute("visibility"));
+		slider.value = "0";
+		slider.dispatchEvent(new Event("input"));
+		seen.push("whole_run=" + marked().getAttribute("visibility"));
+	}
 	seen.push("loaded=" + loaded);
 	seen.push("scripts=" + document.scripts.length);
 	document.title = "seen " + seen.join(" ");
@@ -108,8 +125,13 @@ always()
 "$TOOL" record -s emu -p 500 -o shares -- "$B/microbench/false_sharing" \
 	>/dev/null 2>&1 || fail 'record'
 visit shares
-says parts=answer,matrix,fixes,objects,code,threads,method,whole
+says parts=answer,matrix,time,fixes,objects,code,threads,method,whole
 tr ' ' '\n' <seen | grep -q '^cells=[1-9]' || fail "no matrix: $(cat seen)"
+tr ' ' '\n' <seen | grep -q '^strips=[1-9]' || fail "no strips: $(cat seen)"
+says run=The_whole_run
+grep -q 'first=0_ms_to_[1-9]' seen || fail "the slider: $(cat seen)"
+says clicked=true,visible
+says whole_run=hidden
 always
 
 "$TOOL" record -s emu -m reuse -o reuses -- gzip -9 -c "$TOOL" \
@@ -124,7 +146,7 @@ if [ "$(nproc)" -ge 2 ]; then
 	"$TOOL" record -g -F 1000 -o calls -- "$B/tests/programs/help_callers" 120 \
 		>/dev/null 2>&1 || fail 'record -g'
 	visit calls
-	says parts=answer,matrix,fixes,objects,code,paths,threads,method,whole
+	says parts=answer,matrix,time,fixes,objects,code,paths,threads,method,whole
 	tr ' ' '\n' <seen | grep -q '^calls=[1-9]' || fail "no calls: $(cat seen)"
 	tr ' ' '\n' <seen | grep -q '^tree=[1-9]' || fail "no tree: $(cat seen)"
 	says zoomed=true
