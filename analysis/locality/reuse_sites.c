@@ -25,7 +25,7 @@ struct building {
 	struct symbols *symbols;
 	const struct reuse_filter *filter;
 	struct known *known; /* by process, ip and generation */
-	size_t knowns, knowns_room;
+	size_t knowns, knowns_room, compact_at;
 };
 
 static int compare_known(const void *a, const void *b)
@@ -55,10 +55,28 @@ static bool counts(const struct building *b, const struct reuse_row *r)
 	       reuse_filter_counts(b->filter, r);
 }
 
+/* Order the instructions, each once. */
+static void compact(struct building *b)
+{
+	size_t kept = 0;
+
+	qsort(b->known, b->knowns, sizeof(*b->known), compare_known);
+	for (size_t i = 0; i < b->knowns; i++)
+		if (!i || compare_known(&b->known[i], &b->known[kept - 1]))
+			b->known[kept++] = b->known[i];
+	b->knowns = kept;
+}
+
+/* There are far fewer instructions than records. */
 static void note(struct building *b, const struct reuse_row *r, uint64_t ip)
 {
 	if (!ip)
 		return;
+	if (b->knowns && b->knowns == b->knowns_room &&
+	    b->knowns >= b->compact_at) {
+		compact(b);
+		b->compact_at = 2 * b->knowns;
+	}
 	b->known =
 		grow(b->known, b->knowns, &b->knowns_room, sizeof(*b->known));
 	b->known[b->knowns++] = (struct known){
@@ -93,15 +111,12 @@ static void make_sites(struct building *b)
 	struct reuse_sites *t = b->t;
 	const struct profile *p = b->s->profile;
 	struct place *place;
-	size_t kept = 0;
+	size_t kept;
 
 	if (!b->knowns)
 		return;
-	qsort(b->known, b->knowns, sizeof(*b->known), compare_known);
-	for (size_t i = 0; i < b->knowns; i++)
-		if (!i || compare_known(&b->known[i], &b->known[kept - 1]))
-			b->known[kept++] = b->known[i];
-	b->knowns = kept;
+	compact(b);
+	kept = b->knowns;
 	t->site = xcalloc(kept, sizeof(*t->site));
 	place = xcalloc(kept, sizeof(*place));
 	for (size_t i = 0; i < kept; i++) {

@@ -31,6 +31,7 @@ static struct store store;
 static struct store_writer threads = { .section = CDP_THREADS };
 static struct store_writer pairs = { .section = CDP_PAIRS };
 static struct store_writer maps = { .section = CDP_MAPS };
+static struct store_writer memory = { .section = CDP_MEMORY };
 static struct store_writer reuses = { .section = CDP_REUSE };
 static uint64_t code, code_bytes;
 
@@ -134,6 +135,29 @@ static void add_pair(uint64_t i, uint64_t n_threads, uint64_t sites)
 	store_commit(&pairs);
 }
 
+/* When pair @i was detected: in one of 60 slices of 2^25 ns. */
+static void add_slice(uint64_t i, uint64_t n_threads)
+{
+	struct cdp_memory *m = record(&memory);
+	uint64_t slice = (START_NS >> 25) + i % 60;
+
+	m->kind = CDP_MEMORY_SLICES;
+	m->slices.publisher_thread = i % n_threads;
+	m->slices.detector_thread = (i + 1 + i / n_threads) % n_threads;
+	m->slices.shift = 25;
+	m->slices.first = slice - slice % CDP_SLICES;
+	m->slices.count[slice % CDP_SLICES] = (1 + i % 17) << (i % 2 ? 0 : 32);
+	store_commit(&memory);
+	if (i >= 60)
+		return;
+	m = record(&memory);
+	m->kind = CDP_MEMORY_SAMPLED;
+	m->slices.shift = 25;
+	m->slices.first = slice - slice % CDP_SLICES;
+	m->slices.count[slice % CDP_SLICES] = 100;
+	store_commit(&memory);
+}
+
 static void add_reuse(uint64_t i, uint64_t n_threads, uint64_t sites)
 {
 	struct cdp_reuse *r = record(&reuses);
@@ -201,8 +225,10 @@ int main(int argc, char **argv)
 	map_program(argv[2]);
 	for (uint64_t i = 0; i < n[0]; i++)
 		add_thread((uint32_t)i);
-	for (uint64_t i = 0; i < n[1]; i++)
+	for (uint64_t i = 0; i < n[1]; i++) {
 		add_pair(i, n[0], n[2]);
+		add_slice(i, n[0]);
+	}
 	for (uint64_t i = 0; i < n[3]; i++)
 		add_reuse(i, n[0], n[2]);
 	store_release(&store);
