@@ -12,7 +12,12 @@
 #include "over_time.h"
 #include "analysis/base/util.h"
 
-#define LATE_NS UINT64_C(1000000000) /* a killed process was alive so long */
+/*
+ * How long before the start of a file, and after the last sign of life in it,
+ * something may have happened: a watcher makes the file when it reads a sample,
+ * and a killed process may have been alive.
+ */
+#define SLACK_NS UINT64_C(1000000000)
 
 enum {
 	TESTED_MAX = 32,   /* pairs that are looked at for changes */
@@ -51,6 +56,8 @@ static void find_run(struct over_time *o, const struct profile *p)
 		if (h->last_mono + by > o->end_ns)
 			o->end_ns = h->last_mono + by;
 	}
+	o->first_ns = o->start_ns > SLACK_NS ? o->start_ns - SLACK_NS : 0;
+	o->last_ns = sat_add(o->end_ns, SLACK_NS);
 }
 
 /* The beginning of slice @k of @row; false if it does not lie in the run. */
@@ -59,17 +66,30 @@ static bool slice_begins(const struct over_time *o, const struct profile *p,
 			 uint64_t *begin)
 {
 	uint64_t at = ((row->first + k) << row->shift) + offset_of(p, row);
+	uint64_t end = sat_add(at, UINT64_C(1) << row->shift);
 
 	*begin = at;
-	return at <= sat_add(o->end_ns, LATE_NS) &&
-	       at + (UINT64_C(1) << row->shift) > o->start_ns;
+	return at <= o->last_ns && end > o->first_ns;
+}
+
+/* The number of slice @k of @row among those of @o. */
+static bool slice_of(const struct over_time *o, const struct profile *p,
+		     const struct slice_row *row, uint32_t k, uint64_t *slice)
+{
+	uint64_t at;
+
+	if (!row->count[k] || !slice_begins(o, p, row, k, &at))
+		return false;
+	/* One that begins before the run ends in it. */
+	*slice = at > o->begin_ns ? (at - o->begin_ns) / o->slice_ns : 0;
+	return *slice < o->slices;
 }
 
 /* Find the length at which the slices of all records fit. */
 static void find_slices(struct over_time *o, const struct profile *p)
 {
 	uint32_t shift = CDP_SLICE_SHIFT_MIN;
-	uint64_t end = o->end_ns, at;
+	uint64_t start = o->start_ns, end = o->end_ns, at;
 	bool any = false;
 
 	for (size_t i = 0; i < p->slices; i++) {
@@ -81,10 +101,14 @@ static void find_slices(struct over_time *o, const struct profile *p)
 			any = true;
 			shift = row->shift > shift ? row->shift : shift;
 			end = at > end ? at : end;
+			if (at < start &&
+			    at + (UINT64_C(1) << row->shift) <= o->start_ns)
+				start = at;
 		}
 	}
-	if (!any || o->start_ns > end)
+	if (!any || start > end)
 		return;
+	o->start_ns = start;
 	while ((end >> shift) - (o->start_ns >> shift) >= OVER_TIME_SLICES)
 		shift++;
 	o->end_ns = end;
@@ -96,17 +120,13 @@ static void find_slices(struct over_time *o, const struct profile *p)
 static void add_row(const struct over_time *o, const struct profile *p,
 		    const struct slice_row *row, struct time_cell *c)
 {
-	uint64_t at;
-
 	for (uint32_t k = 0; k < CDP_SLICES; k++) {
 		uint64_t both = row->count[k], f = (uint32_t)both, t;
 		uint64_t slice;
 
-		if (!both || !slice_begins(o, p, row, k, &at))
+		if (!slice_of(o, p, row, k, &slice))
 			continue;
 		t = both >> 32;
-		/* Of one that begins before the run, the end lies in it. */
-		slice = at > o->begin_ns ? (at - o->begin_ns) / o->slice_ns : 0;
 		c->kind[SHARING_FALSE][slice] =
 			sat_add(c->kind[SHARING_FALSE][slice], f);
 		c->kind[SHARING_TRUE][slice] =
@@ -118,15 +138,12 @@ static void add_row(const struct over_time *o, const struct profile *p,
 static void add_samples(struct over_time *o, const struct profile *p,
 			const struct slice_row *row)
 {
-	uint64_t at;
-
 	for (uint32_t k = 0; k < CDP_SLICES; k++) {
 		uint64_t slice;
 
-		if (!row->count[k] || !slice_begins(o, p, row, k, &at))
-			continue;
-		slice = at > o->begin_ns ? (at - o->begin_ns) / o->slice_ns : 0;
-		o->samples[slice] = sat_add(o->samples[slice], row->count[k]);
+		if (slice_of(o, p, row, k, &slice))
+			o->samples[slice] =
+				sat_add(o->samples[slice], row->count[k]);
 	}
 }
 
@@ -170,10 +187,10 @@ static int by_weight(const void *x, const void *y)
 static uint64_t weight_of(const struct over_time *o, const struct profile *p,
 			  const struct slice_row *row)
 {
-	uint64_t n = 0, at;
+	uint64_t n = 0, slice;
 
 	for (uint32_t k = 0; k < CDP_SLICES; k++)
-		if (slice_begins(o, p, row, k, &at))
+		if (slice_of(o, p, row, k, &slice))
 			n += (row->count[k] >> 32) + (uint32_t)row->count[k];
 	return n;
 }

@@ -29,6 +29,7 @@ struct over_time {
 	uint64_t slice_ns;
 	uint64_t begin_ns; /* of the first slice, a multiple of slice_ns */
 	uint64_t start_ns, end_ns; /* of the run, in the first and last slice */
+	uint64_t first_ns, last_ns; /* what lies beyond is left out */
 	uint64_t samples[OVER_TIME_SLICES];
 	struct time_cell all;   /* of all pairs; a and b are 0 */
 	struct time_cell *cell; /* busiest first, OVER_TIME_CELLS at most */

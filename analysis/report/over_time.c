@@ -200,6 +200,7 @@ json_t *report_over_time_json(const struct report *r)
 		put_count(j, "slice_ns", o.slice_ns);
 		put(j, "begin_ns",
 		    json_integer(-(json_int_t)(o.start_ns - o.begin_ns)));
+		put_count(j, "start_mono_ns", o.start_ns);
 		put_count(j, "run_ns", o.end_ns - o.start_ns);
 		put(j, "uneven", json_boolean(o.uneven));
 		put_count(j, "outside", o.outside);

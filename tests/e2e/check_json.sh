@@ -165,8 +165,8 @@ REPORT = {
             "detector": list_of(CALL)}),
         "slices?": {
             "slice_ns": count, "begin_ns": lambda v: type(v) is int,
-            "run_ns": count, "uneven": boolean, "outside": count,
-            "pairs": count, "samples": list_of(count),
+            "start_mono_ns": count, "run_ns": count, "uneven": boolean,
+            "outside": count, "pairs": count, "samples": list_of(count),
             "true": list_of(count), "false": list_of(count),
             "cells": list_of({"a": count, "b": count, "true": list_of(count),
                               "false": list_of(count)})},
@@ -234,7 +234,7 @@ def slices(r):
     need(1 <= n <= 64, "slices: not 1 to 64")
     need(-s["slice_ns"] < s["begin_ns"] <= 0 and
          s["run_ns"] <= s["begin_ns"] + n * s["slice_ns"] and
-         s["run_ns"] > s["begin_ns"] + (n - 1) * s["slice_ns"],
+         s["run_ns"] >= s["begin_ns"] + (n - 1) * s["slice_ns"],
          "slices: not those of the run")
     need(sum(s["true"]) + sum(s["false"]) + s["outside"] ==
          c["total"]["estimate"], "slices: the sum")

@@ -2,7 +2,7 @@
 /*
  * help_partners - two threads share early, and two others late
  *
- *	help_partners SECONDS
+ *	help_partners SECONDS [killed]
  *
  * In the first third of the time threads 1 and 2 store to words of their own on
  * the line `early`, in the last third threads 3 and 4 to the common word of the
@@ -10,13 +10,18 @@
  * 1 and 4 store to those only. So two threads run at any time, each pair shares
  * in one third, one of them false and the other true, and between them there is
  * a third in which threads run and share nothing. Prints when each pair began
- * and ended to share: four times, ns of CLOCK_MONOTONIC.
+ * and ended to share: four times, ns of CLOCK_MONOTONIC. If it is to be killed,
+ * it prints them and sends itself SIGKILL in the middle third.
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	THREADS = 4,
@@ -27,6 +32,7 @@ enum {
 
 static uint64_t third, start; /* ns */
 static uint64_t began[THREADS], ended[THREADS];
+static bool killed;
 static pthread_barrier_t all;
 static volatile uint64_t early[WORDS] __attribute__((aligned(64)));
 static volatile uint64_t late[WORDS] __attribute__((aligned(64)));
@@ -59,6 +65,24 @@ static void share(int thirds, uint32_t id, volatile uint64_t *common)
 	ended[id] = ns();
 }
 
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t higher(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void print_times(void)
+{
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+	       lower(began[0], began[1]), higher(ended[0], ended[1]),
+	       lower(began[2], began[3]), higher(ended[2], ended[3]));
+	fflush(stdout);
+}
+
 static void *work(void *arg)
 {
 	uint32_t id = (uint32_t)(uintptr_t)arg;
@@ -68,6 +92,11 @@ static void *work(void *arg)
 	pthread_barrier_wait(&all);
 	if (id == 0 || id == 3)
 		store(2, id, own[id][LINES]);
+	if (killed && id == 0) {
+		began[2] = began[3] = ended[2] = ended[3] = ns();
+		print_times();
+		kill(getpid(), SIGKILL);
+	}
 	pthread_barrier_wait(&all);
 	if (id == 2 || id == 3)
 		share(3, id, late);
@@ -78,8 +107,9 @@ int main(int argc, char **argv)
 {
 	pthread_t thread[THREADS];
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: help_partners SECONDS\n");
+	killed = argc == 3 && !strcmp(argv[2], "killed");
+	if (argc != 2 && !killed) {
+		fprintf(stderr, "usage: help_partners SECONDS [killed]\n");
 		return 2;
 	}
 	third = (uint64_t)(atof(argv[1]) * 1e9 / 3);
@@ -90,10 +120,6 @@ int main(int argc, char **argv)
 			return 1;
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-	       began[0] < began[1] ? began[0] : began[1],
-	       ended[0] > ended[1] ? ended[0] : ended[1],
-	       began[2] < began[3] ? began[2] : began[3],
-	       ended[2] > ended[3] ? ended[2] : ended[3]);
+	print_times();
 	return 0;
 }

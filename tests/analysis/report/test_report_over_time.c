@@ -303,8 +303,9 @@ START_TEST(what_cannot_be_is_left_out_and_said)
 	json_t *j;
 
 	begin();
-	sample(1000, 3000);
-	share(0, 1, SHARING_TRUE, 1000, 1500);
+	fake.store.header->start_mono = 2000 * MS;
+	sample(2000, 3000);
+	share(0, 1, SHARING_TRUE, 2000, 2500);
 	/* Before and after the run, and at the end of all times. */
 	raw(CDP_MEMORY_SLICES)->count[0] = 7;
 	s = raw(CDP_MEMORY_SLICES);
@@ -317,13 +318,13 @@ START_TEST(what_cannot_be_is_left_out_and_said)
 	s = raw(CDP_MEMORY_SLICES);
 	s->publisher_thread = 77;
 	s->detector_thread = 78;
-	s->first = 1250 * MS >> s->shift;
+	s->first = 2250 * MS >> s->shift;
 	s->count[0] = 3;
 	s = raw(CDP_MEMORY_SLICES);
 	s->publisher_thread = CDP_SLICE_OTHERS;
 	s->detector_thread = 1;
 	s->publisher_process = 9;
-	s->first = 1250 * MS >> s->shift;
+	s->first = 2250 * MS >> s->shift;
 	s->count[0] = 2;
 	fake_pair(&fake, 0, 2, 0x3000, 0x3000, 11);
 	end();
@@ -336,6 +337,34 @@ START_TEST(what_cannot_be_is_left_out_and_said)
 	v = text_of(NULL);
 	ASSERT_SAYS(v.out, "6 detections are in no column");
 	verb_free(&v);
+}
+END_TEST
+
+/*
+ * A watcher makes the file when it reads the first samples, and one that is
+ * killed has not said yet that the process was alive.
+ */
+START_TEST(what_happened_a_little_before_or_after_counts)
+{
+	struct cdp_header *h;
+	json_t *j;
+
+	h = fake_begin(&fake);
+	restart();
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	h->start_mono = 2000 * MS;
+	h->last_mono = 2500 * MS;
+	share(0, 1, SHARING_TRUE, 1700, 1720);
+	share(0, 1, SHARING_TRUE, 2100, 2200);
+	share(0, 1, SHARING_FALSE, 2900, 2930);
+	end();
+	j = report_of(fake.dir);
+	ck_assert_int_eq(int_at(j, SLICES "outside"), 0);
+	ck_assert_int_gt(int_at(j, SLICES "run_ns"), 1200 * MS - (1 << 25));
+	ck_assert_int_eq(number(j, SLICES "true", 0), 2);
+	ck_assert_int_eq(sum(j, SLICES "false", 30, 64), 3);
+	json_decref(j);
 }
 END_TEST
 
@@ -380,6 +409,7 @@ int main(void)
 	tcase_add_test(tc, processes_lie_side_by_side);
 	tcase_add_test(tc, a_long_run_folds);
 	tcase_add_test(tc, what_cannot_be_is_left_out_and_said);
+	tcase_add_test(tc, what_happened_a_little_before_or_after_counts);
 	tcase_add_test(tc, absurd_records_do_no_harm);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
