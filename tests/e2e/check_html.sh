@@ -6,7 +6,8 @@
 # Chromium opens the pages of a run with sharing, of one with call paths, of one
 # with reuse and of one whose names are markup, and a script at the page's end uses them as a reader
 # does: it sorts, searches, types and switches. All parts must be there, no
-# console message may appear, and nothing may be loaded.
+# console message may appear, and nothing may be loaded. Pictures of the pages stay
+# in build/screenshots for people to look at.
 #
 # covers: analysis/html analysis/report
 
@@ -105,6 +106,30 @@ visit()
 	[ -s seen ] || fail "$1: the page's reader did not finish"
 }
 
+# shoot NAME - keep pictures of the page that visit made, light and dark
+shoot()
+{
+	local theme
+
+	mkdir -p "$B/screenshots"
+	for theme in light dark; do
+		{
+			cat page.html
+			printf '<script>document.documentElement.setAttribute('
+			printf '"data-theme", "%s");</script>\n' "$theme"
+		} >shown.html
+		timeout 300 "$browser" --headless=new --no-sandbox --disable-gpu \
+			--user-data-dir="$WORK/browser" --hide-scrollbars \
+			--window-size=1280,4000 --virtual-time-budget=20000 \
+			--screenshot="$WORK/$1-$theme.png" \
+			"file://$WORK/shown.html" >/dev/null 2>&1
+		[ -s "$WORK/$1-$theme.png" ] || fail "no picture of $1, $theme"
+		mv "$WORK/$1-$theme.png" "$B/screenshots/"
+	done
+	cmp -s "$B/screenshots/$1-light.png" "$B/screenshots/$1-dark.png" &&
+		fail "$1: light is dark"
+}
+
 # says WORD - the reader saw it
 says()
 {
@@ -125,6 +150,7 @@ always()
 "$TOOL" record -s emu -p 500 -o shares -- "$B/microbench/false_sharing" \
 	>/dev/null 2>&1 || fail 'record'
 visit shares
+shoot shares
 says parts=answer,matrix,time,fixes,objects,code,threads,method,whole
 tr ' ' '\n' <seen | grep -q '^cells=[1-9]' || fail "no matrix: $(cat seen)"
 tr ' ' '\n' <seen | grep -q '^strips=[1-9]' || fail "no strips: $(cat seen)"
@@ -137,6 +163,7 @@ always
 "$TOOL" record -s emu -m reuse -o reuses -- gzip -9 -c "$TOOL" \
 	>/dev/null 2>&1 || fail 'record -m reuse'
 visit reuses
+shoot reuses
 grep -q 'parts=[^ ]*reuse,sites' seen || fail "no reuse: $(cat seen)"
 says curves=1
 tr ' ' '\n' <seen | grep -q '^bars=[1-9]' || fail "no bars: $(cat seen)"
@@ -146,6 +173,7 @@ if [ "$(nproc)" -ge 2 ]; then
 	"$TOOL" record -g -F 1000 -o calls -- "$B/tests/programs/help_callers" 120 \
 		>/dev/null 2>&1 || fail 'record -g'
 	visit calls
+	shoot calls
 	says parts=answer,matrix,time,fixes,objects,code,paths,threads,method,whole
 	tr ' ' '\n' <seen | grep -q '^calls=[1-9]' || fail "no calls: $(cat seen)"
 	tr ' ' '\n' <seen | grep -q '^tree=[1-9]' || fail "no tree: $(cat seen)"
