@@ -452,7 +452,7 @@ endif
 # ---- tests ---------------------------------------------------------------
 # Tests find programs and libraries in the plain build. The sanitized trees have
 # copies of the unit tests and of reusetrack.
-TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store \
+TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store %/test_time_slices \
 	%/test_exact %/test_exact_quick %/test_exact_place %/test_path_table %/test_reuse_race \
 	%/test_reuse_exact %/test_transfer_race,$(UNIT:.c=))
 # A simulation whose sums need millions of steps says so in its first comment
