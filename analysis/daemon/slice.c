@@ -15,7 +15,6 @@
 
 #include "slice.h"
 #include "analysis/base/util.h"
-#include "analysis/outside/clocks.h"
 #include "analysis/outside/watcher.h"
 #include "analysis/profile/profile.h"
 
@@ -52,8 +51,7 @@ static void add_thread(struct slice_found *f, const struct profile *p,
 {
 	uint64_t samples = 0;
 
-	f->interrupts += t->interrupts *
-			 clocks_ticks(p->process[t->process].header.period);
+	f->interrupts += t->clock_interrupts;
 	f->disturbances +=
 		t->traps + t->arms * p->process[t->process].header.registers;
 	for (int k = 0; k < CDP_LOSS_MAX; k++)

@@ -43,7 +43,7 @@ static int open_ring(struct clocks *c, int cpu)
 	return 0;
 }
 
-uint32_t clocks_ticks(uint64_t period)
+static uint32_t ticks_of(uint64_t period)
 {
 	uint64_t n = (period + TICK_NS - 1) / TICK_NS;
 
@@ -59,7 +59,7 @@ int clocks_init(struct clocks *c, struct rings *rings, int poll,
 	memset(c, 0, sizeof(*c));
 	c->rings = rings;
 	c->poll = poll;
-	c->ticks = clocks_ticks(period);
+	c->ticks = ticks_of(period);
 	c->tick = period / c->ticks;
 	c->children = children;
 	c->on_exec = on_exec;
@@ -76,9 +76,9 @@ int clocks_init(struct clocks *c, struct rings *rings, int poll,
 }
 
 static int open_event(struct clocks *c, const struct perf_event_attr *a,
-		      pid_t tid, int cpu)
+		      bool fine, pid_t tid, int cpu)
 {
-	struct clock_event e = { .set = c->sets, .fd = -1 };
+	struct clock_event e = { .set = c->sets, .fd = -1, .fine = fine };
 	int err = 0;
 
 	e.fd = event_open(a, tid, cpu);
@@ -96,26 +96,55 @@ static int open_event(struct clocks *c, const struct perf_event_attr *a,
 	return 0;
 }
 
-int clocks_attach(struct clocks *c, pid_t tid)
+static int open_set(struct clocks *c, const struct perf_event_attr *a,
+		    bool fine, pid_t tid)
 {
-	struct perf_event_attr a =
-		event_clock(c->tick, c->children, c->on_exec);
-	size_t before = c->events;
 	int err = 0;
 
-	a.wakeup_events = c->ticks;
 	c->sets++;
 	for (int cpu = 0; cpu < c->cpus && !err; cpu++)
 		if (c->fd[cpu] >= 0)
-			err = open_event(c, &a, tid, cpu);
-	if (!err)
-		return 0;
-	while (c->events > before)
-		close(c->event[--c->events].fd);
+			err = open_event(c, a, fine, tid, cpu);
+	if (err)
+		clocks_close(c, c->sets);
 	return err;
 }
 
-/* The kernel counts the same records of the ring to wake us. */
+int clocks_attach(struct clocks *c, pid_t tid)
+{
+	struct perf_event_attr a =
+		event_clock(c->tick * c->ticks, c->children, c->on_exec);
+
+	return open_set(c, &a, false, tid);
+}
+
+int clocks_attach_fine(struct clocks *c, pid_t tid)
+{
+	struct perf_event_attr a = event_clock(c->tick, c->children, false);
+
+	/* The other set has the records of tasks. */
+	a.task = a.comm = a.comm_exec = 0;
+	a.mmap = a.mmap2 = a.mmap_data = 0;
+	a.wakeup_events = c->ticks;
+	return open_set(c, &a, true, tid);
+}
+
+void clocks_close(struct clocks *c, uint32_t set)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->events; i++)
+		if (c->event[i].set == set)
+			close(c->event[i].fd);
+		else
+			c->event[kept++] = c->event[i];
+	c->events = kept;
+}
+
+/*
+ * The kernel counts the same records of the ring to wake us; a record of the
+ * other sets, which wakes us by itself, leaves its count as it was.
+ */
 bool clocks_is_sample(const struct clocks *c, struct outside_ring *ring)
 {
 	return ++ring->ticks % c->ticks == 0;
@@ -128,15 +157,13 @@ static int compare_events(const void *a, const void *b)
 	return order_u64(x->id, y->id);
 }
 
-uint32_t clocks_set(const struct clocks *c, uint64_t id)
+const struct clock_event *clocks_event(const struct clocks *c, uint64_t id)
 {
 	struct clock_event key = { .id = id };
-	const struct clock_event *e =
-		c->events ? bsearch(&key, c->event, c->events, sizeof(key),
-				    compare_events)
-			  : NULL;
 
-	return e ? e->set : CLOCK_SET_NONE;
+	return c->events ? bsearch(&key, c->event, c->events, sizeof(key),
+				   compare_events)
+			 : NULL;
 }
 
 void clocks_release(struct clocks *c)

@@ -9,10 +9,14 @@
  * not end with a thread.
  *
  * The kernel begins a whole period with each thread, so a thread that is
- * shorter would never be sampled. The clock therefore ticks several times in a
- * period, and one tick of so many in a ring is the sample. It is the one that
- * wakes us, so its memory is read at once; the other ticks cost no more than an
- * interrupt.
+ * shorter would never be sampled. Threads that make such threads (makers.h) get
+ * a *fine* set besides, which those inherit: it ticks several times in a
+ * period, and one fine tick of so many in a ring is a sample. It is the one
+ * that wakes us, so its memory is read at once; the other ticks cost no more
+ * than an interrupt. For what fine ticks have covered, the tick of the period
+ * is none: after k of n fine ticks it is a sample with probability 1 - k / n.
+ * So a thread with CPU time T has T / period samples on average, but for a
+ * fine tick, from the moment on at which it has a fine set.
  *
  * A thread may inherit a set and be found in a list as well, and then have two.
  * Its samples tell which set they are of: take those of the first one only.
@@ -35,6 +39,7 @@ struct clock_event {
 	uint64_t id;
 	uint32_t set;
 	int fd;
+	bool fine;
 };
 
 struct clocks {
@@ -43,16 +48,13 @@ struct clocks {
 	int *fd;                   /* of the rings, -1: no such processor */
 	int cpus;
 	int poll;       /* epoll descriptor that wakes us */
-	uint64_t tick;  /* ns of a thread's CPU time */
-	uint32_t ticks; /* a sample */
+	uint64_t tick;  /* ns of a thread's CPU time: of fine sets */
+	uint32_t ticks; /* of them a period; 1: no fine set is of use */
 	bool children, on_exec;
 	uint32_t sets;
 	struct clock_event *event; /* by rising id */
 	size_t events, room;
 };
-
-/* How many ticks, each an interrupt, a sample takes. @period is ns. */
-uint32_t clocks_ticks(uint64_t period);
 
 /*
  * Make the rings. @poll is an epoll descriptor, which reports them. @period is
@@ -62,14 +64,26 @@ uint32_t clocks_ticks(uint64_t period);
 int clocks_init(struct clocks *c, struct rings *rings, int poll,
 		uint64_t period, bool children, bool on_exec);
 
-/* Open a set for thread @tid. Returns 0 or -errno, and then there is none. */
+/*
+ * Open a set for thread @tid, its number is c->sets then. Returns 0 or -errno,
+ * and then there is none.
+ */
 int clocks_attach(struct clocks *c, pid_t tid);
 
-/* True if the tick that was just read from @ring is a sample. */
+/* The same for a fine set, which begins at once. */
+int clocks_attach_fine(struct clocks *c, pid_t tid);
+
+/* Close the set @set, also in the threads that have inherited it. */
+void clocks_close(struct clocks *c, uint32_t set);
+
+/*
+ * True if the fine tick, or that of an event that is closed, that was just read
+ * from @ring is a sample.
+ */
 bool clocks_is_sample(const struct clocks *c, struct outside_ring *ring);
 
-/* The set of the event @id, CLOCK_SET_NONE if it is not a clock's. */
-uint32_t clocks_set(const struct clocks *c, uint64_t id);
+/* The event @id, NULL if it is not a clock's. */
+const struct clock_event *clocks_event(const struct clocks *c, uint64_t id);
 
 void clocks_release(struct clocks *c);
 

@@ -18,6 +18,7 @@ static void end_thread(struct follow *f, struct task_thread *t, uint64_t now)
 	registers_end(&f->registers, &t->lease);
 	if (t->row) {
 		store_set(&t->row->cpu_ns, t->cpu_ns);
+		store_set(&t->row->clock_interrupts, t->interrupts);
 		store_set(&t->row->end_mono, now);
 		__atomic_store_n(&t->row->state, CDP_THREAD_ENDED,
 				 __ATOMIC_RELEASE);
@@ -106,19 +107,43 @@ static struct task_thread *thread_of(struct follow *f,
 	return p ? follow_add_thread(f, p, (pid_t)r->tid, NULL) : NULL;
 }
 
+/* A tick of a period; *@sample becomes whether it is a sample. */
+static uint64_t take_tick(const struct follow *f, struct task_thread *t,
+			  bool *sample)
+{
+	uint32_t ticks = f->clocks.ticks;
+	uint32_t left =
+		t->clock.fine_ticks < ticks ? ticks - t->clock.fine_ticks : 0;
+
+	t->clock.fine_ticks = 0;
+	*sample = left == ticks || (left && rng_below(&t->rng, ticks) < left);
+	return left * f->clocks.tick;
+}
+
+static uint64_t take_fine_tick(const struct follow *f, struct task_thread *t)
+{
+	t->clock.fine_ticks++;
+	return f->clocks.tick;
+}
+
 static void on_clock(struct follow *f, const struct outside_record *r,
-		     uint32_t set, bool sample)
+		     const struct clock_event *e, bool sample)
 {
 	struct task_thread *t = thread_of(f, r);
+	uint32_t *set = t ? e->fine ? &t->clock.fine : &t->clock.set : NULL;
+	uint64_t cpu_ns;
 
 	if (!t)
 		return;
-	if (!t->set)
-		t->set = set;
-	if (t->set != set)
+	if (!*set)
+		*set = e->set;
+	if (*set != e->set)
 		return; /* it has two clocks */
-	t->cpu_ns += f->clocks.tick;
-	f->cpu_ns += f->clocks.tick;
+	cpu_ns = e->fine ? take_fine_tick(f, t) : take_tick(f, t, &sample);
+	t->interrupts++;
+	t->cpu_ns += cpu_ns;
+	t->process->cpu_lately += cpu_ns;
+	f->cpu_ns += cpu_ns;
 	if (!sample || f->paused || !has_row(f, t, r->time))
 		return;
 	if (!f->resting) {
@@ -132,13 +157,14 @@ static void on_clock(struct follow *f, const struct outside_record *r,
 static void on_sample(struct follow *f, const struct outside_record *r,
 		      struct outside_ring *from)
 {
-	uint32_t set = clocks_set(&f->clocks, r->id);
+	const struct clock_event *e = clocks_event(&f->clocks, r->id);
 	struct task_thread *t = from->owner;
-	bool sample = !t && clocks_is_sample(&f->clocks, from);
+	bool sample =
+		!t && (!e || e->fine) && clocks_is_sample(&f->clocks, from);
 	int reg;
 
-	if (set) {
-		on_clock(f, r, set, sample);
+	if (e) {
+		on_clock(f, r, e, sample);
 		return;
 	}
 	if (!t || !t->lease || &t->lease->ring != from || !t->row || f->paused)
@@ -170,7 +196,8 @@ static void on_fork(struct follow *f, const struct outside_record *r)
 		end_thread(f, old, r->time);
 	parent = tasks_thread(&f->tasks, (pid_t)r->parent_tid);
 	name = parent ? parent->name : NULL;
-	follow_add_thread(f, p, (pid_t)r->tid, name);
+	makers_made(&f->makers, follow_add_thread(f, p, (pid_t)r->tid, name),
+		    parent, r->time);
 }
 
 /*
@@ -191,7 +218,7 @@ static int attach_rest(struct follow *f, struct task_process *p)
 			err = clocks_attach(&f->clocks, tids.pid[i]);
 			if (!err)
 				follow_add_thread(f, p, tids.pid[i], NULL)
-					->set = f->clocks.sets;
+					->clock.set = f->clocks.sets;
 			added += !err;
 			if (err == -ESRCH)
 				err = 0;
@@ -220,7 +247,7 @@ static int watch_again(struct follow *f, struct task_thread *t)
 	err = clocks_attach(&f->clocks, t->tid);
 	if (err)
 		return err;
-	t->set = f->clocks.sets;
+	t->clock.set = f->clocks.sets;
 	return attach_rest(f, p);
 }
 
@@ -244,6 +271,7 @@ static void on_exit_of(struct follow *f, const struct outside_record *r)
 				   "or that gains rights; watch it as root");
 		return;
 	}
+	makers_ended(&f->makers, &f->tasks, &f->clocks, t, r->time);
 	end_thread(f, t, r->time);
 	if (!p->threads)
 		follow_end_process(f, p, CDP_ENDED, r->time, "");
@@ -254,7 +282,7 @@ static void on_exec(struct follow *f, const struct outside_record *r)
 {
 	struct task_process *old = tasks_process(&f->tasks, (pid_t)r->pid);
 	struct task_thread *t = tasks_thread(&f->tasks, (pid_t)r->tid);
-	uint32_t set = t ? t->set : CLOCK_SET_NONE;
+	struct task_clock clock = t ? t->clock : (struct task_clock){ 0 };
 	struct task_process *new;
 	bool sampled = old && (old->file.open || !f->on_exec);
 
@@ -265,8 +293,7 @@ static void on_exec(struct follow *f, const struct outside_record *r)
 	follow_end_process(f, old, CDP_EXECED, r->time, "");
 	new = follow_add_process(f, (pid_t)r->pid);
 	new->executed = true;
-	t = follow_add_thread(f, new, (pid_t)r->tid, r->name);
-	t->set = set;
+	follow_add_thread(f, new, (pid_t)r->tid, r->name)->clock = clock;
 }
 
 static void on_name(struct follow *f, const struct outside_record *r)

@@ -15,6 +15,7 @@
 
 #include "clocks.h"
 #include "file.h"
+#include "makers.h"
 #include "registers.h"
 #include "rings.h"
 #include "sampler.h"
@@ -29,6 +30,7 @@ struct follow {
 	uint64_t cpu_ns; /* CPU time of all threads, by their ticks */
 	struct rings rings;
 	struct clocks clocks;
+	struct makers makers;
 	struct registers registers;
 	struct tasks tasks;
 	struct sampler sampler;

@@ -279,6 +279,7 @@ void sampler_clock(struct sampler *s, struct task_thread *t,
 
 	store_add(&t->row->interrupts, 1);
 	store_set(&t->row->cpu_ns, t->cpu_ns);
+	store_set(&t->row->clock_interrupts, t->interrupts);
 	store_touch(&t->process->file.store, r->time);
 	begin(s, t, r);
 	if (!r->has_regs) { /* 32-bit code */

@@ -37,8 +37,23 @@ struct task_process {
 	int pidfd;             /* asked after its end, -1: none */
 	bool file_failed;
 	bool executed; /* it came out of an exec that we saw */
+	/*
+	 * CPU time of the last seconds, and what of it was that of short
+	 * threads that its threads made; see makers.h.
+	 */
+	uint64_t cpu_lately, short_lately;
+	uint64_t no_fine_until; /* CLOCK_MONOTONIC ns */
 	struct space space;
 	struct outside_file file;
+};
+
+/* What stays as it is when the thread executes a program. */
+struct task_clock {
+	uint32_t set;  /* of clock events whose samples count, 0: not known */
+	uint32_t fine; /* the same of fine ones, 0: none */
+	uint32_t fine_ticks; /* since the last tick of set */
+	pid_t maker;         /* the thread that made this one, 0: not known */
+	uint64_t made;       /* when; CLOCK_MONOTONIC ns */
 };
 
 struct task_thread {
@@ -47,10 +62,11 @@ struct task_thread {
 	struct sampler *sampler;
 	pid_t tid;
 	uint32_t id; /* of its row; no two threads of a watcher have the same */
-	uint32_t set; /* of clock events whose samples count, 0: not known */
+	struct task_clock clock;
 	char name[OUTSIDE_NAME_BYTES];
 	struct cdp_thread *row; /* made at its first sample */
 	uint64_t cpu_ns;
+	uint64_t interrupts; /* of its clocks */
 	struct rng rng;
 	struct choose choose;
 	struct comm_thread comm;

@@ -23,7 +23,7 @@
 #include "src/store/host.h"
 
 enum {
-	WAIT_MS = 100,
+	WAIT_MS = 20,                  /* short threads are soon noticed */
 	SWEEP_NS = 1000 * 1000 * 1000, /* look whether targets live */
 	REST_MS = 20,  /* rings have room for the records of this time */
 	SAVE_MS = 250, /* earn the budget of so long before going on */
@@ -76,7 +76,7 @@ static int attach_thread(struct watcher *w, struct task_process *p, pid_t tid)
 
 	if (err)
 		return err == -ESRCH ? 0 : err;
-	follow_add_thread(&w->follow, p, tid, NULL)->set =
+	follow_add_thread(&w->follow, p, tid, NULL)->clock.set =
 		w->follow.clocks.sets;
 	return 1;
 }
@@ -281,6 +281,8 @@ static void sweep(struct watcher *w, uint64_t now)
 		if (host_process_start(p->pid, &parent) != p->start)
 			follow_end_process(&w->follow, p, CDP_ENDED, now, "");
 	}
+	makers_sweep(&w->follow.makers, &w->follow.tasks, &w->follow.clocks,
+		     now);
 }
 
 static void show_progress(struct watcher *w, uint64_t now)

@@ -57,6 +57,7 @@ static int take_thread(void *ctx, const void *record)
 		.counted_scaled = t->counted_scaled,
 		.reuse_resolution = t->reuse_resolution,
 		.samples_skipped = t->samples_skipped,
+		.clock_interrupts = t->clock_interrupts,
 	};
 	memcpy(row->name, t->name, sizeof(row->name));
 	memcpy(row->samples, t->samples, sizeof(row->samples));

@@ -71,7 +71,9 @@ struct thread_row {
 	uint64_t reuse_resolution; /* ns; 0: reuse times are accesses */
 	/* Of the weights of its detections; 0: each weighs 1. */
 	uint64_t squares[SHARING_KINDS];
-	uint64_t samples_skipped; /* by the slow rate */
+	uint64_t samples_skipped;  /* by the slow rate */
+	uint64_t clock_interrupts; /* from outside; all, with or without sample
+				    */
 	uint64_t loss[CDP_LOSS_MAX];
 };
 

@@ -360,6 +360,8 @@ void rows_add(struct thread_row *to, const struct thread_row *from)
 		sat_add(to->counted_store_bytes, from->counted_store_bytes);
 	to->samples_skipped =
 		sat_add(to->samples_skipped, from->samples_skipped);
+	to->clock_interrupts =
+		sat_add(to->clock_interrupts, from->clock_interrupts);
 	for (int k = 0; k < SHARING_KINDS; k++)
 		to->squares[k] = sat_add(to->squares[k], from->squares[k]);
 	for (int k = 0; k < CDP_LOSS_MAX; k++)

@@ -194,8 +194,9 @@ struct cdp_thread {
 	uint64_t counted_scaled;
 	uint64_t reuse_resolution; /* of times in ns; 0: they are accesses */
 	uint64_t squares[SHARING_KINDS]; /* sums of weights^2; 0: all are 1 */
-	uint64_t samples_skipped; /* that the full rate would take besides */
-	uint64_t spare[5];
+	uint64_t samples_skipped;  /* that the full rate would take besides */
+	uint64_t clock_interrupts; /* also those by which no sample was due */
+	uint64_t spare[4];
 };
 _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 

@@ -5,6 +5,7 @@
  * The processes do not exist; the numbers are above what the kernel gives.
  */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -19,7 +20,7 @@ enum {
 };
 
 static struct follow follow;
-static struct clock_event events[2]; /* of two sets */
+static struct clock_event events[3]; /* of three sets */
 
 static void setup(void)
 {
@@ -34,8 +35,11 @@ static void setup(void)
 	follow.run.comm = &follow.sampler.comm;
 	events[0] = (struct clock_event){ .id = 11, .set = 1, .fd = -1 };
 	events[1] = (struct clock_event){ .id = 12, .set = 2, .fd = -1 };
+	events[2] = (struct clock_event){
+		.id = 13, .set = 3, .fd = -1, .fine = true
+	};
 	follow.clocks.event = events;
-	follow.clocks.events = 2;
+	follow.clocks.events = 3;
 	registers_init(&follow.registers, &follow.rings, -1, 0);
 	sampler_init(&follow.sampler, &follow.tasks, &follow.registers, PERIOD,
 		     0, 1);
@@ -171,7 +175,7 @@ START_TEST(an_executed_program_is_another_process_with_the_same_pid)
 	uint32_t number, space;
 
 	begin();
-	thread(PID)->set = 1;
+	thread(PID)->clock.set = 1;
 	task(PERF_RECORD_FORK, PID, PID, PID + 1, PID);
 	number = follow.tasks.process->number;
 	space = follow.tasks.process->space.number;
@@ -182,7 +186,7 @@ START_TEST(an_executed_program_is_another_process_with_the_same_pid)
 	ck_assert_uint_eq(follow.tasks.process->threads, 1);
 	ck_assert_str_eq(thread(PID)->name, "other");
 	/* It keeps the clock that it has. */
-	ck_assert_uint_eq(thread(PID)->set, 1);
+	ck_assert_uint_eq(thread(PID)->clock.set, 1);
 }
 END_TEST
 
@@ -198,18 +202,69 @@ START_TEST(a_thread_with_two_clocks_is_sampled_by_one)
 END_TEST
 
 /* The kernel wakes us at each third, whose memory is still as it was. */
-START_TEST(one_tick_of_several_is_a_sample_and_all_are_cpu_time)
+START_TEST(one_fine_tick_of_several_is_a_sample_and_all_are_cpu_time)
 {
 	follow.clocks.ticks = 3;
 	begin();
 	for (int i = 1; i <= 8; i++) {
-		sample(i % 2 ? 11 : 99, PID, PID);
+		sample(i % 2 ? 13 : 99, PID, PID);
 		ck_assert_uint_eq(thread(PID)->cpu_ns, (i + 1) / 2 * PERIOD);
 	}
 	/* The third; the sixth is an event that is closed. */
 	ck_assert_uint_eq(thread(PID)->row->interrupts, 1);
-	sample(11, PID, PID);
+	sample(13, PID, PID);
 	ck_assert_uint_eq(thread(PID)->row->interrupts, 2);
+	ck_assert_uint_eq(thread(PID)->interrupts, 5);
+}
+END_TEST
+
+START_TEST(a_tick_of_the_period_stands_for_what_fine_ticks_left_of_it)
+{
+	enum {
+		TICKS = 4,
+		ROUNDS = 4000
+	};
+	uint32_t fine = (uint32_t)_i;
+	double likely = 1 - (double)fine / TICKS, n;
+
+	follow.clocks.ticks = TICKS;
+	begin();
+	follow_open_file(&follow, follow.tasks.process);
+	for (int i = 0; i < ROUNDS; i++) {
+		bool is_sample;
+		uint64_t before;
+
+		for (uint32_t k = 0; k < fine; k++)
+			sample(13, PID, PID);
+		before = thread(PID)->row ? thread(PID)->row->interrupts : 0;
+		sample(11, PID, PID);
+		is_sample = thread(PID)->row &&
+			    thread(PID)->row->interrupts > before;
+		ck_assert(!is_sample || fine < TICKS);
+		ck_assert(is_sample || fine);
+	}
+	ck_assert_uint_eq(thread(PID)->cpu_ns,
+			  UINT64_C(1) * ROUNDS * TICKS * PERIOD);
+	/* One of each TICKS fine ticks, and the rest by chance: 5 sigma. */
+	n = ROUNDS * (likely + (double)fine / TICKS);
+	ck_assert_double_eq_tol((double)thread(PID)->row->interrupts, n,
+				1 + 5 * sqrt(ROUNDS * likely * (1 - likely)));
+}
+END_TEST
+
+START_TEST(the_clock_of_a_thread_stays_when_it_executes_a_program)
+{
+	struct outside_record exec = {
+		.type = PERF_RECORD_COMM, .pid = PID, .tid = PID, .exec = true
+	};
+
+	follow.clocks.ticks = 3;
+	begin();
+	sample(11, PID, PID);
+	sample(13, PID, PID);
+	take(&exec);
+	ck_assert_uint_eq(thread(PID)->clock.set, 1);
+	ck_assert_uint_eq(thread(PID)->clock.fine, 3);
 }
 END_TEST
 
@@ -281,7 +336,13 @@ int main(void)
 	tcase_add_test(
 		c, an_executed_program_is_another_process_with_the_same_pid);
 	tcase_add_test(c, a_thread_with_two_clocks_is_sampled_by_one);
-	tcase_add_test(c, one_tick_of_several_is_a_sample_and_all_are_cpu_time);
+	tcase_add_test(
+		c, one_fine_tick_of_several_is_a_sample_and_all_are_cpu_time);
+	tcase_add_loop_test(
+		c, a_tick_of_the_period_stands_for_what_fine_ticks_left_of_it,
+		0, 5);
+	tcase_add_test(c,
+		       the_clock_of_a_thread_stays_when_it_executes_a_program);
 	tcase_add_test(c, samples_are_counted_as_lost_while_the_watcher_rests);
 	tcase_add_test(c, strangers_are_not_taken);
 	tcase_add_test(c, lost_records_are_counted);

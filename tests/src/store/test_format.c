@@ -137,6 +137,7 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		T(reuse_resolution),
 		T(squares),
 		T(samples_skipped),
+		T(clock_interrupts),
 		P(publisher_thread),
 		P(detector_thread),
 		P(publisher_addr),
