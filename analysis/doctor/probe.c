@@ -272,7 +272,8 @@ static void try_attach(struct probe *p, int target, bool unused)
 	struct clocks clocks;
 	uint64_t there = 0;
 	int poll = epoll_create1(EPOLL_CLOEXEC);
-	int err = clocks_init(&clocks, &rings, poll, PERIOD_NS, false, false);
+	int err = clocks_init(&clocks, &rings, poll, PERIOD_NS, HEIRS_THREADS,
+			      false);
 
 	if (!err)
 		err = clocks_attach(&clocks, target);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "clocks.h"
-#include "event.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -51,7 +50,7 @@ static uint32_t ticks_of(uint64_t period)
 }
 
 int clocks_init(struct clocks *c, struct rings *rings, int poll,
-		uint64_t period, bool children, bool on_exec)
+		uint64_t period, enum event_heirs heirs, bool on_exec)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int err = 0;
@@ -61,7 +60,7 @@ int clocks_init(struct clocks *c, struct rings *rings, int poll,
 	c->poll = poll;
 	c->ticks = ticks_of(period);
 	c->tick = period / c->ticks;
-	c->children = children;
+	c->heirs = heirs;
 	c->on_exec = on_exec;
 	c->cpus = cpus < 1 ? 1 : cpus > CPUS_MAX ? CPUS_MAX : (int)cpus;
 	c->ring = xcalloc((size_t)c->cpus, sizeof(*c->ring));
@@ -113,14 +112,14 @@ static int open_set(struct clocks *c, const struct perf_event_attr *a,
 int clocks_attach(struct clocks *c, pid_t tid)
 {
 	struct perf_event_attr a =
-		event_clock(c->tick * c->ticks, c->children, c->on_exec);
+		event_clock(c->tick * c->ticks, c->heirs, c->on_exec);
 
 	return open_set(c, &a, false, tid);
 }
 
 int clocks_attach_fine(struct clocks *c, pid_t tid)
 {
-	struct perf_event_attr a = event_clock(c->tick, c->children, false);
+	struct perf_event_attr a = event_clock(c->tick, c->heirs, false);
 
 	/* The other set has the records of tasks. */
 	a.task = a.comm = a.comm_exec = 0;

@@ -29,6 +29,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "event.h"
 #include "rings.h"
 
 enum {
@@ -50,7 +51,8 @@ struct clocks {
 	int poll;       /* epoll descriptor that wakes us */
 	uint64_t tick;  /* ns of a thread's CPU time: of fine sets */
 	uint32_t ticks; /* of them a period; 1: no fine set is of use */
-	bool children, on_exec;
+	enum event_heirs heirs;
+	bool on_exec;
 	uint32_t sets;
 	struct clock_event *event; /* by rising id */
 	size_t events, room;
@@ -62,7 +64,7 @@ struct clocks {
  * mmap.
  */
 int clocks_init(struct clocks *c, struct rings *rings, int poll,
-		uint64_t period, bool children, bool on_exec);
+		uint64_t period, enum event_heirs heirs, bool on_exec);
 
 /*
  * Open a set for thread @tid, its number is c->sets then. Returns 0 or -errno,

@@ -33,14 +33,15 @@ struct perf_event_attr event_attr(void)
 	};
 }
 
-struct perf_event_attr event_clock(uint64_t period, bool children, bool on_exec)
+struct perf_event_attr event_clock(uint64_t period, enum event_heirs heirs,
+				   bool on_exec)
 {
 	struct perf_event_attr a = event_attr();
 
 	a.config = PERF_COUNT_SW_TASK_CLOCK;
 	a.sample_period = period;
-	a.inherit = 1;
-	a.inherit_thread = !children;
+	a.inherit = heirs != HEIRS_NONE;
+	a.inherit_thread = heirs == HEIRS_THREADS;
 	a.disabled = on_exec;
 	a.enable_on_exec = on_exec;
 	a.task = 1;

@@ -15,13 +15,19 @@
 /* What all events have in common; never the kernel, never a hypervisor. */
 struct perf_event_attr event_attr(void);
 
+/* What a task makes that inherits its clock. */
+enum event_heirs {
+	HEIRS_NONE,
+	HEIRS_THREADS,
+	HEIRS_PROCESSES, /* and threads */
+};
+
 /*
  * The clock of a task: an interrupt every @period ns of its CPU time in user
- * mode; and records of its threads, names and mappings. Threads that it makes
- * inherit it, processes too with @children. With @on_exec it begins when the
- * task executes a program.
+ * mode; and records of its threads, names and mappings. With @on_exec it begins
+ * when the task executes a program.
  */
-struct perf_event_attr event_clock(uint64_t period, bool children,
+struct perf_event_attr event_clock(uint64_t period, enum event_heirs heirs,
 				   bool on_exec);
 
 /*

@@ -215,6 +215,13 @@ static void begin(struct watcher *w)
 		}
 }
 
+static enum event_heirs heirs_of(const struct watch_options *o)
+{
+	return o->threads    ? HEIRS_NONE
+	       : o->children ? HEIRS_PROCESSES
+			     : HEIRS_THREADS;
+}
+
 struct watcher *watcher_attach(const struct watch_options *o,
 			       const pid_t *target, size_t n, char **why)
 {
@@ -243,7 +250,7 @@ struct watcher *watcher_attach(const struct watch_options *o,
 	if (o->control)
 		epoll_ctl(w->poll, EPOLL_CTL_ADD, o->control->in, &command);
 	err = clocks_init(&w->follow.clocks, &w->follow.rings, w->poll,
-			  o->period, o->children, o->on_exec);
+			  o->period, heirs_of(o), o->on_exec);
 	find_registers(w, failed);
 	registers_init(&w->follow.registers, &w->follow.rings, w->poll,
 		       w->follow.run.registers);

@@ -90,8 +90,23 @@ start ./c false
 tid=$(ls "/proc/$pid/task" | grep -vx "$pid")
 finds "--tid" "len(r['threads']) == 1 and r['threads'][0]['tid'] == $tid" \
 	--tid "$tid"
+finish
+
+# Not even the threads that it makes are watched beside it.
+"$B/tests/programs/help_short_threads" 1 20 20 20 20 20 20 20 20 >/dev/null &
+pid=$!
+until grep -qs '^20 ms' "/proc/$pid/task"/*/comm; do
+	kill -0 $pid 2>/dev/null || fail "help_short_threads ended"
+	sleep 0.01
+done
+"$TOOL" attach -F 1000 --tid "$pid" --duration 0.5 -o maker 2>err ||
+	fail "--tid of a maker: status $?: $(cat err)"
+finish
+json maker r.json
+holds r.json "all(t['tid'] == $pid for t in r['threads'])" "--tid of a maker"
 
 # A report is there while the file is written, and Ctrl-C ends it well.
+start ./c false
 watch "$pid"
 until_true "while it runs" 'sum(t["interrupts"] for t in r["threads"]) > 5'
 holds r.json 'r["processes"][0]["state"] == "running"' "while it runs"
