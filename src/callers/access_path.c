@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * access_path - the calls that led to an access that choose.c has chosen
+ */
+#include "access_path.h"
+#include "src/x86/decode/insn.h"
+
+#include "src/base/signal_safe.h"
+
+/* DWARF's numbers of the first registers in the order of encoding. */
+static const uint8_t dwarf_number[8] = { FRAME_RAX, FRAME_RCX, FRAME_RDX,
+					 FRAME_RBX, FRAME_RSP, FRAME_RBP,
+					 FRAME_RSI, FRAME_RDI };
+
+struct unwind_registers path_registers(const uint64_t gpr[16], uint32_t known,
+				       uint64_t rip)
+{
+	struct unwind_registers r = { .known = 0 };
+
+	for (unsigned i = 0; i < 16; i++)
+		if (known >> i & 1)
+			register_set(&r, i < 8 ? dwarf_number[i] : i, gpr[i]);
+	register_set(&r, FRAME_PC, rip);
+	return r;
+}
+
+uint32_t path_number(const struct path_finder *f,
+		     const struct unwind_frame *frame, unsigned n)
+{
+	uint32_t node = 0;
+
+	while (n) {
+		struct path_call call = { .ip = frame[--n].ip };
+
+		/* A function that calls itself at one place is one call. */
+		for (; n && frame[n - 1].ip == call.ip; n--)
+			call.recurs = true;
+		node = path_table_put(f->table, node, &call, f->map_generation);
+	}
+	return node;
+}
+
+unsigned path_walk(struct path_finder *f, struct unwind_registers *regs,
+		   struct unwind_frame frame[PATH_FRAMES_MAX])
+{
+	enum unwind_end end;
+	unsigned n;
+
+	if (f->walking)
+		*f->walking = true;
+	n = unwind_frames(&f->space, regs, frame, PATH_FRAMES_MAX, &end);
+	if (f->walking)
+		*f->walking = false;
+	f->ends_early = end != UNWIND_START;
+	return n;
+}
+
+uint32_t path_alone(const struct path_finder *f, uint64_t ip)
+{
+	const struct path_call call = { .ip = ip };
+
+	return path_table_put(f->table, 0, &call, f->map_generation);
+}
+
+/* The path of an access ahead: from what the interpreter knows there. */
+static uint32_t path_ahead(struct path_finder *f, struct interp *in,
+			   const struct choice *c)
+{
+	struct unwind_frame frame[PATH_FRAMES_MAX];
+	struct path_finder ahead = *f;
+	struct unwind_registers regs;
+	uint64_t gpr[16];
+	uint32_t known;
+	unsigned n;
+
+	f->ends_early = true;
+	if (c->gone || !interp_replay(in, c->number - 1))
+		return path_alone(f, c->access.ip);
+	known = interp_registers(in, gpr);
+	regs = path_registers(gpr, known, c->access.ip);
+	ahead.space.memory = (struct unwind_memory){ interp_read, in };
+	n = path_walk(&ahead, &regs, frame);
+	f->ends_early = ahead.ends_early;
+	return path_number(f, frame, n);
+}
+
+static bool ends_at(uint64_t ip, uint64_t next)
+{
+	return next - ip <= INSN_BYTES_MAX;
+}
+
+uint32_t path_behind(struct path_finder *f, const struct cpu_state *cpu,
+		     const struct access *a)
+{
+	struct unwind_frame frame[PATH_FRAMES_MAX];
+	struct unwind_registers regs =
+		path_registers(cpu->gpr, UINT16_MAX, cpu->rip);
+	unsigned n = path_walk(f, &regs, frame), first = 0;
+
+	if (ends_at(a->ip, cpu->rip)) {
+		frame[0].ip = a->ip;
+	} else if (n > 1 && frame[1].ip - a->ip < INSN_BYTES_MAX) {
+		frame[1].ip = a->ip; /* a call has led here */
+		first = 1;
+	} else if (a->flags & ACCESS_IMPLICIT && a->flags & ACCESS_LOAD) {
+		frame[0].ip--; /* a return has */
+		return path_table_put(f->table, path_number(f, frame, n),
+				      &(struct path_call){ .ip = a->ip },
+				      f->map_generation);
+	} else {
+		frame[0].ip = a->ip; /* a jump has */
+	}
+	return path_number(f, frame + first, n - first);
+}
+
+uint32_t path_of_choice(struct path_finder *f, struct choose *choose,
+			const struct cpu_state *cpu, const struct choice *c)
+{
+	return c->number || c->gone ? path_ahead(f, choose->interp, c)
+				    : path_behind(f, cpu, &c->access);
+}
