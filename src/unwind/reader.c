@@ -13,6 +13,7 @@
 enum {
 	PAGE_BYTES = 4096,
 	LEB_BITS_MAX = 64,
+	FETCH_LEAST = 16,
 };
 
 void reader_begin(struct reader *r, const struct unwind_memory *mem,
@@ -30,8 +31,11 @@ static int fetch(struct reader *r, uint64_t addr)
 	uint32_t n = to_end < r->size ? (uint32_t)to_end : r->size;
 
 	r->have = 0;
-	if (r->mem->read(r->mem->ctx, addr, r->bytes, n))
-		return -EFAULT;
+	while (r->mem->read(r->mem->ctx, addr, r->bytes, n)) {
+		if (n <= FETCH_LEAST)
+			return -EFAULT;
+		n = FETCH_LEAST; /* what follows may not be readable */
+	}
 	r->at = addr;
 	r->have = n;
 	return 0;

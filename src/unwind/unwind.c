@@ -25,6 +25,7 @@ struct state {
 	struct unwind_registers *regs;
 	struct reader stack, rules;
 	bool interrupted; /* here, and not in a call */
+	bool described;   /* the object here has rules */
 	unsigned switches;
 };
 
@@ -42,6 +43,7 @@ static enum unwind_end row_at(struct state *s, uint64_t pc, struct cfi_row *row)
 
 	if (!space->find(space->find_ctx, pc, &m))
 		return UNWIND_NO_CODE;
+	s->described = m.index;
 	if (space->rows && row_cache_find(space->rows, pc, m.identity, row))
 		return UNWIND_FULL;
 	switch (cfi_find(&s->rules, &m, pc, row)) {
@@ -151,18 +153,24 @@ static enum unwind_end by_rules(struct state *s)
 	return UNWIND_FULL;
 }
 
-/* A function that begins with push %rbp; mov %rsp, %rbp. */
-static enum unwind_end by_pointer(struct state *s, enum unwind_end otherwise)
+/*
+ * A function that begins with push %rbp; mov %rsp, %rbp. With @guessed its callee
+ * did so too.
+ */
+static enum unwind_end by_pointer(struct state *s, enum unwind_end otherwise,
+				  bool guessed)
 {
 	struct unwind_registers caller = { .known = 0 };
 	uint64_t rsp = s->regs->value[FRAME_RSP], saved[2];
 	uint64_t rbp = s->regs->value[FRAME_RBP];
 	uint8_t code;
 
-	/* The ABI marks the outermost frame of a process so; ld.so's has no
-	 * rule. */
+	/*
+	 * The ABI marks the outermost frame of a process so; ld.so's has no
+	 * rule. Elsewhere %rbp may hold anything.
+	 */
 	if (otherwise == UNWIND_NO_RULE && register_known(s->regs, FRAME_RBP) &&
-	    !rbp)
+	    !rbp && (s->described || guessed))
 		return UNWIND_START;
 	if (!register_known(s->regs, FRAME_RBP) || rbp % WORD || rbp < rsp ||
 	    rbp - rsp > POINTER_FRAME_MAX ||
@@ -192,6 +200,7 @@ unsigned unwind_frames(const struct unwind_space *space,
 	s.space = space;
 	s.regs = regs;
 	s.interrupted = true;
+	s.described = false;
 	s.switches = 0;
 	reader_begin(&s.stack, &space->memory, STACK_FETCH);
 	reader_begin(&s.rules, &space->memory, RULES_FETCH);
@@ -206,9 +215,12 @@ unsigned unwind_frames(const struct unwind_space *space,
 			.guessed = guessed,
 		};
 		*end = by_rules(&s);
-		guessed = *end == UNWIND_NO_CODE || *end == UNWIND_NO_RULE;
-		if (guessed)
-			*end = by_pointer(&s, *end);
+		if (*end == UNWIND_NO_CODE || *end == UNWIND_NO_RULE) {
+			*end = by_pointer(&s, *end, guessed);
+			guessed = true;
+		} else {
+			guessed = false;
+		}
 	}
 	return n;
 }

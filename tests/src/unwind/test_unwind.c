@@ -287,6 +287,43 @@ START_TEST(registers_that_lead_nowhere_end_the_path)
 }
 END_TEST
 
+static bool find_undescribed(void *ctx, uint64_t pc, struct unwind_module *out)
+{
+	*out = (struct unwind_module){ .low = 0, .high = UINT64_MAX };
+	return true;
+}
+
+/* A static program may have no index; there %rbp may hold anything. */
+START_TEST(code_that_nothing_describes_is_no_start)
+{
+	const struct unwind_space bare = { .memory = { read_own, NULL },
+					   .find = find_undescribed };
+	struct unwind_registers r = { .known = 0 };
+
+	register_set(&r, FRAME_PC, (uint64_t)(uintptr_t)&write);
+	register_set(&r, FRAME_RSP, (uint64_t)(uintptr_t)&r);
+	register_set(&r, FRAME_RBP, 0);
+	ck_assert_uint_eq(unwind_frames(&bare, &r, frame, 9, &end), 1);
+	ck_assert_uint_eq(end, UNWIND_NO_RULE);
+}
+END_TEST
+
+/* But a frame pointer that leads to a frame without one leads to the start. */
+START_TEST(a_chain_of_frame_pointers_ends_at_the_start)
+{
+	const struct unwind_space bare = { .memory = { read_own, NULL },
+					   .find = find_undescribed };
+	uint64_t stack[4] = { 0, 0, 0, (uint64_t)(uintptr_t)&write + 1 };
+	struct unwind_registers r = { .known = 0 };
+
+	register_set(&r, FRAME_PC, (uint64_t)(uintptr_t)&write);
+	register_set(&r, FRAME_RSP, (uint64_t)(uintptr_t)&stack[0]);
+	register_set(&r, FRAME_RBP, (uint64_t)(uintptr_t)&stack[2]);
+	ck_assert_uint_eq(unwind_frames(&bare, &r, frame, 9, &end), 2);
+	ck_assert_uint_eq(end, UNWIND_START);
+}
+END_TEST
+
 static void take_damaged(unsigned one_in)
 {
 	struct unwind_registers r;
@@ -350,6 +387,8 @@ int main(void)
 	tcase_add_test(c, a_frame_pointer_leads_through_made_code);
 	tcase_add_test(c, a_path_that_is_too_long_is_cut);
 	tcase_add_test(c, registers_that_lead_nowhere_end_the_path);
+	tcase_add_test(c, code_that_nothing_describes_is_no_start);
+	tcase_add_test(c, a_chain_of_frame_pointers_ends_at_the_start);
 	tcase_add_test(c, damaged_stacks_and_rules_end_soon_and_harm_nothing);
 	tcase_add_test(c, headers_of_no_object_are_ignored);
 	suite_add_tcase(s, c);
