@@ -91,6 +91,7 @@ static const struct option long_options[] = {
 	{ "registers", required_argument, NULL, 'r' },
 	{ "budget", required_argument, NULL, 'b' },
 	{ "children", no_argument, NULL, 'c' },
+	{ "call-paths", no_argument, NULL, 'g' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, 'd' },
 	{ "tid", required_argument, NULL, 't' },
@@ -120,6 +121,9 @@ static void take_option(struct options *o, int letter)
 	case 'c':
 		o->watch.children = true;
 		break;
+	case 'g':
+		o->watch.callers = true;
+		break;
 	case 'D':
 		o->watch.paused = !strcmp(optarg, "-1");
 		o->delay =
@@ -145,7 +149,7 @@ static void read_options(struct options *o, int argc, char **argv)
 {
 	const struct option_syntax syntax = { .verb = "attach",
 					      .usage = cmd_attach.usage,
-					      .letters = ":o:F:h",
+					      .letters = ":o:F:gh",
 					      .options = long_options };
 	int letter;
 
@@ -314,7 +318,9 @@ const struct command cmd_attach = {
 		"watcher may take\n      --registers N   "
 		"debug "
 		"registers to use, 0 to 4\n      --children      also "
-		"processes that they have started or will start\n      --delay "
+		"processes that they have started or will start\n  -g, "
+		"--call-paths    also the calls that led to both accesses of a "
+		"detection\n      --delay "
 		"S       seconds to wait before sampling\n      --duration S   "
 		" seconds to sample; 0, the default: until they have ended\n  "
 		"    --tid TID       only this thread; "

@@ -95,11 +95,13 @@ static int open_event(struct clocks *c, const struct perf_event_attr *a,
 	return 0;
 }
 
-static int open_set(struct clocks *c, const struct perf_event_attr *a,
+static int open_set(struct clocks *c, struct perf_event_attr *a,
 		    bool fine, pid_t tid)
 {
 	int err = 0;
 
+	if (c->stacks)
+		event_add_stack(a);
 	c->sets++;
 	for (int cpu = 0; cpu < c->cpus && !err; cpu++)
 		if (c->fd[cpu] >= 0)

@@ -53,6 +53,7 @@ struct clocks {
 	uint32_t ticks; /* of them a period; 1: no fine set is of use */
 	enum event_heirs heirs;
 	bool on_exec;
+	bool stacks; /* samples have the stack; set before attaching */
 	uint32_t sets;
 	struct clock_event *event; /* by rising id */
 	size_t events, room;

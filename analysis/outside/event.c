@@ -67,6 +67,12 @@ struct perf_event_attr event_register(const struct watch_range *range)
 	return a;
 }
 
+void event_add_stack(struct perf_event_attr *a)
+{
+	a->sample_type |= PERF_SAMPLE_STACK_USER;
+	a->sample_stack_user = EVENT_STACK_BYTES;
+}
+
 int event_open(const struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	struct perf_event_attr a = *attr;

@@ -36,6 +36,16 @@ struct perf_event_attr event_clock(uint64_t period, enum event_heirs heirs,
  */
 struct perf_event_attr event_register(const struct watch_range *range);
 
+enum {
+	EVENT_STACK_BYTES = 8192,
+};
+
+/*
+ * Let its samples have the first EVENT_STACK_BYTES of the thread's stack too,
+ * which the kernel copies in the interrupt.
+ */
+void event_add_stack(struct perf_event_attr *a);
+
 /* Open it for task @tid, 0 for ourselves; @cpu may be -1. fd or -errno. */
 int event_open(const struct perf_event_attr *attr, pid_t tid, int cpu);
 

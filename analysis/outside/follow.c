@@ -37,6 +37,7 @@ void follow_end_process(struct follow *f, struct task_process *p,
 		file_ended_by(&p->file,
 			      exit_signal_of(p->pid, p->start, p->pidfd));
 	file_close(&p->file, state, now, p->ended_cpu_ns, note);
+	callers_end_process(p);
 	tasks_end_process(&f->tasks, p);
 }
 

@@ -18,6 +18,8 @@ enum {
 	PAGE = 4096,
 	LINE = 64,
 	SETTLED_NS = 1000 * 1000,
+	BELOW = 8192, /* bytes of the stack that calls may take soon */
+	STACK_TAIL = 256, /* bytes of the copy to be compared, at most */
 };
 
 struct memory_seen {
@@ -106,11 +108,27 @@ static int read_code(struct outside_memory *m, uint64_t addr, void *buf,
 	return 0;
 }
 
+/* Copy those of the @n bytes at @addr that @c begins with. Returns how many. */
+static size_t take_copy(const struct memory_copy *c, uint64_t addr, void *buf,
+			size_t n)
+{
+	uint64_t from = addr - c->at;
+
+	if (addr < c->at || from >= c->n)
+		return 0;
+	n = c->n - from < n ? c->n - from : n;
+	memcpy(buf, c->bytes + from, n);
+	return n;
+}
+
 static int read_part(struct outside_memory *m, uint64_t addr, void *buf,
 		     size_t n)
 {
-	const struct space_range *r = space_at(m->space, addr);
+	const struct space_range *r;
 
+	if (take_copy(&m->stack, addr, buf, n) == n)
+		return 0;
+	r = space_at(m->space, addr);
 	if (!r)
 		return -EFAULT;
 	/* A JIT compiler may write code, but seldom what runs. */
@@ -121,12 +139,68 @@ static int read_part(struct outside_memory *m, uint64_t addr, void *buf,
 	return read_line_of(m, r, addr, buf, n);
 }
 
+/* Memory further out on the stack, as it is now. */
+static int read_beyond(struct outside_memory *m, uint64_t addr, void *buf,
+		       size_t n)
+{
+	size_t tail = m->stack.n < STACK_TAIL ? m->stack.n : STACK_TAIL;
+	size_t from = m->stack.n - tail;
+	uint8_t now[STACK_TAIL];
+
+	if (!tail || memory_peek(m->space->pid, addr, buf, n) ||
+	    memory_peek(m->space->pid, m->stack.at + from, now, tail) ||
+	    memcmp(now, m->stack.bytes + from, tail))
+		return -EFAULT;
+	return 0;
+}
+
+/* For frames: a part that does not cross pages. */
+static int read_frame(struct outside_memory *m, uint64_t addr, void *buf,
+		      size_t n)
+{
+	const struct space_range *r = space_at(m->space, addr);
+
+	/* What calls ahead of the interrupt push there, the interpreter has. */
+	if (m->stack.n && addr < m->stack.at && m->stack.at - addr <= BELOW)
+		return memory_peek(m->space->pid, addr, buf, n);
+	if (r && r->prot & PROT_WRITE)
+		return read_beyond(m, addr, buf, n);
+	if (r && r->file)
+		return read_code(m, addr, buf, n);
+	return memory_peek(m->space->pid, addr, buf, n);
+}
+
+static int read_frames(struct outside_memory *m, uint64_t addr, uint8_t *to,
+		       size_t n)
+{
+	while (n) {
+		size_t part = take_copy(&m->stack, addr, to, n);
+
+		if (!part)
+			part = take_copy(&m->index, addr, to, n);
+		if (!part) {
+			part = PAGE - addr % PAGE;
+			part = part < n ? part : n;
+			if (addr < m->stack.at && m->stack.at - addr < part)
+				part = m->stack.at - addr;
+			if (read_frame(m, addr, to, part))
+				return -EFAULT;
+		}
+		addr += part;
+		to += part;
+		n -= part;
+	}
+	return 0;
+}
+
 /* In parts that do not cross lines; so none crosses pages or mappings. */
 static int read_memory(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	struct outside_memory *m = ctx;
 	uint8_t *to = buf;
 
+	if (m->walking)
+		return read_frames(m, addr, to, n);
 	while (n) {
 		size_t part = LINE - addr % LINE;
 		int err;

@@ -14,6 +14,13 @@
  *	          reader gets -EFAULT, so no address that is published depends
  *	          on it.
  *
+ * The kernel may have copied the first bytes of the thread's stack in the
+ * interrupt (event_add_stack); these are exact.
+ *
+ * A walk over the thread's frames goes beyond that copy. There it believes
+ * writable memory if the outermost bytes of the copy are still the same after
+ * the reading: then the frames further out have most likely not returned.
+ *
  * Pages of code are kept, because most reads are of code.
  */
 #ifndef COMDET_ANALYSIS_OUTSIDE_MEMORY_H
@@ -39,6 +46,15 @@ struct outside_memory {
 	uint64_t interrupt; /* its time, ns */
 	bool verified;      /* verified memory was handed out */
 	bool racy;          /* racy memory was asked for */
+	bool walking;       /* over frames */
+	/* The stack at the interrupt; the caller sets it, and clears it. */
+	struct memory_copy {
+		uint64_t at;
+		const uint8_t *bytes;
+		size_t n; /* 0: none */
+	} stack;
+	/* While walking there is this too, where the process has nothing. */
+	struct memory_copy index;
 };
 
 void memory_init(struct outside_memory *m);

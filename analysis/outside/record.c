@@ -43,6 +43,26 @@ static void take_regs(const void *reg, struct cpu_state *cpu)
 		cpu->gpr[8 + i] = word(reg, 10 + i);
 }
 
+/* STACK_USER: size, so many bytes, and how many of them were copied. */
+static int take_stack(const char *at, size_t bytes, struct outside_record *r)
+{
+	uint64_t size, copied;
+
+	if (bytes < 8)
+		return 0; /* not asked for */
+	size = word(at, 0);
+	if (!size)
+		return 0;
+	if (size % 8 || bytes < 16 || size > bytes - 16)
+		return -EMSGSIZE;
+	copied = word(at, 1 + size / 8);
+	if (copied > size)
+		return -EMSGSIZE;
+	r->stack = (const uint8_t *)at + 8;
+	r->stack_bytes = (uint32_t)copied;
+	return 0;
+}
+
 static int decode_sample(const void *body, size_t bytes,
 			 struct outside_record *r)
 {
@@ -60,7 +80,9 @@ static int decode_sample(const void *body, size_t bytes,
 		return -EMSGSIZE;
 	r->has_regs = true;
 	take_regs((const char *)body + 8 * SAMPLE_WORDS, &r->regs);
-	return 0;
+	bytes -= 8 * (SAMPLE_WORDS + REGS);
+	return take_stack((const char *)body + 8 * (SAMPLE_WORDS + REGS), bytes,
+			  r);
 }
 
 /* Copy the string that ends within @bytes; cut it to @size. */

@@ -5,7 +5,8 @@
  * All events of the watcher have the same sample_type, so each record has its
  * fields in the same places, whichever event it is of:
  *
- *	sample	IDENTIFIER, IP, TID, TIME, ADDR, CPU, REGS_USER
+ *	sample	IDENTIFIER, IP, TID, TIME, ADDR, CPU, REGS_USER, and
+ *		STACK_USER if it was asked for
  *	others	their own fields, then TID, TIME, CPU, IDENTIFIER
  *
  * Nothing in a record is trusted: names are the target's, and lengths are
@@ -48,8 +49,14 @@ struct outside_record {
 	uint64_t addr;                   /* sample */
 	bool has_regs;         /* sample: the thread was in 64-bit user mode */
 	struct cpu_state regs; /* sample; vectors and bases are unknown */
-	uint64_t lost;         /* lost */
-	bool exec;             /* comm: a program was executed */
+	/*
+	 * sample: the bytes from the stack pointer on, as they were; in the
+	 * record that was decoded.
+	 */
+	const uint8_t *stack;
+	uint32_t stack_bytes;          /* 0: none */
+	uint64_t lost;                 /* lost */
+	bool exec;                     /* comm: a program was executed */
 	char name[OUTSIDE_NAME_BYTES]; /* comm */
 	struct {
 		uint64_t start, end, offset, inode;

@@ -14,6 +14,7 @@
 enum {
 	IDLE_NS = 20 * 1000 * 1000,
 	RING_PAGES = 1,
+	STACK_RING_PAGES = 4, /* one hit, or two if the stack is short */
 };
 
 static const struct watch_range nowhere = { 0x1000, 8 };
@@ -56,9 +57,19 @@ static void close_lease(struct registers *r, struct lease *l)
 	memset(l, 0, sizeof(*l));
 }
 
+static struct perf_event_attr attr_of(const struct lease *l,
+				      const struct watch_range *range)
+{
+	struct perf_event_attr a = event_register(range);
+
+	if (l->stacks)
+		event_add_stack(&a);
+	return a;
+}
+
 static int open_register(struct lease *l, pid_t tid)
 {
-	struct perf_event_attr a = event_register(&nowhere);
+	struct perf_event_attr a = attr_of(l, &nowhere);
 	int fd = event_open(&a, tid, -1);
 
 	if (fd < 0)
@@ -74,6 +85,24 @@ static int open_register(struct lease *l, pid_t tid)
 	return 0;
 }
 
+/* The first register, and the ring that all of them use. */
+static int open_first(struct lease *l, pid_t tid, bool stacks)
+{
+	uint32_t pages = stacks ? STACK_RING_PAGES : RING_PAGES;
+	int err;
+
+	l->stacks = stacks;
+	err = open_register(l, tid);
+	if (!err)
+		err = ring_map(&l->ring, l->fd[0], pages);
+	if (err || l->ring.perf.bytes >= pages * PERF_RING_PAGE)
+		return err;
+	/* A hit would not fit into what the kernel has granted. */
+	ring_unmap(&l->ring);
+	close(l->fd[--l->registers]);
+	return open_first(l, tid, false);
+}
+
 static int open_lease(struct registers *r, struct lease *l,
 		      struct lease **holder, pid_t tid, void *owner)
 {
@@ -83,9 +112,7 @@ static int open_lease(struct registers *r, struct lease *l,
 	l->holder = holder;
 	*holder = l;
 	/* The ring must be there before other events can write into it. */
-	err = open_register(l, tid);
-	if (!err)
-		err = ring_map(&l->ring, l->fd[0], RING_PAGES);
+	err = open_first(l, tid, r->stacks);
 	if (!err) {
 		while (l->registers < r->wanted && !open_register(l, tid))
 			;
@@ -120,7 +147,7 @@ static struct lease *find_lease(struct registers *r, uint64_t now)
 
 static int arm_one(struct lease *l, int i, const struct watch_range *range)
 {
-	struct perf_event_attr a = event_register(range);
+	struct perf_event_attr a = attr_of(l, range);
 
 	if (ioctl(l->fd[i], PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a) ||
 	    ioctl(l->fd[i], PERF_EVENT_IOC_REFRESH, 1))

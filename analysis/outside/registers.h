@@ -32,6 +32,7 @@ struct lease {
 	int fd[COMM_REGISTERS_MAX];
 	uint64_t id[COMM_REGISTERS_MAX];
 	bool on[COMM_REGISTERS_MAX];
+	bool stacks;      /* its hits have the stack */
 	uint64_t used_at; /* ns */
 };
 
@@ -39,6 +40,7 @@ struct registers {
 	struct rings *rings;
 	int poll; /* epoll descriptor */
 	int wanted;
+	bool stacks; /* hits are to have the stack */
 	struct lease lease[REGISTERS_SETS];
 };
 

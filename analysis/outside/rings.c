@@ -9,10 +9,16 @@
 #include "rings.h"
 #include "analysis/base/util.h"
 
+enum {
+	RECORD_MAX = 1 << 16, /* its size has 16 bits */
+};
+
 void rings_add(struct rings *r, struct outside_ring *ring)
 {
 	r->ring = grow(r->ring, r->rings, &r->room, sizeof(*r->ring));
 	r->ring[r->rings++] = ring;
+	if (r->stacks)
+		ring->record = xcalloc(1, RECORD_MAX);
 }
 
 void rings_remove(struct rings *r, struct outside_ring *ring)
@@ -20,6 +26,8 @@ void rings_remove(struct rings *r, struct outside_ring *ring)
 	for (size_t i = 0; i < r->rings; i++)
 		if (r->ring[i] == ring) {
 			r->ring[i] = r->ring[--r->rings];
+			free(ring->record);
+			ring->record = NULL;
 			return;
 		}
 }
@@ -27,21 +35,26 @@ void rings_remove(struct rings *r, struct outside_ring *ring)
 /* Fetch the ring's next record, unless one waits. */
 static void fetch(struct rings *r, struct outside_ring *ring)
 {
-	struct perf_record record;
+	struct perf_record common;
+	struct perf_event_header *h = ring->record;
+	size_t room = RECORD_MAX;
 	int err;
 
+	if (!h) {
+		h = &common.header;
+		room = sizeof(common);
+	}
+
 	while (!ring->waiting) {
-		err = perf_ring_next(&ring->perf, &record);
+		err = perf_ring_take(&ring->perf, h, room);
 		if (!err)
 			return;
-		if (err == -EMSGSIZE &&
-		    record.header.type == PERF_RECORD_MMAP2) {
+		if (err == -EMSGSIZE && h->type == PERF_RECORD_MMAP2) {
 			r->maps_missed = true;
 			continue;
 		}
 		if (err > 0) {
-			err = outside_record_decode(&record.header,
-						    &ring->next);
+			err = outside_record_decode(h, &ring->next);
 			ring->waiting = !err;
 			if (!err || err == -ENOTSUP)
 				continue;

@@ -24,6 +24,7 @@ struct outside_ring {
 	struct perf_ring perf;
 	void *owner;    /* the caller's, NULL: none */
 	uint64_t ticks; /* of clocks, that were read */
+	void *record;   /* with stacks: the last one, as the kernel wrote it */
 	bool waiting;   /* next holds a record that was not yet handed out */
 	struct outside_record next;
 };
@@ -32,6 +33,7 @@ struct rings {
 	struct outside_ring **ring;
 	size_t rings, room;
 	uint64_t damaged; /* records that were dropped as inconsistent */
+	bool stacks;      /* records have them; set before adding rings */
 	bool maps_missed; /* a mapping's record was too long to read */
 };
 
@@ -44,7 +46,7 @@ void rings_remove(struct rings *r, struct outside_ring *ring);
 /*
  * The earliest record of all rings, in @record, with its ring in *@from, if its
  * time is not after @until. False if there is none. Records without a time
- * come first.
+ * come first. The record's stack is there until the next call.
  */
 bool rings_next(struct rings *r, uint64_t until, struct outside_record *record,
 		struct outside_ring **from);

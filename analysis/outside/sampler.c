@@ -31,26 +31,6 @@ static void on_loss(void *ctx, enum loss_cause cause)
 	lose(ctx, cause);
 }
 
-static struct space_sink maps_of(struct task_process *p)
-{
-	return (struct space_sink){ file_mapping, &p->file };
-}
-
-static void reread(struct task_process *p)
-{
-	struct space_sink sink = maps_of(p);
-
-	space_reread(&p->space, outside_now(), &sink);
-}
-
-/* The generation of the maps, which have the code at @ip if anything does. */
-static uint64_t generation(struct task_process *p, uint64_t ip)
-{
-	if (!map_table_has_code(&p->space.table, ip))
-		reread(p);
-	return atomic_load(&p->space.table.generation);
-}
-
 /* Would padding have avoided it? As preload/sources/visit.c does. */
 static enum padding judge(struct sampler *s, struct task_thread *t,
 			  const struct detection *here,
@@ -82,7 +62,7 @@ static void on_detected(void *ctx, const struct detection *d)
 	struct outside_file *f = &t->process->file;
 	uint32_t owner = tasks_owner(s->tasks, d->publisher_thread);
 	struct detection here = *d;
-	uint64_t g = generation(t->process, d->detector.ip);
+	uint64_t g = tasks_generation(t->process, d->detector.ip);
 
 	here.line += t->here;
 	here.detector.addr += t->here;
@@ -94,6 +74,8 @@ static void on_detected(void *ctx, const struct detection *d)
 		lose(t, LOSS_STORE_FULL);
 		return;
 	}
+	if (callers_detected(t, &here))
+		lose(t, LOSS_NO_PATH);
 	core_table_add(&f->store, &t->cores, &here);
 	slice_table_add(&f->store, &t->slices, &here, s->time);
 	store_add(&t->row->detections, 1);
@@ -179,6 +161,7 @@ void sampler_release(struct sampler *s)
 	free(s->interp);
 	memory_release(&s->memory);
 	keys_release(&s->keys);
+	callers_release(&s->callers);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -213,7 +196,7 @@ static const struct space_range *mapping(struct task_process *p, uint64_t addr)
 
 	if (r)
 		return r;
-	reread(p);
+	tasks_reread(p);
 	return space_at(&p->space, addr);
 }
 
@@ -222,6 +205,13 @@ static void begin(struct sampler *s, struct task_thread *t,
 {
 	s->time = r->time;
 	s->cpu = r->has_regs ? &r->regs : NULL;
+	s->memory.stack = (struct memory_copy){ 0 };
+	if (r->has_regs)
+		s->memory.stack = (struct memory_copy){
+			.at = r->regs.gpr[GPR_RSP],
+			.bytes = r->stack,
+			.n = r->stack_bytes,
+		};
 	t->here = 0;
 }
 
@@ -255,6 +245,8 @@ static void deliver(struct sampler *s, struct task_thread *t, struct choice *c,
 	}
 	store_add(s->memory.verified ? &h->samples_verified : &h->samples_exact,
 		  1);
+	if (!callers_of_choice(&s->callers, &s->memory, t, r, c))
+		lose(t, LOSS_NO_PATH);
 	here = c->access;
 	if (!to_key(t, &c->access)) {
 		lose(t, LOSS_UNREADABLE);
@@ -314,6 +306,8 @@ void sampler_hit(struct sampler *s, struct task_thread *t, int reg,
 	m = memory_at(&s->memory, &t->process->space, r->time);
 	known = r->has_regs &&
 		!backdecode_trapped(&r->regs, &m, at, w->len, false, &a);
+	if (!callers_of_trap(&s->callers, &s->memory, t, r, known ? &a : NULL))
+		lose(t, LOSS_NO_PATH);
 	t->here = at - w->addr;
 	if (known)
 		a.addr -= t->here;

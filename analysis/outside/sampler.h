@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "callers.h"
 #include "keys.h"
 #include "memory.h"
 #include "registers.h"
@@ -26,6 +27,7 @@ struct sampler {
 	struct registers *registers;
 	struct outside_memory memory;
 	struct keys keys;
+	struct callers callers;
 	struct interp *interp;
 	struct visit_table visits;
 	uint64_t seed;

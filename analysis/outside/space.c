@@ -123,6 +123,7 @@ int space_read(struct space *s, const struct space_sink *sink)
 	if (!any)
 		return -ESRCH;
 	map_table_end(&s->table);
+	s->code_changes++;
 	return 0;
 }
 
@@ -209,6 +210,8 @@ void space_map(struct space *s, const struct outside_record *record)
 	r = &s->range[at];
 	memmove(r + 1, r, (s->ranges - 1 - at) * sizeof(*r));
 	*r = new;
+	if (new.prot & PROT_EXEC)
+		s->code_changes++;
 }
 
 const struct space_range *space_at(const struct space *s, uint64_t addr)

@@ -8,6 +8,7 @@
 
 #include "tasks.h"
 #include "exit_signal.h"
+#include "now.h"
 #include "analysis/base/util.h"
 #include "src/store/host.h"
 
@@ -84,6 +85,7 @@ void tasks_end_thread(struct tasks *t, struct task_thread *thread)
 	pair_table_release(&thread->pairs);
 	core_table_release(&thread->cores);
 	slice_table_release(&thread->slices);
+	call_table_release(&thread->calls);
 	free(thread);
 }
 
@@ -98,6 +100,20 @@ void tasks_end_process(struct tasks *t, struct task_process *process)
 	if (process->pidfd >= 0)
 		close(process->pidfd);
 	free(process);
+}
+
+void tasks_reread(struct task_process *p)
+{
+	struct space_sink sink = { file_mapping, &p->file };
+
+	space_reread(&p->space, outside_now(), &sink);
+}
+
+uint64_t tasks_generation(struct task_process *p, uint64_t ip)
+{
+	if (!map_table_has_code(&p->space.table, ip))
+		tasks_reread(p);
+	return atomic_load(&p->space.table.generation);
 }
 
 struct task_thread *tasks_any_thread(const struct tasks *t,

@@ -20,12 +20,14 @@
 #include "registers.h"
 #include "space.h"
 #include "src/engine/comm.h"
+#include "src/store/call_table.h"
 #include "src/store/core_table.h"
 #include "src/store/pair_table.h"
 #include "src/store/time_slices.h"
 #include "src/x86/choose.h"
 
 struct sampler;
+struct process_callers;
 
 struct task_process {
 	struct task_process *next; /* in the list of all live ones */
@@ -45,6 +47,7 @@ struct task_process {
 	uint64_t no_fine_until; /* CLOCK_MONOTONIC ns */
 	struct space space;
 	struct outside_file file;
+	struct process_callers *callers; /* callers.h */
 };
 
 /* What stays as it is when the thread executes a program. */
@@ -73,6 +76,7 @@ struct task_thread {
 	struct pair_table pairs;
 	struct core_table cores;
 	struct slice_table slices;
+	struct call_table calls;
 	struct lease *lease;
 	uint64_t here; /* address less key of the access at hand */
 };
@@ -101,10 +105,16 @@ struct task_thread *tasks_thread(const struct tasks *t, pid_t tid);
 
 /*
  * Take them out and free them. The thread must have no lease, the process no
- * thread and no open file.
+ * thread, no open file and no callers.
  */
 void tasks_end_thread(struct tasks *t, struct task_thread *thread);
 void tasks_end_process(struct tasks *t, struct task_process *process);
+
+/* Read the maps of @p, if it is time again. */
+void tasks_reread(struct task_process *p);
+
+/* The generation of the maps, which have the code at @ip if anything does. */
+uint64_t tasks_generation(struct task_process *p, uint64_t ip);
 
 /* Some thread of @process, of any process if it is NULL; NULL: none. */
 struct task_thread *tasks_any_thread(const struct tasks *t,

@@ -249,13 +249,18 @@ struct watcher *watcher_attach(const struct watch_options *o,
 		epoll_ctl(w->poll, EPOLL_CTL_ADD, o->stop, &stop);
 	if (o->control)
 		epoll_ctl(w->poll, EPOLL_CTL_ADD, o->control->in, &command);
+	w->follow.rings.stacks = o->callers;
 	err = clocks_init(&w->follow.clocks, &w->follow.rings, w->poll,
 			  o->period, heirs_of(o), o->on_exec);
+	w->follow.clocks.stacks = o->callers;
 	find_registers(w, failed);
 	registers_init(&w->follow.registers, &w->follow.rings, w->poll,
 		       w->follow.run.registers);
+	w->follow.registers.stacks = o->callers;
 	sampler_init(&w->follow.sampler, &w->follow.tasks, &w->follow.registers,
 		     o->period, w->follow.run.registers, seed);
+	if (o->callers)
+		callers_init(&w->follow.sampler.callers);
 	w->follow.run.dirfd = o->dirfd;
 	w->follow.run.run_id = o->run_id;
 	w->follow.run.period = o->period;

@@ -26,6 +26,7 @@ struct watch_options {
 	uint64_t duration; /* ns, 0: until all have ended */
 	double budget;     /* our CPU time by the threads'; 0: no limit */
 	int stop;          /* descriptor: readable when we are to stop, or -1 */
+	bool callers;      /* also the calls that led to accesses */
 	bool progress;     /* show on stderr how it goes */
 	/* Who may pause us, enable and stop us; NULL: nobody. */
 	struct control *control;

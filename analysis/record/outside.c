@@ -122,6 +122,7 @@ int run_program_outside(struct run *r, int dirfd)
 			.children = number_of("COMDET_CHILDREN", 0) != 0,
 			.duration = (uint64_t)(number_of("COMDET_DURATION", 0) *
 					       1e9),
+			.callers = number_of("COMDET_PATHS", 0) != 0,
 			.budget = number_of("COMDET_BUDGET", 0) / 100,
 			.dirfd = dirfd,
 			.run_id = r->run_id,

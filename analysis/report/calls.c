@@ -27,8 +27,22 @@ struct told {
 /* Is this how the C library begins a thread, or the program? */
 static bool begins_a_thread(const struct place *p)
 {
-	return is_library_place(p) ||
-	       (p->function && !strcmp(p->function, "_start"));
+	/* A static program has the C library's in itself. */
+	static const char *const names[] = {
+		"_start",
+		"start_thread",
+		"__clone3",
+		"__clone",
+		"__libc_start_main",
+		"__libc_start_main_impl",
+		"__libc_start_call_main",
+	};
+
+	for (size_t i = 0; p->function && i < sizeof(names) / sizeof(names[0]);
+	     i++)
+		if (!strcmp(p->function, names[i]))
+			return true;
+	return is_library_place(p);
 }
 
 size_t call_frames(const struct report *r, const struct process *process,

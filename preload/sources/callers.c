@@ -141,8 +141,8 @@ void callers_of_hook(struct thread *t, const struct cpu_state *cpu, uint64_t ip)
 	count_early(t, &f);
 	while (i < n && frame[i].ip != ip)
 		i++;
-	t->comm.path = i < n ? path_number(&f, frame + i, n - i)
-			     : path_alone(&f, ip);
+	t->comm.path =
+		i < n ? path_number(&f, frame + i, n - i) : path_alone(&f, ip);
 }
 
 uint32_t callers_of_block(const uint64_t *address, unsigned n)

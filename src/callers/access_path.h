@@ -33,7 +33,8 @@ struct path_finder {
 	bool ends_early;
 };
 
-/* The registers @gpr, in the order of encoding, of those in @known, and @rip. */
+/* The registers @gpr, in the order of encoding, of those in @known, and @rip.
+ */
 struct unwind_registers path_registers(const uint64_t gpr[16], uint32_t known,
 				       uint64_t rip);
 

@@ -32,8 +32,9 @@ static void release(struct perf_ring *r, uint64_t tail)
 	shared_store_release(&r->page->data_tail, tail);
 }
 
-int perf_ring_next(struct perf_ring *r, struct perf_record *record)
+int perf_ring_take(struct perf_ring *r, void *record, size_t room)
 {
+	struct perf_event_header h;
 	uint64_t head, tail, size;
 
 	if (!r->page)
@@ -43,21 +44,27 @@ int perf_ring_next(struct perf_ring *r, struct perf_record *record)
 	head = shared_load_acquire(&r->page->data_head);
 	if (head == tail)
 		return 0;
-	if (head - tail > r->bytes || head - tail < sizeof(record->header)) {
+	if (head - tail > r->bytes || head - tail < sizeof(h)) {
 		release(r, head);
 		return -EPROTO;
 	}
-	copy_out(r, tail, &record->header, sizeof(record->header));
-	size = record->header.size;
-	if (size < sizeof(record->header) || size % 8 || size > head - tail) {
+	copy_out(r, tail, &h, sizeof(h));
+	memcpy(record, &h, sizeof(h));
+	size = h.size;
+	if (size < sizeof(h) || size % 8 || size > head - tail) {
 		release(r, head);
 		return -EPROTO;
 	}
-	if (size > sizeof(*record)) {
+	if (size > room) {
 		release(r, tail + size);
 		return -EMSGSIZE;
 	}
 	copy_out(r, tail, record, size);
 	release(r, tail + size);
 	return 1;
+}
+
+int perf_ring_next(struct perf_ring *r, struct perf_record *record)
+{
+	return perf_ring_take(r, record, sizeof(*record));
 }

@@ -36,7 +36,7 @@ struct perf_ring {
 	uint64_t bytes;                    /* of the data, a power of two */
 };
 
-/* One record, copied so that it is contiguous. */
+/* One record of common size, copied so that it is contiguous. */
 struct perf_record {
 	union {
 		struct perf_event_header header;
@@ -49,10 +49,13 @@ void perf_ring_init(struct perf_ring *r, void *at, uint32_t pages);
 
 /*
  * Take the next record. Returns 1; 0 if there is none; -EMSGSIZE for a record
- * longer than any that we ask for, which is skipped, with its header in
- * @record; or -EPROTO if the buffer is inconsistent: then all of its content is
- * dropped.
+ * longer than @room, which is skipped, with its header in @record; or -EPROTO
+ * if the buffer is inconsistent: then all of its content is dropped. @record is
+ * aligned to 8 and has room for a header at least.
  */
+int perf_ring_take(struct perf_ring *r, void *record, size_t room);
+
+/* The same for records of common size. */
 int perf_ring_next(struct perf_ring *r, struct perf_record *record);
 
 #endif

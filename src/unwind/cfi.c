@@ -12,7 +12,6 @@
 
 enum {
 	HDR_VERSION = 1,
-	HDR_BYTES = 4, /* before its pointers */
 	ENTRY_BYTES = 8,
 	ENTRIES_AT_ONCE = 16, /* near the end of a search, one fetch has all */
 	AUGMENTATION_MAX = 8,
@@ -35,14 +34,6 @@ struct entry {
 struct table {
 	uint64_t hdr, entries, count;
 };
-
-static struct walk walk_from(struct reader *r, uint64_t at, uint64_t bytes)
-{
-	struct walk w = { .reader = r, .at = at, .end = at + bytes };
-
-	w.spent = w.end < at;
-	return w;
-}
 
 /* The sorted table of @module's .eh_frame_hdr. */
 static int open_table(struct reader *r, const struct unwind_module *module,
@@ -478,6 +469,15 @@ int cfi_find(struct reader *reader, const struct unwind_module *module,
 	if (err)
 		return err;
 	return row->cfa.rule == RULE_SAME ? -EINVAL : 0;
+}
+
+int cfi_function(struct reader *reader, uint64_t fde, uint64_t *start)
+{
+	struct entry e;
+	int err = read_fde(reader, fde, &e);
+
+	*start = e.start;
+	return err;
 }
 
 struct walk cfi_expression(struct reader *reader, const struct cfi_row *row,

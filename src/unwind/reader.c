@@ -63,6 +63,14 @@ int reader_copy(struct reader *r, uint64_t addr, void *out, size_t n)
 	return 0;
 }
 
+struct walk walk_from(struct reader *r, uint64_t at, uint64_t bytes)
+{
+	struct walk w = { .reader = r, .at = at, .end = at + bytes };
+
+	w.spent = w.end < at;
+	return w;
+}
+
 static uint64_t spend(struct walk *w)
 {
 	w->spent = true;

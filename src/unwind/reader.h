@@ -53,6 +53,9 @@ struct walk {
 	bool spent;
 };
 
+/* A walk over the @bytes at @at. */
+struct walk walk_from(struct reader *r, uint64_t at, uint64_t bytes);
+
 uint64_t walk_fixed(struct walk *w, unsigned bytes); /* 1, 2, 4 or 8 */
 uint64_t walk_uleb(struct walk *w);
 int64_t walk_sleb(struct walk *w);

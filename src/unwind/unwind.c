@@ -154,8 +154,8 @@ static enum unwind_end by_rules(struct state *s)
 }
 
 /*
- * A function that begins with push %rbp; mov %rsp, %rbp. With @guessed its callee
- * did so too.
+ * A function that begins with push %rbp; mov %rsp, %rbp. With @guessed its
+ * callee did so too.
  */
 static enum unwind_end by_pointer(struct state *s, enum unwind_end otherwise,
 				  bool guessed)
