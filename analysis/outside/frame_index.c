@@ -15,7 +15,8 @@
 enum {
 	HEADERS_MAX = 4096,
 	FUNCTIONS_MAX = 1 << 20,
-	FETCH = 1024,
+	SECTION_MAX = 64 << 20, /* bytes */
+	FETCH = 256,
 	PAGE = 4096,
 	EXTENDED_LENGTH = 0xfffffff0u,
 };
@@ -23,7 +24,7 @@ enum {
 static const char name[] = ".eh_frame";
 
 struct function {
-	uint64_t code, fde;
+	uint64_t code, end, fde;
 };
 
 struct functions {
@@ -78,11 +79,11 @@ static void take_entries(struct walk *w, struct functions *f)
 		struct function one = { .fde = w->at };
 		uint64_t length = walk_fixed(w, 4), next = w->at + length;
 
-		if (!length || length >= EXTENDED_LENGTH || next > w->end)
+		if (length >= EXTENDED_LENGTH || next > w->end)
 			return;
-		/* CIEs have 0 there. */
-		if (walk_fixed(w, 4) &&
-		    !cfi_function(w->reader, one.fde, &one.code)) {
+		/* Ends of input files have no length, CIEs 0 as their id. */
+		if (length && walk_fixed(w, 4) &&
+		    !cfi_function(w->reader, one.fde, &one.code, &one.end)) {
 			f->one = grow(f->one, f->n, &f->room, sizeof(*f->one));
 			f->one[f->n++] = one;
 		}
@@ -90,11 +91,13 @@ static void take_entries(struct walk *w, struct functions *f)
 	}
 }
 
+/* Of those that begin at one address a search finds the longest. */
 static int compare(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
-	return order_u64(x->code, y->code);
+	return x->code != y->code ? order_u64(x->code, y->code)
+				  : order_u64(x->end, y->end);
 }
 
 static void put(uint8_t **to, uint64_t v)
@@ -155,7 +158,8 @@ bool frame_index_make(struct frame_index *x, int fd, uint64_t low,
 	    memcmp(e.e_ident, ELFMAG, SELFMAG) ||
 	    e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_shentsize != sizeof(s) ||
 	    e.e_phentsize != sizeof(Elf64_Phdr) ||
-	    !find_bias(fd, &e, low, &bias) || !find_section(fd, &e, &s))
+	    !find_bias(fd, &e, low, &bias) || !find_section(fd, &e, &s) ||
+	    s.sh_size > SECTION_MAX)
 		return false;
 	reader_begin(&reader, memory, FETCH);
 	w = walk_from(&reader, bias + s.sh_addr, s.sh_size);

@@ -471,12 +471,14 @@ int cfi_find(struct reader *reader, const struct unwind_module *module,
 	return row->cfa.rule == RULE_SAME ? -EINVAL : 0;
 }
 
-int cfi_function(struct reader *reader, uint64_t fde, uint64_t *start)
+int cfi_function(struct reader *reader, uint64_t fde, uint64_t *start,
+		 uint64_t *end)
 {
 	struct entry e;
 	int err = read_fde(reader, fde, &e);
 
 	*start = e.start;
+	*end = e.end;
 	return err;
 }
 

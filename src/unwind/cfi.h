@@ -56,8 +56,9 @@ struct cfi_row {
 int cfi_find(struct reader *reader, const struct unwind_module *module,
 	     uint64_t pc, struct cfi_row *row);
 
-/* Where the function of the FDE at @fde begins. Returns 0 or -EINVAL. */
-int cfi_function(struct reader *reader, uint64_t fde, uint64_t *start);
+/* The addresses of the function of the FDE at @fde. Returns 0 or -EINVAL. */
+int cfi_function(struct reader *reader, uint64_t fde, uint64_t *start,
+		 uint64_t *end);
 
 /* The code of @where's expression, to be read through @reader. */
 struct walk cfi_expression(struct reader *reader, const struct cfi_row *row,

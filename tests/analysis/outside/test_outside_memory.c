@@ -69,6 +69,53 @@ START_TEST(writable_memory_is_believed_only_the_second_time)
 }
 END_TEST
 
+/* A stack of which the kernel copied the first half. */
+static uint64_t stack[128];
+static uint64_t copied[64];
+
+static void copy_stack(void)
+{
+	for (size_t i = 0; i < 128; i++)
+		stack[i] = i;
+	memcpy(copied, stack, sizeof(copied));
+	memory.stack =
+		(struct memory_copy){ (uint64_t)(uintptr_t)stack,
+				      (const uint8_t *)copied, sizeof(copied) };
+}
+
+START_TEST(the_copied_stack_is_as_it_was)
+{
+	uint64_t value;
+
+	copy_stack();
+	stack[3] = 1000;
+	ck_assert_int_eq(read_at(0, &stack[3], &value, 8), 0);
+	ck_assert_uint_eq(value, 3);
+	ck_assert(!memory.verified && !memory.racy);
+	ck_assert_int_eq(read_at(0, &stack[100], &value, 8), -EFAULT);
+	ck_assert(memory.racy);
+}
+END_TEST
+
+START_TEST(frames_beyond_the_copy_are_believed_while_its_end_is_the_same)
+{
+	uint64_t value[4];
+
+	copy_stack();
+	stack[3] = 1000; /* the innermost frames have returned */
+	memory.walking = true;
+	ck_assert_int_eq(read_at(0, &stack[62], value, 32), 0);
+	ck_assert_uint_eq(value[0], 62);
+	ck_assert_uint_eq(value[3], 65);
+	stack[60] = 1000; /* and now those at the end of the copy */
+	ck_assert_int_eq(read_at(0, &stack[62], value, 32), -EFAULT);
+	ck_assert_int_eq(read_at(0, &stack[62], value, 16), 0);
+	memory.stack.n = 0;
+	ck_assert_int_eq(read_at(0, &stack[62], value, 8), -EFAULT);
+	memory.walking = false;
+}
+END_TEST
+
 START_TEST(a_change_anywhere_in_the_line_begins_anew)
 {
 	uint64_t value, later = outside_now() + 1000000000;
@@ -144,6 +191,10 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, memory_that_cannot_change_is_exact);
 	tcase_add_test(c, writable_memory_is_believed_only_the_second_time);
+	tcase_add_test(c, the_copied_stack_is_as_it_was);
+	tcase_add_test(
+		c,
+		frames_beyond_the_copy_are_believed_while_its_end_is_the_same);
 	tcase_add_test(c, a_change_anywhere_in_the_line_begins_anew);
 	tcase_add_test(c, a_value_on_two_lines_needs_both);
 	tcase_add_test(c, what_is_not_mapped_cannot_be_read);

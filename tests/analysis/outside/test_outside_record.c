@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "perf_words.h"
@@ -33,6 +34,49 @@ START_TEST(a_sample_gives_the_registers_in_the_order_of_encoding)
 	ck_assert_uint_eq(r.regs.gpr[15], 117);
 	/* What the kernel does not tell is not known. */
 	ck_assert(!r.regs.fs_known && !r.regs.gs_known && !r.regs.fxsave);
+}
+END_TEST
+
+/* The sample @w with @size bytes of stack, of which @copied are said to be. */
+static void add_stack(struct perf_words *w, uint64_t size, uint64_t copied)
+{
+	words_add(w, size);
+	for (uint64_t i = 0; i < size / 8 && i < 4; i++)
+		words_add(w, 200 + i);
+	words_add(w, copied);
+	words_end(w, PERF_RECORD_SAMPLE, 0);
+}
+
+START_TEST(a_sample_may_have_the_stack)
+{
+	struct perf_words w = words_sample(9, 40, 41, 1000, 0, true);
+	uint64_t top;
+
+	ck_assert_int_eq(outside_record_decode((void *)w.word, &r), 0);
+	ck_assert_uint_eq(r.stack_bytes, 0);
+	add_stack(&w, 32, 24);
+	ck_assert_int_eq(outside_record_decode((void *)w.word, &r), 0);
+	ck_assert_uint_eq(r.stack_bytes, 24);
+	memcpy(&top, r.stack, sizeof(top));
+	ck_assert_uint_eq(top, 200);
+}
+END_TEST
+
+START_TEST(a_stack_that_reaches_beyond_its_record_is_refused)
+{
+	static const uint64_t size[] = { 40, 1 << 16, UINT64_MAX - 7, 31 };
+	struct perf_words w;
+
+	for (size_t i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
+		w = words_sample(9, 40, 41, 1000, 0, true);
+		add_stack(&w, size[i], 8);
+		ck_assert_int_eq(outside_record_decode((void *)w.word, &r),
+				 -EMSGSIZE);
+		ck_assert_uint_eq(r.stack_bytes, 0);
+	}
+	w = words_sample(9, 40, 41, 1000, 0, true);
+	add_stack(&w, 32, 40);
+	ck_assert_int_eq(outside_record_decode((void *)w.word, &r), -EMSGSIZE);
 }
 END_TEST
 
@@ -160,6 +204,8 @@ int main(void)
 
 	tcase_add_test(c,
 		       a_sample_gives_the_registers_in_the_order_of_encoding);
+	tcase_add_test(c, a_sample_may_have_the_stack);
+	tcase_add_test(c, a_stack_that_reaches_beyond_its_record_is_refused);
 	tcase_add_test(c, a_thread_of_32_bit_code_has_no_registers);
 	tcase_add_test(c, a_new_thread_is_told_from_its_maker);
 	tcase_add_test(c, a_name_that_is_too_long_is_cut);
