@@ -122,7 +122,9 @@ static void write_index(struct frame_index *x, const struct functions *f)
 	uint32_t n = 0;
 
 	x->n = sizeof(head) + 8 + 8 * f->n;
-	x->at = x->low - (x->n + PAGE - 1) / PAGE * PAGE;
+	/* Whole pages, as a reader fetches what follows too. */
+	x->n = (x->n + PAGE - 1) / PAGE * PAGE;
+	x->at = x->low - x->n;
 	x->bytes = to = xcalloc(1, x->n);
 	memcpy(to, head, sizeof(head));
 	to += sizeof(head);

@@ -76,7 +76,9 @@ START_TEST(each_place_has_the_row_of_the_linkers_index)
 		reader_begin(&reader, &memory, 64);
 		x = cfi_find(&reader, &own, pc, &a);
 		y = cfi_find(&reader, &by_made, pc, &b);
-		ck_assert_int_eq(x, y);
+		ck_assert_msg(x == y, "%d and %d at %lx (+%lx), of %lx", x, y,
+			      (unsigned long)pc, (unsigned long)(pc - own.low),
+			      (unsigned long)a.start);
 		if (x)
 			continue;
 		ck_assert_uint_eq(a.fde, b.fde);
