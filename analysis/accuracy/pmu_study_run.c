@@ -13,6 +13,7 @@
 
 #include "run.h"
 #include "pmu_study_internal.h"
+#include "analysis/base/temporary.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -152,7 +153,7 @@ static void run(struct pmu_study_run *r, const struct files *f)
 	int status;
 	pid_t pid;
 
-	accuracy_remove(f->out);
+	temporary_remove(f->out);
 	unlink(f->log);
 	fflush(NULL);
 	pid = fork();
@@ -196,7 +197,7 @@ void pmu_study_execute(struct pmu_study *p, struct pmu_study_run *r)
 		     safe_text(r->failed));
 	unlink(f.log); /* it has 32 MiB */
 	if (!p->all->keep) {
-		accuracy_remove(f.out);
+		temporary_remove(f.out);
 		unlink(f.said);
 		unlink(f.answer);
 	}

@@ -10,6 +10,7 @@
 #include "judge.h"
 #include "kernels.h"
 #include "run.h"
+#include "analysis/base/temporary.h"
 #include "analysis/base/util.h"
 #include "analysis/model/simulate.h"
 #include "analysis/predict/equation.h"
@@ -239,7 +240,7 @@ static void compare_kernel(struct study *s, const char *kernel)
 	}
 	workload_release(&w);
 	trace_close(&t);
-	accuracy_remove(dir);
+	temporary_remove(dir);
 	free(dir);
 }
 

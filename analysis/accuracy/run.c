@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "run.h"
 #include "read.h"
 #include "analysis/base/library.h"
+#include "analysis/base/temporary.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -31,7 +31,6 @@ enum {
 	POLL_MS = 20,
 	LIMIT_S = 7200, /* for one trial */
 	WHY_BYTES = 400,
-	FILES_OPEN = 8,
 };
 
 struct job {
@@ -42,9 +41,8 @@ struct job {
 };
 
 static struct job job[JOBS_MAX];
-static time_t began;        /* when the first trial started */
-static char *directory;     /* NULL: not yet made */
-static bool directory_ours; /* remove it at the end */
+static time_t began;    /* when the first trial started */
+static char *directory; /* NULL: not yet made */
 static volatile sig_atomic_t stop_signal;
 
 static time_t seconds_now(void)
@@ -55,28 +53,8 @@ static time_t seconds_now(void)
 	return t.tv_sec;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type,
-			struct FTW *at)
-{
-	return remove(path) && errno != ENOENT;
-}
-
-void accuracy_remove(const char *path)
-{
-	nftw(path, remove_entry, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
-}
-
-static void remove_directory(void)
-{
-	if (directory && directory_ours)
-		accuracy_remove(directory);
-	directory = NULL;
-}
-
 const char *accuracy_directory(const char *keep)
 {
-	const char *where = getenv("TMPDIR");
-
 	if (directory)
 		return directory;
 	if (keep) {
@@ -85,14 +63,7 @@ const char *accuracy_directory(const char *keep)
 			    strerror(errno));
 		directory = realpath(keep, NULL);
 	} else {
-		directory = xasprintf("%s/reusetrack-accuracy-XXXXXX",
-				      where && *where ? where : "/tmp");
-		if (!mkdtemp(directory))
-			die("cannot make a temporary directory %s: %s; set "
-			    "TMPDIR to one that you may write",
-			    safe_text(directory), strerror(errno));
-		directory_ours = true;
-		atexit(remove_directory);
+		directory = temporary_directory("accuracy", NULL);
 	}
 	if (!directory)
 		die("cannot find the directory %s: %s", safe_text(keep),
@@ -285,7 +256,7 @@ static void start(const struct accuracy *all, struct job *j, size_t index)
 	program = accuracy_find_program(j->trial->program);
 	j->dir = path_of(all, index);
 	j->said = xasprintf("%s.said", j->dir);
-	accuracy_remove(j->dir);
+	temporary_remove(j->dir);
 	j->start = seconds_now();
 	fflush(NULL);
 	j->pid = fork();
@@ -333,7 +304,7 @@ static void finish(const struct accuracy *all, struct job *j, int status)
 		free(said);
 	}
 	if (!all->keep) {
-		accuracy_remove(j->dir);
+		temporary_remove(j->dir);
 		unlink(j->said);
 	}
 	free(j->dir);

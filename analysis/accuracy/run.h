@@ -20,8 +20,6 @@ void accuracy_run(struct accuracy *all, const struct accuracy_suite *s);
  * temporary one that is removed at exit. Dies if it cannot be created.
  */
 const char *accuracy_directory(const char *keep);
-/* Remove @path with all its content; no error if it does not exist. */
-void accuracy_remove(const char *path);
 
 /* The path of a microbenchmark, malloc'ed; dies if it is not installed. */
 char *accuracy_find_program(const char *name);

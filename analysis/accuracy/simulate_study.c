@@ -10,6 +10,7 @@
 #include "judge.h"
 #include "kernels.h"
 #include "run.h"
+#include "analysis/base/temporary.h"
 #include "analysis/base/util.h"
 #include "analysis/model/simulate.h"
 
@@ -178,7 +179,7 @@ static void compare_kernel(struct study *s, const char *kernel)
 		free(config);
 	}
 	trace_close(&t);
-	accuracy_remove(dir);
+	temporary_remove(dir);
 	free(dir);
 }
 

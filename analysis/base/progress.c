@@ -27,10 +27,18 @@ void progress_begin(struct progress *p, FILE *to, const char *what,
 	p->to = isatty(fileno(to)) ? to : NULL;
 	p->what = what;
 	p->all = all;
+	p->parts = 1;
 	p->begin = now_ns();
 	atomic_init(&p->done, 0);
 	atomic_init(&p->next, (uint64_t)PROGRESS_AFTER_MS * NS_OF_MS);
 	atomic_init(&p->shown, false);
+}
+
+void progress_count(struct progress *p, FILE *to, const char *what,
+		    uint64_t parts)
+{
+	progress_begin(p, to, what, 0);
+	p->parts = parts;
 }
 
 void progress_add_at(struct progress *p, uint64_t more, uint64_t now)
@@ -39,11 +47,18 @@ void progress_add_at(struct progress *p, uint64_t more, uint64_t now)
 	uint64_t next = atomic_load(&p->next);
 	double left;
 
-	if (!p->to || now < next || done > p->all)
+	if (!p->to || now < next || (p->all && done > p->all))
 		return;
 	if (!atomic_compare_exchange_strong(&p->next, &next,
 					    now + PROGRESS_EVERY_MS * NS_OF_MS))
 		return; /* another thread writes it */
+	if (!p->all) {
+		fprintf(p->to, "\r\033[K%s: %s instructions", p->what,
+			count_text(done / p->parts));
+		fflush(p->to);
+		atomic_store(&p->shown, true);
+		return;
+	}
 	left = (double)now / (double)done * (double)(p->all - done);
 	fprintf(p->to, "\r\033[K%s: %llu %%, %s left", p->what,
 		(unsigned long long)(100 * done / p->all),

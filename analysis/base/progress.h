@@ -21,7 +21,9 @@ enum {
 struct progress {
 	FILE *to; /* NULL: nobody looks */
 	const char *what;
-	uint64_t all, begin; /* ns */
+	uint64_t all;   /* 0: nobody knows */
+	uint64_t parts; /* each unit of work counts so often */
+	uint64_t begin; /* ns */
 	atomic_uint_fast64_t done, next;
 	atomic_bool shown;
 };
@@ -32,6 +34,10 @@ struct progress {
  */
 void progress_begin(struct progress *p, FILE *to, const char *what,
 		    uint64_t all);
+
+/* The same for what nobody knows the end of; it is done @parts times. */
+void progress_count(struct progress *p, FILE *to, const char *what,
+		    uint64_t parts);
 
 /* @more of it is done. Several threads may call this. */
 void progress_add(struct progress *p, uint64_t more);

@@ -77,13 +77,15 @@ static bool wants_objects(void)
 	return value && !strcmp(value, "on");
 }
 
-/* The verb simulate removes the recording, so nobody needs its name. */
-static bool temporary;
+/* The verb simulate takes the trace from here. The program does not see it. */
+static char *trace_pipe;
 
-static void note_temporary(void)
+static void note_pipe(void)
 {
-	temporary = getenv(RECORD_TEMPORARY);
-	unsetenv(RECORD_TEMPORARY);
+	const char *value = getenv(RECORD_TRACE_PIPE);
+
+	trace_pipe = value ? xstrdup(value) : NULL;
+	unsetenv(RECORD_TRACE_PIPE);
 }
 
 /* How many instructions the trace @path has, and of how many threads. */
@@ -118,7 +120,7 @@ static void say_trace(const struct profile *p, const char *out)
 			warn("no instructions are in the trace %s: the program "
 			     "did not reach the region of interest",
 			     output_name(path));
-		else if (!temporary)
+		else
 			warn("%s instructions in the trace %s; next: "
 			     "reusetrack simulate --machine golden-c3 %s",
 			     count_text(count), output_name(path),
@@ -174,9 +176,10 @@ static void finish_record(const struct run *r, int dirfd, bool profile,
 		jit_files_save(&p, dirfd);
 		if (profile)
 			workload_convert(r->out, output_name(r->out));
-		else if (mode && !strcmp(mode, "trace"))
-			say_trace(&p, r->out);
-		else {
+		else if (mode && !strcmp(mode, "trace")) {
+			if (!trace_pipe) /* else it is read */
+				say_trace(&p, r->out);
+		} else {
 			probe_sharing(&p, dirfd);
 			output_say(&p, r->out);
 		}
@@ -320,7 +323,7 @@ static int run_record(int argc, char **argv)
 	bool outside, profile;
 
 	die_status = RECORD_FAILED;
-	note_temporary();
+	note_pipe();
 	environment_note();
 	first = record_options(argc, argv, cmd_record.usage);
 	profile = take_profile_mode();
@@ -357,7 +360,7 @@ static int run_record(int argc, char **argv)
 	} else if (record_emulates()) {
 		library = find_library("libcomdet-qemu.so", "COMDET_QEMU_LIB");
 		shell = record_emu_command(&program, argv + first, library,
-					   guest_library(&program));
+					   guest_library(&program), trace_pipe);
 		r.path = shell[0];
 		r.argv = shell;
 	} else {

@@ -5,16 +5,10 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "command.h"
-#include "analysis/accuracy/run.h"
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/model/machine.h"
@@ -23,9 +17,10 @@
 #include "analysis/model/simulate_many.h"
 #include "analysis/model/simulate_print.h"
 #include "analysis/model/trace.h"
+#include "analysis/model/trace_live.h"
 #include "analysis/model/what_if.h"
 #include "analysis/profile/profile.h"
-#include "analysis/record/record.h"
+#include "analysis/record/traced.h"
 #include "src/store/outdir.h"
 
 enum {
@@ -38,7 +33,8 @@ struct options {
 	const char *machine[MACHINES_MAX], *change[CHANGES_MAX], *trace;
 	int machines, changes;
 	const char *roi, *timeline;
-	char **program; /* to trace first; NULL: there is a trace */
+	char **program; /* to trace; NULL: there is a trace */
+	struct traced traced;
 	bool json, what_if, misses;
 	unsigned int jobs;
 	bool sampled;
@@ -115,99 +111,6 @@ static void parse_options(int argc, char **argv, struct options *o)
 	if (!o->machines)
 		die("simulate: say on which machine: --machine NAME or FILE; "
 		    "reusetrack machine --list shows the names");
-}
-
-static sigset_t stop_signals;
-static _Atomic pid_t tracer; /* record, from when it runs */
-static atomic_bool stopping;
-
-/* A signal ends record first, and then us; exit removes what was traced. */
-static void *wait_for_stop(void *unused)
-{
-	siginfo_t info;
-	int sig;
-
-	if (sigwait(&stop_signals, &sig))
-		return NULL;
-	stopping = true;
-	if (tracer > 0) {
-		kill(tracer, SIGTERM);
-		waitid(P_PID, (id_t)tracer, &info, WEXITED | WNOWAIT);
-	}
-	exit(128 + sig);
-}
-
-static void hold_signals(void)
-{
-	sigemptyset(&stop_signals);
-	sigaddset(&stop_signals, SIGINT);
-	sigaddset(&stop_signals, SIGTERM);
-	sigaddset(&stop_signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &stop_signals, NULL);
-}
-
-static void take_signals(void)
-{
-	pthread_t thread;
-
-	if (pthread_create(&thread, NULL, wait_for_stop, NULL))
-		pthread_sigmask(SIG_UNBLOCK, &stop_signals, NULL);
-}
-
-/* In a child: what the program prints is no result, so it goes to stderr. */
-static __attribute__((noreturn)) void exec_record(const struct options *o,
-						  char *out)
-{
-	char **argv;
-	int n = 0, at = 0;
-
-	while (o->program[n])
-		n++;
-	argv = xcalloc((size_t)n + 12, sizeof(*argv));
-	argv[at++] = "reusetrack";
-	argv[at++] = "record";
-	argv[at++] = "-s";
-	argv[at++] = "emu";
-	argv[at++] = "-m";
-	argv[at++] = "trace";
-	argv[at++] = "-o";
-	argv[at++] = out;
-	if (o->roi) {
-		argv[at++] = "--roi";
-		argv[at++] = (char *)o->roi;
-	}
-	argv[at++] = "--";
-	memcpy(argv + at, o->program, (size_t)n * sizeof(*argv));
-	dup2(STDERR_FILENO, STDOUT_FILENO);
-	setenv(RECORD_TEMPORARY, "1", 1);
-	sigprocmask(SIG_UNBLOCK, &stop_signals, NULL);
-	execv("/proc/self/exe", argv);
-	_exit(RECORD_FAILED);
-}
-
-/* Trace the program; returns the directory with its trace. */
-static char *trace_program(const struct options *o)
-{
-	char *out = xasprintf("%s/out", accuracy_directory(NULL));
-	int status;
-	pid_t pid;
-
-	hold_signals();
-	fflush(NULL);
-	pid = fork();
-	if (!pid)
-		exec_record(o, out);
-	tracer = pid;
-	take_signals();
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		die("simulate: cannot run record: %s", strerror(errno));
-	tracer = 0;
-	while (stopping)
-		pause();
-	if (WIFEXITED(status) && WEXITSTATUS(status) >= RECORD_FAILED &&
-	    WEXITSTATUS(status) <= RECORD_NOT_FOUND)
-		exit(1); /* record said why */
-	return out;
 }
 
 static void set(struct machine *m, const char *change)
@@ -307,15 +210,22 @@ struct names {
 	struct symbols *symbols;
 };
 
-static void open_names(struct names *n, const struct trace *t)
+/* The profile that was recorded with the trace; malloc'ed. */
+static char *profile_of(const struct options *o, const struct trace *t)
 {
-	size_t stem = strlen(t->path);
-	char *path;
+	size_t stem;
 
+	if (o->program)
+		return xstrdup(o->traced.out);
+	stem = strlen(t->path);
 	if (stem > strlen(OUTDIR_TRACE) &&
 	    !strcmp(t->path + stem - strlen(OUTDIR_TRACE), OUTDIR_TRACE))
 		stem -= strlen(OUTDIR_TRACE);
-	path = xasprintf("%.*s.cdp", (int)stem, t->path);
+	return xasprintf("%.*s.cdp", (int)stem, t->path);
+}
+
+static void open_names(struct names *n, char *path)
+{
 	memset(n, 0, sizeof(*n));
 	if (profile_load(&n->profile, path) || !n->profile.processes)
 		warn("simulate: without %s, places have no names",
@@ -356,17 +266,72 @@ static void print_result(const struct options *o, const struct trace *t,
 		simulate_print_json(s, m, NULL);
 	if (!s->misses)
 		return;
-	open_names(&names, t);
+	open_names(&names, profile_of(o, t));
 	print_misses(&names, s, m, o->json);
 	close_names(&names);
 }
 
-static void simulate_all(const struct options *o, const struct trace *t,
-			 const struct machines *all)
+/*
+ * The program has ended, and its trace is @complete or not. Returns our exit
+ * status.
+ */
+static int say_end(const struct options *o, bool complete)
+{
+	int sig = traced_end();
+
+	if (complete)
+		return 0;
+	if (sig)
+		warn("simulate: %s was killed by signal %d (%s); only what it "
+		     "did before is simulated",
+		     safe_text(o->trace), sig, strsignal(sig));
+	else
+		warn("simulate: %s: " TRACE_CUT_SHORT, safe_text(o->trace));
+	return sig > 0;
+}
+
+/* The trace of the program that is being recorded, or of what was. */
+static int open_program(struct options *o, struct trace *t, size_t machines)
+{
+	bool live = !o->sampled && !o->what_if && !o->timeline;
+	char error[TRACE_ERROR_BYTES], *path;
+	int err;
+
+	o->trace = o->program[0];
+	traced_start(&o->traced, o->program, o->roi);
+	if (live) {
+		err = trace_live_open(t, o->traced.fd, machines, o->jobs,
+				      error);
+		if (err)
+			traced_end();
+	} else { /* what they need of it all is known at the end */
+		path = traced_keep(&o->traced);
+		traced_end();
+		err = trace_open(t, path, error);
+		free(path);
+	}
+	if (err)
+		die("simulate: %s: %s", safe_text(o->trace), error);
+	return live ? 0 : say_end(o, t->complete);
+}
+
+static void open_file(const struct options *o, struct trace *t)
 {
 	char error[TRACE_ERROR_BYTES];
+
+	if (trace_open(t, o->trace, error))
+		die("simulate: %s: %s", safe_text(o->trace), error);
+	if (t->warning)
+		warn("simulate: %s: %s", safe_text(o->trace), t->warning);
+}
+
+/* Returns the exit status. */
+static int simulate_all(const struct options *o, const struct trace *t,
+			const struct machines *all)
+{
+	char error[TRACE_ERROR_BYTES], why[TRACE_ERROR_BYTES];
 	struct simulated result[MACHINES_MAX];
-	int err;
+	int err, status = 0;
 	struct simulate_extras extras[MACHINES_MAX] = { 0 };
 
 	for (size_t i = 0; i < all->n; i++) {
@@ -378,7 +343,10 @@ static void simulate_all(const struct options *o, const struct trace *t,
 						   error)
 			  : simulate_many(result, t, all->machine, all->n,
 					  o->jobs, extras, error);
-
+	if (err && t->live)
+		traced_stop();
+	if (t->live)
+		status = say_end(o, err || trace_live_end(t->live, why) != 0);
 	if (err)
 		die("simulate: %s: %s", safe_text(o->trace), error);
 	for (size_t i = 0; i < all->n; i++) {
@@ -387,6 +355,7 @@ static void simulate_all(const struct options *o, const struct trace *t,
 		print_result(o, t, &result[i], &all->machine[i]);
 		simulated_release(&result[i]);
 	}
+	return status;
 }
 
 static void ask_what_if(const struct options *o, const struct trace *t,
@@ -412,9 +381,9 @@ static void ask_what_if(const struct options *o, const struct trace *t,
 static int run_simulate(int argc, char **argv)
 {
 	static struct machines machines;
-	char error[TRACE_ERROR_BYTES];
 	struct options o = { .jobs = processors() };
 	struct trace trace;
+	int status = 0;
 
 	parse_options(argc, argv, &o);
 	read_machines(&machines, &o);
@@ -427,17 +396,18 @@ static int run_simulate(int argc, char **argv)
 	if (o.timeline && (o.what_if || machines.n > 1))
 		die("simulate: --timeline is of one machine");
 	if (o.program)
-		o.trace = trace_program(&o);
-	if (trace_open(&trace, o.trace, error))
-		die("simulate: %s: %s", safe_text(o.trace), error);
-	if (trace.warning)
-		warn("simulate: %s: %s", safe_text(o.trace), trace.warning);
+		status = open_program(&o, &trace, machines.n);
+	else
+		open_file(&o, &trace);
 	if (o.what_if)
 		ask_what_if(&o, &trace, &machines);
 	else
-		simulate_all(&o, &trace, &machines);
-	trace_close(&trace);
-	return 0;
+		status |= simulate_all(&o, &trace, &machines);
+	if (trace.live)
+		trace_live_close(&trace);
+	else
+		trace_close(&trace);
+	return status;
 }
 
 const struct command cmd_simulate = {
@@ -451,7 +421,8 @@ const struct command cmd_simulate = {
 		 "out, in every cycle\nof an out-of-order machine, and prints "
 		 "its time, where its cycles go, and its\nmisses. Record a "
 		 "trace with record -s emu -m trace, or name a PROGRAM: it\nis "
-		 "traced first, and prints to standard error.\n\n"
+		 "simulated while it is traced, and prints to standard "
+		 "error.\n\n"
 		 "      --machine NAME|FILE  may be given several times; see "
 		 "reusetrack machine\n"
 		 "      --set KEY=VALUE      change a value of the machines, "

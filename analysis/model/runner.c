@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "runner.h"
+#include "trace_live.h"
+#include "analysis/base/util.h"
 
 /* The thread comes to an event, which takes @cycles before it happens. */
 static void come_to_event(struct simulation *s, struct runner *r,
@@ -17,10 +19,31 @@ static void come_to_event(struct simulation *s, struct runner *r,
 	core_sleep(c, core_end(c) + cycles);
 }
 
+void runner_meet(struct simulation *s, size_t known)
+{
+	struct trace_live *l = s->trace->live;
+
+	s->known = trace_live_threads(l, known ? known - 1 : 0, &s->threads);
+	sync_engine_extend(s->engine, (uint32_t)s->threads);
+	for (uint32_t i = 0; i < s->threads; i++) {
+		if (s->runner[i].stream || !trace_live_knows(l, i))
+			continue;
+		s->runner[i].stream = trace_stream_open(s->trace, i);
+		sync_engine_name(s->engine, i, i);
+		if (!trace_live_is_created(l, i))
+			sync_engine_start(s->engine, i, 0);
+	}
+}
+
 static void take_event(struct simulation *s, struct runner *r)
 {
 	const struct trace_event *e = &r->stream->step.event[r->event++];
 
+	if (s->trace->live &&
+	    (e->kind == TRACE_CREATE || e->kind == TRACE_JOIN)) {
+		trace_live_await(s->trace->live, e->object);
+		runner_meet(s, 1);
+	}
 	if (trace_sync_event(&r->sync, s->trace, e, &r->next))
 		come_to_event(s, r, e->outside ? 0 : s->machine->sync_call);
 }

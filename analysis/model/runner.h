@@ -37,6 +37,8 @@ struct simulation {
 	struct runner **on; /* by core: who runs there, or NULL */
 	uint32_t cores;
 	struct runner *runner;
+	size_t threads; /* of the trace, as far as they are known: */
+	size_t known;   /* so many are */
 	struct sync_engine *engine;
 	struct timeline *timeline;       /* or NULL */
 	const struct separate *separate; /* or NULL */
@@ -44,6 +46,12 @@ struct simulation {
 	struct progress *progress;       /* or NULL */
 	uint64_t executed;               /* since it was told */
 };
+
+/*
+ * Get to know threads of a trace that is being recorded: @known or more until
+ * its end. Those that no other thread creates start.
+ */
+void runner_meet(struct simulation *s, size_t known);
 
 /* Read the thread's next step. Returns 1, 0 at the end, or -EINVAL. */
 int runner_read(const struct simulation *s, struct runner *r);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "runner.h"
+#include "trace_live.h"
 #include "analysis/base/util.h"
 
 /* The thread has come to @time. */
@@ -122,10 +123,11 @@ static void start_orphans(struct simulation *s)
 {
 	double now = 0;
 
-	for (uint32_t i = 0; i < s->trace->threads; i++)
+	for (uint32_t i = 0; i < s->threads; i++)
 		now = fmax(now, sync_engine_times(s->engine, i).end);
-	for (uint32_t i = 0; i < s->trace->threads; i++)
-		sync_engine_start(s->engine, i, now);
+	for (uint32_t i = 0; i < s->threads; i++)
+		if (s->runner[i].stream)
+			sync_engine_start(s->engine, i, now);
 }
 
 /* Run @r until it comes to an event, or until another thread comes first. */
@@ -164,21 +166,20 @@ static int run_all(struct simulation *s, char *error)
 }
 
 /* A thread that the trace has and that never ran, or those that wait. */
-static int check_end(const struct simulation *s, char *error)
+static int check_end(const struct simulation *s, bool complete, char *error)
 {
 	char why[SYNC_ERROR_BYTES];
 	int err = sync_engine_check_end(s->engine, why);
 
-	for (uint32_t i = 0; i < s->trace->threads && !err; i++)
-		if (!s->runner[i].over) {
+	for (uint32_t i = 0; i < s->threads && !err; i++)
+		if (s->runner[i].stream && !s->runner[i].over) {
 			snprintf(why, sizeof(why), "thread %u is never created",
 				 s->trace->thread[i].id);
 			err = -EINVAL;
 		}
 	if (err)
 		snprintf(error, TRACE_ERROR_BYTES, "%s%.250s",
-			 s->trace->complete ? "" : "the trace was cut short: ",
-			 why);
+			 complete ? "" : "the trace was cut short: ", why);
 	return err;
 }
 
@@ -209,10 +210,11 @@ static void collect(struct simulation *s, const struct sampling_wish *wish)
 {
 	struct simulated *to = s->result;
 
-	for (uint32_t i = 0; i < s->trace->threads; i++)
+	to->thread = xcalloc(s->threads, sizeof(*to->thread));
+	for (uint32_t i = 0; i < s->threads; i++)
 		collect_thread(s, i);
-	to->cores = s->cores;
-	for (uint32_t i = 0; i < s->cores; i++)
+	to->cores = s->known < s->cores ? (uint32_t)s->known : s->cores;
+	for (uint32_t i = 0; i < to->cores; i++)
 		to->core[i] = *caches_counts(s->caches, i);
 	caches_memory(s->caches, &to->memory_reads, &to->memory_writes);
 	simulated_sort_unknown(to);
@@ -224,7 +226,8 @@ static void collect(struct simulation *s, const struct sampling_wish *wish)
 static void open_all(struct simulation *s)
 {
 	const struct sync_hooks hooks = { s, on_run, on_stop };
-	size_t threads = s->trace->threads;
+	const struct trace *t = s->trace;
+	size_t room = t->live ? TRACE_THREADS_MAX : t->threads;
 
 	s->caches = caches_new(s->machine, s->cores);
 	caches_watch(s->caches, s->result->misses);
@@ -233,19 +236,21 @@ static void open_all(struct simulation *s)
 		s->core[i] =
 			core_new(s->machine, s->caches, s->result->misses, i);
 	s->on = xcalloc(s->cores, sizeof(struct runner *));
-	s->runner = xcalloc(threads, sizeof(*s->runner));
-	s->engine = sync_engine_new((uint32_t)threads, s->cores,
+	s->runner = xcalloc(room, sizeof(*s->runner));
+	s->threads = s->known = t->threads;
+	s->engine = sync_engine_new((uint32_t)s->threads, s->cores,
 				    s->machine->sync_wake, &hooks);
-	for (uint32_t i = 0; i < threads; i++) {
-		s->runner[i].stream = trace_stream_open(s->trace, i);
-		sync_engine_name(s->engine, i, s->trace->thread[i].id);
+	for (uint32_t i = 0; i < s->threads; i++) {
+		s->runner[i].stream = trace_stream_open(t, i);
+		sync_engine_name(s->engine, i, t->thread[i].id);
 	}
 }
 
 static void close_all(struct simulation *s)
 {
-	for (size_t i = 0; i < s->trace->threads; i++)
-		trace_stream_close(s->runner[i].stream);
+	for (size_t i = 0; i < s->threads; i++)
+		if (s->runner[i].stream)
+			trace_stream_close(s->runner[i].stream);
 	for (uint32_t i = 0; i < s->cores; i++)
 		core_free(s->core[i]);
 	sync_engine_free(s->engine);
@@ -258,6 +263,8 @@ static void close_all(struct simulation *s)
 /* Start the threads that no other one creates. */
 static int start(struct simulation *s, char *error)
 {
+	if (s->trace->live)
+		runner_meet(s, 1);
 	for (uint32_t i = 0; i < s->trace->threads; i++) {
 		struct trace_stream *stream = s->runner[i].stream;
 
@@ -303,6 +310,31 @@ static void init_timeline(struct timeline *to, const struct trace *t)
 		to->thread[i].id = t->thread[i].id;
 }
 
+/*
+ * Run to the end of the trace. Returns 1, 0 if the trace is cut short, or a
+ * negative error.
+ */
+static int run_to_end(struct simulation *s, char *error)
+{
+	size_t known;
+	int err;
+
+	do {
+		known = s->known;
+		err = run_all(s, error);
+		if (!err && s->trace->live)
+			runner_meet(s, known + 1);
+	} while (!err && s->known > known);
+	if (!err && s->trace->live)
+		err = trace_live_end(s->trace->live, error);
+	else if (!err)
+		err = s->trace->complete;
+	if (err)
+		return err;
+	start_orphans(s);
+	return run_all(s, error);
+}
+
 int simulate(struct simulated *result, const struct trace *t,
 	     const struct machine *m, char error[TRACE_ERROR_BYTES])
 {
@@ -322,8 +354,9 @@ int simulate_with(struct simulated *result, const struct trace *t,
 		.timeline = extras->timeline,
 		.separate = extras->separate,
 		.progress = extras->progress,
-		.cores =
-			t->threads < m->cores ? (uint32_t)t->threads : m->cores,
+		.cores = t->threads < m->cores && !t->live
+				 ? (uint32_t)t->threads
+				 : m->cores,
 	};
 	struct unit_sampler sampler;
 	int err;
@@ -333,20 +366,18 @@ int simulate_with(struct simulated *result, const struct trace *t,
 	memset(result, 0, sizeof(*result));
 	if (extras->misses)
 		result->misses = misses_new(m, s.cores);
-	result->thread = xcalloc(t->threads, sizeof(*result->thread));
 	result->core = xcalloc(m->cores, sizeof(*result->core));
+	if (t->live)
+		trace_live_enter(t->live);
 	open_all(&s);
 	err = start_sampling(&s, extras->sampled, &sampler, error);
 	if (!err)
 		err = start(&s, error);
-	if (!err)
-		err = run_all(&s, error);
-	if (!err && !t->complete) {
-		start_orphans(&s);
-		err = run_all(&s, error);
+	if (!err) {
+		err = run_to_end(&s, error);
+		if (err >= 0)
+			err = check_end(&s, err, error);
 	}
-	if (!err)
-		err = check_end(&s, error);
 	if (!err && s.sampler)
 		err = check_sample(s.sampler, error);
 	collect(&s, extras->sampled);
@@ -361,5 +392,7 @@ int simulate_with(struct simulated *result, const struct trace *t,
 	}
 	if (err)
 		simulated_release(result);
+	if (t->live)
+		trace_live_leave(t->live, err);
 	return err;
 }

@@ -56,14 +56,19 @@ int simulate_many(struct simulated *result, const struct trace *t,
 			(struct one){ .machine = &m[i], .result = &result[i] };
 	for (size_t i = 0; i < n && extras; i++)
 		w.one[i].extras = extras[i];
-	progress_begin(&progress, stderr, "simulate",
-		       n * trace_instructions(t));
+	if (t->live) /* nobody knows how long it will be */
+		progress_count(&progress, stderr, "simulate", n);
+	else
+		progress_begin(&progress, stderr, "simulate",
+			       n * trace_instructions(t));
 	for (size_t i = 0; i < n; i++)
 		w.one[i].extras.progress = &progress;
-	workers_run(work_on, &w, jobs < n ? jobs : (unsigned int)n);
+	/* All read what is being recorded; it says who runs. */
+	workers_run(work_on, &w, jobs < n && !t->live ? jobs : (unsigned int)n);
 	progress_end(&progress);
-	for (size_t i = 0; i < n && !err; i++) {
-		err = w.one[i].err;
+	for (size_t i = 0; i < n && (!err || err == -ECANCELED); i++) {
+		if (w.one[i].err)
+			err = w.one[i].err;
 		if (err)
 			snprintf(error, TRACE_ERROR_BYTES, "%s",
 				 w.one[i].error);

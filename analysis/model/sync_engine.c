@@ -17,25 +17,40 @@ const char *const sync_names[SYNC_KINDS] = {
 #undef X
 };
 
+void sync_engine_extend(struct sync_engine *e, uint32_t threads)
+{
+	struct sync_member *more;
+
+	if (threads <= e->threads && e->thread)
+		return;
+	more = xcalloc(threads + 1, sizeof(*more));
+	for (uint32_t i = 0; i < threads; i++) {
+		if (i < e->threads) {
+			more[i] = e->thread[i];
+			continue;
+		}
+		more[i].name = i;
+		more[i].core = more[i].last_core = SYNC_NOWHERE;
+	}
+	free(e->thread);
+	e->thread = more;
+	e->threads = threads;
+}
+
 struct sync_engine *sync_engine_new(uint32_t threads, uint32_t cores,
 				    double wake, const struct sync_hooks *hooks)
 {
 	struct sync_engine *e = xcalloc(1, sizeof(*e));
 
-	e->threads = threads;
 	e->cores = cores;
 	e->wake = wake;
 	e->hooks = *hooks;
-	e->thread = xcalloc(threads + 1, sizeof(*e->thread));
 	e->on = xcalloc(cores, sizeof(*e->on));
 	e->free_at = xcalloc(cores, sizeof(*e->free_at));
 	e->first = e->last = SYNC_NOWHERE;
 	for (uint32_t i = 0; i < cores; i++)
 		e->on[i] = SYNC_NOWHERE;
-	for (uint32_t i = 0; i < threads; i++) {
-		e->thread[i].name = i;
-		e->thread[i].core = e->thread[i].last_core = SYNC_NOWHERE;
-	}
+	sync_engine_extend(e, threads);
 	return e;
 }
 

@@ -128,6 +128,9 @@ struct sync_engine *sync_engine_new(uint32_t threads, uint32_t cores,
 				    const struct sync_hooks *hooks);
 void sync_engine_free(struct sync_engine *e); /* not NULL */
 
+/* There are @threads threads in all; it does not get fewer. */
+void sync_engine_extend(struct sync_engine *e, uint32_t threads);
+
 /* Messages call @thread number @name; without this they use its index. */
 void sync_engine_name(struct sync_engine *e, uint32_t thread, uint32_t name);
 

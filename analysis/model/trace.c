@@ -72,17 +72,25 @@ static const unsigned char *take_block(struct trace *t, const unsigned char *at,
 	return at;
 }
 
+bool trace_add_blocks(struct trace *t, const unsigned char *content,
+		      size_t bytes)
+{
+	const unsigned char *at = content, *end = at + bytes;
+
+	while (at && at < end)
+		at = take_block(t, at, end);
+	return at;
+}
+
 static int take_blocks(struct trace *t, size_t chunk, char *error)
 {
 	const struct trace_place *p = &t->file.place[chunk];
 	unsigned char *content = xcalloc(1, TRACE_CHUNK_BYTES);
-	const unsigned char *at = content, *end = at + p->chunk.bytes;
 	int err = trace_chunks_read(&t->file, chunk, content, error);
+	bool good = err || trace_add_blocks(t, content, p->chunk.bytes);
 
-	while (!err && at && at < end)
-		at = take_block(t, at, end);
 	free(content);
-	if (!err && !at)
+	if (!good)
 		err = fail_in(error, p->offset, "a damaged block");
 	return err;
 }
@@ -167,8 +175,7 @@ static int read_chunks(struct trace *t, char *error)
 	}
 	qsort(t->thread, t->threads, sizeof(*t->thread), by_id);
 	if (!t->complete)
-		t->warning = "the trace was cut short: the program was killed, "
-			     "still runs, or the disk was full";
+		t->warning = TRACE_CUT_SHORT;
 	return 0;
 }
 

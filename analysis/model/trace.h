@@ -35,6 +35,10 @@ struct trace_thread {
 	uint64_t instructions; /* by the headers of its chunks */
 };
 
+#define TRACE_CUT_SHORT                                                        \
+	"the trace was cut short: the program was killed, still runs, or "     \
+	"the disk was full"
+
 struct trace {
 	char *path; /* of the file */
 	struct trace_chunks file;
@@ -46,6 +50,11 @@ struct trace {
 	size_t threads, threads_room;
 	bool complete;       /* the file has its last chunk */
 	const char *warning; /* about a trace that is not complete, or NULL */
+	/*
+	 * It is being recorded: trace_live.h. Then there is no file, and what
+	 * is known of threads and blocks trace_live.c alone says.
+	 */
+	struct trace_live *live; /* or NULL */
 };
 
 struct trace_access {
@@ -75,10 +84,12 @@ struct trace_stream {
 	const struct trace_thread *thread;
 	size_t chunk; /* the next to read */
 	const unsigned char *at, *end;
-	uint32_t number; /* of the latest block */
-	bool pending;    /* the token of the next block is read */
-	uint32_t *next;  /* by block */
-	uint64_t *last;  /* by instruction: loads, stores */
+	uint32_t number;      /* of the latest block */
+	bool pending;         /* the token of the next block is read */
+	uint32_t *next;       /* by block */
+	uint64_t *last;       /* by instruction: loads, stores */
+	size_t blocks, insns; /* that those have */
+	uint64_t offset;      /* of the chunk in the file */
 	struct trace_step step;
 	unsigned char content[TRACE_CHUNK_BYTES];
 	char error[TRACE_ERROR_BYTES];
@@ -97,6 +108,13 @@ size_t trace_working(const struct trace *t);
 
 /* How many instructions all threads have, by the headers of their chunks. */
 uint64_t trace_instructions(const struct trace *t);
+
+/*
+ * Add the blocks of a chunk's content. Returns false if it is damaged. For
+ * trace_live.c.
+ */
+bool trace_add_blocks(struct trace *t, const unsigned char *content,
+		      size_t bytes);
 
 /* In trace_stream.c. */
 struct trace_stream *trace_stream_open(const struct trace *t, size_t thread);

@@ -52,23 +52,30 @@ static int map_file(struct trace_chunks *c, const char *path, char *error)
 	return why ? -EINVAL : 0;
 }
 
-static int check_header(struct trace_chunks *c, char *error)
+const char *trace_header_wrong(const struct trace_header *h)
 {
-	memcpy(&c->header, c->map, sizeof(c->header));
-	if (memcmp(c->header.magic, TRACE_MAGIC, sizeof(TRACE_MAGIC)))
-		return fail_at(error, 0,
-			       "not a trace: the first bytes are "
-			       "not CDTRACE");
-	if (c->header.version != TRACE_VERSION ||
-	    c->header.header_bytes != sizeof(c->header))
-		return fail_at(error, 8,
-			       "a trace of another version; record "
-			       "it with this reusetrack");
-	return 0;
+	if (memcmp(h->magic, TRACE_MAGIC, sizeof(TRACE_MAGIC)))
+		return "not a trace: the first bytes are not CDTRACE";
+	if (h->version != TRACE_VERSION || h->header_bytes != sizeof(*h))
+		return "a trace of another version; record it with this "
+		       "reusetrack";
+	return NULL;
 }
 
-static const char *wrong_with(const struct trace_chunk *h)
+static int check_header(struct trace_chunks *c, char *error)
 {
+	const char *wrong;
+
+	memcpy(&c->header, c->map, sizeof(c->header));
+	wrong = trace_header_wrong(&c->header);
+	return wrong ? fail_at(error, 0, wrong) : 0;
+}
+
+const char *trace_chunk_wrong(const struct trace_chunk *h)
+{
+	if (!memcmp(h, TRACE_MAGIC, sizeof(TRACE_MAGIC)))
+		return "the program became another one; record it, and "
+		       "simulate one of its traces";
 	if (h->magic != TRACE_CHUNK_MAGIC)
 		return "not the beginning of a chunk";
 	if (h->kind < TRACE_BLOCKS || h->kind > TRACE_END)
@@ -93,7 +100,7 @@ static int list_chunks(struct trace_chunks *c, char *error)
 			break;
 		}
 		memcpy(&p.chunk, c->map + at, sizeof(p.chunk));
-		wrong = wrong_with(&p.chunk);
+		wrong = trace_chunk_wrong(&p.chunk);
 		if (wrong)
 			return fail_at(error, at, wrong);
 		at += sizeof(p.chunk);
@@ -133,9 +140,12 @@ void trace_chunks_close(struct trace_chunks *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static const char *unpack(const struct trace_chunk *h,
-			  const unsigned char *from, unsigned char *to)
+const char *trace_chunk_unpack(const struct trace_chunk *h,
+			       const unsigned char *from,
+			       unsigned char to[TRACE_CHUNK_BYTES])
 {
+	if (trace_check(from, h->stored) != h->check)
+		return "a chunk whose check sum is wrong";
 	if (h->stored == h->bytes) {
 		memcpy(to, from, h->bytes);
 		return NULL;
@@ -156,11 +166,7 @@ int trace_chunks_read(const struct trace_chunks *c, size_t i,
 {
 	const struct trace_place *p = &c->place[i];
 	const unsigned char *from = c->map + p->offset + sizeof(p->chunk);
-	const char *wrong = NULL;
+	const char *wrong = trace_chunk_unpack(&p->chunk, from, to);
 
-	if (trace_check(from, p->chunk.stored) != p->chunk.check)
-		wrong = "a chunk whose check sum is wrong";
-	if (!wrong)
-		wrong = unpack(&p->chunk, from, to);
 	return wrong ? fail_at(error, p->offset, wrong) : 0;
 }

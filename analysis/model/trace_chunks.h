@@ -40,6 +40,18 @@ int trace_chunks_open(struct trace_chunks *c, const char *path,
 
 void trace_chunks_close(struct trace_chunks *c);
 
+/* What is wrong with the header of a file, or of a chunk; NULL: nothing. */
+const char *trace_header_wrong(const struct trace_header *h);
+const char *trace_chunk_wrong(const struct trace_chunk *h);
+
+/*
+ * Put the content of the chunk @h, which is @from in the file, into @to.
+ * Returns NULL, or what is wrong with it.
+ */
+const char *trace_chunk_unpack(const struct trace_chunk *h,
+			       const unsigned char *from,
+			       unsigned char to[TRACE_CHUNK_BYTES]);
+
 /*
  * Put the content of chunk @i into @to. Returns 0, or -EINVAL with a line in
  * @error.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace.h"
+#include "trace_live.h"
 #include "analysis/base/util.h"
 
 enum {
@@ -15,14 +16,39 @@ enum {
 	KINDS = 2,
 };
 
+/* @n more elements of @size bytes behind @used in @array, all zero. */
+static void *widen(void *array, size_t used, size_t n, size_t size)
+{
+	char *wide = xcalloc(used + n, size);
+
+	if (used)
+		memcpy(wide, array, used * size);
+	free(array);
+	return wide;
+}
+
+/* Tokens may now name so many blocks, with so many instructions. */
+static void know(struct trace_stream *s, size_t blocks, size_t insns)
+{
+	if (blocks <= s->blocks)
+		return;
+	s->next =
+		widen(s->next, s->blocks, blocks - s->blocks, sizeof(*s->next));
+	s->last = widen(s->last, KINDS * s->insns, KINDS * (insns - s->insns),
+			sizeof(*s->last));
+	s->blocks = blocks;
+	s->insns = insns;
+}
+
 struct trace_stream *trace_stream_open(const struct trace *t, size_t thread)
 {
 	struct trace_stream *s = xcalloc(1, sizeof(*s));
 
 	s->trace = t;
 	s->thread = &t->thread[thread];
-	s->next = xcalloc(t->blocks + 1, sizeof(*s->next));
-	s->last = xcalloc(KINDS * (t->insns + 1), sizeof(*s->last));
+	if (t->live)
+		return s; /* the chunks say */
+	know(s, t->blocks, t->insns);
 	return s;
 }
 
@@ -37,33 +63,57 @@ void trace_stream_close(struct trace_stream *s)
 
 static int damaged(struct trace_stream *s, const char *why)
 {
-	const struct trace_place *p =
-		&s->trace->file.place[s->thread->chunk[s->chunk - 1]];
-
 	snprintf(s->error, sizeof(s->error),
 		 "thread %u, chunk at offset %llu: %s", s->thread->id,
-		 (unsigned long long)p->offset, why);
+		 (unsigned long long)s->offset, why);
 	return -EINVAL;
+}
+
+/* The next chunk of a trace that is being recorded. */
+static int more_live(struct trace_stream *s)
+{
+	struct trace_live *l = s->trace->live;
+	struct trace_live_chunk c;
+	size_t thread = s->thread->id;
+	const char *wrong;
+	int r = trace_live_next(l, thread, s->chunk, &c, s->error);
+
+	if (r != 1)
+		return r;
+	know(s, c.blocks, c.insns);
+	s->offset = c.offset;
+	wrong = trace_chunk_unpack(&c.head, c.data, s->content);
+	s->at = s->content;
+	s->end = s->at + c.head.bytes;
+	trace_live_done(l, thread, s->chunk++);
+	return wrong ? damaged(s, wrong) : 1;
+}
+
+/* The next chunk in the file. */
+static int more_of_file(struct trace_stream *s)
+{
+	const struct trace_chunks *file = &s->trace->file;
+	size_t i;
+	int err;
+
+	if (s->chunk == s->thread->chunks)
+		return 0;
+	i = s->thread->chunk[s->chunk++];
+	s->offset = file->place[i].offset;
+	err = trace_chunks_read(file, i, s->content, s->error);
+	s->at = s->content;
+	s->end = s->at + file->place[i].chunk.bytes;
+	return err ? err : 1;
 }
 
 /* True if there are tokens left, read from the next chunk if need be. */
 static int more(struct trace_stream *s)
 {
-	while (s->at == s->end) {
-		size_t i;
-		int err;
+	int r = 1;
 
-		if (s->chunk == s->thread->chunks)
-			return 0;
-		i = s->thread->chunk[s->chunk++];
-		err = trace_chunks_read(&s->trace->file, i, s->content,
-					s->error);
-		if (err)
-			return err;
-		s->at = s->content;
-		s->end = s->at + s->trace->file.place[i].chunk.bytes;
-	}
-	return 1;
+	while (r == 1 && s->at == s->end)
+		r = s->trace->live ? more_live(s) : more_of_file(s);
+	return r;
 }
 
 static inline bool number(struct trace_stream *s, uint64_t *n)
@@ -84,7 +134,7 @@ static int take_block(struct trace_stream *s, uint64_t value)
 {
 	uint64_t n = s->next[s->number] + (uint64_t)trace_unzigzag(value);
 
-	if (n >= s->trace->blocks)
+	if (n >= s->blocks)
 		return damaged(s, "a block that the trace does not have");
 	s->next[s->number] = (uint32_t)n;
 	s->number = (uint32_t)n;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "trace_sync.h"
+#include "trace_live.h"
 #include "analysis/base/util.h"
 
 static const enum sync_kind kinds[TRACE_EVENT_KINDS] = {
@@ -31,13 +32,20 @@ static int compare_id(const void *key, const void *thread)
 			 ((const struct trace_thread *)thread)->id);
 }
 
-/* The place of thread @id in @t; t->threads if there is none. */
+enum {
+	NONE = TRACE_THREADS_MAX
+};
+
+/* The place of thread @id in @t; NONE if there is none. */
 static size_t find_thread(const struct trace *t, uint64_t id)
 {
-	const struct trace_thread *found = bsearch(
-		&id, t->thread, t->threads, sizeof(*t->thread), compare_id);
+	const struct trace_thread *found;
 
-	return found ? (size_t)(found - t->thread) : t->threads;
+	if (t->live)
+		return id < NONE && trace_live_knows(t->live, id) ? id : NONE;
+	found = bsearch(&id, t->thread, t->threads, sizeof(*t->thread),
+			compare_id);
+	return found ? (size_t)(found - t->thread) : NONE;
 }
 
 bool trace_sync_event(struct trace_sync *s, const struct trace *t,
@@ -58,7 +66,7 @@ bool trace_sync_event(struct trace_sync *s, const struct trace *t,
 	case TRACE_CREATE:
 	case TRACE_JOIN:
 		to->object = find_thread(t, event->object);
-		return to->object < t->threads;
+		return to->object != NONE;
 	case TRACE_COND_WAIT:
 		to->pair = s->pair;
 		to->timeout = s->paired && !s->pair;

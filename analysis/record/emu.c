@@ -315,7 +315,8 @@ static char *guest_preload(const char *guest)
 }
 
 char **record_emu_command(const struct program *p, char *const *argv,
-			  const char *library, const char *guest)
+			  const char *library, const char *guest,
+			  const char *pipe)
 {
 	char **rest = (char **)argv, **command, *path = (char *)p->path;
 	char *argv0 = argv[0];
@@ -335,7 +336,11 @@ char **record_emu_command(const struct program *p, char *const *argv,
 	command[at++] = "-cpu";
 	command[at++] = "max";
 	command[at++] = "-plugin";
-	command[at++] = escape_commas(library);
+	command[at] = escape_commas(library);
+	if (pipe)
+		command[at] = xasprintf("%s,pipe=%s", command[at],
+					escape_commas(pipe));
+	at++;
 	if (guest) {
 		command[at++] = "-E";
 		command[at++] = guest_preload(guest);

@@ -11,11 +11,13 @@
  * The command line that runs @p, called as @argv, under QEMU with the plugin
  * @library; malloc'ed, its first word the path of QEMU. Sets COMDET_TOPOLOGY as
  * record_settle_topology() does. The program loads the library @guest unless
- * that is NULL. Dies if QEMU is missing, the topology is bad, or the program
- * would behave otherwise than without QEMU.
+ * that is NULL. A trace goes to the file @pipe unless that is NULL. Dies if
+ * QEMU is missing, the topology is bad, or the program would behave otherwise
+ * than without QEMU.
  */
 char **record_emu_command(const struct program *p, char *const *argv,
-			  const char *library, const char *guest);
+			  const char *library, const char *guest,
+			  const char *pipe);
 
 /*
  * Set COMDET_TOPOLOGY to the host's topology if the user names none and the

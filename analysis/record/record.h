@@ -11,7 +11,7 @@ enum {
 	RECORD_NOT_FOUND = 127
 };
 
-/* Set in the environment of a recording that is removed at once. */
-#define RECORD_TEMPORARY "REUSETRACK_TEMPORARY"
+/* In the environment of record: a pipe that takes the trace. */
+#define RECORD_TRACE_PIPE "REUSETRACK_TRACE_PIPE"
 
 #endif

@@ -18,7 +18,7 @@ static const char *const names[] = {
 	"board",    "children",  "slice",  "arming", "cover",
 	"exact",    "topology",  "place",  "delay",  "seed",
 	"duration", "algorithm", "mode",   "slots",  "granularity",
-	"caches",   "roi",       "paths",
+	"caches",   "roi",       "paths",  "pipe",
 };
 enum {
 	MODE_PROFILE = CDP_MODE_PROFILE,
@@ -358,6 +358,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	c->exact = exact;
 	c->paths = paths;
 	c->topology = value_of(argc, argv, "topology");
+	c->pipe = value_of(argc, argv, "pipe");
 	return 0;
 }
 

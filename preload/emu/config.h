@@ -70,9 +70,10 @@ struct emu_config {
 			       estimates only */
 	bool software;      /* estimates watch many lines, and no registers */
 	bool children;
-	bool exact; /* every access through the directory */
-	bool paths; /* the calls that led to detections */
-	bool trace; /* write a trace; nothing is sampled */
+	bool exact;       /* every access through the directory */
+	bool paths;       /* the calls that led to detections */
+	bool trace;       /* write a trace; nothing is sampled */
+	const char *pipe; /* to write it to; NULL: a file in out */
 	enum emu_roi roi;
 	uint64_t roi_begin, roi_end;
 	bool scatter; /* spread threads over sockets, else core by core */

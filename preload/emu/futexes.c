@@ -38,7 +38,10 @@ void emu_futexes_begin(struct vcpu *v, int64_t number, const uint64_t arg[6])
 	if (number != SYS_futex || !v->trace)
 		return;
 	memcpy(call[index], arg, sizeof(call[index]));
-	if (!waits((int)arg[1]) || emu_trace_is_silent(v))
+	if (!waits((int)arg[1]))
+		return;
+	emu_trace_waits(v);
+	if (emu_trace_is_silent(v))
 		return;
 	pthread_mutex_lock(&lock);
 	if (waiters < EMU_VCPUS_MAX)

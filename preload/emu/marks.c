@@ -131,8 +131,15 @@ static void on_join(struct vcpu *v, const struct sync_mailbox *m)
 
 	if (m->mark == MARK_JOIN_BEGIN)
 		*joined = marks_table_get(MARKS_THREAD, m->object);
-	else if (*joined)
+	/*
+	 * Who reads from a pipe is told at once of a wait that only the other
+	 * thread's end ends: it may last as long as the program.
+	 */
+	if (*joined && (m->mark == MARK_JOIN ||
+			(m->argument == JOIN_WAITS && emu.config.pipe))) {
 		emu_trace_event(v, TRACE_JOIN, *joined - 1, 0);
+		*joined = 0;
+	}
 }
 
 static void take(struct vcpu *v, const struct sync_mailbox *m)

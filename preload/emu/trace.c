@@ -200,6 +200,13 @@ void emu_trace_create(struct vcpu *v, struct vcpu *child)
 		return;
 	emu_trace_event(v, TRACE_CREATE, child->record->id, 0);
 	emu_trace_event(child, TRACE_BEGIN, v->record->id, 0);
+	emu_trace_waits(child); /* before the event in @v's stream is sent */
+}
+
+void emu_trace_waits(struct vcpu *v)
+{
+	if (emu.config.pipe && v->trace)
+		flush(v->trace);
 }
 
 void emu_trace_silence(struct vcpu *v, bool silent)

@@ -37,6 +37,12 @@ void emu_trace_start(struct vcpu *v);
 /* Context: the thread itself. */
 void emu_trace_end(struct vcpu *v);
 
+/*
+ * Thread @v is going to wait: who reads the trace from a pipe needs what it did
+ * until now, to go on with the others.
+ */
+void emu_trace_waits(struct vcpu *v);
+
 /* Thread @v creates the thread @child, which has not run yet. */
 void emu_trace_create(struct vcpu *v, struct vcpu *child);
 

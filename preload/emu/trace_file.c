@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -18,7 +19,9 @@
 #include "now.h"
 #include "say.h"
 #include "state.h"
+#include "turns.h"
 #include "src/store/outdir.h"
+#include "src/store/store.h"
 #include "src/trace/trace_format.h"
 
 enum {
@@ -35,12 +38,13 @@ static uint32_t ended_bytes, ended_threads;
 
 static void give_up(int error)
 {
-	emu_say("the trace is cut short: %s", strerror(error));
+	if (!emu.config.pipe || error != EPIPE) /* else it has said why */
+		emu_say("the trace is cut short: %s", strerror(error));
 	close(fd);
 	fd = -1;
 }
 
-static void write_all(struct iovec *v, int n)
+static void write_vector(struct iovec *v, int n)
 {
 	while (n && fd >= 0) {
 		ssize_t done = writev(fd, v, n);
@@ -58,6 +62,33 @@ static void write_all(struct iovec *v, int n)
 			v->iov_len -= (size_t)done;
 		}
 	}
+}
+
+/* Without a reader a pipe gives an error, and no signal to the program. */
+static void write_pipe(struct iovec *v, int n)
+{
+	static const struct timespec none;
+	sigset_t broken, before;
+
+	sigemptyset(&broken);
+	sigaddset(&broken, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &broken, &before);
+	atomic_fetch_add(&emu_turns.writing, 1);
+	write_vector(v, n);
+	atomic_fetch_sub(&emu_turns.writing, 1);
+	if (fd < 0 && !sigismember(&before, SIGPIPE))
+		sigtimedwait(&broken, NULL, &none);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void write_all(struct iovec *v, int n)
+{
+	if (fd < 0)
+		return;
+	if (emu.config.pipe)
+		write_pipe(v, n);
+	else
+		write_vector(v, n);
 }
 
 /* Compress @data to @to; returns how many bytes, or 0 if that is no gain. */
@@ -151,15 +182,14 @@ void emu_trace_file_forget(void)
 	ended_bytes = ended_threads = 0;
 }
 
-int emu_trace_file_open(void)
+static int open_pipe(void)
 {
-	struct trace_header h = {
-		.magic = TRACE_MAGIC,
-		.version = TRACE_VERSION,
-		.header_bytes = sizeof(h),
-		.pid = (uint64_t)emu.pid,
-		.start_real = emu_now_ns(CLOCK_REALTIME),
-	};
+	fd = open(emu.config.pipe, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : 0;
+}
+
+static int create(void)
+{
 	char name[sizeof(emu.file) + sizeof(OUTDIR_TRACE)];
 	int dir = outdir_open(emu.out, NULL), err = 0;
 
@@ -175,8 +205,23 @@ int emu_trace_file_open(void)
 	if (fd < 0)
 		err = -errno;
 	close(dir);
+	return err;
+}
+
+int emu_trace_file_open(void)
+{
+	struct trace_header h = {
+		.magic = TRACE_MAGIC,
+		.version = TRACE_VERSION,
+		.header_bytes = sizeof(h),
+		.pid = (uint64_t)emu.pid,
+		.start_real = emu_now_ns(CLOCK_REALTIME),
+	};
+	int err = emu.config.pipe ? open_pipe() : create();
+
 	if (err)
 		return err;
+	fd = store_move_high(fd);
 	write_all((struct iovec[]){ { &h, sizeof(h) } }, 1);
 	return fd < 0 ? -EIO : 0;
 }

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 /*
- * Create it beside the .cdp file. Returns 0 or -errno. Context: set-up.
+ * Create it beside the .cdp file, or open emu.config.pipe. Returns 0 or -errno.
+ * Context: set-up.
  */
 int emu_trace_file_open(void);
 

@@ -27,7 +27,8 @@ static bool holder_sleeps(int *limit)
 	const struct vcpu *v = &emu.vcpu[emu_turns.holder];
 
 	*limit = STUCK_CHECKS;
-	if (v->settles || !v->woken)
+	if (v->settles || !v->woken ||
+	    atomic_load_explicit(&emu_turns.writing, memory_order_relaxed))
 		return false;
 	if (!v->present || v->in_call)
 		*limit = STUCK_IN_CALL_CHECKS;

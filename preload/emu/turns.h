@@ -49,6 +49,11 @@ struct emu_turns {
 	_Atomic bool released;              /* turns are over */
 	struct emu_scheduler_counts counts; /* but for by_time */
 	_Atomic uint64_t by_time;
+	/*
+	 * Threads that write to a pipe, and wait until somebody reads it. They
+	 * keep their turn, so that the trace is that of a file.
+	 */
+	_Atomic uint32_t writing;
 };
 
 extern struct emu_turns emu_turns;

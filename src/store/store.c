@@ -247,13 +247,7 @@ void store_transfer(struct store *s, struct store_writer *w,
 	store_commit(w);
 }
 
-/*
- * Move @fd near the soft limit, where applications seldom close descriptors or
- * expect numbers, and never to a standard stream. Returns the new descriptor,
- * or
- * @fd if that fails.
- */
-static int move_high(int fd)
+int store_move_high(int fd)
 {
 	uint64_t limit = soft_limit(RLIMIT_NOFILE);
 	int from, high;
@@ -375,7 +369,7 @@ int store_create(struct store *s, int dirfd, const char *name,
 		      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fd;
-	fd = move_high(fd);
+	fd = store_move_high(fd);
 	/* The umask may have removed bits that our reader needs. */
 	err = rawcall2(SYS_fchmod, fd, 0600);
 	if (!err)

@@ -46,6 +46,13 @@ struct store {
 };
 
 /*
+ * Move @fd near the soft limit, where applications seldom close descriptors or
+ * expect numbers, and never to a standard stream. Returns the new descriptor,
+ * or @fd if that fails. Context: set-up.
+ */
+int store_move_high(int fd);
+
+/*
  * Create @name in the directory @dirfd (mode 0600, exclusively, following no
  * symbolic link) and map it. @max_bytes bounds file and mapping; it is cut to
  * whole pages, and halved while address space is short. In the header only

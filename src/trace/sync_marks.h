@@ -45,15 +45,20 @@ enum sync_mark_kind {
 	MARK_SEM_FIRST, /* is about to be used */
 	MARK_SEM_WAIT,
 	MARK_SEM_POST,
-	MARK_ONCE_DONE, /* the thread has executed the function */
-	MARK_ONCE,      /* it has been executed */
-	MARK_JOIN_BEGIN,
-	MARK_JOIN, /* object: pthread_t, as in MARK_JOIN_BEGIN */
-	MARK_FORK, /* object: a team of OpenMP, argument: 0 */
-	MARK_TEAM, /* a thread of the team begins */
+	MARK_ONCE_DONE,  /* the thread has executed the function */
+	MARK_ONCE,       /* it has been executed */
+	MARK_JOIN_BEGIN, /* argument: JOIN_WAITS if it waits for its end,
+			    however long that takes */
+	MARK_JOIN,       /* object: pthread_t, as in MARK_JOIN_BEGIN */
+	MARK_FORK,       /* object: a team of OpenMP, argument: 0 */
+	MARK_TEAM,       /* a thread of the team begins */
 	MARK_ORDERED,
 	MARK_ORDERED_END,
 	MARK_KINDS
+};
+
+enum {
+	JOIN_WAITS = 1
 };
 
 #endif

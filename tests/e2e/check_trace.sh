@@ -244,12 +244,36 @@ cp x/*.trace alone.trace
 	fail "--misses without names: $(cat err)"
 says err 'without alone.cdp'
 
+# The same from the pipe as from a file, on several machines. The region of a
+# static program has the same addresses each time.
+for m in '' '--misses' '--jobs=1' '--what-if'; do
+	set -- --json --machine golden-c1 --machine golden-c3 $m
+	"$TOOL" simulate "$@" out.static >file 2>file.err ||
+		fail "$m: $(cat file.err)"
+	TMPDIR=$WORK/tmp "$TOOL" simulate "$@" --roi begin,end -- ./p.static \
+		>piped 2>piped.err
+	cmp -s file piped || fail "$m: $(cat file piped piped.err)"
+done
+
+# A killed program, and a simulation that ends before its program.
+TMPDIR=$WORK/tmp "$TOOL" simulate --machine golden-c1 -- ./p.dynamic k \
+	>text 2>err
+[ $? = 1 ] || fail "a killed program: $(cat text err)"
+says err 'was killed by signal 9'
+says text 'instructions'
+[ -z "$(ls tmp)" ] || fail "a killed program left $(ls tmp)"
+TMPDIR=$WORK/tmp "$TOOL" simulate --machine golden-c1 -- \
+	sh -c 'exec ./p.dynamic' 2>err && fail 'two programs were one trace'
+says err 'became another one'
+[ -z "$(ls tmp)" ] || fail "two programs left $(ls tmp)"
+
 TMPDIR=$WORK/tmp "$TOOL" simulate --machine golden-c3 -- sleep 60 2>err &
 job=$!
 for ((i = 0; i < 300; i++)); do
-	ls tmp/*/out/*.trace >/dev/null 2>&1 && break
+	ls tmp/*/out/*.cdp >/dev/null 2>&1 && break
 	sleep 0.1
 done
+[ -z "$(find tmp -name '*.trace')" ] || fail 'a trace is on the disk'
 kill -TERM $job
 wait $job
 [ $? = 143 ] || fail "simulate -- PROGRAM, ended: $(cat err)"

@@ -70,11 +70,11 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	return err;
 }
 
-/* Each waits for the end of @thread with the expression @call. */
-#define JOIN(call)                                                             \
+/* Each waits for the end of @thread, as @how says, with @call. */
+#define JOIN(call, how)                                                        \
 	MARK_GUARD;                                                            \
 	int err;                                                               \
-	mark_enter(MARK_JOIN_BEGIN, (void *)thread, 0);                        \
+	mark_enter(MARK_JOIN_BEGIN, (void *)thread, how);                      \
 	err = call;                                                            \
 	mark_leave(err ? MARK_NOTHING : MARK_JOIN, (void *)thread, 0);         \
 	return err
@@ -82,27 +82,27 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 int pthread_join(pthread_t thread, void **result)
 {
 	MARK_REAL(pthread_join);
-	JOIN(real(thread, result));
+	JOIN(real(thread, result), JOIN_WAITS);
 }
 
 int pthread_tryjoin_np(pthread_t thread, void **result)
 {
 	MARK_REAL(pthread_tryjoin_np);
-	JOIN(real(thread, result));
+	JOIN(real(thread, result), 0);
 }
 
 int pthread_timedjoin_np(pthread_t thread, void **result,
 			 const struct timespec *until)
 {
 	MARK_REAL(pthread_timedjoin_np);
-	JOIN(real(thread, result, until));
+	JOIN(real(thread, result, until), 0);
 }
 
 int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock,
 			 const struct timespec *until)
 {
 	MARK_REAL(pthread_clockjoin_np);
-	JOIN(real(thread, result, clock, until));
+	JOIN(real(thread, result, clock, until), 0);
 }
 
 static void run_once(void)
