@@ -106,6 +106,7 @@ static bool pass_block(struct simulation *s, struct runner *r)
 	r->insn = b->insns;
 	core_warm_block(c, s->trace, step,
 			unit_sampler_pass(s->sampler, (size_t)(r - s->runner),
+					  (size_t)(b - s->trace->block),
 					  b->insns, core_end(c)));
 	return true;
 }
@@ -116,7 +117,7 @@ static void execute_one(struct simulation *s, struct runner *r)
 	const struct trace_block *b = step->block;
 	const struct trace_insn *insn = &s->trace->insn[b->first + r->insn];
 	struct core *c = s->core[r->core];
-	size_t first = r->access;
+	size_t first = r->access, number = (size_t)(b - s->trace->block);
 	uint64_t next;
 
 	while (r->access < step->accesses &&
@@ -128,14 +129,23 @@ static void execute_one(struct simulation *s, struct runner *r)
 	if (!insn->decoded.known)
 		simulated_count_unknown(s->result, insn->decoded.mnemonic);
 	next = r->insn == b->insns ? step->next_ip : insn->ip + insn->bytes;
-	if (is_detailed(s, r))
+	if (r->insn == 1) {
+		r->from = core_end(c);
+		r->detailed = s->sampler;
+	}
+	if (is_detailed(s, r)) {
 		core_execute(c, insn, step->access + first, r->access - first,
 			     next);
-	else
+	} else {
+		r->detailed = false;
 		core_warm(c, insn, step->access + first, r->access - first,
 			  next,
 			  unit_sampler_pass(s->sampler, (size_t)(r - s->runner),
-					    1, core_end(c)));
+					    number, 1, core_end(c)));
+	}
+	if (r->detailed && r->insn == b->insns)
+		unit_sampler_learn(s->sampler, number, b->insns,
+				   core_end(c) - r->from);
 }
 
 int runner_read(const struct simulation *s, struct runner *r)

@@ -23,6 +23,8 @@ struct runner {
 	uint32_t core;
 	uint64_t where; /* the end of the latest block that is no jump */
 	uint64_t left;  /* the time at which it left its core */
+	uint64_t from;  /* the time at which its block began */
+	bool detailed;  /* all of the block until now */
 	struct core_account account;
 	struct caches_counts before; /* of its core, when it came there */
 	struct caches_counts caches;

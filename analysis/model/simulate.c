@@ -289,7 +289,8 @@ static int start_sampling(struct simulation *s,
 	for (uint32_t i = 0; i < s->cores; i++)
 		core_note_fetches(s->core[i], &to->fetches);
 	return unit_sampler_init(to, trace_instructions(s->trace),
-				 s->trace->threads, s->cores, wish, error);
+				 s->trace->threads, s->trace->blocks, s->cores,
+				 wish, error);
 }
 
 /* The headers of a damaged trace may promise more than it has. */

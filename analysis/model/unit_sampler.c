@@ -13,8 +13,12 @@
 /* An earlier unit counts so much less in the clock than the one behind it. */
 #define FADING 0.5
 
+enum {
+	LATEST = 16 /* times that count in the cycles of a block */
+};
+
 int unit_sampler_init(struct unit_sampler *s, uint64_t instructions,
-		      size_t threads, uint32_t cores,
+		      size_t threads, size_t blocks, uint32_t cores,
 		      const struct sampling_wish *wish,
 		      char error[SAMPLING_ERROR_BYTES])
 {
@@ -22,13 +26,16 @@ int unit_sampler_init(struct unit_sampler *s, uint64_t instructions,
 	s->cpi = 1;
 	s->threads = threads;
 	s->thread = xcalloc(threads, sizeof(*s->thread));
+	s->block = xcalloc(blocks + 1, sizeof(*s->block));
 	return sampling_init(&s->sampling, instructions, cores, wish, error);
 }
 
 void unit_sampler_release(struct unit_sampler *s)
 {
 	free(s->thread);
+	free(s->block);
 	s->thread = NULL;
+	s->block = NULL;
 	sampling_release(&s->sampling);
 }
 
@@ -124,14 +131,27 @@ void unit_sampler_turn(struct unit_sampler *s, double time)
 	}
 }
 
-uint64_t unit_sampler_pass(struct unit_sampler *s, size_t i, uint32_t n,
-			   uint64_t now)
+void unit_sampler_learn(struct unit_sampler *s, size_t block, uint32_t n,
+			uint64_t cycles)
 {
+	struct unit_sampler_block *b = &s->block[block];
+
+	if (b->times < LATEST)
+		b->times++;
+	b->cpi += ((float)cycles / (float)n - b->cpi) / (float)b->times;
+}
+
+uint64_t unit_sampler_pass(struct unit_sampler *s, size_t i, size_t block,
+			   uint32_t n, uint64_t now)
+{
+	const struct unit_sampler_block *b = &s->block[block];
 	struct unit_sampler_thread *t = &s->thread[i];
 
 	if (t->clock < (double)now)
 		t->clock = (double)now;
-	t->clock += n * (t->cpi > 0 ? t->cpi : s->cpi);
+	t->clock += n * (b->times     ? (double)b->cpi
+			 : t->cpi > 0 ? t->cpi
+				      : s->cpi);
 	s->executed += n;
 	return (uint64_t)t->clock;
 }

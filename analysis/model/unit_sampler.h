@@ -3,10 +3,11 @@
  * unit_sampler - a sampled simulation: what its threads do between the units,
  * and what the units say of each thread
  *
- * Between two units a thread advances by its cycles per instruction in the
- * latest units in which it ran, so that it comes to its locks and barriers in
- * about the order of a full simulation. That order is all that this clock
- * decides: times are taken from the units.
+ * Between two units a thread advances by the cycles that each block took when
+ * it was in detail, or by its cycles per instruction in the latest units if it
+ * never was. So it comes to its locks and barriers in about the order of a full
+ * simulation, and a thread in slow code lets the others do more meanwhile. That
+ * is all that this clock decides: times are taken from the units.
  *
  * All threads are in the same phase. So those that run meet at the memory bus,
  * and wait for each other in a unit as they do in a full simulation. A unit's
@@ -42,19 +43,26 @@ struct unit_sampler_thread {
 	bool began, over;
 };
 
+/* The cycles of an instruction of a block that was in detail so often. */
+struct unit_sampler_block {
+	float cpi;
+	uint32_t times;
+};
+
 struct unit_sampler {
 	struct sampling sampling;
 	uint64_t executed; /* instructions of all threads */
 	struct unit_sampler_thread *thread;
 	size_t threads;
+	struct unit_sampler_block *block; /* by number */
 	struct core_fetches fetches;
 	double begun; /* the time at which the unit began */
 	double cpi;   /* of all threads in the latest unit */
 };
 
-/* As sampling_init, for @threads threads. */
+/* As sampling_init, for @threads threads and @blocks blocks. */
 int unit_sampler_init(struct unit_sampler *s, uint64_t instructions,
-		      size_t threads, uint32_t cores,
+		      size_t threads, size_t blocks, uint32_t cores,
 		      const struct sampling_wish *wish,
 		      char error[SAMPLING_ERROR_BYTES]);
 void unit_sampler_release(struct unit_sampler *s);
@@ -86,11 +94,15 @@ static inline bool unit_sampler_is_detailed(const struct unit_sampler *s)
 }
 
 /*
- * Between units, @n instructions of thread @i begin at @now. Returns when they
- * end.
+ * Between units, @n instructions of thread @i and of @block begin at @now.
+ * Returns when they end.
  */
-uint64_t unit_sampler_pass(struct unit_sampler *s, size_t i, uint32_t n,
-			   uint64_t now);
+uint64_t unit_sampler_pass(struct unit_sampler *s, size_t i, size_t block,
+			   uint32_t n, uint64_t now);
+
+/* The @n instructions of @block were in detail and took @cycles. */
+void unit_sampler_learn(struct unit_sampler *s, size_t block, uint32_t n,
+			uint64_t cycles);
 
 /* The time of thread @i from its start to its end. */
 struct sampling_estimate unit_sampler_time(const struct unit_sampler *s,
