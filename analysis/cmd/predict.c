@@ -24,6 +24,7 @@
 #include "analysis/predict/known.h"
 #include "analysis/predict/predict.h"
 #include "analysis/predict/predict_print.h"
+#include "analysis/predict/sampled_memory.h"
 #include "analysis/predict/workload_file.h"
 #include "analysis/predict/workload_open.h"
 #include "src/base/regular_file.h"
@@ -44,6 +45,7 @@ static const struct option long_options[] = {
 	{ "model", required_argument, NULL, 'M' },
 	{ "literal-order", no_argument, NULL, 'L' },
 	{ "micro-traces", required_argument, NULL, 't' },
+	{ "memory", required_argument, NULL, 'y' },
 	{ "keep", required_argument, NULL, 'k' },
 	{ "equations", required_argument, NULL, 'e' },
 	{ "json", no_argument, NULL, 'j' },
@@ -53,7 +55,7 @@ static const struct option long_options[] = {
 
 struct options {
 	bool adjacent, json;
-	const char *latencies, *dir, *keep;
+	const char *latencies, *dir, *keep, *memory;
 	const char *machine[MACHINES_MAX], *change[CHANGES_MAX];
 	int machines, changes;
 	struct predict_options how;
@@ -89,8 +91,8 @@ static void check_options(const struct options *o)
 	if (!o->adjacent && !o->machines)
 		die("predict: say what to predict: --machine NAME or FILE, or "
 		    "--adjacent-line-prefetch");
-	if (o->keep && !o->machines)
-		die("predict: --keep needs --machine");
+	if ((o->keep || o->memory) && !o->machines)
+		die("predict: --keep and --memory need --machine");
 	if (o->latencies && !o->adjacent)
 		die("predict: --latencies needs --adjacent-line-prefetch");
 }
@@ -130,6 +132,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 't':
 			o->leaders = whole_number("--micro-traces", optarg, 0,
 						  INT32_MAX);
+			break;
+		case 'y':
+			o->memory = optarg;
 			break;
 		case 'k':
 			o->keep = optarg;
@@ -384,6 +389,8 @@ static int run_on_machines(const struct options *o)
 	for (int i = 0; i < o->machines; i++)
 		read_machine(&m, o, i); /* before anything is printed */
 	workload_open(&w, o->dir, "predict");
+	if (o->memory)
+		sampled_memory_open(&w, o->memory, "predict");
 	if (o->keep && workload_file_write(&w, o->keep, error))
 		die("predict: cannot write %s: %s", safe_text(o->keep), error);
 	if (o->leaders) {
@@ -447,51 +454,46 @@ static int run_predict(int argc, char **argv)
 	return o.machines ? run_on_machines(&o) : run_adjacent(&o);
 }
 
+static const char usage[] =
+	"usage: reusetrack predict --machine NAME|FILE [OPTION...] [PROFILE]\n"
+	"       reusetrack predict --adjacent-line-prefetch [OPTION...] "
+	"[DIR]\n\n"
+	"Predicts how long the program takes whose profile is in the file or "
+	"directory\n"
+	"PROFILE, default out, and where its cycles go. Record a profile with\n"
+	"record -s emu -m profile; a trace does as well.\n\n"
+	"      --machine NAME|FILE  may be given several times; see reusetrack "
+	"machine\n"
+	"      --set KEY=VALUE      change a value of the machines: "
+	"l2.size=1M\n"
+	"      --model NAME         rppm, the default: all threads, which wait "
+	"for each\n"
+	"                           other; main: the first one alone; crit: "
+	"the slowest\n"
+	"      --equations LIST     paper, corrected, timed (default), or "
+	"single\n"
+	"                           corrections of RPPM's equation; see the "
+	"man page\n"
+	"      --literal-order      locks go to the thread that is least far, "
+	"as in RPPM\n"
+	"      --micro-traces N     time only N of them; 0, the default: all\n"
+	"      --memory DIR         reuse times of lines as sampled with -m "
+	"reuse,global\n"
+	"      --keep FILE          write the profile to a new FILE\n"
+	"      --json               an object in a line for each machine\n\n"
+	"Says whether the program recorded in DIR, default out, gains by a "
+	"prefetcher\n"
+	"that fetches lines in pairs. Needs a recording made with -m "
+	"reuse,shared.\n\n"
+	"      --adjacent-line-prefetch  what to predict; required\n"
+	"      --latencies FILE  dram_ns and transfer_ns, instead of measuring "
+	"them;\n"
+	"                        llc_bytes and private_bytes may follow\n"
+	"      --json            one JSON object instead of text\n";
+
 const struct command cmd_predict = {
 	.name = "predict",
 	.summary = "say how fast a program runs on another machine",
-	.usage = "usage: reusetrack predict --machine NAME|FILE [OPTION...] "
-		 "[PROFILE]\n"
-		 "       reusetrack predict --adjacent-line-prefetch "
-		 "[OPTION...] "
-		 "[DIR]\n\n"
-		 "Predicts how long the program takes whose profile is in the "
-		 "file or directory\nPROFILE, default out, and where its "
-		 "cycles go. Record a profile with\nrecord -s emu -m profile; "
-		 "a trace does as well.\n\n"
-		 "      --machine NAME|FILE  may be given several times; see "
-		 "reusetrack machine\n"
-		 "      --set KEY=VALUE      change a value of the machines, "
-		 "for example\n"
-		 "                           l2.size=1M\n"
-		 "      --model NAME         rppm, the default: all threads, "
-		 "which wait for each\n"
-		 "                           other; main: the first one alone; "
-		 "crit: the slowest\n"
-		 "      --equations LIST     paper, corrected, timed "
-		 "(default), or single\n"
-		 "                           corrections of RPPM's equation; "
-		 "see "
-		 "the man page\n"
-		 "      --literal-order      locks go to the thread that is "
-		 "least far, as in RPPM\n"
-		 "      --micro-traces N     time only N of them, which stand "
-		 "for all; 0, the\n"
-		 "                           default: all\n"
-		 "      --keep FILE          write the profile to a new FILE, "
-		 "which is read faster\n"
-		 "                           than a trace\n"
-		 "      --json               an object in a line for each "
-		 "machine\n\n"
-		 "Says whether the program recorded in DIR, default out, gains "
-		 "by a prefetcher\nthat fetches lines in pairs. Needs a "
-		 "recording "
-		 "made with -m reuse,shared.\n\n"
-		 "      --adjacent-line-prefetch  what to predict; required\n"
-		 "      --latencies FILE  dram_ns and transfer_ns, instead of "
-		 "measuring them;\n"
-		 "                        llc_bytes and private_bytes may "
-		 "follow\n"
-		 "      --json            one JSON object instead of text\n",
+	.usage = usage,
 	.run = run_predict,
 };

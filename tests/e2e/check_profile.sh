@@ -154,3 +154,35 @@ print(f"{name}: {100 * (a / s - 1):+.1f} % from the simulation, "
 sys.exit(abs(a / s - 1) > 0.23 or abs(b / a - 1) > 0.03)
 END
 done
+
+# A profile whose reuse times are sampled predicts within 5 percent of the exact
+# one; what is recorded for something else is refused in a line.
+workload=("$B/microbench/workloads/lu" --threads 4 --size 5)
+"$TOOL" record -s emu -m profile -o exact -- "${workload[@]}" >text 2>err ||
+	fail "record -m profile: $(<err)"
+"$TOOL" record -s emu -m reuse,global -p 100 -o sampled -- "${workload[@]}" \
+	>text 2>err || fail "record -m reuse,global: $(<err)"
+for m in rppm-c1 rppm-c3 rppm-c5; do
+	"$TOOL" predict --json --machine $m exact >a || fail "predict $m"
+	"$TOOL" predict --json --machine $m --memory sampled exact >b ||
+		fail "predict --memory $m"
+	python3 - $m <<'END' || fail "$m: sampled reuse times are off"
+import json, sys
+exact, sampled = [json.load(open(f))["time_ns"] for f in "ab"]
+print(f"{sys.argv[1]}: sampled {100 * (sampled / exact - 1):+.2f} %")
+sys.exit(exact == sampled or abs(sampled / exact - 1) > 0.05)
+END
+done
+"$TOOL" record -s emu -m reuse -p 1000 -o own -- "${workload[@]}" >text 2>err ||
+	fail "record -m reuse: $(<err)"
+"$TOOL" predict --machine rppm-c3 --memory own exact 2>err &&
+	fail 'reuse times of each thread were enough for four'
+grep -q '^reusetrack: predict: --memory own: has no reuse times among' err ||
+	fail "$(<err)"
+"$TOOL" predict --machine rppm-c3 --memory own out 2>err &&
+	fail 'a recording of another program was taken'
+grep -q '1 process with 4 threads; the profile has one with 1$' err ||
+	fail "$(<err)"
+"$TOOL" predict --adjacent-line-prefetch --memory own out 2>err &&
+	fail '--memory without --machine'
+grep -q 'need --machine' err || fail "$(<err)"

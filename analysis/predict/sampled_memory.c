@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampled_memory - how far back sampled uses were reused, for a profile
+ *
+ * Accesses of a thread are in groups: an octave of reuse times, first uses, and
+ * uses after another thread's store. Each access of a micro-trace stands for a
+ * share of those of its window; a factor for each group makes the sum over the
+ * windows what the samples say. Both are done for the thread's own reuse times
+ * and depths, and for those among all threads.
+ *
+ * Short reuse times are a matter of counting: emu and the hooks see an access
+ * of 16 bytes as two. So the group of the shortest ones has whatever is left of
+ * the accesses that the profile counts.
+ *
+ * Whether another thread stores between two uses of a line depends on the order
+ * of the threads: in a recording it is that of the emulator or of this machine.
+ * So as many accesses as in the profile come after another thread's store, in
+ * which each instruction takes the same time.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampled_memory.h"
+#include "analysis/base/util.h"
+#include "analysis/locality/reuse_cells.h"
+
+enum {
+	DATA_KINDS = 2, /* WINDOW_LOADS and WINDOW_STORES */
+	OCTAVES = REUSE_BINS / REUSE_SUBS,
+	GROUP_COLD = OCTAVES,
+	GROUP_INVALID,
+	GROUPS,
+};
+/* More accesses than these times those of the profile are another program's. */
+#define ACCESSES_LEAST 0.5
+#define ACCESSES_MOST  4
+
+/* Own reuse times, or those among all threads. */
+enum scope {
+	OWN,
+	GLOBAL,
+	SCOPES
+};
+
+/* What the windows have not taken yet, of a kind. */
+struct rest {
+	double bin[SCOPES][WORKLOAD_REUSES];
+	double depth[DEPTH_SIZES][DEPTH_WAYS + 1];
+	double shared[SHARED_SIZES][DEPTH_WAYS + 1];
+};
+
+/* Of a thread and scope. */
+struct stratum {
+	double sampled[GROUPS]; /* accesses */
+	double factor[GROUPS];  /* of an access of a micro-trace */
+	double even[GROUPS];    /* the share of all that no micro-trace has */
+	double distance[GROUPS];
+};
+
+/* The micro-traces that stand for a window: its own, or those before it. */
+struct part {
+	size_t first, n;
+	double accesses[DATA_KINDS]; /* of these micro-traces */
+};
+
+struct rows {
+	const struct workload_thread *t;
+	struct stratum scope[SCOPES];
+	double accesses, sampled; /* in the profile; in the recording */
+	struct part part;
+	struct rest rest[DATA_KINDS];
+};
+
+static int group_of(uint32_t bin)
+{
+	if (bin == WORKLOAD_COLD)
+		return GROUP_COLD;
+	if (bin == WORKLOAD_INVALID)
+		return GROUP_INVALID;
+	return (int)bin / REUSE_SUBS;
+}
+
+static uint32_t bin_of(int group)
+{
+	static const uint32_t others[] = { WORKLOAD_COLD, WORKLOAD_INVALID };
+
+	if (group >= OCTAVES)
+		return others[group - OCTAVES];
+	return (uint32_t)group * REUSE_SUBS + REUSE_SUBS / 2;
+}
+
+static uint32_t bin_in(const struct micro_access *a, enum scope scope)
+{
+	return scope == OWN ? a->reuse : a->global;
+}
+
+static double accesses_of(const struct window *w, int kind)
+{
+	double n = 0;
+
+	for (int i = 0; i <= DEPTH_WAYS; i++)
+		n += w->depth[kind][0][i];
+	return n;
+}
+
+typedef void on_access(struct rows *r, const struct micro_access *a, int kind,
+		       double weight);
+
+static void each_access(struct rows *r, const double weight[DATA_KINDS],
+			on_access *on)
+{
+	const struct workload_thread *t = r->t;
+	const struct part *p = &r->part;
+
+	for (size_t m = p->first; m < p->first + p->n; m++)
+		for (uint32_t i = 0; i < t->micro[m].uops; i++) {
+			const struct micro_uop *u =
+				&t->uop[t->micro[m].first + i];
+			int kind = u->flags & UOP_IS_STORE ? WINDOW_STORES
+							   : WINDOW_LOADS;
+
+			if (u->access)
+				on(r, &t->access[u->access - 1], kind,
+				   weight[kind]);
+		}
+}
+
+static void count(struct rows *r, const struct micro_access *a, int kind,
+		  double weight)
+{
+	r->part.accesses[kind]++;
+}
+
+/* Those of window @i, behind those of the window before it. */
+static void next_part(struct rows *r, size_t i)
+{
+	static const double none[DATA_KINDS];
+	size_t first = r->part.first + r->part.n, n = 0;
+
+	while (first + n < r->t->micros && r->t->micro[first + n].window == i)
+		n++;
+	if (!n)
+		return;
+	r->part = (struct part){ .first = first, .n = n };
+	each_access(r, none, count);
+}
+
+/* How many accesses of the window one of a micro-trace stands for. */
+static void weigh(const struct part *p, const struct window *w,
+		  double weight[DATA_KINDS])
+{
+	for (int k = 0; k < DATA_KINDS; k++)
+		weight[k] = p->accesses[k] > 0
+				    ? accesses_of(w, k) / p->accesses[k]
+				    : 0;
+}
+
+/* Until they are divided, the factors are what the micro-traces stand for. */
+static void sum_groups(struct rows *r, const struct micro_access *a, int kind,
+		       double weight)
+{
+	for (int s = 0; s < SCOPES; s++)
+		r->scope[s].factor[group_of(bin_in(a, (enum scope)s))] +=
+			weight;
+}
+
+/*
+ * The group that takes what was sampled in @g: itself, or a neighbour, as the
+ * sources count accesses differently; else none, -1.
+ */
+static int home_of(const struct stratum *s, int g)
+{
+	if (s->factor[g] > 0)
+		return g;
+	if (g < OCTAVES && g > 0 && s->factor[g - 1] > 0)
+		return g - 1;
+	if (g < OCTAVES - 1 && s->factor[g + 1] > 0)
+		return g + 1;
+	return -1;
+}
+
+static void find_factors(struct stratum *s, double accesses)
+{
+	double wanted[GROUPS] = { 0 }, others = 0;
+	int first = 0; /* the shortest times that the micro-traces have */
+
+	while (first < OCTAVES - 1 && !(s->factor[first] > 0))
+		first++;
+	s->sampled[GROUP_INVALID] = s->factor[GROUP_INVALID];
+	for (int g = 0; g < GROUPS; g++) {
+		int home = home_of(s, g);
+
+		if (home >= 0)
+			wanted[home] += s->sampled[g];
+		else if (g > first)
+			s->even[g] = s->sampled[g] / accesses;
+		if (home >= 0 ? home != first : g > first)
+			others += s->sampled[g];
+	}
+	wanted[first] = fmax(accesses - others, 0);
+	for (int g = 0; g < GROUPS; g++)
+		s->factor[g] = s->factor[g] > 0 ? wanted[g] / s->factor[g] : 0;
+}
+
+static void add_depths(double (*to)[DEPTH_WAYS + 1], const uint8_t *depth,
+		       int n, double weight)
+{
+	for (int i = 0; i < n; i++)
+		to[i][depth[i]] += weight;
+}
+
+static void add_access(struct rows *r, const struct micro_access *a, int kind,
+		       double weight)
+{
+	struct rest *to = &r->rest[kind];
+	double by[SCOPES];
+
+	for (int s = 0; s < SCOPES; s++) {
+		uint32_t bin = bin_in(a, (enum scope)s);
+
+		by[s] = weight * r->scope[s].factor[group_of(bin)];
+		to->bin[s][bin] += by[s];
+	}
+	add_depths(to->depth, a->depth, DEPTH_SIZES, by[OWN]);
+	add_depths(to->shared, a->shared, SHARED_SIZES, by[GLOBAL]);
+}
+
+/* How deep @lines other lines put a line in its set, on average. */
+static uint8_t depth_at(double lines, int size)
+{
+	return (uint8_t)fmin(lines / (1 << (DEPTH_SETS_MIN + size)),
+			     DEPTH_WAYS);
+}
+
+/* Of groups that no micro-trace has. */
+static void add_even(struct rows *r, int kind, double accesses)
+{
+	struct rest *to = &r->rest[kind];
+
+	for (int g = 0; g < GROUPS; g++) {
+		double own = accesses * r->scope[OWN].even[g];
+		double global = accesses * r->scope[GLOBAL].even[g];
+
+		to->bin[OWN][bin_of(g)] += own;
+		to->bin[GLOBAL][bin_of(g)] += global;
+		for (int i = 0; i < DEPTH_SIZES && own > 0; i++)
+			to->depth[i][depth_at(r->scope[OWN].distance[g], i)] +=
+				own;
+		for (int i = 0; i < SHARED_SIZES && global > 0; i++)
+			to->shared[i][depth_at(r->scope[GLOBAL].distance[g],
+					       SHARED_FIRST + i)] += global;
+	}
+}
+
+/* Whole accesses; what is left over goes to a later window. */
+static void take_whole(uint32_t *to, double *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		double whole = floor(fmin(from[i], UINT32_MAX));
+
+		to[i] = (uint32_t)whole;
+		from[i] -= whole;
+	}
+}
+
+static void fill(struct window *w, int kind, struct rest *from)
+{
+	take_whole(w->reuse[kind], from->bin[OWN], WORKLOAD_REUSES);
+	take_whole(w->global[kind], from->bin[GLOBAL], WORKLOAD_REUSES);
+	for (int i = 0; i < DEPTH_SIZES; i++)
+		take_whole(w->depth[kind][i], from->depth[i], DEPTH_WAYS + 1);
+	for (int i = 0; i < SHARED_SIZES; i++)
+		take_whole(w->shared[kind][i], from->shared[i], DEPTH_WAYS + 1);
+}
+
+/* Call @on for all accesses that stand for the windows of a thread. */
+static void sum_thread(struct rows *r)
+{
+	const struct workload_thread *t = r->t;
+	double weight[DATA_KINDS];
+
+	for (size_t i = 0; i < t->windows; i++) {
+		next_part(r, i);
+		weigh(&r->part, &t->window[i], weight);
+		each_access(r, weight, sum_groups);
+		for (int k = 0; k < DATA_KINDS; k++)
+			r->accesses += accesses_of(&t->window[i], k);
+	}
+}
+
+static void replace(struct rows *r, struct workload_thread *t)
+{
+	double weight[DATA_KINDS];
+
+	r->part = (struct part){ 0 };
+	for (size_t i = 0; i < t->windows; i++) {
+		struct window *w = &t->window[i];
+
+		next_part(r, i);
+		weigh(&r->part, w, weight);
+		each_access(r, weight, add_access);
+		for (int k = 0; k < DATA_KINDS; k++) {
+			if (!(weight[k] > 0))
+				continue; /* what it has stays */
+			add_even(r, k, accesses_of(w, k));
+			fill(w, k, &r->rest[k]);
+		}
+	}
+}
+
+/* Of a group the expected stack distance; of those that always miss, far. */
+static void find_distances(struct stratum *s, const struct reuse_cell *whole)
+{
+	for (int g = 0; g < GROUPS; g++)
+		s->distance[g] =
+			g >= OCTAVES || !whole->locality
+				? INFINITY
+				: locality_distance(
+					  whole->locality,
+					  (double)reuse_bin_low(bin_of(g)));
+}
+
+static void sum_samples(struct stratum *s, const struct reuse_cell *c,
+			enum scope scope)
+{
+	const struct reuse_histogram *h = &c->histogram;
+
+	for (uint32_t i = 0; i < REUSE_BINS; i++) {
+		int g = group_of(i);
+
+		s->sampled[g] += h->reuse[i].weight;
+		s->sampled[GROUP_COLD] += h->never[i].weight;
+		/* Among all threads a store by another is a use. */
+		s->sampled[scope == OWN ? GROUP_INVALID : g] +=
+			h->invalidated[i].weight;
+	}
+}
+
+/* The cells of lines of a thread in a scope; false if there are none. */
+static bool take_cells(struct stratum *s, const struct reuse_cells *cells,
+		       int64_t thread, enum scope scope)
+{
+	enum reuse_scope of = scope == OWN ? REUSE_PRIVATE : REUSE_GLOBAL;
+	const struct reuse_cell *found = NULL;
+
+	for (size_t i = 0; i < cells->count; i++) {
+		const struct reuse_cell *c = cells->cell[i];
+
+		if (c->thread != thread || c->scope != of || c->ns ||
+		    c->granularity != REUSE_LINE || c->basis == REUSE_DISTANCES)
+			continue;
+		if (found && c->basis != found->basis)
+			continue;
+		sum_samples(s, c, scope);
+		found = c;
+	}
+	if (found)
+		find_distances(s, found->whole);
+	return found;
+}
+
+static int complain(char *error, const char *what)
+{
+	snprintf(error, WORKLOAD_ERROR_BYTES, "%s", what);
+	return -EINVAL;
+}
+
+/*
+ * The samples of the thread @r->t, the row @row of the recording; *@found: it
+ * has some.
+ */
+static int take_thread(struct rows *r, const struct reuse_cells *cells,
+		       int64_t row, bool alone, bool *found, char *error)
+{
+	*found |= take_cells(&r->scope[OWN], cells, row, OWN);
+	for (int g = 0; g < GROUPS; g++)
+		r->sampled += r->scope[OWN].sampled[g];
+	if (alone) {
+		take_cells(&r->scope[GLOBAL], cells, row, OWN);
+	} else if (r->sampled > 0 &&
+		   !take_cells(&r->scope[GLOBAL], cells, row, GLOBAL)) {
+		return complain(error, "has no reuse times among all threads; "
+				       "record it with -m reuse,global");
+	}
+	return 0;
+}
+
+/*
+ * Who meets a line next is sampled, not who met it before. So times among all
+ * threads are of all threads together.
+ */
+static void pool(struct rows *r, size_t n)
+{
+	struct stratum all = { 0 };
+	double accesses = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct stratum *s = &r[i].scope[GLOBAL];
+
+		accesses += r[i].accesses;
+		for (int g = 0; g < GROUPS; g++) {
+			all.sampled[g] += s->sampled[g];
+			all.factor[g] += s->factor[g];
+			all.distance[g] = fmax(all.distance[g], s->distance[g]);
+		}
+	}
+	find_factors(&all, accesses);
+	for (size_t i = 0; i < n; i++)
+		r[i].scope[GLOBAL] = all;
+}
+
+/*
+ * Which thread does how much of the work may differ between two runs. So each
+ * thread's samples stand for as many accesses as the profile has of it, @times
+ * over. One that was too short for samples stays as it is.
+ */
+static void scale(struct rows *r, double times)
+{
+	struct stratum *s = &r->scope[OWN];
+
+	for (int g = 0; g < GROUPS; g++)
+		s->sampled[g] = r->sampled > 0
+					? s->sampled[g] * times * r->accesses /
+						  r->sampled
+					: s->factor[g];
+}
+
+static int take_all(struct rows *r, struct workload *w,
+		    const struct reuse_cells *cells, char *error)
+{
+	double sampled = 0, accesses = 0;
+	bool found = false;
+
+	for (size_t i = 0; i < w->threads; i++) {
+		r[i].t = &w->thread[i];
+		sum_thread(&r[i]);
+		if (take_thread(&r[i], cells, (int64_t)i, w->threads == 1,
+				&found, error))
+			return -EINVAL;
+		sampled += r[i].sampled;
+		accesses += r[i].accesses;
+	}
+	if (!found)
+		return complain(error, "has no reuse times in accesses; record "
+				       "it with -m reuse,global and a source "
+				       "that counts accesses");
+	if (sampled < ACCESSES_LEAST * accesses ||
+	    sampled > ACCESSES_MOST * accesses) {
+		snprintf(
+			error, WORKLOAD_ERROR_BYTES,
+			"it has %.0f accesses, and the profile %.0f; is it the "
+			"same program and region?",
+			sampled, accesses);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < w->threads; i++) {
+		scale(&r[i], sampled / accesses);
+		find_factors(&r[i].scope[OWN], r[i].accesses);
+	}
+	pool(r, w->threads);
+	for (size_t i = 0; i < w->threads; i++)
+		replace(&r[i], &w->thread[i]);
+	return 0;
+}
+
+int sampled_memory_take(struct workload *w, const struct profile *p,
+			char error[WORKLOAD_ERROR_BYTES])
+{
+	struct reuse_cells cells;
+	struct rows *r;
+	int err;
+
+	if (p->processes != 1 || p->threads != w->threads) {
+		snprintf(error, WORKLOAD_ERROR_BYTES,
+			 "%zu process%s with %zu threads; the profile has one "
+			 "with %zu",
+			 p->processes, p->processes == 1 ? "" : "es",
+			 p->threads, w->threads);
+		return -EINVAL;
+	}
+	reuse_cells_init(&cells, p);
+	r = xcalloc(w->threads + 1, sizeof(*r));
+	err = take_all(r, w, &cells, error);
+	free(r);
+	reuse_cells_release(&cells);
+	return err;
+}
+
+void sampled_memory_open(struct workload *w, const char *path, const char *verb)
+{
+	char error[WORKLOAD_ERROR_BYTES];
+	struct profile p;
+
+	profile_open(&p, path);
+	if (sampled_memory_take(w, &p, error))
+		die("%s: --memory %s: %s", verb, safe_text(path), error);
+	profile_release(&p);
+}
