@@ -23,10 +23,11 @@ struct geometry {
 	uint64_t size[CACHES], ways[CACHES];
 };
 
-/* The levels of all accesses of a leader, in some caches. */
+/* The levels of all accesses of leaders that execute the same, in some caches.
+ */
 struct path {
-	uint32_t leader;
-	uint32_t used;  /* a bit for each level */
+	uint32_t leader; /* the first of them */
+	uint32_t used;   /* a bit for each level */
 	uint8_t *level; /* by micro-operation: data, and code in the top bits */
 };
 
@@ -48,6 +49,7 @@ struct time {
 struct known {
 	const struct workload *w;
 	const struct leaders *leaders;
+	uint32_t *alike; /* by leader: the first that executes the same */
 	pthread_mutex_t lock;
 	struct known_caches **caches;
 	size_t n_caches, caches_room;
@@ -95,6 +97,7 @@ void known_free(struct known *k)
 		free_caches(k->caches[i]);
 	for (size_t i = 0; i < k->n_paths; i++)
 		free(k->path[i].level);
+	free(k->alike);
 	free(k->caches);
 	free(k->path);
 	free(k->core);
@@ -115,6 +118,37 @@ static const struct micro_trace *micro_of(const struct known *k,
 	const struct leader *l = &k->leaders->leader[leader];
 
 	return &k->w->thread[l->thread].micro[l->micro];
+}
+
+/* But for how far back they reuse lines. */
+static bool is_alike(const struct micro_uop *u, const struct micro_uop *v)
+{
+	return u->class == v->class && u->flags == v->flags &&
+	       u->wrong == v->wrong && u->sources == v->sources &&
+	       u->forward == v->forward && u->line == v->line &&
+	       !u->access == !v->access && !u->fetch == !v->fetch &&
+	       !memcmp(u->source, v->source, u->sources * sizeof(*u->source));
+}
+
+static bool executes_alike(const struct known *k, uint32_t a, uint32_t b)
+{
+	const struct micro_trace *m = micro_of(k, a), *n = micro_of(k, b);
+	const struct leader *l = k->leaders->leader;
+	const struct micro_uop *u = &k->w->thread[l[a].thread].uop[m->first];
+	const struct micro_uop *v = &k->w->thread[l[b].thread].uop[n->first];
+	uint32_t i = 0;
+
+	while (i < m->uops && m->uops == n->uops && is_alike(&u[i], &v[i]))
+		i++;
+	return m->uops == n->uops && i == m->uops;
+}
+
+static void find_alike(struct known *k)
+{
+	k->alike = xcalloc(k->leaders->n + 1, sizeof(*k->alike));
+	for (uint32_t i = 0; i < k->leaders->n; i++)
+		while (k->alike[i] < i && !executes_alike(k, k->alike[i], i))
+			k->alike[i]++;
 }
 
 static uint64_t hash_of_path(const void *things, uint32_t i)
@@ -143,7 +177,7 @@ static uint32_t path_of(struct known *k, uint32_t leader,
 	const struct workload_thread *t =
 		&k->w->thread[k->leaders->leader[leader].thread];
 	uint8_t level[MICRO_UOPS];
-	struct path p = { leader, 1u << LEVEL_L1, level };
+	struct path p = { k->alike[leader], 1u << LEVEL_L1, level };
 	uint64_t h;
 	uint32_t i;
 
@@ -158,7 +192,7 @@ static uint32_t path_of(struct known *k, uint32_t leader,
 		level[i] = (uint8_t)(data | code << LEVEL_BITS);
 		p.used |= 1u << data | 1u << code;
 	}
-	h = number_hash_of(leader, level, m->uops);
+	h = number_hash_of(p.leader, level, m->uops);
 	i = number_table_find(&k->of_paths, k, h, &p);
 	if (i != NUMBER_NONE || k->path_bytes + m->uops > LEVELS_MAX)
 		return i;
@@ -348,6 +382,18 @@ static void keep(struct known *k, const struct time *own)
 	number_table_add(&k->of_times, k, (uint32_t)k->n_times++);
 }
 
+/* The first of @own on the path of number @i, or @i. */
+static size_t first_on_path(const struct time *own, size_t i)
+{
+	size_t x = 0;
+
+	if (own[i].path == NUMBER_NONE)
+		return i;
+	while (own[x].path != own[i].path)
+		x++;
+	return x;
+}
+
 /* Time those of @own that are not known, and keep them. */
 static void time_rest(struct known *k, const struct known_caches *c,
 		      const struct machine *m, struct time *own,
@@ -363,6 +409,8 @@ static void time_rest(struct known *k, const struct known_caches *c,
 		const struct leader *l = &k->leaders->leader[i];
 		const struct workload_thread *t = &k->w->thread[l->thread];
 
+		if (!own[i].timed.micros)
+			own[i] = own[first_on_path(own, i)];
 		new[i] = !own[i].timed.micros;
 		if (new[i])
 			timing_run(timing, &c->levels[l->thread], t,
@@ -436,6 +484,8 @@ struct known *known_new(const struct workload *w, const struct leaders *l)
 	k->of_times =
 		(struct number_table){ .hash = hash_of_time, .is = is_time };
 	pthread_mutex_init(&k->lock, NULL);
+	if (l)
+		find_alike(k);
 	return k;
 }
 
