@@ -9,12 +9,12 @@
 #include <time.h>
 
 #include "sharing_probe.h"
+#include "analysis/base/line_trip.h"
 
 enum {
 	WINDOW_NS = 1200 * 1000, /* of one measurement */
 	REPEATS = 5,
 	BATCH = 512, /* accesses between looks at the time */
-	ROUND_TRIPS = 2000,
 	APART = 4096, /* bytes; no prefetcher reaches so far */
 	START_NS = 3000,
 	LATE_NS = 100 * 1000,
@@ -66,15 +66,6 @@ static void batch(enum cost_kind kind, volatile long *at)
 		default:
 			(void)*at;
 		}
-}
-
-static void stay_on(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
 }
 
 /*
@@ -199,66 +190,6 @@ static bool measure(enum cost_kind kind, const int cpu[2],
 	return true;
 }
 
-/*
- * A ball that goes to and fro. Odd: the other thread has it; -1: the game is
- * over.
- */
-static long ball __attribute__((aligned(APART)));
-
-static bool wait_for(long wanted, uint64_t until)
-{
-	long at;
-
-	while ((at = __atomic_load_n(&ball, __ATOMIC_ACQUIRE)) != wanted)
-		if (at < 0 || now() > until)
-			return false;
-	return true;
-}
-
-static void *throw_back(void *arg)
-{
-	const struct worker *w = arg;
-
-	stay_on(w->cpu);
-	for (long i = 0; wait_for(2 * i + 1, w->end); i++)
-		__atomic_store_n(&ball, 2 * i + 2, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static bool round_trip(const int cpu[2], double *ns)
-{
-	struct worker other = { .cpu = cpu[1], .end = now() + GAME_NS };
-	uint64_t begin = 0;
-	pthread_t thread;
-	long i;
-
-	stay_on(cpu[0]);
-	ball = 0;
-	if (pthread_create(&thread, NULL, throw_back, &other))
-		return false;
-	for (i = 0; i < ROUND_TRIPS; i++) {
-		if (i == ROUND_TRIPS / 4)
-			begin = now(); /* the thread has arrived */
-		__atomic_store_n(&ball, 2 * i + 1, __ATOMIC_RELEASE);
-		if (!wait_for(2 * i + 2, other.end))
-			break;
-	}
-	*ns = (double)(now() - begin) / (ROUND_TRIPS - ROUND_TRIPS / 4);
-	__atomic_store_n(&ball, -1, __ATOMIC_RELEASE);
-	pthread_join(thread, NULL);
-	return i == ROUND_TRIPS;
-}
-
-static bool two_processors(const cpu_set_t *all, int cpu[2])
-{
-	int n = 0;
-
-	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
-		if (CPU_ISSET(i, all))
-			cpu[n++] = i;
-	return n == 2;
-}
-
 bool sharing_probe(struct sharing_cost *c)
 {
 	cpu_set_t all;
@@ -268,7 +199,7 @@ bool sharing_probe(struct sharing_cost *c)
 	if (sched_getaffinity(0, sizeof(all), &all) ||
 	    !two_processors(&all, cpu))
 		return false;
-	good = round_trip(cpu, &c->round_trip_ns);
+	good = line_round_trip(cpu, &c->round_trip_ns);
 	for (int i = 0; good && i < COST_KINDS; i++)
 		good = measure(i, cpu, &c->alone[i]);
 	sched_setaffinity(0, sizeof(all), &all);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * line_trip - how long a cache line takes from one processor to another and
+ * back
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "line_trip.h"
+
+enum {
+	ROUND_TRIPS = 2000,
+	APART = 4096, /* bytes; no prefetcher reaches so far */
+	GAME_NS = 20 * 1000 * 1000
+};
+
+struct player {
+	int cpu;
+	uint64_t end; /* ns */
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void stay_on(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+bool two_processors(const cpu_set_t *all, int cpu[2])
+{
+	int n = 0;
+
+	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (CPU_ISSET(i, all))
+			cpu[n++] = i;
+	return n == 2;
+}
+
+/*
+ * A ball that goes to and fro. Odd: the other thread has it; -1: the game is
+ * over.
+ */
+static long ball __attribute__((aligned(APART)));
+
+static bool wait_for(long wanted, uint64_t until)
+{
+	long at;
+
+	while ((at = __atomic_load_n(&ball, __ATOMIC_ACQUIRE)) != wanted)
+		if (at < 0 || now() > until)
+			return false;
+	return true;
+}
+
+static void *throw_back(void *arg)
+{
+	const struct player *p = arg;
+
+	stay_on(p->cpu);
+	for (long i = 0; wait_for(2 * i + 1, p->end); i++)
+		__atomic_store_n(&ball, 2 * i + 2, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+bool line_round_trip(const int cpu[2], double *ns)
+{
+	struct player other = { .cpu = cpu[1], .end = now() + GAME_NS };
+	uint64_t begin = 0;
+	pthread_t thread;
+	long i;
+
+	stay_on(cpu[0]);
+	ball = 0;
+	if (pthread_create(&thread, NULL, throw_back, &other))
+		return false;
+	for (i = 0; i < ROUND_TRIPS; i++) {
+		if (i == ROUND_TRIPS / 4)
+			begin = now(); /* the thread has arrived */
+		__atomic_store_n(&ball, 2 * i + 1, __ATOMIC_RELEASE);
+		if (!wait_for(2 * i + 2, other.end))
+			break;
+	}
+	*ns = (double)(now() - begin) / (ROUND_TRIPS - ROUND_TRIPS / 4);
+	__atomic_store_n(&ball, -1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	return i == ROUND_TRIPS;
+}
