@@ -10,6 +10,7 @@
 #include "analysis/base/util.h"
 #include "analysis/model/machine.h"
 #include "analysis/model/machine_host.h"
+#include "analysis/model/machine_measure.h"
 #include "analysis/model/machine_shipped.h"
 
 enum {
@@ -19,6 +20,7 @@ enum {
 static const struct option long_options[] = {
 	{ "list", no_argument, NULL, 'l' },
 	{ "host", no_argument, NULL, 'o' },
+	{ "measure", no_argument, NULL, 'm' },
 	{ "set", required_argument, NULL, 's' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -32,6 +34,23 @@ static void list(void)
 		printf("%-12s %s\n", name, words);
 }
 
+static void measure_host(struct machine *m)
+{
+	struct machine_times t;
+
+	machine_measure(m, &t);
+	machine_take_times(m, &t);
+	if (!t.l2_ns || !t.llc_ns || !t.memory_ns || !t.bandwidth_gbs ||
+	    !t.round_trip_ns)
+		warn("machine: could not measure%s%s%s%s%s; what is printed "
+		     "for it is that of a machine like this one",
+		     t.l2_ns ? "" : " the latency of L2,",
+		     t.llc_ns ? "" : " the latency of the LLC,",
+		     t.memory_ns ? "" : " the latency of memory,",
+		     t.bandwidth_gbs ? "" : " the bandwidth of memory,",
+		     t.round_trip_ns ? "" : " a line's way between two cores");
+}
+
 static int run_machine(int argc, char **argv)
 {
 	const struct option_syntax syntax = { "machine", cmd_machine.usage,
@@ -39,7 +58,7 @@ static int run_machine(int argc, char **argv)
 	const char *change[CHANGES_MAX];
 	char error[MACHINE_ERROR_BYTES];
 	int letter, changes = 0;
-	bool host = false;
+	bool host = false, measure = false;
 	struct machine m;
 
 	optind = 1;
@@ -50,15 +69,21 @@ static int run_machine(int argc, char **argv)
 		}
 		if (letter == 'o')
 			host = true;
+		if (letter == 'm')
+			measure = true;
 		if (letter == 's' && changes < CHANGES_MAX)
 			change[changes++] = optarg;
 	}
 	if (argc - optind != !host)
 		die("machine: name one machine or file, or use --host or "
 		    "--list");
-	if (host)
+	if (measure && !host)
+		die("machine: --measure goes with --host");
+	if (host) {
 		machine_host(&m);
-	else if (machine_read(&m, argv[optind], error))
+		if (measure)
+			measure_host(&m);
+	} else if (machine_read(&m, argv[optind], error))
 		die("machine: %s", error);
 	for (int i = 0; i < changes; i++)
 		if (machine_set(&m, change[i], error))
@@ -75,16 +100,22 @@ const struct command cmd_machine = {
 	.summary = "list and print the machines that simulate knows",
 	.usage =
 		"usage: reusetrack machine [--set KEY=VALUE]... NAME|FILE\n"
-		"       reusetrack machine [--set KEY=VALUE]... --host\n"
+		"       reusetrack machine [--set KEY=VALUE]... --host "
+		"[--measure]\n"
 		"       reusetrack machine --list\n\n"
 		"Prints a machine as a machine file, with what each key "
 		"means.\n\n"
 		"      --list           the machines that are part of "
 		"reusetrack\n"
 		"      --host           this machine: its caches, cores and "
-		"frequency; what\n"
-		"                       the processor does not tell is that of "
-		"golden-c3\n"
+		"frequency; what the\n"
+		"                       processor does not tell is that of the "
+		"shipped machine\n"
+		"                       that is most like it\n"
+		"      --measure        with --host: measure frequency, "
+		"latencies and\n"
+		"                       bandwidth, for some seconds, on an "
+		"idle machine\n"
 		"      --set KEY=VALUE  change a value, for example "
 		"l2.size=1M\n",
 	.run = run_machine,

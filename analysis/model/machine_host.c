@@ -9,6 +9,7 @@
 
 #include "machine_host.h"
 #include "analysis/base/util.h"
+#include "src/pmu/machine.h"
 
 enum {
 	CPUID_FREQUENCY = 0x16, /* EAX: base frequency in MHz */
@@ -88,12 +89,33 @@ static void take_topology(struct machine *m)
 	hwloc_topology_destroy(t);
 }
 
+const char *machine_like(const struct pmu_model *known)
+{
+	switch (known ? known->core[0] : PMU_CORE_NONE) {
+	case PMU_CORE_HASWELL:
+	case PMU_CORE_SKYLAKE:
+		return "skylake";
+	case PMU_CORE_GOLDEN_COVE:
+	case PMU_CORE_REDWOOD_COVE:
+		return "golden-cove";
+	case PMU_CORE_AMD: /* of families before 0x17 too, none like it */
+		if (known->family < 0x17)
+			return "golden-c3";
+		/* Zen 3 is 0x19 too, and has Zen 4's dividers. */
+		return known->family < 0x19 ? "zen2" : "zen4";
+	default:
+		return "golden-c3";
+	}
+}
+
 void machine_host(struct machine *m)
 {
 	char error[MACHINE_ERROR_BYTES];
 	double ghz = frequency_ghz();
+	struct pmu_machine p;
 
-	if (machine_read(m, "golden-c3", error))
+	pmu_machine_look(&p, &perf_kernel_linux);
+	if (machine_read(m, machine_like(p.known), error))
 		die("machine: %s", error);
 	if (ghz > 0)
 		m->ghz = ghz;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine_measure - what a machine file says, measured on this machine
+ *
+ * A chain of additions tells the frequency, chains of loads through memory of
+ * a chosen size tell the latency of the cache that holds it. Each load reads
+ * the place of the next one, in an order that no prefetcher knows. Lines come
+ * again only after all others, so a chain longer than a cache finds nothing in
+ * it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "machine_measure.h"
+#include "analysis/base/line_trip.h"
+#include "analysis/base/workers.h"
+#include "src/base/rng.h"
+
+enum {
+	LINE_BYTES = 1 << MACHINE_LINE_SHIFT,
+	HUGE_BYTES = 2 << 20,
+	REPEATS = 7,
+	ADDITIONS = 16, /* in a row */
+	ADD_ROUNDS = 20 * 1000,
+	CACHE_LOADS = 100 * 1000,
+	MEMORY_LOADS = 50 * 1000,
+	MEMORY_BYTES = 128 << 20, /* at the least, of a chain through memory */
+	MEMORY_BYTES_MAX = 1 << 30,
+	STREAM_BYTES = 64 << 20, /* that each core reads */
+};
+
+struct place {
+	uint32_t next;
+	char rest[LINE_BYTES - sizeof(uint32_t)];
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void machine_circle(uint32_t *next, uint32_t n)
+{
+	struct rng r;
+
+	rng_seed(&r, 1, n);
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = i;
+	for (uint32_t i = n; i-- > 1;) {
+		uint32_t j = (uint32_t)(rng_next(&r) % i), x = next[i];
+
+		next[i] = next[j];
+		next[j] = x;
+	}
+}
+
+static double cycle_ns(void)
+{
+	uint64_t best = UINT64_MAX, t, x = 1;
+
+	for (int i = 0; i < REPEATS; i++) {
+		t = now();
+		for (int k = 0; k < ADD_ROUNDS; k++)
+			__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr"
+					 : "+r"(x)
+					 : "r"(x | 1)
+					 : "cc");
+		t = now() - t;
+		best = t < best ? t : best;
+	}
+	return (double)best / ADD_ROUNDS / ADDITIONS;
+}
+
+/* Memory on huge pages, if there are any; NULL if there is not enough. */
+static void *pages(size_t bytes, void **mapped, size_t *length)
+{
+	uintptr_t at;
+
+	*length = bytes + HUGE_BYTES;
+	*mapped = mmap(NULL, *length, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*mapped == MAP_FAILED)
+		return NULL;
+	at = ((uintptr_t)*mapped + HUGE_BYTES - 1) &
+	     ~(uintptr_t)(HUGE_BYTES - 1);
+	madvise((void *)at, bytes, MADV_HUGEPAGE);
+	return (void *)at;
+}
+
+static uint32_t follow(const struct place *p, uint32_t at, uint32_t loads)
+{
+	while (loads--)
+		at = p[at].next;
+	return at;
+}
+
+/* ns of a load in a chain through @bytes; 0 if there is not enough memory. */
+static double load_ns(uint64_t bytes, uint32_t loads)
+{
+	uint32_t n = (uint32_t)(bytes / LINE_BYTES), at = 0;
+	uint32_t *next = malloc(n * sizeof(*next));
+	uint64_t best = UINT64_MAX, t;
+	struct place *p;
+	size_t length;
+	void *mapped;
+
+	p = next ? pages(bytes, &mapped, &length) : NULL;
+	if (!p) {
+		free(next);
+		return 0;
+	}
+	machine_circle(next, n);
+	for (uint32_t i = 0; i < n; i++)
+		p[i].next = next[i];
+	free(next);
+	if (n <= loads)
+		at = follow(p, at, n);
+	for (int i = 0; i < REPEATS; i++) {
+		t = now();
+		at = follow(p, at, loads);
+		t = now() - t;
+		best = t < best ? t : best;
+	}
+	__asm__ volatile("" : : "r"(at)); /* it is used */
+	munmap(mapped, length);
+	return (double)best / loads;
+}
+
+struct stream {
+	const char *from;
+	unsigned int cores, next;
+};
+
+static void *read_part(void *arg)
+{
+	struct stream *s = arg;
+	unsigned int i = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED);
+	const uint64_t *p = (const void *)(s->from + (size_t)i * STREAM_BYTES);
+	uint64_t sum = 0;
+
+	for (size_t k = 0; k < STREAM_BYTES / sizeof(*p); k++)
+		sum += p[k];
+	__asm__ volatile("" : : "r"(sum));
+	return NULL;
+}
+
+static double bandwidth_gbs(unsigned int cores)
+{
+	size_t bytes = (size_t)cores * STREAM_BYTES, length;
+	uint64_t best = UINT64_MAX, t;
+	void *mapped;
+	char *p = pages(bytes, &mapped, &length);
+
+	if (!p)
+		return 0;
+	for (size_t i = 0; i < bytes; i += LINE_BYTES)
+		p[i] = 1;
+	for (int i = 0; i < REPEATS; i++) {
+		struct stream s = { .from = p, .cores = cores };
+
+		t = now();
+		workers_run(read_part, &s, cores);
+		t = now() - t;
+		best = t < best ? t : best;
+	}
+	munmap(mapped, length);
+	return (double)bytes / (double)best;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double round_trip_ns(const cpu_set_t *all)
+{
+	double ns[REPEATS];
+	int cpu[2], n = 0;
+
+	if (!two_processors(all, cpu))
+		return 0;
+	for (int i = 0; i < REPEATS; i++)
+		n += line_round_trip(cpu, &ns[n]);
+	qsort(ns, (size_t)n, sizeof(*ns), compare);
+	return n ? ns[n / 2] : 0;
+}
+
+void machine_measure(const struct machine *m, struct machine_times *t)
+{
+	uint64_t memory = 4 * m->llc.size;
+	cpu_set_t all;
+
+	*t = (struct machine_times){ 0 };
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return;
+	if (memory < MEMORY_BYTES)
+		memory = MEMORY_BYTES;
+	if (memory > MEMORY_BYTES_MAX)
+		memory = MEMORY_BYTES_MAX;
+	t->cycle_ns = cycle_ns();
+	/* Between two sizes, as far from the one as from the other. */
+	if (m->l2.size >= 4 * m->l1d.size)
+		t->l2_ns = load_ns(m->l2.size / 2, CACHE_LOADS);
+	if (m->llc.size >= 4 * m->l2.size)
+		t->llc_ns = load_ns((uint64_t)sqrt((double)m->l2.size *
+						   (double)m->llc.size),
+				    CACHE_LOADS);
+	if (memory >= 4 * m->llc.size)
+		t->memory_ns = load_ns(memory, MEMORY_LOADS);
+	t->bandwidth_gbs = bandwidth_gbs((unsigned int)CPU_COUNT(&all));
+	t->round_trip_ns = round_trip_ns(&all);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* Cycles of @ns, less what other keys say of them already; at least @least. */
+static uint32_t cycles(double ns, double cycle_ns, uint32_t less,
+		       uint32_t least)
+{
+	double n = round(ns / cycle_ns) - less;
+
+	return n > least ? (uint32_t)n : least;
+}
+
+void machine_take_times(struct machine *m, const struct machine_times *t)
+{
+	double cycle = t->cycle_ns, rest;
+	uint32_t to_llc = m->l1d.tag + m->l2.tag;
+
+	if (cycle <= 0)
+		return;
+	m->ghz = 1 / cycle;
+	if (t->l2_ns > 0)
+		m->l2.latency = cycles(t->l2_ns, cycle, m->l1d.tag, 1);
+	if (t->llc_ns > 0)
+		m->llc.latency = cycles(t->llc_ns, cycle, to_llc, 1);
+	if (t->bandwidth_gbs > 0)
+		m->memory_gbs = t->bandwidth_gbs;
+	if (t->memory_ns > 0) {
+		rest = (to_llc + m->llc.tag + m->directory) * cycle +
+		       LINE_BYTES / m->memory_gbs;
+		m->memory_ns =
+			t->memory_ns > rest + 1 ? t->memory_ns - rest : 1;
+	}
+	if (t->round_trip_ns > 0)
+		m->transfer = cycles(t->round_trip_ns / 2, cycle,
+				     to_llc + m->llc.latency, 0);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine_measure - what a machine file says, measured on this machine
+ */
+#ifndef COMDET_ANALYSIS_MODEL_MACHINE_MEASURE_H
+#define COMDET_ANALYSIS_MODEL_MACHINE_MEASURE_H
+
+#include <stdint.h>
+
+#include "machine.h"
+
+/* 0 where a value could not be measured. */
+struct machine_times {
+	double cycle_ns; /* of a chain of additions, one a cycle */
+	double l2_ns;    /* a load that hits there, from issue to data */
+	double llc_ns;
+	double memory_ns;
+	double bandwidth_gbs; /* of all cores that this process may use */
+	double round_trip_ns; /* of a line between two cores */
+};
+
+/*
+ * Measure for about a second. @m says how large the caches are. The least of
+ * several repeats counts, as whatever disturbs a measurement makes it longer;
+ * of the bandwidth the greatest, of round trips the median.
+ */
+void machine_measure(const struct machine *m, struct machine_times *t);
+
+/*
+ * Put @t into @m: the keys of docs/machines.md from the times of whole
+ * accesses. What was not measured stays as it is.
+ */
+void machine_take_times(struct machine *m, const struct machine_times *t);
+
+/*
+ * Let @next, of @n places, lead through all of them in one circle, in an order
+ * that looks random (Sattolo 1986).
+ */
+void machine_circle(uint32_t *next, uint32_t n);
+
+#endif
