@@ -231,7 +231,7 @@ static bool is_done(const struct transfer *e, struct transfer_slot *s,
 	if (!s->after_pause)
 		return s->epochs >= e->config.epochs;
 	if (length > d)
-		return ++s->bursts >= e->config.bursts;
+		return ++s->bursts >= e->config.bursts && s->epochs >= s->least;
 	s->busy += length;
 	return !s->bursts && s->busy > d &&
 	       s->epochs >= e->config.skip + e->config.epochs;
@@ -243,6 +243,10 @@ static bool is_done(const struct transfer *e, struct transfer_slot *s,
  * number of stores later. The first store is not a fair draw from the places in
  * a burst, because it is more often one after a gap than one that follows at
  * once. A store some bursts later is a fair draw.
+ *
+ * Armed at once, the sample's own epoch is right where no chain is completed.
+ * Whether one is must not depend on how long that epoch is. So after a pause,
+ * too, a chain needs as many stores as it would otherwise.
  */
 static void choose_origin(const struct transfer *e, struct transfer_thread *t,
 			  struct transfer_slot *s, uint64_t now)
@@ -250,7 +254,14 @@ static void choose_origin(const struct transfer *e, struct transfer_thread *t,
 	s->stored = true;
 	s->after_pause = elapsed(s->ready, now) > arming(s);
 	s->busy = s->bursts = 0;
-	s->skip = s->after_pause ? 0 : rng_below(&t->rng, e->config.skip);
+	s->skip = s->least = 0;
+	if (s->after_pause && armed_late(s))
+		return;
+	s->skip = rng_below(&t->rng, e->config.skip);
+	if (!s->after_pause)
+		return;
+	s->least = s->skip + e->config.epochs;
+	s->skip = 0;
 }
 
 /* Returns false if the access changes nothing. */

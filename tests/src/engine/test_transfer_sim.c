@@ -185,6 +185,77 @@ START_TEST(lines_of_few_stores_are_counted_by_epochs)
 }
 END_TEST
 
+enum {
+	LIVE_LINES = 128,
+	BURST = 8,
+	PAUSE = 6000
+};
+
+/*
+ * Each of LIVE_LINES lines gets number stores, in bursts, then another line
+ * takes its place. So the epochs before a pause have more transfers.
+ */
+static void short_lives(struct tsim *s, uint32_t thread, struct access *a)
+{
+	uint32_t i = rng_below(&s->rng, LIVE_LINES);
+	uint64_t *line = &s->shared[i], *stores = line + LIVE_LINES,
+		 *next = stores + LIVE_LINES;
+
+	if (!pattern_chance(s, s->fraction)) {
+		pattern_private(s, thread, a);
+		a->flags = ACCESS_LOAD;
+		return;
+	}
+	if (*stores == s->number) {
+		++*line;
+		*stores = 0;
+	}
+	pattern_word(a, *line * LIVE_LINES + i, rng_below(&s->rng, 8),
+		     ACCESS_LOAD);
+	if (s->now < *next || rng_below(&s->rng, 2))
+		return;
+	a->flags = ACCESS_STORE;
+	if (++*stores % BURST == 0)
+		*next = s->now + PAUSE;
+}
+
+/*
+ * A line has too few stores for most chains. If some are completed after a
+ * pause, long epochs are replaced by the mean and short ones are not.
+ */
+START_TEST(chains_armed_at_once_are_unbiased_on_lines_of_few_stores)
+{
+	struct transfer_config c = {
+		.kind = TRANSFER_CHAIN,
+		.slots = TRANSFER_SLOTS_MAX,
+		.chunk_bytes = TSIM_LINE,
+		.ranges = 1,
+		.settle = 1000,
+	};
+	double sum = 0, squares = 0, n = SEEDS_FOR_FEW, error;
+
+	for (uint64_t seed = 1; seed <= SEEDS_FOR_FEW; seed++) {
+		struct tsim *s = tsim_new(short_lives, 4, PERIOD, seed);
+		double x;
+
+		s->fraction = 0.4;
+		s->number = 64;
+		tsim_add(s, c, 0);
+		tsim_run(s, STEPS);
+		x = transfer_tally_total(s->estimator[0]->tally)
+			    ->share[TRANSFER_ALL]
+			    .sum /
+		    exact_total(s->exact).transfers;
+		sum += x;
+		squares += x * x;
+		tsim_free(s);
+	}
+	error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
+	ck_assert_msg(fabs(sum / n - 1) <= 3 * error && error <= 0.02,
+		      "%.3f +- %.3f", sum / n, error);
+}
+END_TEST
+
 START_TEST(epochs_armed_late_count_too_much)
 {
 	static const struct pattern_case runs = { "runs", pattern_write_volume,
@@ -234,6 +305,8 @@ int main(void)
 			    CASES);
 	tcase_add_loop_test(tc, four_words_of_a_line_stay_in_sight_of_the_truth,
 			    0, CASES);
+	tcase_add_test(
+		tc, chains_armed_at_once_are_unbiased_on_lines_of_few_stores);
 	tcase_add_test(tc, epochs_armed_late_count_too_much);
 	tcase_add_test(tc, lines_of_few_stores_are_counted_by_epochs);
 	tcase_add_loop_test(tc, intervals_of_cells_cover_as_often_as_they_say,
