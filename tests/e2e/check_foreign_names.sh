@@ -172,10 +172,86 @@ a_source_that_is_gone_does_not_matter()
 	[ "$(lines away)" = "$(true_lines)" ] || fail "away: $(lines away)"
 }
 
+# Debian's place of debug information, below a directory that the reader asks.
+a_file_of_the_build_id_of_another_build_is_not_used()
+{
+	local id place
+
+	gcc -O2 -g -pthread -o keyed "$PLANTED" &&
+		gcc -O0 -g -pthread -o elder "$PLANTED" &&
+		objcopy --only-keep-debug elder elder.debug || fail "gcc"
+	id=$(readelf -n keyed | sed -n 's/.*Build ID: //p')
+	cp keyed keyed.whole && strip -g keyed || fail "strip"
+	of_planted keyed
+	[ "$(id -u)" = 0 ] || { echo "not run without root"; return; }
+	place=/usr/lib/debug/.build-id/${id:0:2}
+	mkdir -p "$place" && cp elder.debug "$place/${id:2}.debug" || fail "$place"
+	lines keyed >other.lines
+	objcopy --only-keep-debug keyed.whole "$place/${id:2}.debug"
+	lines keyed >own.lines
+	rm "$place/${id:2}.debug"
+	rmdir --ignore-fail-on-non-empty "$place"
+	[ "$(cat other.lines)" = "['']" ] || fail "other: $(cat other.lines)"
+	[ "$(cat own.lines)" = "$(true_lines)" ] || fail "own: $(cat own.lines)"
+}
+
+a_library_deleted_while_it_runs_is_named_so()
+{
+	local rounds
+
+	cat >library.c <<-'EOF'
+	struct { long a, b; } pair __attribute__((aligned(64)));
+	void work(long n, int which)
+	{
+		volatile long *mine = which ? &pair.a : &pair.b;
+		while (n--) (*mine)++;
+	}
+	EOF
+	cat >unlinks.c <<-'EOF'
+	#include <pthread.h>
+	#include <stdlib.h>
+	#include <unistd.h>
+	void work(long n, int which);
+	static long rounds;
+	static void *second(void *p) { work(rounds, 1); return p; }
+	int main(int argc, char **argv)
+	{
+		pthread_t t;
+		unlink("libgoes.so");
+		rounds = atol(argv[argc - 1]);
+		pthread_create(&t, 0, second, 0);
+		work(rounds, 0);
+		return pthread_join(t, 0);
+	}
+	EOF
+	gcc -O2 -g -shared -fPIC -o libgoes.so library.c && cp libgoes.so kept &&
+		gcc -O2 -g -pthread -o unlinks unlinks.c -L. -lgoes \
+			-Wl,-rpath,"$WORK" || fail "gcc"
+	for rounds in 100 1000 5000; do
+		cp kept libgoes.so
+		"$TOOL" record -F 10000 -o unlinks.out -- ./unlinks \
+			${rounds}000000 >/dev/null 2>err || fail "$(cat err)"
+		json unlinks.out r.json
+		[ "$(ask r.json 'est("total") >= 5')" != True ] || break
+	done
+	holds r.json 'est("total") >= 5' "too few detections"
+	"$TOOL" report unlinks.out >text 2>&1
+	grep -q 'libgoes.so.*cannot be opened' text || fail "gone: $(cat text)"
+	[ "$(lines unlinks)" = "['']" ] || fail "gone: $(lines unlinks)"
+	gcc -O0 -g -shared -fPIC -o libgoes.so library.c || fail "gcc"
+	"$TOOL" report unlinks.out >text 2>&1
+	grep -q 'libgoes.so has changed since' text || fail "other: $(cat text)"
+	[ "$(lines unlinks)" = "['']" ] || fail "other: $(lines unlinks)"
+	cp kept libgoes.so # the same build is back
+	[ "$(lines unlinks)" = "['library.c:5']" ] || fail "$(lines unlinks)"
+}
+
 run_claims "${1:-}" \
 	hostile_symbols_are_escaped_and_cut \
 	debug_information_elsewhere_is_found \
 	debug_information_of_another_build_is_not_used \
+	a_file_of_the_build_id_of_another_build_is_not_used \
 	a_program_without_names_has_no_lines \
 	a_program_that_is_gone_or_another_one_is_named_so \
+	a_library_deleted_while_it_runs_is_named_so \
 	a_source_that_is_gone_does_not_matter
