@@ -95,8 +95,8 @@ static int open_event(struct clocks *c, const struct perf_event_attr *a,
 	return 0;
 }
 
-static int open_set(struct clocks *c, struct perf_event_attr *a,
-		    bool fine, pid_t tid)
+static int open_set(struct clocks *c, struct perf_event_attr *a, bool fine,
+		    pid_t tid)
 {
 	int err = 0;
 

@@ -18,7 +18,7 @@ enum {
 	PAGE = 4096,
 	LINE = 64,
 	SETTLED_NS = 1000 * 1000,
-	BELOW = 8192, /* bytes of the stack that calls may take soon */
+	BELOW = 8192,     /* bytes of the stack that calls may take soon */
 	STACK_TAIL = 256, /* bytes of the copy to be compared, at most */
 };
 

@@ -36,7 +36,7 @@ struct space {
 	struct map_table table; /* what was written of it */
 	struct map_range *memory;
 	uint64_t code_changes; /* mappings of code may differ from before */
-	uint64_t next_read; /* ns, CLOCK_MONOTONIC */
+	uint64_t next_read;    /* ns, CLOCK_MONOTONIC */
 	uint64_t ipc_namespace;
 };
 

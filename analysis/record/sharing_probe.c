@@ -14,7 +14,7 @@
 enum {
 	WINDOW_NS = 1200 * 1000, /* of one measurement */
 	REPEATS = 5,
-	BATCH = 512, /* accesses between looks at the time */
+	BATCH = 512,  /* accesses between looks at the time */
 	APART = 4096, /* bytes; no prefetcher reaches so far */
 	START_NS = 3000,
 	LATE_NS = 100 * 1000,
