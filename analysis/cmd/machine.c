@@ -34,21 +34,33 @@ static void list(void)
 		printf("%-12s %s\n", name, words);
 }
 
+static void say_missing(const struct machine_times *t)
+{
+	const struct {
+		double measured;
+		const char *what;
+	} all[] = {
+		{ t->l2_ns, "the latency of L2" },
+		{ t->llc_ns, "the latency of the LLC" },
+		{ t->memory_ns, "the latency of memory" },
+		{ t->bandwidth_gbs, "the bandwidth of memory" },
+		{ t->round_trip_ns, "a line's way between two cores" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!(all[i].measured > 0))
+			warn("machine: could not measure %s; what is printed "
+			     "for it is that of a machine like this one",
+			     all[i].what);
+}
+
 static void measure_host(struct machine *m)
 {
 	struct machine_times t;
 
 	machine_measure(m, &t);
 	machine_take_times(m, &t);
-	if (!t.l2_ns || !t.llc_ns || !t.memory_ns || !t.bandwidth_gbs ||
-	    !t.round_trip_ns)
-		warn("machine: could not measure%s%s%s%s%s; what is printed "
-		     "for it is that of a machine like this one",
-		     t.l2_ns ? "" : " the latency of L2,",
-		     t.llc_ns ? "" : " the latency of the LLC,",
-		     t.memory_ns ? "" : " the latency of memory,",
-		     t.bandwidth_gbs ? "" : " the bandwidth of memory,",
-		     t.round_trip_ns ? "" : " a line's way between two cores");
+	say_missing(&t);
 }
 
 static int run_machine(int argc, char **argv)

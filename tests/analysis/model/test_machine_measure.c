@@ -3,6 +3,7 @@
  * test_machine_measure - what is measured of this machine: the chains, and the
  * keys made of times
  */
+#include <sched.h>
 #include <stdlib.h>
 
 #include "analysis/model/machine_host.h"
@@ -150,6 +151,26 @@ START_TEST(a_measured_machine_can_be_read)
 }
 END_TEST
 
+/* No line goes from one processor to itself. */
+START_TEST(what_one_processor_cannot_measure_is_named)
+{
+	cpu_set_t all, one;
+	struct verb v;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+		if (CPU_ISSET(i, &all))
+			CPU_SET(i, &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	v = VERB(cmd_machine, "machine", "--host", "--measure");
+	ck_assert_int_eq(v.status, 0);
+	ASSERT_SAYS(v.err, "could not measure a line's way between two cores; "
+			   "what is printed");
+	verb_free(&v);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("machine_measure");
@@ -164,6 +185,7 @@ int main(void)
 		       times_shorter_than_the_tags_give_a_machine_that_can_be);
 	tcase_add_test(t, a_processor_has_the_core_of_a_similar_machine);
 	tcase_add_test(t, a_measured_machine_can_be_read);
+	tcase_add_test(t, what_one_processor_cannot_measure_is_named);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
