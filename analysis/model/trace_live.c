@@ -109,12 +109,12 @@ static void keep(struct trace_live *l, struct kept *k)
 	if (!s->chunks) {
 		s->created = begins_created(k);
 		l->known++;
+		l->t->thread[k->head.thread].id = k->head.thread;
 	}
 	s->chunk = grow(s->chunk, s->chunks, &s->room, sizeof(*s->chunk));
 	s->chunk[s->chunks++] = k;
 	k->unread = l->readers;
 	l->kept += k->head.stored;
-	l->t->thread[k->head.thread].id = k->head.thread;
 	if (l->threads <= k->head.thread)
 		l->threads = k->head.thread + 1;
 }
