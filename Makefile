@@ -743,6 +743,12 @@ same-cost: deps
 
 # Compare miss ratio curves of programs with those of exact LRU stacks and of
 # cachegrind, for some three minutes; TRACES= chooses programs.
+# How many detections have a name, in recordings of programs with debug
+# information: make score-names RUNS='NAME=DIRECTORY ...'
+.PHONY: score-names
+score-names: $(B)/reusetrack
+	python3 tests/oracle/named.py -t $(B)/reusetrack $(RUNS)
+
 .PHONY: score-traces
 score-traces: deps deps-programs
 	$(BUILD_UNIT)

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""named - how many detections have a name, and whether gdb agrees
+
+    named.py [-n CHECKED] [-s SEED] -t REUSETRACK NAME=DIRECTORY...
+
+For each recorded directory: the share of the detections whose object is a
+variable, a heap block of a known call, or a thread's stack; and of those that
+lie in a structure, or in an object whose type is not known, the share whose
+accessed bytes all have members.
+
+Then it draws detections at random. gdb reads the program's debug information by
+itself, and is asked for each: is the source line of the instruction the one that
+the report shows; does the variable lie at these bytes of a page; does the
+member lie at this offset and have this size. Where the text of a source line
+has neither the member nor the variable, the row is marked "eye": somebody
+should look at it. Of library code that was inlined gdb is asked for the file
+only: it skips rows of the line table that begin no statement; check_names.sh
+compares these lines with addr2line. Exits with 1 if gdb contradicts a name.
+"""
+import argparse
+import json
+import linecache
+import os
+import random
+import re
+import subprocess
+import sys
+
+GDB = r"""
+import gdb, json, os
+gdb.execute("set confirm off")
+gdb.execute("set language c")
+out = []
+for q in json.load(open(os.environ["QUESTIONS"])):
+    try:
+        if "pc" in q:
+            at = gdb.find_pc_line(int(q["pc"], 16))
+            out.append([at.symtab.fullname(), at.line] if at.symtab else None)
+        else:
+            gdb.execute("set language " + q["language"])
+            a = gdb.parse_and_eval(q["ask"])
+            out.append(int(a))
+    except gdb.error as e:
+        out.append(str(e))
+json.dump(out, open(os.environ["ANSWERS"], "w"))
+"""
+
+
+def ask_gdb(module, questions):
+    base = f"/tmp/named.{os.getpid()}"
+    with open(base + ".py", "w") as f:
+        f.write(GDB)
+    with open(base + ".q", "w") as f:
+        json.dump(questions, f)
+    env = dict(os.environ, QUESTIONS=base + ".q", ANSWERS=base + ".a")
+    run = subprocess.run(["gdb", "-nx", "-batch", "-x", base + ".py", module],
+                         env=env, capture_output=True, text=True, check=False)
+    try:
+        with open(base + ".a") as f:
+            return json.load(f)
+    except OSError:
+        sys.exit(f"gdb: {run.stderr}")
+    finally:
+        for end in (".py", ".q", ".a"):
+            if os.path.exists(base + end):
+                os.unlink(base + end)
+
+
+def kinds(c):
+    return {(o["process"], o["object"]): o for o in c["objects"]}
+
+
+def is_named(line, objects):
+    o = objects.get((line["process"], re.sub(r"\+\d+$", "", line["object"])))
+    kind = o["kind"] if o else ""
+    if "allocated" in line:
+        return bool(line["allocated"].get("function") or
+                    line["allocated"].get("location"))
+    return kind in ("static variable", "stack")
+
+
+def accessed(line):
+    got = set()
+    for row in line["bytes"]:
+        each = 64 // len(row["map"])
+        for i, letter in enumerate(row["map"]):
+            if letter != ".":
+                got.update(range(i * each, (i + 1) * each))
+    return got
+
+
+def members(line):
+    """None: of no structure; else whether every accessed byte has a member"""
+    names = line.get("fields", [])
+    if names and not any("." in f["name"] for f in names) and \
+            not any(re.match(r"(struct|class|union) ", t.get("type", ""))
+                    for t in line.get("types", [])):
+        return None
+    covered = set()
+    for f in names:
+        covered.update(range(f["byte"], f["byte"] + f["bytes"]))
+    return bool(names) and accessed(line) <= covered
+
+
+def open_run(tool, name, directory):
+    text = subprocess.run([tool, "report", "--json", directory],
+                          capture_output=True, text=True, check=True).stdout
+    whole = json.loads(text)
+    c = whole["communication"]
+    c["name"] = name
+    c["program"] = whole["processes"][0]["exe"]
+    return c
+
+
+def table(runs):
+    sums = [0, 0, 0, 0]
+    print("| program | detections | with a name | of structures | "
+          "with a member |\n|---|---|---|---|---|")
+    for c in runs + [None]:
+        row = [0, 0, 0, 0]
+        if c:
+            objects = kinds(c)
+            for line in c["lines"]:
+                n = line["true"] + line["false"]
+                whole = members(line)
+                row[0] += n
+                row[1] += n * is_named(line, objects)
+                if whole is not None:
+                    row[2] += n
+                    row[3] += n * whole
+            sums = [a + b for a, b in zip(sums, row)]
+        else:
+            row = sums
+        print(f"| {c['name'] if c else 'all'} | {row[0]} | "
+              f"{100 * row[1] / max(row[0], 1):.1f} % | {row[2]} | "
+              f"{100 * row[3] / max(row[2], 1):.1f} % |")
+
+
+def unnamed(c):
+    objects = kinds(c)
+    for line in c["lines"]:
+        if not is_named(line, objects) or members(line) is False:
+            sites = [c["sites"][i] for i in line["sites"][:3]]
+            print(f"  {c['name']}: {line['true'] + line['false']} of "
+                  f"{line['object']} {[f['name'] for f in line.get('fields', [])]}"
+                  f" at {[s.get('location', s['module']) for s in sites]}")
+
+
+def questions_of(c, line, sites):
+    """What gdb is asked of this line: (module, question, expected, what)"""
+    asked = []
+    for s in sites:
+        place = s.get("inlined", s).get("location")
+        if place and "inlined" in s:
+            place = place.rsplit(":", 1)[0]
+        if place:
+            asked.append((s["module"], {"pc": s["offset"]}, place,
+                          f"line of {s['offset']}"))
+    own = [s for s in sites if not s["module"].startswith(("/lib", "/usr/lib"))]
+    module = c["program"] if not own else own[0]["module"]
+    language = "c"
+    if sites and re.search(r"\.(cc|cpp|cxx|h|hpp)(:|$)",
+                           sites[0].get("location", "")):
+        language = "c++"
+    if sites and ".rs:" in sites[0].get("location", ""):
+        return asked
+    start = int(line["line"], 16)
+    for f in line.get("fields", []):
+        m = re.match(r"((?:struct |class |union )?[^.\[#]+)( #\d+)?(.*)$",
+                     f["name"])
+        base, path = m[1], m[3]
+        fits = [t for t in line.get("types", [])
+                if base in (t.get("variable"), t.get("type"))
+                and int(t["start"], 16) <= start + f["byte"]
+                < int(t["start"], 16) + t["size"]]
+        if len(fits) != 1:
+            continue
+        off = start + f["byte"] - int(fits[0]["start"], 16)
+        root = f"*({base} *)0"
+        if fits[0].get("variable") == base:
+            root = f"({base})"
+            asked.append((module, {"ask": f"(unsigned long)&{base} & 4095",
+                                   "language": language},
+                          int(fits[0]["start"], 16) & 4095, f"&{base}"))
+            off += int(fits[0]["start"], 16)
+            off &= 4095
+        whole = f"({root}){path}"
+        mask = " & 4095" if root[0] == "(" else ""
+        asked.append((module, {"ask": f"(unsigned long)&({whole}){mask}",
+                               "language": language}, off,
+                      f"offset of {f['name']}"))
+        # A member is shown up to the end of the line.
+        room = 64 - f["byte"]
+        size = f"sizeof({whole})"
+        asked.append((module, {"ask": f"{size} < {room} ? {size} : {room}",
+                               "language": language}, f["bytes"],
+                      f"size of {f['name']}"))
+    return asked
+
+
+def text_of(place):
+    m = re.match(r"(.*):(\d+)$", place)
+    return linecache.getline(m[1], int(m[2])).strip() if m else ""
+
+
+def agrees(answer, expected):
+    if isinstance(expected, int):
+        return answer == expected
+    if not isinstance(answer, list):
+        return False
+    file, _, number = expected.partition(":")
+    return os.path.normpath(answer[0]).endswith(
+        os.path.basename(file)) and (not number or int(number) == answer[1])
+
+
+def check(runs, count, seed):
+    rng = random.Random(seed)
+    drawn = []
+    for c in runs:
+        for line in c["lines"]:
+            drawn += [(c, line)] * (line["true"] + line["false"])
+    drawn = rng.sample(drawn, min(count, len(drawn)))
+    totals = {"agree": 0, "differ": 0, "unanswered": 0, "eye": 0}
+    for c, line in drawn:
+        by_id = {s["id"]: s for s in c["sites"]}
+        sites = [by_id[i] for i in line["sites"] if i in by_id]
+        rows = questions_of(c, line, sites)
+        verdict, said = "agree", []
+        for module in {r[0] for r in rows}:
+            mine = [r for r in rows if r[0] == module]
+            for r, a in zip(mine, ask_gdb(module, [r[1] for r in mine])):
+                if agrees(a, r[2]):
+                    continue
+                said.append(f"{r[3]}: {a}, not {r[2]}")
+                unanswered = isinstance(a, str) or a is None
+                if verdict != "differ":
+                    verdict = "unanswered" if unanswered else "differ"
+        texts = [text_of(s.get("location", "")) for s in sites]
+        words = {w for f in line.get("fields", [])
+                 for w in re.findall(r"\w+", f["name"])[-1:]}
+        words.add(re.split(r"[+\[. ]", line["object"])[0])
+        eye = not any(w in t for w in words for t in texts)
+        totals[verdict] += 1
+        totals["eye"] += eye
+        print(f"{verdict}{' eye' if eye else ''}: {c['name']}: "
+              f"{line['object']} {[f['name'] for f in line.get('fields', [])]}")
+        for s, t in list(zip(sites, texts))[:3]:
+            print(f"    {s.get('location')} {s.get('function')}: {t}")
+        for s in said:
+            print("   ", s)
+    print(f"{len(drawn)} drawn: {totals}")
+    return totals["differ"] > 0
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("-n", type=int, default=100)
+    p.add_argument("-s", type=int, default=1)
+    p.add_argument("-t", default="build/reusetrack")
+    p.add_argument("runs", nargs="+")
+    o = p.parse_args()
+    runs = [open_run(o.t, *r.split("=", 1)) for r in o.runs]
+    table(runs)
+    print("Without a name or a member:")
+    for c in runs:
+        unnamed(c)
+    sys.exit(check(runs, o.n, o.s))
+
+
+main()
