@@ -22,6 +22,7 @@ enum {
 	ROWS = 1 << 14,
 	PAGE = 4096,
 	VDSO_MAX = 4 * PAGE, /* bytes of code without a file */
+	INDEX_TRIES = 8,
 };
 
 struct process_callers {
@@ -29,6 +30,7 @@ struct process_callers {
 	struct module_table modules;
 	struct path_table *paths;
 	uint64_t tried; /* the object without an index that was seen last */
+	int tries;      /* a program may claim many; each costs us time */
 	struct frame_index index;
 };
 
@@ -122,9 +124,10 @@ static void make_index(struct place *at, uint64_t low)
 	char path[64];
 	int fd;
 
-	if (p->tried == low)
+	if (p->tried == low || p->tries == INDEX_TRIES)
 		return;
 	p->tried = low;
+	p->tries++;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)at->process->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)

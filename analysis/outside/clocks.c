@@ -14,6 +14,7 @@
 
 enum {
 	RING_PAGES = 64,
+	STACK_RING_PAGES = 256, /* a sample has 8 KiB of stack */
 	CPUS_MAX = 8192,
 	TICK_NS = 1000 * 1000, /* half the CPU time of threads to be seen */
 	TICKS_MAX = 8,         /* of a sample: what they cost is bounded */
@@ -30,7 +31,8 @@ static int open_ring(struct clocks *c, int cpu)
 		return 0;
 	if (fd < 0)
 		return fd;
-	err = ring_map(&c->ring[cpu], fd, RING_PAGES);
+	err = ring_map(&c->ring[cpu], fd,
+		       c->rings->stacks ? STACK_RING_PAGES : RING_PAGES);
 	if (!err && epoll_ctl(c->poll, EPOLL_CTL_ADD, fd, &wake))
 		err = -errno;
 	if (err) {

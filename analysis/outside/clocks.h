@@ -13,10 +13,10 @@
  * a *fine* set besides, which those inherit: it ticks several times in a
  * period, and one fine tick of so many in a ring is a sample. It is the one
  * that wakes us, so its memory is read at once; the other ticks cost no more
- * than an interrupt. For what fine ticks have covered, the tick of the period
- * is none: after k of n fine ticks it is a sample with probability 1 - k / n.
- * So a thread with CPU time T has T / period samples on average, but for a
- * fine tick, from the moment on at which it has a fine set.
+ * than an interrupt, and with stacks a copy. For what fine ticks have covered,
+ * the tick of the period is none: after k of n fine ticks it is a sample with
+ * probability 1 - k / n. So a thread with CPU time T has T / period samples on
+ * average, but for a fine tick, from the moment on at which it has a fine set.
  *
  * A thread may inherit a set and be found in a list as well, and then have two.
  * Its samples tell which set they are of: take those of the first one only.

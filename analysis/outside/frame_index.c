@@ -14,7 +14,7 @@
 
 enum {
 	HEADERS_MAX = 4096,
-	FUNCTIONS_MAX = 1 << 20,
+	ENTRIES_MAX = 1 << 20,  /* also those that are not understood */
 	SECTION_MAX = 64 << 20, /* bytes */
 	FETCH = 256,
 	PAGE = 4096,
@@ -75,7 +75,7 @@ static bool find_section(int fd, const Elf64_Ehdr *e, Elf64_Shdr *out)
 /* Take in the entries of [@w->at, @w->end). */
 static void take_entries(struct walk *w, struct functions *f)
 {
-	while (!w->spent && w->at < w->end && f->n < FUNCTIONS_MAX) {
+	for (int i = 0; i < ENTRIES_MAX && !w->spent && w->at < w->end; i++) {
 		struct function one = { .fde = w->at };
 		uint64_t length = walk_fixed(w, 4), next = w->at + length;
 

@@ -162,48 +162,6 @@ debug_information_in_a_package_shows_no_wrong_line()
 	esac
 }
 
-# The threads share a line in a library that is then removed.
-a_library_that_is_gone_has_no_lines()
-{
-	cat >library.c <<-'EOF'
-	long shared_pair[8] __attribute__((aligned(64)));
-	void first(long n) { while (n--) ((volatile long *)shared_pair)[0]++; }
-	void second(long n) { while (n--) ((volatile long *)shared_pair)[1]++; }
-	EOF
-	cat >caller.c <<-'EOF'
-	#include <pthread.h>
-	#include <stdlib.h>
-	void first(long n), second(long n);
-	static long rounds;
-	static void *run(void *p) { first(rounds); return p; }
-	int main(int argc, char **argv)
-	{
-		pthread_t t;
-		rounds = atol(argv[argc - 1]);
-		pthread_create(&t, 0, run, 0);
-		second(rounds);
-		return pthread_join(t, 0);
-	}
-	EOF
-	gcc -O2 -g -fPIC -shared -o libgone.so library.c &&
-		gcc -O2 -g -pthread -o caller caller.c ./libgone.so ||
-		fail "gcc"
-	recorded caller
-	[ "$(lines caller)" = "['library.c:2', 'library.c:3']" ] ||
-		fail "while it is there: $(lines caller)"
-	rm libgone.so
-	"$TOOL" report caller.out >text 2>&1
-	grep -q 'libgone.so cannot be opened' text || fail "gone: $(cat text)"
-	[ "$(lines caller)" = "['']" ] || fail "gone: $(lines caller)"
-	# Another one in its place.
-	sed 's/^void/\n\n&/' library.c >other.c
-	gcc -O1 -g -fPIC -shared -o libgone.so other.c || fail "gcc"
-	"$TOOL" report caller.out >text 2>&1
-	grep -q 'libgone.so has changed since it was profiled' text ||
-		fail "changed: $(cat text)"
-	[ "$(lines caller)" = "['']" ] || fail "changed: $(lines caller)"
-}
-
 debug_information_of_another_build_is_not_used()
 {
 	gcc -O2 -g -pthread -o mixed "$PLANTED" &&
@@ -328,7 +286,6 @@ run_claims "${1:-}" \
 	hostile_symbols_are_escaped_and_cut \
 	debug_information_elsewhere_is_found \
 	debug_information_in_a_package_shows_no_wrong_line \
-	a_library_that_is_gone_has_no_lines \
 	debug_information_of_another_build_is_not_used \
 	a_file_of_the_build_id_of_another_build_is_not_used \
 	a_program_without_names_has_no_lines \
