@@ -932,6 +932,8 @@ help:
 	@echo '                    compare costs with those of another built tree'
 	@echo 'make score-traces [TRACES="gzip ..."]'
 	@echo '                    compare miss ratio curves with exact LRU stacks'
+	@echo 'make score-names RUNS="NAME=DIRECTORY ..."'
+	@echo '                    count which detections have a name, and ask gdb'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
 	@echo '                    compare the estimates with exact counts; an hour'
 	@echo 'make exec-mode-module'
