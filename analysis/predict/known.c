@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "known.h"
+#include "known_paths.h"
 #include "number_table.h"
 #include "analysis/base/util.h"
 
@@ -14,21 +15,11 @@ enum {
 	CACHES = 4,
 	CACHES_MAX = 1 << 12, /* then none is added */
 	TIMES_MAX = 1 << 19,  /* likewise */
-	LEVELS_MAX = 1 << 28, /* bytes of all levels; likewise */
-	LEVEL_BITS = 4,
 };
 
 /* What decides what hits. */
 struct geometry {
 	uint64_t size[CACHES], ways[CACHES];
-};
-
-/* The levels of all accesses of leaders that execute the same, in some caches.
- */
-struct path {
-	uint32_t leader; /* the first of them */
-	uint32_t used;   /* a bit for each level */
-	uint8_t *level; /* by micro-operation: data, and code in the top bits */
 };
 
 struct known_caches {
@@ -49,17 +40,15 @@ struct time {
 struct known {
 	const struct workload *w;
 	const struct leaders *leaders;
-	uint32_t *alike; /* by leader: the first that executes the same */
 	pthread_mutex_t lock;
 	struct known_caches **caches;
 	size_t n_caches, caches_room;
-	struct path *path;
-	size_t n_paths, paths_room, path_bytes;
+	struct known_paths *paths;
 	struct timing_core *core;
 	size_t n_cores, cores_room;
 	struct time *time;
 	size_t n_times, times_room;
-	struct number_table of_caches, of_paths, of_cores, of_times;
+	struct number_table of_caches, of_cores, of_times;
 	struct timing *spare; /* one that nobody uses, or NULL */
 	size_t timings;
 };
@@ -95,114 +84,18 @@ void known_free(struct known *k)
 {
 	for (size_t i = 0; i < k->n_caches; i++)
 		free_caches(k->caches[i]);
-	for (size_t i = 0; i < k->n_paths; i++)
-		free(k->path[i].level);
-	free(k->alike);
 	free(k->caches);
-	free(k->path);
+	if (k->paths)
+		known_paths_free(k->paths);
 	free(k->core);
 	free(k->time);
 	number_table_release(&k->of_caches);
-	number_table_release(&k->of_paths);
 	number_table_release(&k->of_cores);
 	number_table_release(&k->of_times);
 	if (k->spare)
 		timing_free(k->spare);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
-}
-
-static const struct micro_trace *micro_of(const struct known *k,
-					  uint32_t leader)
-{
-	const struct leader *l = &k->leaders->leader[leader];
-
-	return &k->w->thread[l->thread].micro[l->micro];
-}
-
-/* But for how far back they reuse lines. */
-static bool is_alike(const struct micro_uop *u, const struct micro_uop *v)
-{
-	return u->class == v->class && u->flags == v->flags &&
-	       u->wrong == v->wrong && u->sources == v->sources &&
-	       u->forward == v->forward && u->line == v->line &&
-	       !u->access == !v->access && !u->fetch == !v->fetch &&
-	       !memcmp(u->source, v->source, u->sources * sizeof(*u->source));
-}
-
-static bool executes_alike(const struct known *k, uint32_t a, uint32_t b)
-{
-	const struct micro_trace *m = micro_of(k, a), *n = micro_of(k, b);
-	const struct leader *l = k->leaders->leader;
-	const struct micro_uop *u = &k->w->thread[l[a].thread].uop[m->first];
-	const struct micro_uop *v = &k->w->thread[l[b].thread].uop[n->first];
-	uint32_t i = 0;
-
-	while (i < m->uops && m->uops == n->uops && is_alike(&u[i], &v[i]))
-		i++;
-	return m->uops == n->uops && i == m->uops;
-}
-
-static void find_alike(struct known *k)
-{
-	k->alike = xcalloc(k->leaders->n + 1, sizeof(*k->alike));
-	for (uint32_t i = 0; i < k->leaders->n; i++)
-		while (k->alike[i] < i && !executes_alike(k, k->alike[i], i))
-			k->alike[i]++;
-}
-
-static uint64_t hash_of_path(const void *things, uint32_t i)
-{
-	const struct known *k = things;
-	const struct path *p = &k->path[i];
-
-	return number_hash_of(p->leader, p->level,
-			      micro_of(k, p->leader)->uops);
-}
-
-static bool is_path(const void *things, uint32_t i, const void *to)
-{
-	const struct known *k = things;
-	const struct path *p = &k->path[i], *key = to;
-
-	return p->leader == key->leader &&
-	       !memcmp(p->level, key->level, micro_of(k, p->leader)->uops);
-}
-
-/* The number of the path that @leader takes through @l, or NUMBER_NONE. */
-static uint32_t path_of(struct known *k, uint32_t leader,
-			const struct levels *l)
-{
-	const struct micro_trace *m = micro_of(k, leader);
-	const struct workload_thread *t =
-		&k->w->thread[k->leaders->leader[leader].thread];
-	uint8_t level[MICRO_UOPS];
-	struct path p = { k->alike[leader], 1u << LEVEL_L1, level };
-	uint64_t h;
-	uint32_t i;
-
-	for (i = 0; i < m->uops; i++) {
-		const struct micro_uop *u = &t->uop[m->first + i];
-		int data = LEVEL_L1, code = LEVEL_L1;
-
-		if (u->access)
-			data = levels_of_data(l, &t->access[u->access - 1]);
-		if (u->fetch)
-			code = levels_of_code(l, &t->access[u->fetch - 1]);
-		level[i] = (uint8_t)(data | code << LEVEL_BITS);
-		p.used |= 1u << data | 1u << code;
-	}
-	h = number_hash_of(p.leader, level, m->uops);
-	i = number_table_find(&k->of_paths, k, h, &p);
-	if (i != NUMBER_NONE || k->path_bytes + m->uops > LEVELS_MAX)
-		return i;
-	k->path = grow(k->path, k->n_paths, &k->paths_room, sizeof(*k->path));
-	p.level = xcalloc(m->uops, 1);
-	memcpy(p.level, level, m->uops);
-	k->path_bytes += m->uops;
-	k->path[k->n_paths] = p;
-	number_table_add(&k->of_paths, k, (uint32_t)k->n_paths);
-	return (uint32_t)k->n_paths++;
 }
 
 static struct geometry geometry_of(const struct machine *m)
@@ -253,8 +146,8 @@ static struct known_caches *new_caches(struct known *k, const struct machine *m)
 		return c;
 	c->path = xcalloc(k->leaders->n + 1, sizeof(*c->path));
 	for (uint32_t i = 0; i < k->leaders->n; i++)
-		c->path[i] =
-			path_of(k, i, &c->levels[k->leaders->leader[i].thread]);
+		c->path[i] = known_paths_of(
+			k->paths, i, &c->levels[k->leaders->leader[i].thread]);
 	return c;
 }
 
@@ -355,7 +248,7 @@ static size_t look_up(struct known *k, const struct known_caches *c,
 		own[x].path = path;
 		own[x].core = NUMBER_NONE;
 		if (path != NUMBER_NONE) {
-			used = k->path[path].used;
+			used = known_paths_used(k->paths, path);
 			if (core[used] == NUMBER_NONE)
 				core[used] = core_of(k, m, used);
 			own[x].core = core[used];
@@ -477,15 +370,13 @@ struct known *known_new(const struct workload *w, const struct leaders *l)
 	k->leaders = l;
 	k->of_caches = (struct number_table){ .hash = hash_of_caches,
 					      .is = is_caches };
-	k->of_paths =
-		(struct number_table){ .hash = hash_of_path, .is = is_path };
 	k->of_cores =
 		(struct number_table){ .hash = hash_of_core, .is = is_core };
 	k->of_times =
 		(struct number_table){ .hash = hash_of_time, .is = is_time };
 	pthread_mutex_init(&k->lock, NULL);
 	if (l)
-		find_alike(k);
+		k->paths = known_paths_new(w, l);
 	return k;
 }
 

@@ -8,10 +8,6 @@
  * windows what the samples say. Both are done for the thread's own reuse times
  * and depths, and for those among all threads.
  *
- * Short reuse times are a matter of counting: emu and the hooks see an access
- * of 16 bytes as two. So the group of the shortest ones has whatever is left of
- * the accesses that the profile counts.
- *
  * Whether another thread stores between two uses of a line depends on the order
  * of the threads: in a recording it is that of the emulator or of this machine.
  * So as many accesses as in the profile come after another thread's store, in
@@ -23,40 +19,21 @@
 #include <string.h>
 
 #include "sampled_memory.h"
+#include "sampled_strata.h"
 #include "analysis/base/util.h"
-#include "analysis/locality/reuse_cells.h"
 
 enum {
 	DATA_KINDS = 2, /* WINDOW_LOADS and WINDOW_STORES */
-	OCTAVES = REUSE_BINS / REUSE_SUBS,
-	GROUP_COLD = OCTAVES,
-	GROUP_INVALID,
-	GROUPS,
 };
 /* More accesses than these times those of the profile are another program's. */
 #define ACCESSES_LEAST 0.5
 #define ACCESSES_MOST  4
 
-/* Own reuse times, or those among all threads. */
-enum scope {
-	OWN,
-	GLOBAL,
-	SCOPES
-};
-
 /* What the windows have not taken yet, of a kind. */
 struct rest {
-	double bin[SCOPES][WORKLOAD_REUSES];
+	double bin[SAMPLED_SCOPES][WORKLOAD_REUSES];
 	double depth[DEPTH_SIZES][DEPTH_WAYS + 1];
 	double shared[SHARED_SIZES][DEPTH_WAYS + 1];
-};
-
-/* Of a thread and scope. */
-struct stratum {
-	double sampled[GROUPS]; /* accesses */
-	double factor[GROUPS];  /* of an access of a micro-trace */
-	double even[GROUPS];    /* the share of all that no micro-trace has */
-	double distance[GROUPS];
 };
 
 /* The micro-traces that stand for a window: its own, or those before it. */
@@ -67,33 +44,15 @@ struct part {
 
 struct rows {
 	const struct workload_thread *t;
-	struct stratum scope[SCOPES];
+	struct sampled_stratum scope[SAMPLED_SCOPES];
 	double accesses, sampled; /* in the profile; in the recording */
 	struct part part;
 	struct rest rest[DATA_KINDS];
 };
 
-static int group_of(uint32_t bin)
+static uint32_t bin_in(const struct micro_access *a, enum sampled_scope scope)
 {
-	if (bin == WORKLOAD_COLD)
-		return GROUP_COLD;
-	if (bin == WORKLOAD_INVALID)
-		return GROUP_INVALID;
-	return (int)bin / REUSE_SUBS;
-}
-
-static uint32_t bin_of(int group)
-{
-	static const uint32_t others[] = { WORKLOAD_COLD, WORKLOAD_INVALID };
-
-	if (group >= OCTAVES)
-		return others[group - OCTAVES];
-	return (uint32_t)group * REUSE_SUBS + REUSE_SUBS / 2;
-}
-
-static uint32_t bin_in(const struct micro_access *a, enum scope scope)
-{
-	return scope == OWN ? a->reuse : a->global;
+	return scope == SAMPLED_OWN ? a->reuse : a->global;
 }
 
 static double accesses_of(const struct window *w, int kind)
@@ -161,47 +120,9 @@ static void weigh(const struct part *p, const struct window *w,
 static void sum_groups(struct rows *r, const struct micro_access *a, int kind,
 		       double weight)
 {
-	for (int s = 0; s < SCOPES; s++)
-		r->scope[s].factor[group_of(bin_in(a, (enum scope)s))] +=
-			weight;
-}
-
-/*
- * The group that takes what was sampled in @g: itself, or a neighbour, as the
- * sources count accesses differently; else none, -1.
- */
-static int home_of(const struct stratum *s, int g)
-{
-	if (s->factor[g] > 0)
-		return g;
-	if (g < OCTAVES && g > 0 && s->factor[g - 1] > 0)
-		return g - 1;
-	if (g < OCTAVES - 1 && s->factor[g + 1] > 0)
-		return g + 1;
-	return -1;
-}
-
-static void find_factors(struct stratum *s, double accesses)
-{
-	double wanted[GROUPS] = { 0 }, others = 0;
-	int first = 0; /* the shortest times that the micro-traces have */
-
-	while (first < OCTAVES - 1 && !(s->factor[first] > 0))
-		first++;
-	s->sampled[GROUP_INVALID] = s->factor[GROUP_INVALID];
-	for (int g = 0; g < GROUPS; g++) {
-		int home = home_of(s, g);
-
-		if (home >= 0)
-			wanted[home] += s->sampled[g];
-		else if (g > first)
-			s->even[g] = s->sampled[g] / accesses;
-		if (home >= 0 ? home != first : g > first)
-			others += s->sampled[g];
-	}
-	wanted[first] = fmax(accesses - others, 0);
-	for (int g = 0; g < GROUPS; g++)
-		s->factor[g] = s->factor[g] > 0 ? wanted[g] / s->factor[g] : 0;
+	for (int s = 0; s < SAMPLED_SCOPES; s++)
+		r->scope[s].factor[sampled_group_of(
+			bin_in(a, (enum sampled_scope)s))] += weight;
 }
 
 static void add_depths(double (*to)[DEPTH_WAYS + 1], const uint8_t *depth,
@@ -215,16 +136,16 @@ static void add_access(struct rows *r, const struct micro_access *a, int kind,
 		       double weight)
 {
 	struct rest *to = &r->rest[kind];
-	double by[SCOPES];
+	double by[SAMPLED_SCOPES];
 
-	for (int s = 0; s < SCOPES; s++) {
-		uint32_t bin = bin_in(a, (enum scope)s);
+	for (int s = 0; s < SAMPLED_SCOPES; s++) {
+		uint32_t bin = bin_in(a, (enum sampled_scope)s);
 
-		by[s] = weight * r->scope[s].factor[group_of(bin)];
+		by[s] = weight * r->scope[s].factor[sampled_group_of(bin)];
 		to->bin[s][bin] += by[s];
 	}
-	add_depths(to->depth, a->depth, DEPTH_SIZES, by[OWN]);
-	add_depths(to->shared, a->shared, SHARED_SIZES, by[GLOBAL]);
+	add_depths(to->depth, a->depth, DEPTH_SIZES, by[SAMPLED_OWN]);
+	add_depths(to->shared, a->shared, SHARED_SIZES, by[SAMPLED_GLOBAL]);
 }
 
 /* How deep @lines other lines put a line in its set, on average. */
@@ -239,18 +160,19 @@ static void add_even(struct rows *r, int kind, double accesses)
 {
 	struct rest *to = &r->rest[kind];
 
-	for (int g = 0; g < GROUPS; g++) {
-		double own = accesses * r->scope[OWN].even[g];
-		double global = accesses * r->scope[GLOBAL].even[g];
+	for (int g = 0; g < SAMPLED_GROUPS; g++) {
+		double own = accesses * r->scope[SAMPLED_OWN].even[g];
+		double global = accesses * r->scope[SAMPLED_GLOBAL].even[g];
 
-		to->bin[OWN][bin_of(g)] += own;
-		to->bin[GLOBAL][bin_of(g)] += global;
+		to->bin[SAMPLED_OWN][sampled_bin_of(g)] += own;
+		to->bin[SAMPLED_GLOBAL][sampled_bin_of(g)] += global;
 		for (int i = 0; i < DEPTH_SIZES && own > 0; i++)
-			to->depth[i][depth_at(r->scope[OWN].distance[g], i)] +=
-				own;
+			to->depth[i][depth_at(r->scope[SAMPLED_OWN].distance[g],
+					      i)] += own;
 		for (int i = 0; i < SHARED_SIZES && global > 0; i++)
-			to->shared[i][depth_at(r->scope[GLOBAL].distance[g],
-					       SHARED_FIRST + i)] += global;
+			to->shared[i][depth_at(
+				r->scope[SAMPLED_GLOBAL].distance[g],
+				SHARED_FIRST + i)] += global;
 	}
 }
 
@@ -267,8 +189,8 @@ static void take_whole(uint32_t *to, double *from, size_t n)
 
 static void fill(struct window *w, int kind, struct rest *from)
 {
-	take_whole(w->reuse[kind], from->bin[OWN], WORKLOAD_REUSES);
-	take_whole(w->global[kind], from->bin[GLOBAL], WORKLOAD_REUSES);
+	take_whole(w->reuse[kind], from->bin[SAMPLED_OWN], WORKLOAD_REUSES);
+	take_whole(w->global[kind], from->bin[SAMPLED_GLOBAL], WORKLOAD_REUSES);
 	for (int i = 0; i < DEPTH_SIZES; i++)
 		take_whole(w->depth[kind][i], from->depth[i], DEPTH_WAYS + 1);
 	for (int i = 0; i < SHARED_SIZES; i++)
@@ -310,57 +232,6 @@ static void replace(struct rows *r, struct workload_thread *t)
 	}
 }
 
-/* Of a group the expected stack distance; of those that always miss, far. */
-static void find_distances(struct stratum *s, const struct reuse_cell *whole)
-{
-	for (int g = 0; g < GROUPS; g++)
-		s->distance[g] =
-			g >= OCTAVES || !whole->locality
-				? INFINITY
-				: locality_distance(
-					  whole->locality,
-					  (double)reuse_bin_low(bin_of(g)));
-}
-
-static void sum_samples(struct stratum *s, const struct reuse_cell *c,
-			enum scope scope)
-{
-	const struct reuse_histogram *h = &c->histogram;
-
-	for (uint32_t i = 0; i < REUSE_BINS; i++) {
-		int g = group_of(i);
-
-		s->sampled[g] += h->reuse[i].weight;
-		s->sampled[GROUP_COLD] += h->never[i].weight;
-		/* Among all threads a store by another is a use. */
-		s->sampled[scope == OWN ? GROUP_INVALID : g] +=
-			h->invalidated[i].weight;
-	}
-}
-
-/* The cells of lines of a thread in a scope; false if there are none. */
-static bool take_cells(struct stratum *s, const struct reuse_cells *cells,
-		       int64_t thread, enum scope scope)
-{
-	enum reuse_scope of = scope == OWN ? REUSE_PRIVATE : REUSE_GLOBAL;
-	const struct reuse_cell *found = NULL;
-
-	for (size_t i = 0; i < cells->count; i++) {
-		const struct reuse_cell *c = cells->cell[i];
-
-		if (c->thread != thread || c->scope != of || c->ns ||
-		    c->granularity != REUSE_LINE || c->basis == REUSE_DISTANCES)
-			continue;
-		if (found && c->basis != found->basis)
-			continue;
-		sum_samples(s, c, scope);
-		found = c;
-	}
-	if (found)
-		find_distances(s, found->whole);
-	return found;
-}
-
 static int complain(char *error, const char *what)
 {
 	snprintf(error, WORKLOAD_ERROR_BYTES, "%s", what);
@@ -374,13 +245,15 @@ static int complain(char *error, const char *what)
 static int take_thread(struct rows *r, const struct reuse_cells *cells,
 		       int64_t row, bool alone, bool *found, char *error)
 {
-	*found |= take_cells(&r->scope[OWN], cells, row, OWN);
-	for (int g = 0; g < GROUPS; g++)
-		r->sampled += r->scope[OWN].sampled[g];
+	*found |= sampled_take(&r->scope[SAMPLED_OWN], cells, row, SAMPLED_OWN);
+	for (int g = 0; g < SAMPLED_GROUPS; g++)
+		r->sampled += r->scope[SAMPLED_OWN].sampled[g];
 	if (alone) {
-		take_cells(&r->scope[GLOBAL], cells, row, OWN);
+		sampled_take(&r->scope[SAMPLED_GLOBAL], cells, row,
+			     SAMPLED_OWN);
 	} else if (r->sampled > 0 &&
-		   !take_cells(&r->scope[GLOBAL], cells, row, GLOBAL)) {
+		   !sampled_take(&r->scope[SAMPLED_GLOBAL], cells, row,
+				 SAMPLED_GLOBAL)) {
 		return complain(error, "has no reuse times among all threads; "
 				       "record it with -m reuse,global");
 	}
@@ -393,22 +266,22 @@ static int take_thread(struct rows *r, const struct reuse_cells *cells,
  */
 static void pool(struct rows *r, size_t n)
 {
-	struct stratum all = { 0 };
+	struct sampled_stratum all = { 0 };
 	double accesses = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct stratum *s = &r[i].scope[GLOBAL];
+		const struct sampled_stratum *s = &r[i].scope[SAMPLED_GLOBAL];
 
 		accesses += r[i].accesses;
-		for (int g = 0; g < GROUPS; g++) {
+		for (int g = 0; g < SAMPLED_GROUPS; g++) {
 			all.sampled[g] += s->sampled[g];
 			all.factor[g] += s->factor[g];
 			all.distance[g] = fmax(all.distance[g], s->distance[g]);
 		}
 	}
-	find_factors(&all, accesses);
+	sampled_find_factors(&all, accesses);
 	for (size_t i = 0; i < n; i++)
-		r[i].scope[GLOBAL] = all;
+		r[i].scope[SAMPLED_GLOBAL] = all;
 }
 
 /*
@@ -418,9 +291,9 @@ static void pool(struct rows *r, size_t n)
  */
 static void scale(struct rows *r, double times)
 {
-	struct stratum *s = &r->scope[OWN];
+	struct sampled_stratum *s = &r->scope[SAMPLED_OWN];
 
-	for (int g = 0; g < GROUPS; g++)
+	for (int g = 0; g < SAMPLED_GROUPS; g++)
 		s->sampled[g] = r->sampled > 0
 					? s->sampled[g] * times * r->accesses /
 						  r->sampled
@@ -457,7 +330,7 @@ static int take_all(struct rows *r, struct workload *w,
 	}
 	for (size_t i = 0; i < w->threads; i++) {
 		scale(&r[i], sampled / accesses);
-		find_factors(&r[i].scope[OWN], r[i].accesses);
+		sampled_find_factors(&r[i].scope[SAMPLED_OWN], r[i].accesses);
 	}
 	pool(r, w->threads);
 	for (size_t i = 0; i < w->threads; i++)
