@@ -15,7 +15,10 @@ enum {
 	FEW_WATCHES = 30
 };
 
-#define Z_95 1.959963984540054 /* normal quantile of 0.975 */
+/* Of the interval, as a part of the number; so sigma is three eighths of it. */
+#define WEAK_WIDTH 1.5
+
+#define Z_95       1.959963984540054 /* normal quantile of 0.975 */
 
 const struct cdp_transfer *estimate_record(const struct process *s,
 					   uint32_t kind, uint32_t a,
@@ -290,6 +293,15 @@ struct interval estimate_interval(const struct estimate *e,
 
 	v.high += e->missed;
 	return v;
+}
+
+bool estimate_is_weak(const struct estimate *e)
+{
+	const struct transfer_moment *all = &e->total.share[TRANSFER_ALL];
+	struct interval v = transfer_interval(all, &e->sampling);
+
+	return e->total.samples < ESTIMATE_FEW_SAMPLES ||
+	       v.high - v.low > WEAK_WIDTH * all->sum;
 }
 
 struct interval estimate_share_interval(const struct estimate *e,

@@ -68,6 +68,17 @@ bool estimate_has_traps(const struct cdp_header *h);
 bool estimate_load(struct estimate *e, const struct profile *p);
 void estimate_release(struct estimate *e);
 
+enum {
+	ESTIMATE_FEW_SAMPLES = 30,
+};
+
+/*
+ * True if fewer than ESTIMATE_FEW_SAMPLES samples tell of transfers, or if few
+ * of them stand for so many that the interval of the number is one and a half
+ * times as wide as the number.
+ */
+bool estimate_is_weak(const struct estimate *e);
+
 /*
  * The interval of @m, one of the moments of @e: of sampling, and above that
  * what may have been missed. Then that of a share of all transfers, whose

@@ -21,6 +21,7 @@
 #define CLOSE_NS 1000000
 
 enum doubt {
+	DOUBT_FEW,
 	DOUBT_TRAPS,
 	DOUBT_CALLERS,
 	DOUBT_MISSED,
@@ -29,6 +30,7 @@ enum doubt {
 };
 
 static const char *const names[] = {
+	[DOUBT_FEW] = "few",
 	[DOUBT_TRAPS] = "traps",
 	[DOUBT_CALLERS] = "callers",
 	[DOUBT_MISSED] = "missed",
@@ -48,6 +50,14 @@ static char *doubt_text(const struct estimate *e, enum doubt d)
 	double open = e->avoidable_most - e->avoidable_judged;
 
 	switch (d) {
+	case DOUBT_FEW:
+		if (!estimate_is_weak(e))
+			return NULL;
+		return xstrdup("Few samples tell of transfers, or a few stand "
+			       "for most of them, so the numbers are weak: "
+			       "their intervals say how far they may be off. "
+			       "A longer run or a shorter period gives more "
+			       "samples.");
 	case DOUBT_TRAPS:
 		/* A trap takes a hundred times as long as its access. */
 		if (!estimate_has_traps(&e->process->header))
@@ -168,7 +178,8 @@ void report_doubts(struct report *r)
 		print_doubt(r, map_text(r->profile));
 		return;
 	}
-	for (enum doubt d = 0; d < DOUBTS; d++)
+	/* Of few samples the answer itself speaks. */
+	for (enum doubt d = DOUBT_FEW + 1; d < DOUBTS; d++)
 		print_doubt(r, doubt_text(&e, d));
 	estimate_release(&e);
 }

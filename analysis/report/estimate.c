@@ -15,10 +15,6 @@
 #include "analysis/profile/estimate.h"
 #include "src/base/interval.h"
 
-enum {
-	FEW_SAMPLES = 30,
-};
-
 bool report_is_estimate(const struct cdp_header *h)
 {
 	return !strcmp(h->algorithm, "epoch") || !strcmp(h->algorithm, "chain");
@@ -185,6 +181,7 @@ char *report_estimate_answer(const struct report *r, bool *weak)
 	if (!estimate_load(&e, r->profile))
 		return NULL;
 	sum = take_asked(&e, r);
+	*weak = estimate_is_weak(&e);
 	estimate_release(&e);
 	all = sum.share[TRANSFER_ALL].sum;
 	false_share(&e, &sum, &share);
@@ -195,7 +192,6 @@ char *report_estimate_answer(const struct report *r, bool *weak)
 				 count_text(whole(all)),
 				 percent_text(share, 1));
 	v = estimate_interval(&e, &sum.share[TRANSFER_ALL]);
-	*weak = sum.samples < FEW_SAMPLES;
 	shares = share_text(&e, &sum);
 	text = xasprintf("Cache lines were moved between threads %s times "
 			 "(estimated; 95 %% interval %s to %s)%s%s.",
@@ -221,7 +217,7 @@ static void print_cell(struct report *r, const struct estimate *e,
 		count_text(whole(all)), range, percent_text(all, total),
 		percent_text(of_false > 0 ? of_false : 0, all),
 		percent_text(c->a_to_b, all),
-		c->samples < FEW_SAMPLES ? " ?" : "");
+		c->samples < ESTIMATE_FEW_SAMPLES ? " ?" : "");
 }
 
 void report_estimate(struct report *r)
@@ -240,7 +236,7 @@ void report_estimate(struct report *r)
 		"of all", "false", "a to b", paint(r, PAINT_OFF));
 	for (size_t i = 0; i < e.cells && i < r->top; i++) {
 		print_cell(r, &e, &e.cell[i], sum.share[TRANSFER_ALL].sum);
-		few |= e.cell[i].cell.samples < FEW_SAMPLES;
+		few |= e.cell[i].cell.samples < ESTIMATE_FEW_SAMPLES;
 	}
 	if (e.cells > r->top)
 		fprintf(r->out, "  ... and %s more pairs\n",
@@ -250,7 +246,7 @@ void report_estimate(struct report *r)
 	      r->out);
 	if (few)
 		fprintf(r->out, "  ? fewer than %d samples: a weak figure.\n",
-			FEW_SAMPLES);
+			ESTIMATE_FEW_SAMPLES);
 	fputs("  Below, each detection is a watched transfer, which stands for "
 	      "many.\n",
 	      r->out);

@@ -336,19 +336,37 @@ START_TEST(pairs_and_matrix_are_transfers)
 }
 END_TEST
 
+/*
+ * 29 samples are few, and so are 60 of which one stands for 30 of the others:
+ * the effective number is (59 + 30)^2 / (59 + 900) = 8.3. 30 equal ones are
+ * not.
+ */
 START_TEST(few_samples_make_a_weak_answer)
 {
+	static const double samples[] = { 29, 30, 60 },
+			    heaviest[] = { 1, 1, 30 };
+	double n = samples[_i], heavy = heaviest[_i];
+	double sum = (n - 1 + heavy) * PERIOD;
+	double square = (n - 1 + heavy * heavy) * PERIOD * PERIOD;
+	double share[] = { sum, square, 0, 0, sum, square };
+	double more[] = { sum / 4, n, n };
+	bool weak = _i != 1;
 	char *text;
 
 	begin("epoch");
 	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
 	put_sampling(10000);
-	put_cell(0, 1, 29, 29);
-	put_cell(NO_CELL, NO_CELL, 29, 29);
+	fake_transfer(&fake, CDP_ESTIMATE_CELL, 0, 1, share, 6);
+	fake_transfer(&fake, CDP_ESTIMATE_MORE, 0, 1, more, 3);
+	fake_transfer(&fake, CDP_ESTIMATE_CELL, NO_CELL, NO_CELL, share, 6);
+	fake_transfer(&fake, CDP_ESTIMATE_MORE, NO_CELL, NO_CELL, more, 3);
 	fake_end(&fake);
 	text = report(NULL, NULL);
-	ASSERT_SAYS(text, "few samples, a weak answer");
-	ASSERT_SAYS(text, "? fewer than 30 samples");
+	ck_assert_int_eq(verb_says(text, "few samples, a weak answer"), weak);
+	ck_assert_int_eq(verb_says(text, "? fewer than 30 samples"), n < 30);
+	free(text);
+	text = report("--json", NULL);
+	ck_assert_int_eq(verb_says(text, "\"name\": \"few\""), weak);
 	free(text);
 }
 END_TEST
@@ -472,7 +490,7 @@ int main(void)
 		tc, what_a_few_samples_may_have_missed_is_no_warning, 0, 2);
 	tcase_add_loop_test(tc, what_stops_change_is_said, 0, 6);
 	tcase_add_test(tc, pairs_and_matrix_are_transfers);
-	tcase_add_test(tc, few_samples_make_a_weak_answer);
+	tcase_add_loop_test(tc, few_samples_make_a_weak_answer, 0, 3);
 	tcase_add_test(tc, one_thread_is_what_it_took_part_in);
 	tcase_add_test(tc, estimates_of_several_processes_are_added_up);
 	tcase_add_test(tc, the_latest_record_of_a_cell_counts);

@@ -42,6 +42,7 @@ static json_t *report_with(double needed)
 {
 	const double sampling[] = { 10000, 1 / 12.0 },
 		     all[] = { SUMS(ALL), SUMS(ALL - FALSE), SUMS(FALSE) },
+		     more[] = { 0, ALL, ALL },
 		     told[] = { SUMS(UNLOGGED), SUMS(needed) };
 	struct cdp_header *h = fake_begin(&fake);
 
@@ -52,6 +53,8 @@ static json_t *report_with(double needed)
 	fake_thread(&fake, "worker");
 	fake_transfer(&fake, CDP_ESTIMATE_SAMPLING, 0, 0, sampling, 2);
 	fake_transfer(&fake, CDP_ESTIMATE_CELL, UINT32_MAX, UINT32_MAX, all, 6);
+	fake_transfer(&fake, CDP_ESTIMATE_MORE, UINT32_MAX, UINT32_MAX, more,
+		      3);
 	put_line(LINE, 128, 300, LOGGED);
 	put_line(LINE + 64, 0, 200, UNLOGGED);
 	fake_transfer(&fake, CDP_ESTIMATE_NEEDED, 0, 0, told, 4);
