@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "analysis/base/control.h"
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
+#include "analysis/outside/group.h"
 #include "analysis/outside/permission.h"
 #include "analysis/outside/watcher.h"
 #include "analysis/profile/profile.h"
@@ -35,6 +37,7 @@ struct options {
 	const char *out;
 	uint64_t delay; /* ns */
 	const char *control;
+	struct group group;
 	pid_t target[TARGETS_MAX];
 	size_t targets;
 };
@@ -95,6 +98,7 @@ static const struct option long_options[] = {
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, 'd' },
 	{ "tid", required_argument, NULL, 't' },
+	{ "cgroup", required_argument, NULL, 'G' },
 	{ "control", required_argument, NULL, 'C' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -138,6 +142,12 @@ static void take_option(struct options *o, int letter)
 		o->watch.duration =
 			(uint64_t)(seconds("--duration", optarg) * 1e9);
 		break;
+	case 'G':
+		if (!*optarg)
+			die("--cgroup must not be empty");
+		cgroups_add(&o->group.cgroups, optarg);
+		o->watch.group = &o->group;
+		break;
 	case 't':
 		o->watch.threads = true;
 		add_targets(o, optarg);
@@ -168,7 +178,10 @@ static void read_options(struct options *o, int argc, char **argv)
 		die("attach: --delay -1 needs --control, which ends the delay");
 	for (; optind < argc; optind++)
 		add_targets(o, argv[optind]);
-	if (!o->targets)
+	if (o->watch.group && o->targets)
+		die("attach: name processes or a control group (--cgroup), not "
+		    "both");
+	if (!o->targets && !o->watch.group)
 		die("attach: name a process: reusetrack attach PID; pgrep -l "
 		    "NAME lists processes by name");
 }
@@ -204,6 +217,22 @@ static bool delay(uint64_t ns)
 	return sigtimedwait(&set, NULL, &ts) < 0;
 }
 
+/* The processes that are in the control groups now. */
+static struct listing list_group(struct options *o)
+{
+	struct listing l = group_scan(&o->group, NULL);
+
+	if (!l.n && o->group.why)
+		die("cannot attach: no process of the control group can be "
+		    "watched: %s",
+		    o->group.why);
+	if (!l.n)
+		die("cannot attach: no process is in the control group %s; "
+		    "cat /proc/PID/cgroup shows those of a process",
+		    safe_text(o->group.cgroups.name[0]));
+	return l;
+}
+
 static void check_targets(const struct options *o)
 {
 	for (size_t i = 0; i < o->targets; i++) {
@@ -224,6 +253,15 @@ static void say_registers(const struct profile *p, int wanted)
 	     "without; end the other one, and attach again",
 	     h->registers, wanted, safe_text(h->registers_reason),
 	     h->registers ? "less" : "much less");
+}
+
+static void say_left_out(const struct group *g)
+{
+	if (g->why)
+		warn("%" PRIu64 " process%s of the control group %s not "
+		     "watched: %s",
+		     g->left_out_ever, g->left_out_ever == 1 ? "" : "es",
+		     g->left_out_ever == 1 ? "was" : "were", g->why);
 }
 
 static int say_end(enum watch_end end, const struct watch_sums *sums, int dirfd,
@@ -267,6 +305,7 @@ static int run_attach(int argc, char **argv)
 	char run_id[OUTDIR_RUN_ID_BYTES], path[PATH_MAX];
 	struct watch_sums sums;
 	struct control control;
+	struct listing group = { 0 };
 	struct options o;
 	struct watcher *w;
 	enum watch_end end;
@@ -275,6 +314,8 @@ static int run_attach(int argc, char **argv)
 
 	read_options(&o, argc, argv);
 	check_targets(&o);
+	if (o.watch.group)
+		group = list_group(&o);
 	if (o.control) {
 		control_open(&control, "--control", o.control, 0);
 		o.watch.control = &control;
@@ -287,14 +328,18 @@ static int run_attach(int argc, char **argv)
 	dirfd = output_make(o.out, run_id, path);
 	o.watch.dirfd = dirfd;
 	o.watch.run_id = run_id;
-	w = watcher_attach(&o.watch, o.target, o.targets, &why);
+	w = watcher_attach(&o.watch, o.watch.group ? group.pid : o.target,
+			   o.watch.group ? group.n : o.targets, &why);
 	if (!w) {
 		output_remove_if_empty(dirfd, path);
 		die("cannot attach: %s", why);
 	}
 	end = watcher_run(w);
 	watcher_close(w, &sums);
+	say_left_out(&o.group);
 	status = say_end(end, &sums, dirfd, path, o.watch.registers);
+	listing_release(&group);
+	group_release(&o.group);
 	close(dirfd);
 	close(o.watch.stop);
 	return status;
@@ -303,35 +348,47 @@ static int run_attach(int argc, char **argv)
 const struct command cmd_attach = {
 	.name = "attach",
 	.summary = "profile processes that are running already",
-	.usage =
-		"usage: reusetrack attach [OPTION...] PID...\n       "
-		"reusetrack "
-		"attach [OPTION...] --tid TID...\n\nWatches running programs "
-		"from outside, also static and managed ones, and writes\ntheir "
-		"profile to the directory out. They are not stopped, and "
-		"nothing is loaded\ninto them. Ends when they have ended, "
-		"after --duration, or with Ctrl-C.\n\n  -o, --output DIR    "
-		"where to write; default out (COMDET_OUT)\n  -F, --freq HZ     "
-		"  samples a second of a thread's CPU time, 1 to 20000;\n      "
-		"                default 200\n      --budget PERCENT  of their "
-		"CPU time, that the "
-		"watcher may take\n      --registers N   "
-		"debug "
-		"registers to use, 0 to 4\n      --children      also "
-		"processes that they have started or will start\n  -g, "
-		"--call-paths    also the calls that led to both accesses of a "
-		"detection\n      --delay "
-		"S       seconds to wait before sampling\n      --duration S   "
-		" seconds to sample; 0, the default: until they have ended\n  "
-		"    --tid TID       only this thread; "
-		"several are separated by commas\n      --control SPEC  "
-		"fifo:COMMANDS[,ANSWERS] or fd:COMMANDS[,ANSWERS], where\n"
-		"                      other programs say enable, disable, "
-		"ping "
-		"and stop;\n                      --delay -1 begins "
-		"disabled\n\nMemory that processes "
-		"share is found between all processes that one attach\n"
-		"watches. The exit status is 0, also after Ctrl-C, or 1 if "
-		"nothing was recorded.\n",
+	.usage = "usage: reusetrack attach [OPTION...] PID...\n"
+		 "       reusetrack attach [OPTION...] --tid TID...\n"
+		 "       reusetrack attach [OPTION...] --cgroup GROUP\n"
+		 "\n"
+		 "Watches running programs from outside, also static and "
+		 "managed ones, and writes\n"
+		 "their profile to the directory out. They are not stopped, "
+		 "and nothing is loaded\n"
+		 "into them. Ends when they have ended, after --duration, or "
+		 "with Ctrl-C.\n"
+		 "\n"
+		 "  -o, --output DIR    where to write; default out "
+		 "(COMDET_OUT)\n"
+		 "  -F, --freq HZ       samples a second of a thread's CPU "
+		 "time, 1 to 20000;\n"
+		 "                      default 200\n"
+		 "      --budget PERCENT  of their CPU time, that the watcher "
+		 "may take\n"
+		 "      --registers N   debug registers to use, 0 to 4\n"
+		 "      --children      also processes that they have started "
+		 "or will start\n"
+		 "  -g, --call-paths    also the calls that led to both "
+		 "accesses of a detection\n"
+		 "      --delay S       seconds to wait before sampling\n"
+		 "      --duration S    seconds to sample; 0, the default: "
+		 "until they have ended\n"
+		 "      --tid TID       only this thread; several are "
+		 "separated by commas\n"
+		 "      --cgroup GROUP  all processes of a control group, also "
+		 "those to come:\n"
+		 "                      its path, or a part of it, such as a "
+		 "container's ID\n"
+		 "      --control SPEC  fifo:COMMANDS[,ANSWERS] or "
+		 "fd:COMMANDS[,ANSWERS], where\n"
+		 "                      other programs say enable, disable, "
+		 "ping and stop;\n"
+		 "                      --delay -1 begins disabled\n"
+		 "\n"
+		 "Memory that processes share is found between all processes "
+		 "that one attach\n"
+		 "watches. The exit status is 0, also after Ctrl-C, or 1 if "
+		 "nothing was recorded.\n",
 	.run = run_attach,
 };

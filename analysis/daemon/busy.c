@@ -19,7 +19,6 @@
 enum {
 	OF_THE_KERNEL = 0x00200000, /* PF_KTHREAD */
 	STAT_BYTES = 1024,
-	CGROUP_BYTES = 4096,
 };
 
 bool busy_parse(const char *text, struct busy_process *p)
@@ -66,40 +65,6 @@ static bool read_below(int dir, const char *path, char *to, size_t size)
 	return n > 0;
 }
 
-bool busy_in_cgroup(const char *line, const char *wanted)
-{
-	const char *path = strchr(line, ':'), *at;
-	size_t n = strlen(wanted);
-
-	path = path ? strchr(path + 1, ':') : NULL;
-	if (!path || !n)
-		return false;
-	path++;
-	if (wanted[0] == '/') {
-		while (n > 1 && wanted[n - 1] == '/')
-			n--;
-		return n == 1 || (!strncmp(path, wanted, n) &&
-				  (!path[n] || path[n] == '/'));
-	}
-	/* A part of the path holds it, as docker-ID.scope holds an ID. */
-	at = strstr(path, wanted);
-	return at != NULL;
-}
-
-static bool wants_cgroup(const struct busy_filter *f, int proc, pid_t pid)
-{
-	char name[64], text[CGROUP_BYTES], *rest = text, *line;
-
-	snprintf(name, sizeof(name), "%d/cgroup", (int)pid);
-	if (!read_below(proc, name, text, sizeof(text)))
-		return false;
-	while ((line = strsep(&rest, "\n")))
-		for (size_t i = 0; i < f->cgroups; i++)
-			if (busy_in_cgroup(line, f->cgroup[i]))
-				return true;
-	return false;
-}
-
 static bool wants_user(const struct busy_filter *f, int proc, pid_t pid)
 {
 	char name[32];
@@ -135,7 +100,7 @@ static bool wants(const struct busy_filter *f, int proc,
 {
 	return (!f->names || wants_name(f, p->name)) &&
 	       (!f->users || wants_user(f, proc, p->pid)) &&
-	       (!f->cgroups || wants_cgroup(f, proc, p->pid));
+	       (!f->cgroup.n || cgroups_hold(&f->cgroup, p->pid));
 }
 
 static int by_pid(const void *a, const void *b)
@@ -270,11 +235,9 @@ void busy_release(struct busy *b)
 {
 	for (size_t i = 0; i < b->filter.names; i++)
 		free(b->filter.name[i]);
-	for (size_t i = 0; i < b->filter.cgroups; i++)
-		free(b->filter.cgroup[i]);
+	cgroups_release(&b->filter.cgroup);
 	free(b->filter.pid);
 	free(b->filter.name);
-	free(b->filter.cgroup);
 	free(b->filter.user);
 	free(b->process);
 	memset(b, 0, sizeof(*b));

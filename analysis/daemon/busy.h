@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "analysis/outside/cgroup.h"
+
 enum {
 	BUSY_NAME_BYTES = 16,
 };
@@ -29,9 +31,7 @@ struct busy_filter {
 	size_t pids, pid_room;
 	char **name; /* patterns of the shell, for the name of the process */
 	size_t names, name_room;
-	char **cgroup; /* the path of a group, or a part of it between slashes
-			*/
-	size_t cgroups, cgroup_room;
+	struct cgroups cgroup;
 	uid_t *user;
 	size_t users, user_room;
 };
@@ -59,10 +59,6 @@ struct busy {
  * watched_at. False if it is none, or of a thread of the kernel.
  */
 bool busy_parse(const char *text, struct busy_process *p);
-
-/* True if the line "0::/a/b" of /proc/PID/cgroup is within the group @wanted.
- */
-bool busy_in_cgroup(const char *line, const char *wanted);
 
 /* Look at the whole machine, but not at ourselves. @now is ns. */
 void busy_scan(struct busy *b, uint64_t now);

@@ -79,13 +79,12 @@ static void add_user(struct busy_filter *f, const char *name)
 	f->user[f->users++] = uid;
 }
 
-static void add_text(char ***list, size_t *n, size_t *room, const char *name,
-		     const char *value)
+static void add_name(struct busy_filter *f, const char *pattern)
 {
-	if (!*value)
-		die("%s must not be empty", name);
-	*list = grow(*list, *n, room, sizeof(**list));
-	(*list)[(*n)++] = xstrdup(value);
+	if (!*pattern)
+		die("--name must not be empty");
+	f->name = grow(f->name, f->names, &f->name_room, sizeof(*f->name));
+	f->name[f->names++] = xstrdup(pattern);
 }
 
 bool choice_take(struct daemon_options *o, struct busy_filter *f, int letter,
@@ -96,11 +95,12 @@ bool choice_take(struct daemon_options *o, struct busy_filter *f, int letter,
 		add_pids(f, value);
 		return true;
 	case 'm':
-		add_text(&f->name, &f->names, &f->name_room, "--name", value);
+		add_name(f, value);
 		return true;
 	case 'g':
-		add_text(&f->cgroup, &f->cgroups, &f->cgroup_room, "--cgroup",
-			 value);
+		if (!*value)
+			die("--cgroup must not be empty");
+		cgroups_add(&f->cgroup, value);
 		return true;
 	case 'u':
 		add_user(f, value);

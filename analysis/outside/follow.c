@@ -10,6 +10,7 @@
 #include "follow.h"
 #include "exit_signal.h"
 #include "listing.h"
+#include "now.h"
 #include "analysis/base/util.h"
 #include "src/store/host.h"
 
@@ -175,6 +176,24 @@ static void on_sample(struct follow *f, const struct outside_record *r,
 		sampler_hit(&f->sampler, t, reg, r);
 }
 
+/*
+ * The process that was made. It is known if it was found in a list meanwhile;
+ * or an earlier one had its number, and the record of its end was lost.
+ */
+static struct task_process *made_process(struct follow *f,
+					 const struct outside_record *r)
+{
+	struct task_process *p = tasks_process(&f->tasks, (pid_t)r->pid);
+	uint32_t parent;
+
+	if (p && p->start &&
+	    p->start == host_process_start((pid_t)r->pid, &parent))
+		return p;
+	if (p)
+		follow_end_process(f, p, CDP_ENDED, r->time, "");
+	return follow_add_process(f, (pid_t)r->pid);
+}
+
 static void on_fork(struct follow *f, const struct outside_record *r)
 {
 	struct task_process *p = tasks_process(&f->tasks, (pid_t)r->parent_pid);
@@ -190,7 +209,7 @@ static void on_fork(struct follow *f, const struct outside_record *r)
 					  1);
 			return;
 		}
-		p = follow_add_process(f, (pid_t)r->pid);
+		p = made_process(f, r);
 	}
 	old = tasks_thread(&f->tasks, (pid_t)r->tid);
 	if (old)
@@ -366,5 +385,25 @@ void follow_record(struct follow *f, const struct outside_record *r,
 	case PERF_RECORD_THROTTLE:
 		follow_lose(f, LOSS_THROTTLED, 1);
 		break;
+	}
+}
+
+void follow_drain(struct follow *f)
+{
+	uint64_t until = outside_now(), damaged = f->rings.damaged;
+	struct outside_record r;
+	struct outside_ring *from;
+
+	while (rings_next(&f->rings, until, &r, &from))
+		follow_record(f, &r, from);
+	if (f->rings.damaged > damaged)
+		follow_lose(f, LOSS_MALFORMED, f->rings.damaged - damaged);
+	if (!f->rings.maps_missed)
+		return;
+	f->rings.maps_missed = false;
+	for (struct task_process *p = f->tasks.process; p; p = p->next) {
+		struct space_sink sink = { file_mapping, &p->file };
+
+		space_reread(&p->space, until, &sink);
 	}
 }

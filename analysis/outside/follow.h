@@ -63,4 +63,7 @@ void follow_lose(struct follow *f, enum loss_cause cause, uint64_t n);
 void follow_record(struct follow *f, const struct outside_record *r,
 		   struct outside_ring *from);
 
+/* Take in all records up to now. */
+void follow_drain(struct follow *f);
+
 #endif

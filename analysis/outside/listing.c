@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listing - which threads and children a process has now
+ * listing - which processes there are now, and their threads and children
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -16,21 +16,31 @@ static void add(struct listing *l, pid_t pid)
 	l->pid[l->n++] = pid;
 }
 
-struct listing list_threads(pid_t pid)
+static struct listing list_numbers(const char *path)
 {
+	DIR *dir = opendir(path);
 	struct listing l = { 0 };
 	struct dirent *e;
-	char path[64];
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
 	while (dir && (e = readdir(dir)))
-		if (e->d_name[0] != '.')
+		if (atoi(e->d_name) > 0)
 			add(&l, atoi(e->d_name));
 	if (dir)
 		closedir(dir);
 	return l;
+}
+
+struct listing list_processes(void)
+{
+	return list_numbers("/proc");
+}
+
+struct listing list_threads(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	return list_numbers(path);
 }
 
 /* The kernel lists them by the thread that made them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listing - which threads and children a process has now
+ * listing - which processes there are now, and their threads and children
  */
 #ifndef COMDET_ANALYSIS_OUTSIDE_LISTING_H
 #define COMDET_ANALYSIS_OUTSIDE_LISTING_H
@@ -14,6 +14,7 @@ struct listing {
 };
 
 /* None if there is no such process. The caller releases the listing. */
+struct listing list_processes(void); /* all that /proc has */
 struct listing list_threads(pid_t pid);
 struct listing list_children(pid_t pid);
 void listing_release(struct listing *l);

@@ -18,6 +18,7 @@
 #include "listing.h"
 #include "now.h"
 #include "permission.h"
+#include "targets.h"
 #include "analysis/base/control.h"
 #include "analysis/base/util.h"
 #include "src/store/host.h"
@@ -28,6 +29,7 @@ enum {
 	REST_MS = 20,  /* rings have room for the records of this time */
 	SAVE_MS = 250, /* earn the budget of so long before going on */
 	EVENTS = 64,
+	EMPTY_SWEEPS = 2, /* of a group, then it has ended */
 };
 
 struct watcher {
@@ -37,6 +39,7 @@ struct watcher {
 	char registers_reason[192];
 	uint64_t begin, next_sweep, next_progress;
 	uint64_t cpu_begin; /* ns, our CPU time */
+	int empty;          /* sweeps in a row without any process */
 };
 
 static uint64_t own_cpu_ns(void)
@@ -45,101 +48,6 @@ static uint64_t own_cpu_ns(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* Take all records up to now. */
-static void drain(struct watcher *w)
-{
-	uint64_t until = outside_now(), damaged = w->follow.rings.damaged;
-	struct outside_record r;
-	struct outside_ring *from;
-
-	while (rings_next(&w->follow.rings, until, &r, &from))
-		follow_record(&w->follow, &r, from);
-	if (w->follow.rings.damaged > damaged)
-		follow_lose(&w->follow, LOSS_MALFORMED,
-			    w->follow.rings.damaged - damaged);
-	if (!w->follow.rings.maps_missed)
-		return;
-	w->follow.rings.maps_missed = false;
-	for (struct task_process *p = w->follow.tasks.process; p; p = p->next) {
-		struct space_sink sink = { file_mapping, &p->file };
-
-		space_reread(&p->space, until, &sink);
-	}
-}
-
-/* Attach to a thread that was listed; it may have ended since. */
-static int attach_thread(struct watcher *w, struct task_process *p, pid_t tid)
-{
-	int err = clocks_attach(&w->follow.clocks, tid);
-
-	if (err)
-		return err == -ESRCH ? 0 : err;
-	follow_add_thread(&w->follow, p, tid, NULL)->clock.set =
-		w->follow.clocks.sets;
-	return 1;
-}
-
-/*
- * Threads begin while we look: list them until nothing is new. Those that
- * began after their maker had its events have inherited these, and the ring
- * says so.
- */
-static int attach_process(struct watcher *w, struct task_process *p)
-{
-	int added, err = 0;
-
-	do {
-		struct listing tids = list_threads(p->pid);
-
-		added = 0;
-		drain(w);
-		for (size_t i = 0; i < tids.n && err >= 0; i++) {
-			if (tasks_thread(&w->follow.tasks, tids.pid[i]))
-				continue;
-			err = attach_thread(w, p, tids.pid[i]);
-			added += err > 0;
-		}
-		listing_release(&tids);
-	} while (added && err >= 0);
-	return err < 0 ? err : 0;
-}
-
-static int attach_target(struct watcher *w, pid_t pid)
-{
-	struct task_process *p = tasks_process(&w->follow.tasks, pid);
-	int err;
-
-	if (p)
-		return 0;
-	if (w->options.threads) {
-		pid_t tgid = list_process_of(pid);
-
-		p = tasks_process(&w->follow.tasks, tgid);
-		if (!p)
-			p = follow_add_process(&w->follow, tgid);
-		err = attach_thread(w, p, pid);
-	} else {
-		p = follow_add_process(&w->follow, pid);
-		err = attach_process(w, p);
-	}
-	return err < 0 ? err : 0;
-}
-
-/* The children, and theirs, that the process has already. */
-static int attach_children(struct watcher *w, pid_t pid)
-{
-	struct listing children = list_children(pid);
-	int err = 0;
-
-	for (size_t i = 0; i < children.n && !err; i++) {
-		err = attach_target(w, children.pid[i]);
-		if (!err)
-			err = attach_children(w, children.pid[i]);
-	}
-	listing_release(&children);
-	return err;
 }
 
 /* How many debug registers the first target has free, and why not four. */
@@ -169,24 +77,6 @@ static void raise_descriptors(void)
 	}
 }
 
-static int attach_all(struct watcher *w, const pid_t *target, size_t n,
-		      pid_t *failed)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < n && !err; i++) {
-		*failed = target[i];
-		err = attach_target(w, target[i]);
-		if (!err && w->options.children)
-			err = attach_children(w, target[i]);
-		if (w->options.lenient && i + 1 < n)
-			err = 0;
-	}
-	if (w->options.lenient && tasks_any_thread(&w->follow.tasks, NULL))
-		err = 0;
-	return err;
-}
-
 /* The children that it has already, and that are not watched. */
 static void count_children(struct watcher *w, struct task_process *p)
 {
@@ -195,7 +85,7 @@ static void count_children(struct watcher *w, struct task_process *p)
 
 	for (size_t i = 0; i < children.n; i++)
 		n += !tasks_process(&w->follow.tasks, children.pid[i]);
-	if (p->file.open && !w->options.children && !w->options.threads &&
+	if (p->file.open && !w->follow.children && !w->options.threads &&
 	    !w->options.lenient)
 		store_add(&p->file.store.header->not_followed, n);
 	listing_release(&children);
@@ -215,11 +105,17 @@ static void begin(struct watcher *w)
 		}
 }
 
+/* Those of a group's processes are in the group from the start. */
+static bool follows_children(const struct watch_options *o)
+{
+	return o->children || o->group;
+}
+
 static enum event_heirs heirs_of(const struct watch_options *o)
 {
-	return o->threads    ? HEIRS_NONE
-	       : o->children ? HEIRS_PROCESSES
-			     : HEIRS_THREADS;
+	return o->threads            ? HEIRS_NONE
+	       : follows_children(o) ? HEIRS_PROCESSES
+				     : HEIRS_THREADS;
 }
 
 struct watcher *watcher_attach(const struct watch_options *o,
@@ -229,12 +125,15 @@ struct watcher *watcher_attach(const struct watch_options *o,
 	struct epoll_event stop = { .events = EPOLLIN, .data.ptr = w };
 	/* No lease: those without an address are of no interest. */
 	struct epoll_event command = { .events = EPOLLIN };
+	struct targets targets = { .follow = &w->follow,
+				   .children = o->children,
+				   .lenient = o->lenient || o->group };
 	pid_t failed = n ? target[0] : 0;
 	uint64_t seed = 0;
 	int err;
 
 	w->options = *o;
-	w->follow.children = o->children;
+	w->follow.children = follows_children(o);
 	w->follow.threads = o->threads;
 	w->follow.on_exec = o->on_exec;
 	w->follow.paused = o->paused;
@@ -267,9 +166,7 @@ struct watcher *watcher_attach(const struct watch_options *o,
 	w->follow.run.registers_reason = w->registers_reason;
 	w->follow.run.comm = &w->follow.sampler.comm;
 	if (!err)
-		err = attach_all(w, target, n, &failed);
-	if (!err && !tasks_any_thread(&w->follow.tasks, NULL))
-		err = -ESRCH;
+		err = targets_attach(&targets, target, n, &failed);
 	if (err) {
 		*why = permission_event(failed, -err);
 		watcher_close(w, NULL);
@@ -295,6 +192,16 @@ static void sweep(struct watcher *w, uint64_t now)
 	}
 	makers_sweep(&w->follow.makers, &w->follow.tasks, &w->follow.clocks,
 		     now);
+	w->empty = w->follow.tasks.process ? 0 : w->empty + 1;
+	if (w->options.group)
+		targets_attach_group(&w->follow, w->options.group);
+}
+
+/* Have all ended? A group may get new ones: a service is started again. */
+static bool all_ended(const struct watcher *w)
+{
+	return !w->follow.tasks.process &&
+	       (!w->options.group || w->empty >= EMPTY_SWEEPS);
 }
 
 static void show_progress(struct watcher *w, uint64_t now)
@@ -390,7 +297,7 @@ static bool obey(struct watcher *w)
 				     "samples are taken any more");
 			return false;
 		}
-		drain(w);
+		follow_drain(&w->follow);
 		if (command == CONTROL_ENABLE || command == CONTROL_DISABLE)
 			follow_pause(&w->follow, command == CONTROL_DISABLE);
 		control_answer(c);
@@ -412,7 +319,7 @@ enum watch_end watcher_run(struct watcher *w)
 		    now >= w->begin + w->options.duration)
 			return WATCH_TIME_OVER;
 		n = wait_for_events(w, e, now);
-		drain(w);
+		follow_drain(&w->follow);
 		close_ended(w, e, n);
 		for (int i = 0; i < n; i++)
 			if (e[i].data.ptr == w)
@@ -423,7 +330,7 @@ enum watch_end watcher_run(struct watcher *w)
 		keep_budget(w);
 		sweep(w, now);
 		show_progress(w, now);
-		if (!w->follow.tasks.process)
+		if (all_ended(w))
 			return WATCH_ALL_ENDED;
 	}
 }
@@ -444,7 +351,7 @@ static void stop_process(struct watcher *w, struct task_process *p)
 void watcher_close(struct watcher *w, struct watch_sums *sums)
 {
 	if (w->follow.clocks.rings)
-		drain(w);
+		follow_drain(&w->follow);
 	while (w->follow.tasks.process)
 		stop_process(w, w->follow.tasks.process);
 	if (w->options.progress && w->begin)

@@ -15,14 +15,20 @@
 #include <sys/types.h>
 
 struct control;
+struct group;
 
 struct watch_options {
-	uint64_t period;   /* ns of a thread's CPU time between samples */
-	int registers;     /* of a thread, 0 to 4 */
-	bool children;     /* also processes that they make */
-	bool threads;      /* the targets are threads, and nothing else is */
-	bool on_exec;      /* begin when the target executes a program */
-	bool lenient;      /* a target that cannot be watched is left out */
+	uint64_t period; /* ns of a thread's CPU time between samples */
+	int registers;   /* of a thread, 0 to 4 */
+	bool children;   /* also processes that they make */
+	bool threads;    /* the targets are threads, and nothing else is */
+	bool on_exec;    /* begin when the target executes a program */
+	bool lenient;    /* a target that cannot be watched is left out */
+	/*
+	 * The targets are those of a scan of this group; those that come into
+	 * it, and what its processes make, are watched too. NULL: none.
+	 */
+	struct group *group;
 	uint64_t duration; /* ns, 0: until all have ended */
 	double budget;     /* our CPU time by the threads'; 0: no limit */
 	int stop;          /* descriptor: readable when we are to stop, or -1 */

@@ -51,24 +51,6 @@ START_TEST(what_is_no_process_is_refused)
 }
 END_TEST
 
-START_TEST(a_group_holds_those_below_it)
-{
-	const char *line = "0::/system.slice/docker-0123abcd.scope/init";
-
-	ck_assert(busy_in_cgroup(line, "/system.slice"));
-	ck_assert(busy_in_cgroup(line, "/system.slice/"));
-	ck_assert(busy_in_cgroup(line, "/"));
-	ck_assert(busy_in_cgroup(line, "0123abcd"));
-	ck_assert(
-		busy_in_cgroup("5:cpu,cpuacct:/system.slice", "/system.slice"));
-	ck_assert(!busy_in_cgroup(line, "/system"));
-	ck_assert(!busy_in_cgroup(line, "/docker-0123abcd.scope"));
-	ck_assert(!busy_in_cgroup(line, "9999"));
-	ck_assert(!busy_in_cgroup("nonsense", "/"));
-	ck_assert(!busy_in_cgroup(line, ""));
-}
-END_TEST
-
 /* @n processes that are wanted; process i has pid 10 + i and load i. */
 static struct busy machine(size_t n)
 {
@@ -205,7 +187,6 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, a_name_may_hold_anything);
 	tcase_add_loop_test(c, what_is_no_process_is_refused, 0, 8);
-	tcase_add_test(c, a_group_holds_those_below_it);
 	tcase_add_test(c, all_get_their_turn_the_busiest_first);
 	tcase_add_test(c, none_is_picked_twice_or_beyond_the_limit_of_threads);
 	tcase_add_test(c, relatives_are_watched_together);
