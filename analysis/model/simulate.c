@@ -325,7 +325,8 @@ static int run_to_end(struct simulation *s, char *error)
 		err = run_all(s, error);
 		if (!err && s->trace->live)
 			runner_meet(s, known + 1);
-	} while (!err && s->known > known);
+	} while (!err &&
+		 (s->known > known || sync_engine_go_before(s->engine)));
 	if (!err && s->trace->live)
 		err = trace_live_end(s->trace->live, error);
 	else if (!err)
@@ -333,7 +334,10 @@ static int run_to_end(struct simulation *s, char *error)
 	if (err)
 		return err;
 	start_orphans(s);
-	return run_all(s, error);
+	do {
+		err = run_all(s, error);
+	} while (!err && sync_engine_go_before(s->engine));
+	return err;
 }
 
 int simulate(struct simulated *result, const struct trace *t,

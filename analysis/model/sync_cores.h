@@ -15,6 +15,7 @@ struct sync_member {
 	struct sync_event event;  /* the latest */
 	struct sync_object *lock; /* waits for this one */
 	bool reads;               /* as a reader */
+	double asked;             /* for the lock */
 	double since;             /* stopped */
 	double ready;             /* may run from then on */
 	struct sync_times times;

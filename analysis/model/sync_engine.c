@@ -81,7 +81,7 @@ static void on_lock(struct sync_engine *e, uint32_t thread, uint64_t address,
 	struct sync_object *lock =
 		sync_objects_get(&e->objects, SYNC_CLASS_LOCK, address);
 
-	if (sync_acquire(e, thread, lock, reads))
+	if (sync_acquire(e, thread, lock, reads, time))
 		sync_go_on(e, thread, time, lock->free_at);
 	else
 		sync_stop(e, thread, SYNC_BLOCKED, time);
@@ -113,7 +113,7 @@ static void woken(struct sync_engine *e, uint32_t thread, double time)
 		return;
 	}
 	lock = sync_objects_get(&e->objects, SYNC_CLASS_LOCK, mutex);
-	if (sync_acquire(e, thread, lock, false))
+	if (sync_acquire(e, thread, lock, false, time + e->wake))
 		sync_make_ready(e, thread, sync_later(time, lock->free_at));
 }
 

@@ -157,6 +157,16 @@ struct sync_times sync_engine_times(const struct sync_engine *e,
 				    uint32_t thread);
 
 /*
+ * Call when no thread runs. An owner of a lock that waits, for a join, a
+ * barrier, a signal and so on, has done so when it was recorded, and went on.
+ * So a thread that waits for this lock had it before: it goes on as if the lock
+ * had been free when it came, and the owner has the lock again when it unlocks.
+ * Among several it is one for whose end the owner waits, or that came first.
+ * Returns false if there is none.
+ */
+bool sync_engine_go_before(struct sync_engine *e);
+
+/*
  * Call when no thread runs. Returns 0 if all threads that were ever there have
  * ended, otherwise -EINVAL, and @error says who waits for what: a deadlock, a
  * lost wakeup, an unbalanced barrier.

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_engine_end - what is wrong if threads wait and none of them runs
+ * sync_engine_end - threads wait and none of them runs: who had a lock before,
+ * or what is wrong
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sync_cores.h"
+#include "sync_locks.h"
 
 /* The thread that @t waits for, or SYNC_NOWHERE. */
 static uint32_t waits_for(const struct sync_member *t)
@@ -16,6 +17,53 @@ static uint32_t waits_for(const struct sync_member *t)
 	if (t->event.kind == SYNC_JOIN)
 		return (uint32_t)t->event.object;
 	return SYNC_NOWHERE;
+}
+
+/* @from waits for the end of @thread, or of one that waits for it. */
+static bool waits_for_end(const struct sync_engine *e, uint32_t from,
+			  uint32_t thread)
+{
+	for (uint32_t i = 0; i < e->threads && from != SYNC_NOWHERE; i++) {
+		from = waits_for(&e->thread[from]);
+		if (from == thread)
+			return true;
+	}
+	return false;
+}
+
+/* The owner of the lock that @t waits for waits too, and for no lock. */
+static bool owner_waits(const struct sync_engine *e,
+			const struct sync_member *t)
+{
+	const struct sync_member *owner;
+
+	if (t->state != SYNC_BLOCKED || !t->lock ||
+	    t->lock->owner == SYNC_NOWHERE || t->lock->lender != SYNC_NOWHERE)
+		return false;
+	owner = &e->thread[t->lock->owner];
+	return owner->state == SYNC_BLOCKED && !owner->lock;
+}
+
+bool sync_engine_go_before(struct sync_engine *e)
+{
+	uint32_t best = SYNC_NOWHERE;
+
+	for (uint32_t i = 0; i < e->threads; i++) {
+		const struct sync_member *t = &e->thread[i];
+
+		if (!owner_waits(e, t))
+			continue;
+		if (waits_for_end(e, t->lock->owner, i)) {
+			best = i;
+			break;
+		}
+		if (best == SYNC_NOWHERE || t->asked < e->thread[best].asked)
+			best = i;
+	}
+	if (best == SYNC_NOWHERE)
+		return false;
+	sync_borrow(e, best);
+	return true;
 }
 
 /* The first thread in the order of threads. */

@@ -23,11 +23,16 @@ static void take(struct sync_object *lock, uint32_t thread, bool reads)
 }
 
 bool sync_acquire(struct sync_engine *e, uint32_t thread,
-		  struct sync_object *lock, bool reads)
+		  struct sync_object *lock, bool reads, double time)
 {
 	struct sync_member *t = &e->thread[thread];
 
 	t->lock = NULL;
+	t->asked = time;
+	if (lock->lender == thread) {
+		lock->lent++;
+		return true;
+	}
 	if (can_take(lock, thread, reads)) {
 		take(lock, thread, reads);
 		return true;
@@ -62,9 +67,53 @@ static void hand_over(struct sync_engine *e, struct sync_object *lock,
 	}
 }
 
+static void take_from_list(struct sync_engine *e, struct sync_object *lock,
+			   uint32_t thread)
+{
+	uint32_t i = lock->first, next;
+
+	lock->first = lock->last = SYNC_NOWHERE;
+	for (; i != SYNC_NOWHERE; i = next) {
+		next = e->thread[i].next;
+		if (i != thread)
+			sync_list_add(e, &lock->first, &lock->last, i);
+	}
+}
+
+void sync_borrow(struct sync_engine *e, uint32_t thread)
+{
+	struct sync_member *t = &e->thread[thread];
+	struct sync_object *lock = t->lock;
+
+	take_from_list(e, lock, thread);
+	lock->lender = lock->owner;
+	lock->lent = lock->depth;
+	lock->owner = thread;
+	lock->depth = 1;
+	t->lock = NULL;
+	sync_make_ready(e, thread, t->asked - e->wake);
+}
+
+/* @thread unlocks @lock, which is lent. */
+static void unlock_lent(struct sync_object *lock, uint32_t thread)
+{
+	if (lock->lender == thread) {
+		if (!--lock->lent)
+			lock->lender = SYNC_NOWHERE;
+	} else if (!--lock->depth) {
+		lock->owner = lock->lender;
+		lock->depth = lock->lent;
+		lock->lender = SYNC_NOWHERE;
+	}
+}
+
 void sync_unlock(struct sync_engine *e, uint32_t thread,
 		 struct sync_object *lock, double time)
 {
+	if (lock->lender != SYNC_NOWHERE) {
+		unlock_lent(lock, thread);
+		return;
+	}
 	if (lock->owner != SYNC_NOWHERE) {
 		if (lock->owner == thread && --lock->depth)
 			return;

@@ -64,7 +64,7 @@ struct sync_object *sync_objects_get(struct sync_objects *o,
 	x = xcalloc(1, sizeof(*x));
 	x->class = class;
 	x->address = address;
-	x->owner = x->first = x->last = SYNC_NOWHERE;
+	x->owner = x->lender = x->first = x->last = SYNC_NOWHERE;
 	put(o, x);
 	o->n++;
 	return x;

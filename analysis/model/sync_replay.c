@@ -114,8 +114,10 @@ int sync_replay(struct sync_replay *r, const struct sync_thread *thread,
 	for (i = 0; i < threads; i++)
 		if (thread[i].starts)
 			sync_engine_start(s.engine, i, 0);
-	while (!err && (i = next_thread(&s)) != SYNC_NOWHERE)
-		err = step(&s, i, error);
+	do {
+		while (!err && (i = next_thread(&s)) != SYNC_NOWHERE)
+			err = step(&s, i, error);
+	} while (!err && sync_engine_go_before(s.engine));
 	if (!err)
 		err = sync_engine_check_end(s.engine, error);
 	for (i = 0; i < threads; i++) {

@@ -367,14 +367,13 @@ static int start_threads(struct collector *c, char *error)
 {
 	for (uint32_t i = 0; i < c->threads; i++) {
 		struct collected *x = &c->thread[i];
-		int more = trace_stream_next(x->stream);
 
-		if (more < 0) {
+		x->more = trace_stream_next(x->stream);
+		if (x->more < 0) {
 			snprintf(error, WORKLOAD_ERROR_BYTES, "%s",
 				 x->stream->error);
-			return more;
+			return x->more;
 		}
-		x->more = more;
 		x->to->starts = !trace_sync_is_created(&x->stream->step);
 		if (x->to->starts)
 			sync_engine_start(c->engine, i, 0);
@@ -393,17 +392,19 @@ static int collect_all(struct collector *c, char *error)
 	for (uint32_t i = 0; i < c->threads; i++)
 		sync_engine_name(c->engine, i, c->thread[i].to->id);
 	err = start_threads(c, error);
-	while (!err && (next = next_thread(c)))
-		err = go_on(c, next, error);
+	do {
+		while (!err && (next = next_thread(c)))
+			err = go_on(c, next, error);
+	} while (!err && sync_engine_go_before(c->engine));
 	if (!err)
 		err = sync_engine_check_end(c->engine, error);
-	for (size_t i = 0; i < c->threads && !err; i++)
-		if (!c->thread[i].over) {
-			snprintf(error, WORKLOAD_ERROR_BYTES,
-				 "thread %u is never created",
-				 c->thread[i].to->id);
-			err = -EINVAL;
-		}
+	for (size_t i = 0; i < c->threads && !err; i++) {
+		if (c->thread[i].over)
+			continue;
+		snprintf(error, WORKLOAD_ERROR_BYTES,
+			 "thread %u is never created", c->thread[i].to->id);
+		err = -EINVAL;
+	}
 	sync_engine_free(c->engine);
 	return err;
 }

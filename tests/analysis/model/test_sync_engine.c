@@ -97,6 +97,85 @@ START_TEST(an_unbalanced_barrier_is_told)
 }
 END_TEST
 
+/* It would not have joined them if they had not had it before. */
+START_TEST(who_is_joined_by_the_owner_had_the_lock_before_it)
+{
+	uint32_t a = add_thread(true), b = add_thread(true),
+		 c = add_thread(true);
+
+	add(a, 4, SYNC_LOCK, 64);
+	add(a, 1, SYNC_LOCK, 64);
+	add(a, 1, SYNC_JOIN, b); /* at 6 */
+	add(a, 1, SYNC_UNLOCK, 64);
+	add(a, 1, SYNC_UNLOCK, 64);
+	add_end(a, 1);
+	add(b, 10, SYNC_LOCK, 64);
+	add(b, 3, SYNC_UNLOCK, 64);
+	add_end(b, 4); /* at 17 */
+	add(c, 8, SYNC_LOCK, 64);
+	add_end(c, 5);
+	run();
+	check(b, 0, 17, 0);
+	check(a, 0, 20, 11);
+	check(c, 0, 24, 11); /* it is a's again until 19 */
+}
+END_TEST
+
+START_TEST(who_lets_the_owner_go_on_had_the_lock_before_it)
+{
+	static const enum sync_kind waits[] = { SYNC_BARRIER, SYNC_AWAIT,
+						SYNC_COND_WAIT, SYNC_SEM_WAIT };
+	static const enum sync_kind ends[] = { SYNC_BARRIER, SYNC_SET,
+					       SYNC_COND_SIGNAL,
+					       SYNC_SEM_POST };
+
+	for (int i = 0; i < 4; i++) {
+		uint32_t a, b;
+		struct sync_event *wait, *other;
+
+		begin();
+		a = add_thread(true);
+		b = add_thread(true);
+		add(a, 1, SYNC_LOCK, 64);
+		wait = add(a, 1, waits[i], 128);
+		add(a, 1, SYNC_UNLOCK, 64);
+		add_end(a, 1);
+		add(b, 5, SYNC_LOCK, 64);
+		/* the last one unlocks after the other has gone on */
+		if (i < 3)
+			add(b, 3, SYNC_UNLOCK, 64);
+		other = add(b, 2, ends[i], 128);
+		if (i == 3)
+			add(b, 3, SYNC_UNLOCK, 64);
+		add_end(b, 5);
+		if (waits[i] == SYNC_BARRIER)
+			wait->argument = other->argument = 2;
+		else if (waits[i] != SYNC_SEM_WAIT)
+			wait->pair = other->pair = 1;
+		run();
+		check(b, 0, 15, 0);
+		check(a, 0, i < 3 ? 12 : 9, i < 3 ? 8 : 5);
+		end();
+	}
+}
+END_TEST
+
+START_TEST(threads_that_lock_in_two_orders_have_no_lock_before)
+{
+	uint32_t a = add_thread(true), b = add_thread(true),
+		 c = add_thread(true);
+
+	add(a, 1, SYNC_LOCK, 0x40);
+	add(a, 5, SYNC_LOCK, 0x80);
+	add(b, 1, SYNC_LOCK, 0x80);
+	add(b, 5, SYNC_LOCK, 0x40);
+	add(c, 1, SYNC_LOCK, 0xc0);
+	add(c, 1, SYNC_JOIN, a);
+	check_fails("deadlock: thread 0 at instruction 0x1002 waits for lock "
+		    "0x80, thread 1 at instruction 0x1002 waits for lock 0x40");
+}
+END_TEST
+
 START_TEST(an_event_that_cannot_be_is_refused)
 {
 	static const struct {
@@ -138,6 +217,9 @@ int main(void)
 	tcase_add_test(t, a_lock_kept_at_the_end_is_told);
 	tcase_add_test(t, a_lost_wakeup_is_told);
 	tcase_add_test(t, an_unbalanced_barrier_is_told);
+	tcase_add_test(t, who_is_joined_by_the_owner_had_the_lock_before_it);
+	tcase_add_test(t, who_lets_the_owner_go_on_had_the_lock_before_it);
+	tcase_add_test(t, threads_that_lock_in_two_orders_have_no_lock_before);
 	tcase_add_test(t, an_event_that_cannot_be_is_refused);
 	suite_add_tcase(s, t);
 	return run_suite(s);
