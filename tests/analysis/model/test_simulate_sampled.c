@@ -14,6 +14,7 @@ enum {
 	CODE = 0x401000,
 	DATA = 0x10000000,
 	BARRIER = 0x6000,
+	MUTEX = 0x7000,
 	SEEDS = 20,
 };
 
@@ -231,6 +232,29 @@ START_TEST(the_time_for_lines_of_others_is_in_doubt)
 }
 END_TEST
 
+/*
+ * As recorded, thread 1 had the lock first. In the simulation thread 0 comes to
+ * it first, and joins thread 1 while it has it.
+ */
+START_TEST(a_lock_that_another_thread_had_before_is_no_deadlock)
+{
+	fake_trace_event(&fake, 1, TRACE_BEGIN, 0, 0);
+	fake_trace_event(&fake, 0, TRACE_CREATE, 1, 0);
+	run(0, ADDITIONS, 9000);
+	fake_trace_event(&fake, 0, TRACE_LOCK, MUTEX, 0);
+	fake_trace_event(&fake, 0, TRACE_JOIN, 1, 0);
+	fake_trace_event(&fake, 0, TRACE_UNLOCK, MUTEX, 0);
+	run(1, ADDITIONS, 11000);
+	fake_trace_event(&fake, 1, TRACE_LOCK, MUTEX, 0);
+	fake_trace_event(&fake, 1, TRACE_UNLOCK, MUTEX, 0);
+	run(1, ADDITIONS, 1000);
+	simulate_all();
+	ck_assert_double_eq_tol((double)full.cycles / (12000 * BLOCK), 1, 0.01);
+	simulate_sample(0);
+	ck_assert(holds(&s.sampled.cycles, full.cycles));
+}
+END_TEST
+
 START_TEST(text_and_json_have_the_interval)
 {
 	struct verb v;
@@ -311,6 +335,7 @@ int main(void)
 	tcase_add_test(t, threads_wait_for_each_other_between_the_units_too);
 	tcase_add_test(t, threads_that_contend_for_a_line_have_no_interval);
 	tcase_add_test(t, the_time_for_lines_of_others_is_in_doubt);
+	tcase_add_test(t, a_lock_that_another_thread_had_before_is_no_deadlock);
 	tcase_add_test(t, text_and_json_have_the_interval);
 	tcase_add_test(t, what_a_sample_cannot_answer_is_refused);
 	tcase_add_test(t,
