@@ -13,7 +13,7 @@
 #include "reuse_exact.h"
 #include "sample.h"
 #include "state.h"
-#include "trace.h"
+#include "trace_thread.h"
 #include "transfer.h"
 #include "src/engine/reuse_table.h"
 
@@ -173,17 +173,51 @@ static void on_access_part(unsigned int index, qemu_plugin_meminfo_t info,
 	emu_sample_part(v, class, &a, first);
 }
 
-/* The thread's accesses are counted as they are without a trace. */
-static void on_access_trace(unsigned int index, qemu_plugin_meminfo_t info,
-			    uint64_t addr, void *data)
-{
-	unsigned int class = known_info ? known_class(info) : asked_class(info);
-	const struct trace_site *site = data;
+static void flush_and_take(struct vcpu *v, unsigned int class, uint64_t addr,
+			   const struct trace_site *site);
 
-	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
-		return;
-	emu_trace_access(&emu.vcpu[index], class, addr, site);
-	take_access(index, class, addr, (void *)(uintptr_t)site->ip, false);
+/*
+ * The thread's accesses are counted as they are without a trace. Nothing is
+ * sampled, so only the end of the turn is an event.
+ */
+static inline void take_traced(struct vcpu *v, unsigned int class,
+			       uint64_t addr, const struct trace_site *site)
+{
+	struct trace_thread *t = v->trace;
+
+	if (__builtin_expect(t && trace_thread_takes(t, site), 1)) {
+		if (trace_thread_is_full(t)) {
+			flush_and_take(v, class, addr, site);
+			return;
+		}
+		trace_thread_access(t, site, addr, class & EMU_CLASS_STORE);
+	}
+	v->count[class]++;
+	if (__builtin_expect(--v->turn < 0, 0))
+		emu_sample_event(v, class, addr, site->ip);
+}
+
+static __attribute__((noinline)) void flush_and_take(
+	struct vcpu *v, unsigned int class, uint64_t addr,
+	const struct trace_site *site)
+{
+	emu_trace_flush(v->trace);
+	take_traced(v, class, addr, site);
+}
+
+static void on_access_trace(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *site)
+{
+	if (__builtin_expect(index < EMU_VCPUS_MAX, 1))
+		take_traced(&emu.vcpu[index], known_class(info), addr, site);
+}
+
+static void on_access_trace_asked(unsigned int index,
+				  qemu_plugin_meminfo_t info, uint64_t addr,
+				  void *site)
+{
+	if (index < EMU_VCPUS_MAX)
+		take_traced(&emu.vcpu[index], asked_class(info), addr, site);
 }
 
 qemu_plugin_mem_cb emu_access_part_callback(void)
@@ -195,7 +229,7 @@ qemu_plugin_mem_cb emu_access_callback(void)
 {
 	known_info = info_is_as_known();
 	if (emu.config.trace)
-		return on_access_trace;
+		return known_info ? on_access_trace : on_access_trace_asked;
 	if (emu_measures(EMU_REUSE_MODES))
 		return on_access_reuse;
 	if (emu.config.algorithm != EMU_COMDETECTIVE)

@@ -87,6 +87,7 @@ struct vcpu {
 	uint64_t watch_low, watch_span;
 	uint64_t class_mask; /* 0 with one counter, else the store bit of a
 				class */
+	struct trace_thread *trace; /* NULL: not traced */
 	struct cdp_thread *record;
 	struct exact *directory; /* NULL: the thread has no number in it */
 	uint32_t core;
@@ -130,7 +131,6 @@ struct vcpu {
 	struct emu_reuse reuse[EMU_REUSE_ENGINES];
 	struct reuse_exact_thread *_Atomic reuse_exact; /* NULL: not followed */
 	struct cache_sets_thread *_Atomic caches; /* NULL: none simulated */
-	struct trace_thread *trace;               /* NULL: not traced */
 	struct emu_frames *frames; /* NULL: call paths are not asked for */
 	struct call_table calls;
 } __attribute__((aligned(64)));

@@ -10,35 +10,15 @@
 #include "scheduler.h"
 #include "trace_blocks.h"
 #include "trace_file.h"
+#include "trace_thread.h"
 #include "src/base/zero_pages.h"
 #include "src/trace/trace_format.h"
 
 enum {
 	TOKENS_MAX = 3 * TRACE_NUMBER_BYTES, /* bytes that one call writes */
-	KINDS = 2,                           /* loads and stores */
 	INSNS_OF_TURN = 4, /* they count as an access does in a turn */
-};
-
-struct trace_thread {
-	unsigned char *at, *end; /* of the buffer; end leaves room */
-	bool on;                 /* what it executes is traced: it is */
-	bool inside;             /* in the region of interest, */
-	bool silent;             /* and not in a function for which the trace
-				    has an event */
-	uint32_t block, index;   /* of the latest access */
-	const struct trace_block *now; /* the block that was put last */
-	uint64_t executed;             /* instructions, with those outside */
-	uint64_t in_chunk, in_all;     /* instructions in the trace */
-	uint32_t id;
-	uint32_t turn_rest; /* instructions that the turn does not count yet */
-	uint32_t *next;     /* by block: the one that followed last */
-	uint64_t *last;     /* by instruction and kind: the latest address */
-	unsigned char buffer[TRACE_CHUNK_BYTES];
-};
-
-enum {
 	NEXT_BYTES = TRACE_BLOCKS_MAX * sizeof(uint32_t),
-	LAST_BYTES = TRACE_SITES_MAX * KINDS * sizeof(uint64_t),
+	LAST_BYTES = TRACE_SITES_MAX * TRACE_KINDS * sizeof(uint64_t),
 };
 
 /*
@@ -47,7 +27,7 @@ enum {
  */
 static uint64_t begin_ip, end_ip;
 
-static void flush(struct trace_thread *t)
+void emu_trace_flush(struct trace_thread *t)
 {
 	uint32_t bytes = (uint32_t)(t->at - t->buffer);
 
@@ -55,35 +35,37 @@ static void flush(struct trace_thread *t)
 	if (bytes)
 		emu_trace_file_thread(t->id, t->buffer, bytes, t->in_chunk);
 	t->at = t->buffer;
+	t->in_all += t->in_chunk;
 	t->in_chunk = 0;
 }
 
 static inline unsigned char *room(struct trace_thread *t)
 {
-	if (__builtin_expect(t->at > t->end, 0))
-		flush(t);
+	if (trace_thread_is_full(t))
+		emu_trace_flush(t);
 	return t->at;
 }
 
+/* Call it with room. */
 static inline void put_block(struct trace_thread *t,
 			     const struct trace_block *b)
 {
 	uint32_t number = b->number, insns = b->insns;
-	unsigned char *to = room(t);
-	int64_t ahead = (int64_t)number - t->next[t->block];
+	int64_t ahead = (int64_t)number - *t->follows;
 
-	t->next[t->block] = number;
-	t->block = number;
-	t->now = b;
+	*t->follows = number;
+	t->follows = &t->next[number];
+	t->sites = b->site;
+	t->last = &t->addresses[(size_t)b->first * TRACE_KINDS];
+	t->insns = insns;
 	t->index = 0;
 	t->in_chunk += insns;
-	t->in_all += insns;
-	t->at = trace_put(to, trace_zigzag(ahead) << TRACE_TOKEN_BITS |
-				      TRACE_BLOCK);
+	t->at = trace_thread_put(
+		t->at, trace_zigzag(ahead) << TRACE_TOKEN_BITS | TRACE_BLOCK);
 }
 
-/* Where the region begins or ends; false if the block is outside. */
-static bool cross(struct trace_thread *t, const struct trace_block *b)
+/* Where the region begins or ends. */
+static void cross(struct trace_thread *t, const struct trace_block *b)
 {
 	const struct emu_config *c = &emu.config;
 
@@ -95,68 +77,58 @@ static bool cross(struct trace_thread *t, const struct trace_block *b)
 	else if (b->ip == end_ip)
 		t->inside = false;
 	t->on = t->inside;
-	return t->on;
 }
 
 /*
- * Threads progress evenly also where they access little memory: otherwise they
- * would hardly ever wait for each other as they do on a machine.
+ * What is rare at a block: the end of a turn, a border of the region, a full
+ * buffer.
  */
-static inline void count_turn(struct vcpu *v, struct trace_thread *t,
-			      uint32_t insns)
+static __attribute__((noinline)) void take_rare_block(
+	struct vcpu *v, const struct trace_block *b)
 {
-	t->turn_rest += insns;
-	v->turn -= t->turn_rest / INSNS_OF_TURN;
-	t->turn_rest %= INSNS_OF_TURN;
-	if (__builtin_expect(v->turn < 0 && v->tid, 0))
+	struct trace_thread *t;
+
+	if (v->turn < 0 && v->tid)
 		emu_scheduler_end(v);
+	/* The program may have ended while the thread waited for its turn. */
+	t = v->trace;
+	if (!t || t->silent)
+		return;
+	if (b->border)
+		cross(t, b);
+	t->executed += b->insns;
+	if (!t->on)
+		return;
+	room(t);
+	put_block(t, b);
 }
 
+/*
+ * Instructions count in a turn, so that threads progress evenly also where they
+ * access little memory: otherwise they would hardly ever wait for each other as
+ * they do on a machine.
+ */
 static void on_block(unsigned int index, void *data)
 {
 	const struct trace_block *b = data;
 	struct trace_thread *t;
+	struct vcpu *v;
+	uint32_t rest;
 
 	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
 		return;
-	t = emu.vcpu[index].trace;
+	v = &emu.vcpu[index];
+	t = v->trace;
 	if (__builtin_expect(!t, 0))
 		return;
-	count_turn(&emu.vcpu[index], t, b->insns);
-	/* The program may have ended while the thread waited for its turn. */
-	t = emu.vcpu[index].trace;
-	if (__builtin_expect(!t || t->silent, 0))
-		return;
-	if (b->border && !cross(t, b)) {
-		t->executed += b->insns;
-		return;
-	}
-	t->executed += b->insns;
-	if (t->on)
+	rest = t->turn_rest + b->insns;
+	t->turn_rest = rest % INSNS_OF_TURN;
+	v->turn -= rest / INSNS_OF_TURN;
+	if (__builtin_expect((v->turn < 0) | b->border, 0) ||
+	    trace_thread_is_full(t))
+		take_rare_block(v, b);
+	else if (t->on)
 		put_block(t, b);
-}
-
-void emu_trace_access(struct vcpu *v, unsigned int class, uint64_t addr,
-		      const struct trace_site *site)
-{
-	bool store = class & EMU_CLASS_STORE;
-	struct trace_thread *t = v->trace;
-	unsigned char *to;
-	uint64_t *last;
-
-	if (!t || !t->on)
-		return;
-	/* The thread may have been outside when this block began. */
-	if (!t->now || (size_t)(site - t->now->site) >= t->now->insns)
-		return;
-	to = room(t);
-	last = &t->last[(size_t)site->number * KINDS + store];
-	to = trace_put(to, (uint64_t)(site->index - t->index)
-					   << TRACE_TOKEN_BITS |
-				   (store ? TRACE_STORE : TRACE_LOAD));
-	t->index = site->index;
-	t->at = trace_put(to, trace_zigzag((int64_t)(addr - *last)));
-	*last = addr;
 }
 
 void emu_trace_start(struct vcpu *v)
@@ -166,12 +138,13 @@ void emu_trace_start(struct vcpu *v)
 	if (!t)
 		return;
 	t->next = zero_pages(NEXT_BYTES);
-	t->last = zero_pages(LAST_BYTES);
-	if (!t->next || !t->last) {
+	t->addresses = zero_pages(LAST_BYTES);
+	if (!t->next || !t->addresses) {
 		emu_say("thread %u is not in the trace: no memory",
 			v->record->id);
 		return;
 	}
+	t->follows = t->next;
 	t->at = t->buffer;
 	t->end = t->buffer + sizeof(t->buffer) - TOKENS_MAX;
 	t->inside = t->on = !emu.config.roi;
@@ -206,7 +179,7 @@ void emu_trace_create(struct vcpu *v, struct vcpu *child)
 void emu_trace_waits(struct vcpu *v)
 {
 	if (emu.config.pipe && v->trace)
-		flush(v->trace);
+		emu_trace_flush(v->trace);
 }
 
 void emu_trace_silence(struct vcpu *v, bool silent)
@@ -229,11 +202,11 @@ void emu_trace_end(struct vcpu *v)
 	if (!t)
 		return;
 	v->trace = NULL;
-	flush(t);
+	emu_trace_flush(t);
 	if (t->in_all)
 		emu_trace_file_ended(t->id, t->in_all);
 	munmap(t->next, NEXT_BYTES);
-	munmap(t->last, LAST_BYTES);
+	munmap(t->addresses, LAST_BYTES);
 	munmap(t, sizeof(*t));
 }
 

@@ -16,8 +16,6 @@
 /* An instruction that was translated, in its block. */
 struct trace_site {
 	uint64_t ip;
-	uint32_t number; /* over all blocks */
-	uint32_t index;  /* in its block */
 };
 
 /*
@@ -64,8 +62,7 @@ bool emu_trace_is_silent(const struct vcpu *v);
 void emu_trace_translate(struct qemu_plugin_tb *tb,
 			 qemu_plugin_mem_cb on_access);
 
-/* Thread @v made an access of @class. Context: the thread itself. */
-void emu_trace_access(struct vcpu *v, unsigned int class, uint64_t addr,
-		      const struct trace_site *site);
+/* Write what thread @t has put. Context: the thread itself. */
+void emu_trace_flush(struct trace_thread *t);
 
 #endif

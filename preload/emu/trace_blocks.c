@@ -97,12 +97,11 @@ static struct trace_block *make(const struct qemu_plugin_tb *tb, size_t n,
 	memcpy(b->text, text, bytes);
 	b->insns = (uint32_t)n;
 	b->number = blocks++;
-	for (size_t i = 0; i < n; i++) {
+	b->first = sites;
+	sites += (uint32_t)n;
+	for (size_t i = 0; i < n; i++)
 		b->site[i].ip =
 			qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, i));
-		b->site[i].number = sites++;
-		b->site[i].index = (uint32_t)i;
-	}
 	b->ip = b->site[0].ip;
 	made[b->number] = b;
 	return b;

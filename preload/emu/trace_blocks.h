@@ -11,11 +11,12 @@
 #include "trace.h"
 
 struct trace_block {
+	uint32_t number, insns;
+	uint32_t first; /* of its sites, over all blocks */
+	uint32_t bytes; /* of its description */
+	bool border;    /* the region of interest may begin or end here */
 	struct trace_block *other; /* with the same hash */
 	uint64_t ip, hash;
-	uint32_t number, insns;
-	uint32_t bytes;      /* of its description */
-	bool border;         /* the region of interest may begin or end here */
 	unsigned char *text; /* as it is written to the file */
 	struct trace_site site[];
 };
