@@ -21,7 +21,7 @@
  * Turns are no lock, because QEMU sometimes stops all threads (to fork, or to
  * discard its code): it lets each run to the end of its block of instructions,
  * and then the thread with the turn waits for those that wait for a turn. So
- * one of the waiting threads is the watcher and looks every CHECK_NS. If no
+ * one of the waiting threads is the watcher and looks now and then. If no
  * turn has ended, and the kernel says that the thread with the turn sleeps,
  * several times in a row, then the waiting threads drain, one after the other:
  * each goes on as long as the thread with the turn sleeps. What it does counts

@@ -91,13 +91,23 @@ static void write_all(struct iovec *v, int n)
 		write_vector(v, n);
 }
 
-/* Compress @data to @to; returns how many bytes, or 0 if that is no gain. */
+/*
+ * Compress @data to @to; returns how many bytes, or 0 if that is no gain. Call
+ * with the lock.
+ */
 static uint32_t compress(const unsigned char *data, uint32_t bytes,
 			 unsigned char *to)
 {
 #ifdef HAVE_ZSTD
-	size_t n = ZSTD_compress(to, ROOM, data, bytes, LEVEL);
+	/* With a new context its memory would be cleared for each chunk. */
+	static ZSTD_CCtx *context;
+	size_t n;
 
+	if (!context)
+		context = ZSTD_createCCtx();
+	if (!context)
+		return 0;
+	n = ZSTD_compressCCtx(context, to, ROOM, data, bytes, LEVEL);
 	return ZSTD_isError(n) || n >= bytes ? 0 : (uint32_t)n;
 #else
 	return 0;
