@@ -386,6 +386,14 @@ $(NAMES_OF): $(B)/tests/oracle/%: $(O)/tests/oracle/%.o $(ANALYSIS_LIB) $(SRC_LI
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -pthread -o $@ $^ $(LIBS_ANALYSIS)
 
+# Compares the paths of heap blocks with libunwind's.
+HEAP_PATHS := $(B)/tests/oracle/libheap_paths.so
+test-programs: $(HEAP_PATHS)
+$(O)/tests/oracle/heap_paths.o: DEFINES = -fno-builtin
+$(HEAP_PATHS): $(O)/tests/oracle/heap_paths.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -shared -o $@ $^ -lunwind -ldl
+
 # ---- packages ------------------------------------------------------------
 # $(call install,PACKAGES) installs those that are missing
 define install
@@ -539,6 +547,10 @@ check-deb: all
 .PHONY: check-unwind
 check-unwind: deps tests
 	STOPS=1000 tests/e2e/check_unwind.sh
+
+.PHONY: check-heap-paths
+check-heap-paths: deps tests
+	EVERY=5 tests/e2e/check_heap_paths.sh
 
 .PHONY: check-names
 check-names: deps deps-names
@@ -889,6 +901,8 @@ help:
 	@echo '                    run real programs natively and under QEMU'
 	@echo 'make check-deb       install the Debian package, use and remove it'
 	@echo 'make check-unwind    call paths against libunwind, a thousand of each program'
+	@echo 'make check-heap-paths'
+	@echo '                    paths of heap blocks against libunwind, five programs'
 	@echo 'make check-names [NAMES="gcc clang rust go java node debian"]'
 	@echo '                    names of statements, compilers and Debian packages'
 	@echo 'make check-attach-languages [LANGUAGES="c static_c cxx go rust java node"]'
