@@ -125,13 +125,15 @@ static void fetch(struct core *c, const struct trace_insn *insn)
 	fetch_line(c, (insn->ip + insn->bytes - 1) >> MACHINE_LINE_SHIFT);
 }
 
-static uint64_t dispatch(struct core *c)
+/* @zero: it needs no entry of the issue queue. */
+static uint64_t dispatch(struct core *c, bool zero)
 {
 	uint64_t t = later(c->dispatch, c->front);
 
 	if (c->number >= c->machine->rob)
 		t = later(t, c->committed[c->at] + 1);
-	t = time_queue_enter(&c->iq, t);
+	if (!zero)
+		t = time_queue_enter(&c->iq, t);
 	if (t == c->dispatch && c->dispatched >= c->machine->width)
 		t++;
 	if (t != c->dispatch) {
@@ -292,30 +294,42 @@ static void commit(struct core *c, const struct cpi_life *life)
 	c->number++;
 }
 
-static uint64_t execute(struct core *c, const struct uop *u,
-			const struct accesses *all)
+/* From its operands to its result. */
+static void do_work(struct core *c, const struct uop *u,
+		    const struct accesses *all, struct cpi_life *life)
 {
 	const struct machine_uop *costs = &c->machine->uop[u->class];
 	bool memory = u->flags & (UOP_IS_LOAD | UOP_IS_STORE);
 	const struct trace_access *a =
 		memory ? first_access(all, u->flags & UOP_IS_STORE) : NULL;
+
+	life->ready = when_ready(c, u, a, life->dispatch);
+	life->issue = ports_reserve(c->ports, u->class, life->dispatch,
+				    life->ready, &life->unit);
+	time_queue_push(&c->iq, life->issue);
+	c->last_issue = later(c->last_issue, life->issue);
+	if (u->flags & UOP_IS_BARRIER)
+		c->barrier = life->issue;
+	if (u->flags & UOP_IS_LOAD)
+		load(c, u, all, a, life);
+	else if (u->flags & UOP_IS_STORE)
+		store(c, u, all, a, life);
+	else
+		life->done = life->issue + costs->latency;
+}
+
+static uint64_t execute(struct core *c, const struct uop *u,
+			const struct accesses *all)
+{
+	bool zero = u->flags & UOP_IS_ZERO && c->machine->zero_idioms;
 	struct cpi_life life = { .before = c->dispatch };
 
 	life.front = c->front > c->dispatch ? c->late : CPI_BASE;
-	life.dispatch = dispatch(c);
-	life.ready = when_ready(c, u, a, life.dispatch);
-	life.issue = ports_reserve(c->ports, u->class, life.dispatch,
-				   life.ready, &life.unit);
-	time_queue_push(&c->iq, life.issue);
-	c->last_issue = later(c->last_issue, life.issue);
-	if (u->flags & UOP_IS_BARRIER)
-		c->barrier = life.issue;
-	if (u->flags & UOP_IS_LOAD)
-		load(c, u, all, a, &life);
-	else if (u->flags & UOP_IS_STORE)
-		store(c, u, all, a, &life);
+	life.dispatch = dispatch(c, zero);
+	if (zero)
+		cpi_life_zero(&life);
 	else
-		life.done = life.issue + costs->latency;
+		do_work(c, u, all, &life);
 	for (int i = 0; i < u->results; i++)
 		c->ready[u->result[i]] = life.done;
 	commit(c, &life);

@@ -49,6 +49,13 @@ struct cpi_life {
 	enum cpi_component front; /* why dispatch was late, if it was */
 };
 
+/* Nothing is left to do once it is dispatched: its result is there. */
+static inline void cpi_life_zero(struct cpi_life *life)
+{
+	life->ready = life->issue = life->dispatch + 1;
+	life->done = life->dispatch;
+}
+
 struct cpi_stack {
 	double cycles[CPI_COMPONENTS];
 	double slots; /* cycles that the width needs, since the last commit */

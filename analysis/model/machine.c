@@ -199,7 +199,8 @@ static int read_named(struct reader *r, const char *name)
 static int begin(struct reader *r)
 {
 	memset(r->m, 0, sizeof(*r->m));
-	return set_key(r, "sync.call", "20") || set_key(r, "sync.wake", "0");
+	return set_key(r, "core.zero_idioms", "false") ||
+	       set_key(r, "sync.call", "20") || set_key(r, "sync.wake", "0");
 }
 
 static int finish(struct reader *r, const char *name)

@@ -67,8 +67,9 @@ struct machine {
 	uint32_t refill; /* cycles from the issue of a mispredicted branch to
 			    the first result of what follows */
 	uint32_t vector_load_extra;
-	uint32_t predictor;  /* enum machine_predictor */
-	uint32_t prefetcher; /* enum machine_prefetcher, of L1D misses */
+	uint32_t predictor;   /* enum machine_predictor */
+	uint32_t prefetcher;  /* enum machine_prefetcher, of L1D misses */
+	uint32_t zero_idioms; /* true: UOP_IS_ZERO is renaming alone */
 	struct machine_uop uop[UOP_CLASSES];
 	struct machine_cache l1i, l1d, l2, llc; /* l1 and l2 of each core */
 	uint32_t transfer;  /* cycles more if another core has modified it */

@@ -117,6 +117,7 @@ void machine_host(struct machine *m)
 	pmu_machine_look(&p, &perf_kernel_linux);
 	if (machine_read(m, machine_like(p.known), error))
 		die("machine: %s", error);
+	m->zero_idioms = true;
 	if (ghz > 0)
 		m->ghz = ghz;
 	take_topology(m);

@@ -24,6 +24,8 @@ const char *const machine_prefetcher_names[PREFETCHERS] = {
 	[PREFETCHER_STRIDE] = "stride",
 };
 
+static const char *const truths[] = { "false", "true" };
+
 #define SIZE_MAX_BYTES  (4.0 * 1024 * 1024 * 1024)
 #define CYCLES_MAX      10000
 #define SYNC_CYCLES_MAX 1000000000
@@ -70,6 +72,9 @@ static const struct machine_key keys[] = {
 	{ "core.prefetcher", KEY_WORD, AT(prefetcher), 0, 0,
 	  machine_prefetcher_names, PREFETCHERS,
 	  "what a miss of L1D fetches into L2 besides" },
+	{ "core.zero_idioms", KEY_WORD, AT(zero_idioms), 0, 0, truths, 2,
+	  "whether xor of a register with itself, and its like, wait for "
+	  "nothing and are not executed" },
 	CACHE("l1i", l1i, "instruction cache of a core"),
 	CACHE("l1d", l1d, "data cache of a core"),
 	CACHE("l2", l2, "second cache of a core"),

@@ -167,6 +167,60 @@ static bool is_move(ZydisMnemonic m, const char *name, bool vector)
 	}
 }
 
+/* As Intel and AMD list them, but for those that their lists do not share. */
+static bool may_zero(ZydisMnemonic m)
+{
+	static const ZydisMnemonic zeroing[] = {
+#define BOTH(name) ZYDIS_MNEMONIC_##name, ZYDIS_MNEMONIC_V##name
+		ZYDIS_MNEMONIC_XOR,
+		ZYDIS_MNEMONIC_SUB,
+		ZYDIS_MNEMONIC_VPXORD,
+		ZYDIS_MNEMONIC_VPXORQ,
+		BOTH(PXOR),
+		BOTH(XORPS),
+		BOTH(XORPD),
+		BOTH(PSUBB),
+		BOTH(PSUBW),
+		BOTH(PSUBD),
+		BOTH(PSUBQ),
+		BOTH(PCMPGTB),
+		BOTH(PCMPGTW),
+		BOTH(PCMPGTD),
+		BOTH(PCMPGTQ),
+#undef BOTH
+	};
+
+	for (size_t i = 0; i < sizeof(zeroing) / sizeof(*zeroing); i++)
+		if (m == zeroing[i])
+			return true;
+	return false;
+}
+
+/* All of a register, by an operation on one register alone. */
+static bool is_zeroing(const ZydisDecodedInstruction *insn,
+		       const ZydisDecodedOperand *operand)
+{
+	ZydisRegister from = ZYDIS_REGISTER_NONE;
+	int reads = 0;
+
+	if (!may_zero(insn->mnemonic) || insn->operand_width < 32)
+		return false;
+	for (int i = 0; i < insn->operand_count_visible; i++) {
+		const ZydisDecodedOperand *o = &operand[i];
+
+		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER)
+			return false;
+		if (!(o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) ||
+		    o->reg.value == ZYDIS_REGISTER_K0)
+			continue;
+		if (reads++ && o->reg.value != from)
+			return false;
+		from = o->reg.value;
+	}
+	/* MMX registers are not among them, nor masks. */
+	return reads == 2 && register_number(from) < REG_MASK;
+}
+
 static struct uop *next_uop(struct uop_insn *to, enum uop_class class,
 			    unsigned int flags)
 {
@@ -253,6 +307,7 @@ void uop_decode(const unsigned char *code, size_t bytes, struct uop_insn *to)
 	to->mnemonic = ZydisMnemonicGetString(insn.mnemonic);
 	to->known = class != UOP_UNKNOWN;
 	flags = all.vector ? UOP_IS_VECTOR : 0;
+	flags |= is_zeroing(&insn, operand) ? UOP_IS_ZERO : 0;
 	computes = !((all.loads || all.stores) &&
 		     is_move(insn.mnemonic, to->mnemonic, all.vector));
 	locked = insn.attributes & ZYDIS_ATTRIB_HAS_LOCK ||

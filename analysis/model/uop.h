@@ -68,9 +68,11 @@ enum {
 enum uop_flag {
 	UOP_IS_LOAD = 1,
 	UOP_IS_STORE = 2,
-	UOP_IS_BRANCH = 4,  /* conditional */
-	UOP_IS_VECTOR = 8,  /* of an instruction with vector registers */
-	UOP_IS_BARRIER = 16 /* no younger access of memory overtakes it */
+	UOP_IS_BRANCH = 4,   /* conditional */
+	UOP_IS_VECTOR = 8,   /* of an instruction with vector registers */
+	UOP_IS_BARRIER = 16, /* no younger access of memory overtakes it */
+	/* 32 is that of workload.h. */
+	UOP_IS_ZERO = 64, /* sets a register to 0, as xor with itself does */
 };
 
 struct uop {

@@ -45,8 +45,9 @@ static void follow(struct chains *c, const struct micro_uop *u, uint32_t i,
 {
 	double dist = (i - begin) * costs->entry, fetched = 0;
 	uint32_t row = 0, fetching = 0;
+	bool begins = costs->zero_idioms && u->flags & UOP_IS_ZERO;
 
-	for (int k = 0; k < u->sources; k++)
+	for (int k = 0; k < (begins ? 0 : u->sources); k++)
 		extend(c, i, u->source[k], begin, &dist, &row);
 	if (u->flags & UOP_IS_LOAD)
 		extend(c, i, u->forward, begin, &dist, &row);

@@ -20,7 +20,8 @@ void chains_free(struct chains *c);
 struct chains_costs {
 	float cost[MICRO_UOPS];
 	bool miss[MICRO_UOPS]; /* a load from memory */
-	bool flight; /* a load waits for the load that fetches its line */
+	bool flight;      /* a load waits for the load that fetches its line */
+	bool zero_idioms; /* they begin chains */
 	/* Cycles from the entry of one to the entry of the next; 0: all enter
 	 * at once. */
 	double entry;

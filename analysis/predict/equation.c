@@ -203,6 +203,7 @@ static void set_costs(struct equation *e, const struct terms *x,
 {
 	struct chains_costs *c = &e->costs;
 
+	c->zero_idioms = e->machine->zero_idioms;
 	for (uint32_t i = 0; i < m->uops; i++) {
 		const struct micro_uop *u = &x->t->uop[m->first + i];
 		enum caches_level level = LEVEL_L1;
@@ -212,6 +213,10 @@ static void set_costs(struct equation *e, const struct terms *x,
 			level = levels_of_data(x->levels,
 					       &x->t->access[u->access - 1]);
 		c->miss[i] = u->flags & UOP_IS_LOAD && level == LEVEL_MEMORY;
+		if (c->zero_idioms && u->flags & UOP_IS_ZERO) {
+			c->cost[i] = 0;
+			continue;
+		}
 		if (!has(e, EQUATION_CLASSES))
 			continue;
 		c->cost[i] = e->machine->uop[u->class].latency;

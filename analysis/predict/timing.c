@@ -70,6 +70,7 @@ void timing_core_of(struct timing_core *c, const struct machine *m,
 	c->refill = m->refill;
 	c->vector_load_extra = m->vector_load_extra;
 	c->predictor = m->predictor;
+	c->zero_idioms = m->zero_idioms;
 	memcpy(c->uop, m->uop, sizeof(c->uop));
 	if (used & ~(1u << LEVEL_L1))
 		c->mshrs = m->mshrs;
@@ -185,14 +186,15 @@ static void fetch(struct timing *t, const struct micro_uop *u)
 	t->late = CPI_ICACHE;
 }
 
-static uint64_t dispatch(struct timing *t, uint32_t i)
+static uint64_t dispatch(struct timing *t, uint32_t i, bool zero)
 {
 	const struct timing_core *m = &t->core;
 	uint64_t now = later(t->dispatch, t->front);
 
 	if (i >= m->rob)
 		now = later(now, t->at[i - m->rob].commit + 1);
-	now = cycle_queue_enter(&t->iq, now);
+	if (!zero)
+		now = cycle_queue_enter(&t->iq, now);
 	if (now == t->dispatch && t->dispatched >= m->width)
 		now++;
 	t->dispatched = now == t->dispatch ? t->dispatched + 1 : 1;
@@ -301,31 +303,44 @@ static void commit(struct timing *t, uint32_t i, const struct cpi_life *life)
 	t->at[i].commit = now;
 }
 
+/* From its operands to its result. */
+static void do_work(struct timing *t, uint32_t i, struct cpi_life *life)
+{
+	const struct micro_uop *u = &t->uop[i];
+
+	t->at[i].operands = operands(t, i);
+	life->ready = when_ready(t, i, life->dispatch);
+	life->issue = ports_reserve(t->ports, u->class, life->dispatch,
+				    life->ready, &life->unit);
+	t->last_issue = later(t->last_issue, life->issue);
+	cycle_queue_push(&t->iq, life->issue);
+	if (u->flags & UOP_IS_BARRIER)
+		t->barrier = life->issue;
+	if (u->flags & UOP_IS_LOAD)
+		load(t, i, life);
+	else if (u->flags & UOP_IS_STORE)
+		store(t, i, life);
+	else
+		life->done = life->issue + t->core.uop[u->class].latency;
+}
+
 static void execute(struct timing *t, uint32_t i)
 {
 	const struct timing_core *m = &t->core;
 	const struct micro_uop *u = &t->uop[i];
+	bool zero = u->flags & UOP_IS_ZERO && m->zero_idioms;
 	struct cpi_life life = { .before = t->dispatch };
 
 	if (u->flags & MICRO_IS_DRAINED)
 		t->dispatch = later(t->dispatch, t->last_commit);
 	fetch(t, u);
 	life.front = t->front > t->dispatch ? t->late : CPI_BASE;
-	life.dispatch = dispatch(t, i);
-	t->at[i] = (struct times){ .operands = operands(t, i) };
-	life.ready = when_ready(t, i, life.dispatch);
-	life.issue = ports_reserve(t->ports, u->class, life.dispatch,
-				   life.ready, &life.unit);
-	t->last_issue = later(t->last_issue, life.issue);
-	cycle_queue_push(&t->iq, life.issue);
-	if (u->flags & UOP_IS_BARRIER)
-		t->barrier = life.issue;
-	if (u->flags & UOP_IS_LOAD)
-		load(t, i, &life);
-	else if (u->flags & UOP_IS_STORE)
-		store(t, i, &life);
+	life.dispatch = dispatch(t, i, zero);
+	t->at[i] = (struct times){ 0 };
+	if (zero)
+		cpi_life_zero(&life);
 	else
-		life.done = life.issue + m->uop[u->class].latency;
+		do_work(t, i, &life);
 	commit(t, i, &life);
 	if (!(u->wrong >> m->predictor & 1))
 		return;

@@ -30,7 +30,7 @@ struct timed {
  */
 struct timing_core {
 	uint32_t width, rob, iq, load_queue, store_queue, mshrs;
-	uint32_t refill, vector_load_extra, predictor, padding;
+	uint32_t refill, vector_load_extra, predictor, zero_idioms;
 	struct machine_uop uop[UOP_CLASSES];
 	uint64_t latency[LEVELS]; /* of a load */
 	uint64_t to_memory;       /* cycles until memory is asked */

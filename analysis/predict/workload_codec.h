@@ -12,6 +12,7 @@
 /* The bytes of a content; to write, all 0 at first. */
 enum {
 	WORKLOAD_UNSHARED = 1, /* without depths among all threads */
+	WORKLOAD_PLAIN,        /* without zero idioms and prefetches */
 	WORKLOAD_VERSION
 };
 

@@ -18,6 +18,7 @@ enum {
 
 struct slow_uop {
 	const struct uop *u;
+	bool zero;     /* nothing is left to do once it is dispatched */
 	uint64_t addr; /* of its access; 0: none */
 	uint64_t dispatch, ready, issue, done, commit;
 	uint64_t ended; /* of a store: its access */
@@ -79,9 +80,9 @@ static inline bool slow_can_dispatch(const struct slow_core *c, int i,
 		return false;
 	for (int k = 0; k < i; k++) {
 		now += c->uop[k].dispatch == t;
-		waiting += c->uop[k].issue > t;
+		waiting += !c->uop[k].zero && c->uop[k].issue > t;
 	}
-	return now < m->width && waiting < m->iq;
+	return now < m->width && (waiting < m->iq || c->uop[i].zero);
 }
 
 /* When the operands of number @i, as its predecessors left them, are there. */
@@ -130,7 +131,7 @@ static inline uint64_t slow_ready(struct slow_core *c, int i)
 		if (memory && before->u->flags & UOP_IS_BARRIER)
 			t = slow_later(t, before->issue);
 		if (x->u->flags & UOP_IS_STORE)
-			t = slow_later(t, before->issue);
+			t = slow_later(t, before->zero ? 0 : before->issue);
 	}
 	if (x->u->flags & UOP_IS_LOAD) {
 		if (x->addr)
@@ -172,7 +173,7 @@ static inline uint64_t slow_issue(const struct slow_core *c, int i)
 
 		ports[n++] = costs->ports;
 		for (int k = 0; k < i; k++)
-			if (c->uop[k].issue == t)
+			if (c->uop[k].issue == t && !c->uop[k].zero)
 				ports[n++] = m->uop[c->uop[k].u->class].ports;
 		if (slow_ports_fit(ports, n, 0))
 			return t;
@@ -193,6 +194,8 @@ static inline void slow_do(struct slow_core *c, int i)
 	else if (x->u->flags & UOP_IS_LOAD)
 		done = x->issue + m->l1d.latency;
 	x->done = (store ? x->issue : done) + latency;
+	if (x->zero)
+		x->done = x->dispatch;
 	if (store) {
 		x->ended = done;
 		slow_leave(&c->stores, done);
@@ -243,6 +246,8 @@ static inline void slow_execute(struct slow_core *c,
 
 		ck_assert_int_lt(i, SLOW_UOPS);
 		*x = (struct slow_uop){ .u = &insn->decoded.uop[n] };
+		x->zero =
+			x->u->flags & UOP_IS_ZERO && c->caches->m->zero_idioms;
 		if (x->u->flags & UOP_IS_LOAD)
 			x->addr = load;
 		if (x->u->flags & UOP_IS_STORE)
@@ -250,8 +255,11 @@ static inline void slow_execute(struct slow_core *c,
 		x->dispatch = slow_later(slow_now(c), c->front);
 		while (!slow_can_dispatch(c, i, x->dispatch))
 			x->dispatch++;
-		x->ready = slow_ready(c, i);
-		x->issue = slow_issue(c, i);
+		x->ready = x->issue = x->dispatch + 1;
+		if (!x->zero) {
+			x->ready = slow_ready(c, i);
+			x->issue = slow_issue(c, i);
+		}
 		slow_do(c, i);
 		c->uops++;
 		if (x->u->flags & UOP_IS_BRANCH)

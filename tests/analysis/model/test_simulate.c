@@ -1,122 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_simulate - loops whose time follows from the machine by arithmetic
- *
- * Each program is one instruction or a few, repeated. Its time must be within 1
- * % of the closed form. What the first rounds take until caches and queues are
- * as they stay is no part of it: the time is that of 2 N rounds less that of N.
+ * test_simulate - programs whose time follows from the machine by arithmetic
  */
-#include <math.h>
-
-#include "analysis/model/simulate.h"
-#include "tests/fake/fake_trace.h"
-#include "tests/run_suite.h"
+#include "simulated_loops.h"
 #include "tests/run_verb.h"
-
-enum {
-	N = 4000,
-	LINE = 64,
-	CODE = 0x401000,
-	DATA = 0x10000000,
-};
-
-static struct fake_trace fake;
-static struct machine machine;
-static char error[MACHINE_ERROR_BYTES], path[128];
-
-static void begin(void)
-{
-	sandbox_setup();
-	snprintf(path, sizeof(path), "%s/x.trace", sandbox);
-	ck_assert(!machine_read(&machine, "golden-c3", error));
-	fake_trace_init(&fake);
-}
-
-static void end(void)
-{
-	fake_trace_release(&fake);
-	sandbox_teardown();
-}
-
-static void set(const char *change)
-{
-	ck_assert_msg(!machine_set(&machine, change, error), "%s", error);
-	ck_assert_msg(!machine_check(&machine, error), "%s", error);
-}
-
-/* Simulate what @fake has; check what holds of every simulation. */
-static struct simulated run(void)
-{
-	struct simulated s;
-	struct trace t;
-
-	fake_trace_write(&fake, path);
-	ck_assert_msg(!trace_open(&t, path, error), "%s", error);
-	ck_assert_msg(!simulate(&s, &t, &machine, error), "%s", error);
-	trace_close(&t);
-	for (size_t i = 0; i < s.threads; i++) {
-		double sum = 0;
-
-		for (int k = 0; k < CPI_COMPONENTS; k++) {
-			ck_assert(s.thread[i].stack.cycles[k] >= 0);
-			sum += s.thread[i].stack.cycles[k];
-		}
-		ck_assert_double_eq_tol(sum, (double)s.thread[i].cycles, 0.01);
-	}
-	return s;
-}
-
-struct insn {
-	const char *code;
-	size_t bytes;
-};
-#define INSN(code)                                                             \
-	{                                                                      \
-		code, sizeof(code) - 1                                         \
-	}
-
-/* Instructions of a round, and the address of round @i's access. */
-struct loop {
-	struct insn insn[16];
-	uint64_t (*address)(int i);
-	bool store;
-	int access; /* the instruction that makes it */
-};
-
-static void make_block(const struct loop *l)
-{
-	fake_trace_block(&fake, CODE);
-	for (int i = 0; i < 16 && l->insn[i].bytes; i++)
-		fake_trace_insn(&fake, l->insn[i].code, l->insn[i].bytes);
-}
-
-static uint64_t cycles_of(const struct loop *l, int rounds)
-{
-	struct simulated s;
-	uint64_t cycles;
-
-	fake_trace_release(&fake);
-	fake_trace_init(&fake);
-	make_block(l);
-	for (int i = 0; i < rounds; i++) {
-		fake_trace_run(&fake, 0, 0);
-		if (l->address)
-			fake_trace_access(&fake, 0, (uint32_t)l->access,
-					  l->store, l->address(i));
-	}
-	s = run();
-	cycles = s.cycles;
-	simulated_release(&s);
-	return cycles;
-}
-
-static void takes(const struct loop *l, double cycles_a_round)
-{
-	double took = (double)(cycles_of(l, 2 * N) - cycles_of(l, N)) / N;
-
-	ck_assert_msg(fabs(took / cycles_a_round - 1) < 0.01,
-		      "%.4f cycles a round, not %.4f", took, cycles_a_round);
-}
 
 static uint64_t one_line(int i)
 {
@@ -140,15 +27,12 @@ static uint64_t one_set(int i)
 	return DATA + (uint64_t)(i % 8) * 8192;
 }
 
-#define ADD_RAX   INSN("\x48\x01\xc0")      /* add %rax,%rax */
-#define ADD_1(r)  INSN("\x48\x83" r "\x01") /* add $1,%r */
-#define LOAD_RAX  INSN("\x48\x8b\x00")      /* mov (%rax),%rax */
-#define LOAD_RCX  INSN("\x48\x8b\x08")      /* mov (%rax),%rcx */
-#define STORE_RCX INSN("\x48\x89\x08")      /* mov %rcx,(%rax) */
-#define ADDSD(r)  INSN("\xf2\x0f\x58" r)    /* addsd %xmm,%xmm */
+#define ADD_RAX   INSN("\x48\x01\xc0") /* add %rax,%rax */
+#define LOAD_RAX  INSN("\x48\x8b\x00") /* mov (%rax),%rax */
+#define LOAD_RCX  INSN("\x48\x8b\x08") /* mov (%rax),%rcx */
+#define STORE_RCX INSN("\x48\x89\x08") /* mov %rcx,(%rax) */
 #define MULSD(r)  INSN("\xf2\x0f\x59" r)
 #define LEA_RCX   INSN("\x48\x8d\x48\x01") /* lea 1(%rax),%rcx */
-#define DIV_RCX   INSN("\x48\xf7\xf1")
 
 START_TEST(dependent_additions_take_a_cycle_each)
 {

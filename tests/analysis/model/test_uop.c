@@ -171,7 +171,7 @@ START_TEST(a_part_of_a_register_is_the_register)
 }
 END_TEST
 
-/* As in the reference, xor of a register with itself reads it. */
+/* As in the reference; core.zero_idioms says whether it waits for that. */
 START_TEST(a_zeroing_idiom_depends_on_its_register)
 {
 	struct uop_insn xor, mov;
@@ -179,6 +179,61 @@ START_TEST(a_zeroing_idiom_depends_on_its_register)
 	uop_decode((const unsigned char[]){ 0x31, 0xc0 }, 2, &xor);
 	uop_decode((const unsigned char[]){ 0xb8, 1, 0, 0, 0 }, 5, &mov);
 	ck_assert(reads_of(&xor.uop[0], &mov.uop[0]));
+}
+END_TEST
+
+/* Operations on one register that set all of it to 0, and some that do not. */
+static const struct {
+	const char *text;
+	unsigned char code[8];
+	size_t bytes;
+	bool zero;
+} idiom[] = {
+	{ "xor %eax,%eax", { 0x31, 0xc0 }, 2, true },
+	{ "xor %rax,%rax", { 0x48, 0x31, 0xc0 }, 3, true },
+	{ "xor %eax,%eax, the other form", { 0x33, 0xc0 }, 2, true },
+	{ "sub %r9d,%r9d", { 0x45, 0x29, 0xc9 }, 3, true },
+	{ "xor %ecx,%eax", { 0x31, 0xc8 }, 2, false },
+	{ "xor %al,%al", { 0x30, 0xc0 }, 2, false }, /* the rest stays */
+	{ "xor %ax,%ax", { 0x66, 0x31, 0xc0 }, 3, false },
+	{ "xor %eax,(%rax)", { 0x31, 0x00 }, 2, false },
+	{ "xor (%rax),%eax", { 0x33, 0x00 }, 2, false },
+	{ "xor $0,%eax", { 0x83, 0xf0, 0x00 }, 3, false },
+	{ "sbb %eax,%eax", { 0x19, 0xc0 }, 2, false }, /* the carry */
+	{ "and %eax,%eax", { 0x21, 0xc0 }, 2, false },
+	{ "cmp %eax,%eax", { 0x39, 0xc0 }, 2, false },
+	{ "pxor %xmm0,%xmm0", { 0x66, 0x0f, 0xef, 0xc0 }, 4, true },
+	{ "pxor %xmm1,%xmm0", { 0x66, 0x0f, 0xef, 0xc1 }, 4, false },
+	{ "pxor %mm0,%mm0", { 0x0f, 0xef, 0xc0 }, 3, false },
+	{ "xorps %xmm3,%xmm3", { 0x0f, 0x57, 0xdb }, 3, true },
+	{ "xorpd %xmm3,%xmm3", { 0x66, 0x0f, 0x57, 0xdb }, 4, true },
+	{ "psubq %xmm2,%xmm2", { 0x66, 0x0f, 0xfb, 0xd2 }, 4, true },
+	{ "pcmpgtd %xmm2,%xmm2", { 0x66, 0x0f, 0x66, 0xd2 }, 4, true },
+	{ "pcmpeqd %xmm2,%xmm2", { 0x66, 0x0f, 0x76, 0xd2 }, 4, false },
+	{ "subsd %xmm2,%xmm2", { 0xf2, 0x0f, 0x5c, 0xd2 }, 4, false },
+	{ "vpxor %xmm0,%xmm0,%xmm0", { 0xc5, 0xf9, 0xef, 0xc0 }, 4, true },
+	{ "vpxor %ymm1,%ymm1,%ymm0", { 0xc5, 0xf5, 0xef, 0xc1 }, 4, true },
+	{ "vpxor %ymm1,%ymm2,%ymm0", { 0xc5, 0xed, 0xef, 0xc1 }, 4, false },
+	{ "vxorps %xmm1,%xmm1,%xmm0", { 0xc5, 0xf0, 0x57, 0xc1 }, 4, true },
+	{ "vpxord %zmm0,%zmm0,%zmm0",
+	  { 0x62, 0xf1, 0x7d, 0x48, 0xef, 0xc0 },
+	  6,
+	  true },
+	{ "vpxord %zmm0,%zmm0,%zmm0{%k1}",
+	  { 0x62, 0xf1, 0x7d, 0x49, 0xef, 0xc0 },
+	  6,
+	  false },
+};
+
+START_TEST(what_sets_a_register_to_zero_is_marked)
+{
+	struct uop_insn insn;
+
+	uop_decode(idiom[_i].code, idiom[_i].bytes, &insn);
+	for (int i = 0; i < insn.uops; i++)
+		ck_assert_msg(!(insn.uop[i].flags & UOP_IS_ZERO) ==
+				      !idiom[_i].zero,
+			      "%s", idiom[_i].text);
 }
 END_TEST
 
@@ -222,6 +277,8 @@ int main(void)
 	tcase_add_test(t, flags_are_a_register);
 	tcase_add_test(t, a_part_of_a_register_is_the_register);
 	tcase_add_test(t, a_zeroing_idiom_depends_on_its_register);
+	tcase_add_loop_test(t, what_sets_a_register_to_zero_is_marked, 0,
+			    sizeof(idiom) / sizeof(idiom[0]));
 	tcase_add_test(t, any_bytes_become_something);
 	suite_add_tcase(s, t);
 	return run_suite(s);
