@@ -27,6 +27,19 @@ struct sync_thread {
 	bool starts;   /* at time 0; otherwise a CREATE starts it */
 };
 
+/* Epochs that are made when they are needed, so that they take no memory. */
+struct sync_source {
+	void *data;
+	/*
+	 * The next epoch of @thread takes *@duration, and this event is behind
+	 * it; NULL: the thread ends here.
+	 */
+	const struct sync_event *(*next)(void *data, uint32_t thread,
+					 double *duration);
+	/* As in struct sync_thread. */
+	bool (*starts)(void *data, uint32_t thread);
+};
+
 /* The thread ran on @core from @begin to @end. */
 struct sync_interval {
 	uint32_t thread, core;
@@ -45,6 +58,7 @@ struct sync_options {
 	double call;  /* what each event takes its thread */
 	double wake;  /* see sync_engine_new */
 	bool literal; /* RPPM's order */
+	bool no_intervals;
 };
 
 /*
@@ -54,6 +68,10 @@ struct sync_options {
 int sync_replay(struct sync_replay *r, const struct sync_thread *thread,
 		uint32_t threads, const struct sync_options *options,
 		char error[SYNC_ERROR_BYTES]);
+/* The same with the epochs of @source. */
+int sync_replay_source(struct sync_replay *r, const struct sync_source *source,
+		       uint32_t threads, const struct sync_options *options,
+		       char error[SYNC_ERROR_BYTES]);
 void sync_replay_release(struct sync_replay *r);
 
 #endif

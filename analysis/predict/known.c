@@ -29,6 +29,7 @@ struct known_caches {
 	struct levels *levels;        /* by thread */
 	struct known_misses **misses; /* by thread and window */
 	uint32_t *path;               /* by leader; NUMBER_NONE: too many */
+	const uint8_t **level;        /* on these paths; NULL: too many */
 };
 
 /* A micro-trace on a core. */
@@ -77,6 +78,7 @@ static void free_caches(struct known_caches *c)
 	free(c->misses);
 	free(c->levels);
 	free(c->path);
+	free(c->level);
 	free(c);
 }
 
@@ -145,9 +147,14 @@ static struct known_caches *new_caches(struct known *k, const struct machine *m)
 	if (!k->leaders)
 		return c;
 	c->path = xcalloc(k->leaders->n + 1, sizeof(*c->path));
-	for (uint32_t i = 0; i < k->leaders->n; i++)
-		c->path[i] = known_paths_of(
-			k->paths, i, &c->levels[k->leaders->leader[i].thread]);
+	c->level = xcalloc(k->leaders->n + 1, sizeof(const uint8_t *));
+	for (uint32_t i = 0; i < k->leaders->n; i++) {
+		uint32_t thread = k->leaders->leader[i].thread;
+
+		c->path[i] = known_paths_of(k->paths, i, &c->levels[thread]);
+		if (c->path[i] != NUMBER_NONE)
+			c->level[i] = known_paths_levels(k->paths, c->path[i]);
+	}
 	return c;
 }
 
@@ -287,12 +294,27 @@ static size_t first_on_path(const struct time *own, size_t i)
 	return x;
 }
 
+/* The levels of the leader number @i; in @room if it has no path. */
+static const uint8_t *levels_on(const struct known *k,
+				const struct known_caches *c, size_t i,
+				uint8_t *room)
+{
+	const struct leader *l = &k->leaders->leader[i];
+	const struct workload_thread *t = &k->w->thread[l->thread];
+
+	if (c->level[i])
+		return c->level[i];
+	levels_of_micro(&c->levels[l->thread], t, &t->micro[l->micro], room);
+	return room;
+}
+
 /* Time those of @own that are not known, and keep them. */
 static void time_rest(struct known *k, const struct known_caches *c,
 		      const struct machine *m, struct time *own,
 		      struct timing *timing)
 {
 	bool *new = xcalloc(k->leaders->n + 1, sizeof(*new));
+	uint8_t level[MICRO_UOPS];
 
 	if (timing)
 		timing_change(timing, m);
@@ -306,8 +328,8 @@ static void time_rest(struct known *k, const struct known_caches *c,
 			own[i] = own[first_on_path(own, i)];
 		new[i] = !own[i].timed.micros;
 		if (new[i])
-			timing_run(timing, &c->levels[l->thread], t,
-				   &t->micro[l->micro], 0, &own[i].timed);
+			timing_run(timing, t, &t->micro[l->micro],
+				   levels_on(k, c, i, level), 0, &own[i].timed);
 	}
 	pthread_mutex_lock(&k->lock);
 	for (size_t i = 0; i < k->leaders->n; i++)

@@ -11,7 +11,6 @@
 
 enum {
 	LEVELS_MAX = 1 << 28, /* bytes of all levels; then none is added */
-	LEVEL_BITS = 4,
 };
 
 /* The levels of all accesses of leaders that execute the same, in some caches.
@@ -19,7 +18,7 @@ enum {
 struct path {
 	uint32_t leader; /* the first of them */
 	uint32_t used;   /* a bit for each level */
-	uint8_t *level; /* by micro-operation: data, and code in the top bits */
+	uint8_t *level;  /* as levels_of_micro says */
 };
 
 struct known_paths {
@@ -95,21 +94,11 @@ uint32_t known_paths_of(struct known_paths *k, uint32_t leader,
 	const struct workload_thread *t =
 		&k->w->thread[k->leaders->leader[leader].thread];
 	uint8_t level[MICRO_UOPS];
-	struct path p = { k->alike[leader], 1u << LEVEL_L1, level };
+	struct path p = { .leader = k->alike[leader], .level = level };
 	uint64_t h;
 	uint32_t i;
 
-	for (i = 0; i < m->uops; i++) {
-		const struct micro_uop *u = &t->uop[m->first + i];
-		int data = LEVEL_L1, code = LEVEL_L1;
-
-		if (u->access)
-			data = levels_of_data(l, &t->access[u->access - 1]);
-		if (u->fetch)
-			code = levels_of_code(l, &t->access[u->fetch - 1]);
-		level[i] = (uint8_t)(data | code << LEVEL_BITS);
-		p.used |= 1u << data | 1u << code;
-	}
+	p.used = levels_of_micro(l, t, m, level);
 	h = number_hash_of(p.leader, level, m->uops);
 	i = number_table_find(&k->table, k, h, &p);
 	if (i != NUMBER_NONE || k->bytes + m->uops > LEVELS_MAX)
@@ -121,6 +110,11 @@ uint32_t known_paths_of(struct known_paths *k, uint32_t leader,
 	k->path[k->n] = p;
 	number_table_add(&k->table, k, (uint32_t)k->n);
 	return (uint32_t)k->n++;
+}
+
+const uint8_t *known_paths_levels(const struct known_paths *k, uint32_t path)
+{
+	return k->path[path].level;
 }
 
 unsigned int known_paths_used(const struct known_paths *k, uint32_t path)

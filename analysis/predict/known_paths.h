@@ -25,7 +25,10 @@ void known_paths_free(struct known_paths *k); /* not NULL */
 uint32_t known_paths_of(struct known_paths *k, uint32_t leader,
 			const struct levels *l);
 
-/* The levels on a path, a bit for each. */
+/* The levels on a path, by micro-operation, until known_paths_free. */
+const uint8_t *known_paths_levels(const struct known_paths *k, uint32_t path);
+
+/* Which these are, a bit for each. */
 unsigned int known_paths_used(const struct known_paths *k, uint32_t path);
 
 #endif

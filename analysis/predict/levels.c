@@ -157,6 +157,27 @@ enum caches_level levels_of_code(const struct levels *l,
 	return level_of(l, &l->l1i, a);
 }
 
+unsigned int levels_of_micro(const struct levels *l,
+			     const struct workload_thread *t,
+			     const struct micro_trace *m,
+			     uint8_t level[MICRO_UOPS])
+{
+	unsigned int used = 1u << LEVEL_L1;
+
+	for (uint32_t i = 0; i < m->uops; i++) {
+		const struct micro_uop *u = &t->uop[m->first + i];
+		int data = LEVEL_L1, code = LEVEL_L1;
+
+		if (u->access)
+			data = levels_of_data(l, &t->access[u->access - 1]);
+		if (u->fetch)
+			code = levels_of_code(l, &t->access[u->fetch - 1]);
+		level[i] = (uint8_t)(data | code << LEVELS_CODE_SHIFT);
+		used |= 1u << data | 1u << code;
+	}
+	return used;
+}
+
 static double count_from(const struct levels_cache *c, const struct window *w,
 			 enum window_kind kind)
 {

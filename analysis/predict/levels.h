@@ -45,6 +45,20 @@ enum caches_level levels_of_data(const struct levels *l,
 enum caches_level levels_of_code(const struct levels *l,
 				 const struct micro_access *a);
 
+enum {
+	LEVELS_CODE_SHIFT = 4, /* data in the bits below */
+	LEVELS_DATA_MASK = (1 << LEVELS_CODE_SHIFT) - 1,
+};
+
+/*
+ * The levels of the accesses of a micro-trace, by micro-operation; LEVEL_L1 if
+ * it has none. Returns which occur, a bit for each, and LEVEL_L1.
+ */
+unsigned int levels_of_micro(const struct levels *l,
+			     const struct workload_thread *t,
+			     const struct micro_trace *m,
+			     uint8_t level[MICRO_UOPS]);
+
 struct levels_misses levels_count(const struct levels *l,
 				  const struct window *w,
 				  enum window_kind kind);

@@ -10,6 +10,7 @@
 #include "equation.h"
 #include "known.h"
 #include "predict.h"
+#include "predict_bus.h"
 #include "predict_replay.h"
 #include "analysis/base/util.h"
 
@@ -134,11 +135,15 @@ static void bound(const struct runner *r, const struct known_misses *n,
 static size_t time_window(struct runner *r, size_t i, struct timed *to)
 {
 	const struct workload_thread *t = r->thread;
+	uint8_t level[MICRO_UOPS];
 	size_t n = 0;
 
-	while (r->micro + n < t->micros && t->micro[r->micro + n].window == i)
-		timing_run(r->timing, &r->levels, t, &t->micro[r->micro + n++],
-			   written(r), to);
+	while (r->micro + n < t->micros && t->micro[r->micro + n].window == i) {
+		const struct micro_trace *m = &t->micro[r->micro + n++];
+
+		levels_of_micro(&r->levels, t, m, level);
+		timing_run(r->timing, t, m, level, written(r), to);
+	}
 	r->micro += n;
 	return n;
 }
@@ -158,63 +163,6 @@ static double variance(const struct timed *t, double uops)
 	       ratio * ratio * t->squares[2];
 	return fmax(rest, 0) * n / (n - 1) * (uops / t->uops) *
 	       fmax(uops / t->uops - 1, 0);
-}
-
-/* The wall time of @t's cycle @active; its waits are spread evenly. */
-static double wall(const struct predicted_thread *t, double active)
-{
-	double all = t->windows ? t->end[t->windows - 1] : 0;
-
-	return t->start + (all > 0 ? active / all * t->cycles : 0);
-}
-
-/* The transfers of @t until @time; within a window they are spread evenly. */
-static double lines_until(const struct predicted_thread *t, double time)
-{
-	size_t low = 0, high = t->windows;
-	double begin, end, before;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (wall(t, t->end[middle]) > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (low == t->windows)
-		return low ? t->lines[low - 1] : 0;
-	begin = wall(t, low ? t->end[low - 1] : 0);
-	end = wall(t, t->end[low]);
-	before = low ? t->lines[low - 1] : 0;
-	if (time <= begin || end <= begin)
-		return before;
-	return before +
-	       (t->lines[low] - before) * (time - begin) / (end - begin);
-}
-
-/*
- * How many lines memory transfers for other threads in a cycle of window @i, as
- * the round @before says; this thread has a fair share of the bus.
- */
-static double others_transfers(const struct runner *r, size_t i,
-			       const struct predicted *before)
-{
-	const struct predicted_thread *own = &before->thread[r->number];
-	double begin = wall(own, i ? own->end[i - 1] : 0);
-	double time = wall(own, own->end[i]) - begin, sum = 0, n = 1;
-
-	for (size_t k = 0; k < before->threads && time > 0; k++) {
-		const struct predicted_thread *t = &before->thread[k];
-		double lines =
-			lines_until(t, begin + time) - lines_until(t, begin);
-
-		if (k == r->number || !(lines > 0))
-			continue;
-		sum += lines / time;
-		n++;
-	}
-	return fmin(sum, (1 - 1 / n) / r->core.slot);
 }
 
 /* The cycles of window @i, from its micro-traces or those before it. */
@@ -266,7 +214,9 @@ static void predict_thread(struct runner *r, struct predicted_thread *to,
 				  : known_misses_of(&r->levels,
 						    &r->thread->window[i]);
 
-		r->others = before ? others_transfers(r, i, before) : 0;
+		r->others = before ? predict_others(before, r->number, i,
+						    r->core.slot)
+				   : 0;
 		if (r->steps & EQUATION_TIMED)
 			time_stack(r, i, &n, stack, to);
 		else
@@ -322,6 +272,7 @@ struct parts {
 	const struct known_caches *caches; /* NULL: of all micro-traces */
 	struct timed *led;                 /* by group; of these alone */
 	struct timing *timing;             /* NULL: not needed */
+	const struct replay_plan *plan;
 };
 
 static void predict_one(struct predicted *p, const struct predicted *before,
@@ -367,22 +318,10 @@ static int predict_round(struct predicted *p, const struct predicted *before,
 	*p = blank(w);
 	for (size_t i = 0; i < w->threads; i++)
 		predict_one(p, before, w, i, m, options, parts);
-	err = predict_replay(p, w, m, options->literal_order, error);
+	err = predict_replay(p, w, parts->plan, m, options, error);
 	if (err)
 		predicted_release(p);
 	return err;
-}
-
-/* The share of the bus that all threads need. */
-static double bus_share(const struct predicted *p, const struct machine *m)
-{
-	double lines = 0;
-
-	for (size_t i = 0; i < p->threads; i++)
-		if (p->thread[i].windows)
-			lines += p->thread[i].lines[p->thread[i].windows - 1];
-	return lines * (1 << MACHINE_LINE_SHIFT) / m->memory_gbs * m->ghz /
-	       p->cycles;
 }
 
 static void choose_time(struct predicted *p, enum predict_model model)
@@ -413,9 +352,9 @@ static int predict_rounds(struct predicted *p, const struct workload *w,
 	int err = predict_round(p, NULL, w, m, options, parts, error);
 	struct predicted before;
 
-	for (int i = 1;
-	     !err && i < ROUNDS && w->threads > 1 &&
-	     options->model == PREDICT_RPPM && bus_share(p, m) > BUS_SHARE;
+	for (int i = 1; !err && i < ROUNDS && w->threads > 1 &&
+			options->model == PREDICT_RPPM &&
+			predict_bus_share(p, m) > BUS_SHARE;
 	     i++) {
 		before = *p;
 		err = predict_round(p, &before, w, m, options, parts, error);
@@ -427,13 +366,15 @@ static int predict_rounds(struct predicted *p, const struct workload *w,
 /* The same by the leaders. */
 static int predict_led(struct predicted *p, const struct workload *w,
 		       const struct machine *m,
-		       const struct predict_options *options, struct known *k,
+		       const struct predict_options *options,
+		       const struct replay_plan *plan, struct known *k,
 		       char *error)
 {
 	struct parts parts = {
 		.caches = known_caches(k, m),
 		.led = xcalloc(options->leaders->groups + 1,
 			       sizeof(*parts.led)),
+		.plan = plan,
 	};
 	int err;
 
@@ -444,28 +385,45 @@ static int predict_led(struct predicted *p, const struct workload *w,
 	return err;
 }
 
-int predict(struct predicted *p, const struct workload *w,
-	    const struct machine *m, const struct predict_options *options,
-	    char error[WORKLOAD_ERROR_BYTES])
+/* Predict by the leaders, by all micro-traces, or by the equation. */
+static int predict_by(struct predicted *p, const struct workload *w,
+		      const struct machine *m,
+		      const struct predict_options *options,
+		      const struct replay_plan *plan, char *error)
 {
 	bool timed = !(options->without & EQUATION_TIMED);
+	struct parts parts = { .plan = plan };
 	struct known *own = NULL;
-	struct parts parts = { 0 };
 	int err;
 
 	if (timed && options->leaders) {
 		if (!options->known)
 			own = known_new(w, options->leaders);
-		err = predict_led(p, w, m, options, own ? own : options->known,
-				  error);
+		err = predict_led(p, w, m, options, plan,
+				  own ? own : options->known, error);
 		if (own)
 			known_free(own);
-	} else {
-		parts.timing = timed ? timing_new(m) : NULL;
-		err = predict_rounds(p, w, m, options, &parts, error);
-		if (timed)
-			timing_free(parts.timing);
+		return err;
 	}
+	parts.timing = timed ? timing_new(m) : NULL;
+	err = predict_rounds(p, w, m, options, &parts, error);
+	if (timed)
+		timing_free(parts.timing);
+	return err;
+}
+
+int predict(struct predicted *p, const struct workload *w,
+	    const struct machine *m, const struct predict_options *options,
+	    char error[WORKLOAD_ERROR_BYTES])
+{
+	struct replay_plan own = { 0 };
+	int err;
+
+	if (!options->plan)
+		replay_plan_init(&own, w);
+	err = predict_by(p, w, m, options, options->plan ? options->plan : &own,
+			 error);
+	replay_plan_release(&own);
 	if (err)
 		return err;
 	choose_time(p, options->model);

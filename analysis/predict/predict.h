@@ -19,6 +19,7 @@ extern const char *const predict_model_names[PREDICT_MODELS];
 
 struct leaders;
 struct known;
+struct replay_plan;
 
 struct predict_options {
 	enum predict_model model;
@@ -27,12 +28,15 @@ struct predict_options {
 	 * far first, instead of in the order of the events' times.
 	 */
 	bool literal_order;
+	bool times_only; /* no bottlegraph */
 	/* Corrections of equation 1 that are left out (equation.h). */
 	unsigned int without;
 	/* Only these micro-traces are timed; NULL: all. Not of equations. */
 	const struct leaders *leaders;
 	/* With leaders: what other predictions by them have found, or NULL. */
 	struct known *known;
+	/* Of the profile, if many predictions use it, or NULL. */
+	const struct replay_plan *plan;
 };
 
 struct predicted_thread {

@@ -15,54 +15,52 @@ struct change {
 	bool runs;
 };
 
-/* The cycles of thread @t at an instruction; those asked for never fall. */
+/* A thread on its way; its windows end after so many cycles each. */
 struct place {
-	const struct workload_thread *t;
-	const double *end; /* by window */
-	size_t window;
-	uint64_t before; /* instructions of the windows before it */
+	const struct replay_step *step, *end;
+	const double *window;
+	double cycles; /* so far */
 };
 
-static double cycles_at(struct place *p, uint64_t instruction)
-{
-	const struct workload_thread *t = p->t;
-	double begin, share;
+struct places {
+	const struct workload *workload;
+	const struct replay_event *event;
+	struct place *of; /* by thread */
+	double call;      /* what a call takes */
+};
 
-	while (p->window + 1 < t->windows &&
-	       instruction - p->before >= t->window[p->window].instructions) {
-		p->before += t->window[p->window].instructions;
-		p->window++;
-	}
-	if (!t->windows || !t->window[p->window].instructions)
+static double cycles_at(const double *window, const struct replay_step *s)
+{
+	double begin;
+
+	if (s->window == UINT32_MAX)
 		return 0;
-	begin = p->window ? p->end[p->window - 1] : 0;
-	share = (double)(instruction - p->before) /
-		(double)t->window[p->window].instructions;
-	return begin + share * (p->end[p->window] - begin);
+	begin = s->window ? window[s->window - 1] : 0;
+	return begin + s->share * (window[s->window] - begin);
 }
 
-/* The epochs of a thread, malloc'ed; those of its calls take @call each. */
-static struct sync_thread epochs_of(const struct workload_thread *t,
-				    const double *end, double call)
+/* An epoch ends at the next event, or with the last instruction. */
+static const struct sync_event *next_event(void *data, uint32_t thread,
+					   double *duration)
 {
-	struct sync_epoch *epoch = xcalloc(t->events + 1, sizeof(*epoch));
-	struct place place = { t, end, 0, 0 };
-	double before = 0;
+	const struct places *all = data;
+	struct place *p = &all->of[thread];
+	const struct replay_event *e;
+	double before = p->cycles;
 
-	for (size_t i = 0; i < t->events; i++) {
-		double now = cycles_at(&place, t->event[i].instruction);
+	if (p->step == p->end)
+		return NULL;
+	e = &all->event[p->step->event];
+	p->cycles = cycles_at(p->window, p->step++);
+	*duration = p->cycles - before;
+	if (!e->free)
+		*duration += all->call;
+	return &e->event;
+}
 
-		epoch[i].duration = now - before;
-		if (!t->event[i].outside)
-			epoch[i].duration += call;
-		epoch[i].event = t->event[i].event;
-		before = now;
-	}
-	epoch[t->events] = (struct sync_epoch){
-		.duration = cycles_at(&place, t->instructions) - before,
-		.event = { .kind = SYNC_EXIT },
-	};
-	return (struct sync_thread){ epoch, t->events + 1, t->starts };
+static bool starts(void *data, uint32_t thread)
+{
+	return ((const struct places *)data)->workload->thread[thread].starts;
 }
 
 static int by_time(const void *x, const void *y)
@@ -137,30 +135,39 @@ static void take_times(struct predicted *p, const struct workload *w,
 }
 
 int predict_replay(struct predicted *p, const struct workload *w,
-		   const struct machine *m, bool literal,
+		   const struct replay_plan *plan, const struct machine *m,
+		   const struct predict_options *options,
 		   char error[WORKLOAD_ERROR_BYTES])
 {
-	const struct sync_options options = {
+	const struct sync_options how = {
 		.cores = m->cores,
 		.wake = m->sync_wake,
-		.literal = literal,
+		.literal = options->literal_order,
+		.no_intervals = options->times_only,
 	};
-	struct sync_thread *thread = xcalloc(w->threads, sizeof(*thread));
+	struct places places = {
+		.workload = w,
+		.event = plan->event,
+		.of = xcalloc(w->threads + 1, sizeof(*places.of)),
+		.call = m->sync_call,
+	};
+	const struct sync_source source = { &places, next_event, starts };
 	char why[SYNC_ERROR_BYTES];
 	struct sync_replay r;
 	int err;
 
 	for (size_t i = 0; i < w->threads; i++)
-		thread[i] = epochs_of(&w->thread[i], p->thread[i].end,
-				      m->sync_call);
-	err = sync_replay(&r, thread, (uint32_t)w->threads, &options, why);
+		places.of[i] = (struct place){
+			.step = plan->step[i],
+			.end = plan->step[i] + w->thread[i].events + 1,
+			.window = p->thread[i].end,
+		};
+	err = sync_replay_source(&r, &source, (uint32_t)w->threads, &how, why);
 	if (err)
 		snprintf(error, WORKLOAD_ERROR_BYTES, "%s", why);
 	else
 		take_times(p, w, &r);
 	sync_replay_release(&r);
-	for (size_t i = 0; i < w->threads; i++)
-		free((void *)thread[i].epoch);
-	free(thread);
+	free(places.of);
 	return err;
 }

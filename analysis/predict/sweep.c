@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "known.h"
+#include "replay_plan.h"
 #include "sweep.h"
 #include "analysis/base/util.h"
 #include "analysis/base/workers.h"
@@ -130,8 +131,10 @@ int sweep_run(struct sweep *to, const struct workload *w,
 			     .options = options,
 			     .how = options->how };
 	struct leaders leaders = { 0 };
+	struct replay_plan plan;
 
 	memset(to, 0, sizeof(*to));
+	work.how.times_only = true;
 	machine_check(&s->base, error); /* before threads use its tables */
 	choose(&work);
 	if (options->leaders) {
@@ -139,7 +142,10 @@ int sweep_run(struct sweep *to, const struct workload *w,
 		work.how.leaders = &leaders;
 		work.how.known = known_new(w, &leaders);
 	}
+	replay_plan_init(&plan, w);
+	work.how.plan = &plan;
 	run_workers(&work);
+	replay_plan_release(&plan);
 	if (options->leaders)
 		known_free(work.how.known);
 	leaders_release(&leaders);

@@ -36,8 +36,7 @@ struct timing {
 	struct times at[MICRO_UOPS];
 
 	/* The micro-trace that is timed. */
-	const struct levels *levels;
-	const struct workload_thread *thread;
+	const uint8_t *level;
 	const struct micro_uop *uop;
 	double written, unwritten; /* lines to write back */
 	double others, other_next; /* transfers in a cycle, and the next */
@@ -169,14 +168,14 @@ static uint64_t ask_memory(struct timing *t, uint64_t now, uint64_t *bus)
 	return done;
 }
 
-static void fetch(struct timing *t, const struct micro_uop *u)
+static void fetch(struct timing *t, uint32_t i)
 {
-	enum caches_level level;
+	enum caches_level level =
+		(enum caches_level)(t->level[i] >> LEVELS_CODE_SHIFT);
 	uint64_t now = later(t->dispatch, t->front), bus;
 
-	if (!u->fetch)
+	if (!t->uop[i].fetch)
 		return;
-	level = levels_of_code(t->levels, &t->thread->access[u->fetch - 1]);
 	if (t->to)
 		t->to->code[level]++;
 	if (level == LEVEL_L1)
@@ -245,7 +244,7 @@ static uint64_t access_memory(struct timing *t, uint32_t i,
 		return done;
 	if (u->line)
 		line = t->at[i - u->line];
-	level = levels_of_data(t->levels, &t->thread->access[u->access - 1]);
+	level = (enum caches_level)(t->level[i] & LEVELS_DATA_MASK);
 	if (t->to)
 		t->to->data[level]++;
 	if (level != LEVEL_L1) {
@@ -333,7 +332,7 @@ static void execute(struct timing *t, uint32_t i)
 
 	if (u->flags & MICRO_IS_DRAINED)
 		t->dispatch = later(t->dispatch, t->last_commit);
-	fetch(t, u);
+	fetch(t, i);
 	life.front = t->front > t->dispatch ? t->late : CPI_BASE;
 	life.dispatch = dispatch(t, i, zero);
 	t->at[i] = (struct times){ 0 };
@@ -381,15 +380,14 @@ static void count(struct timed *to, double uops, double cycles)
 	to->micros++;
 }
 
-void timing_run(struct timing *t, const struct levels *levels,
-		const struct workload_thread *thread,
-		const struct micro_trace *of, double written, struct timed *to)
+void timing_run(struct timing *t, const struct workload_thread *thread,
+		const struct micro_trace *of, const uint8_t *level,
+		double written, struct timed *to)
 {
 	uint32_t warm = of->uops / WARM_PART;
 	uint64_t start;
 
-	t->levels = levels;
-	t->thread = thread;
+	t->level = level;
 	t->uop = &thread->uop[of->first];
 	t->written = written;
 	begin(t);

@@ -53,12 +53,13 @@ void timing_change(struct timing *t, const struct machine *m);
 void timing_others(struct timing *t, double lines);
 
 /*
- * Time the micro-trace @of of @thread, and add what it did to @to. Of each line
- * that memory delivers, @written lines are written back. What was timed before
- * has no effect, but for lines that are still to be written back.
+ * Time the micro-trace @of of @thread, whose accesses go to the levels @level
+ * (levels_of_micro), and add what it did to @to. Of each line that memory
+ * delivers, @written lines are written back. What was timed before has no
+ * effect, but for lines that are still to be written back.
  */
-void timing_run(struct timing *t, const struct levels *levels,
-		const struct workload_thread *thread,
-		const struct micro_trace *of, double written, struct timed *to);
+void timing_run(struct timing *t, const struct workload_thread *thread,
+		const struct micro_trace *of, const uint8_t *level,
+		double written, struct timed *to);
 
 #endif
