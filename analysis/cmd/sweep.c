@@ -13,6 +13,7 @@
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/predict/equation.h"
+#include "analysis/predict/sampled_memory.h"
 #include "analysis/predict/sweep.h"
 #include "analysis/predict/workload_open.h"
 
@@ -23,7 +24,7 @@ enum {
 #define BOUND 5 /* percent */
 
 struct options {
-	const char *space, *csv;
+	const char *space, *csv, *memory;
 	bool merge, json;
 	double bound; /* share of the best time */
 	struct sweep_options how;
@@ -40,6 +41,7 @@ static const struct option long_options[] = {
 	{ "csv", required_argument, NULL, 'v' },
 	{ "equation", no_argument, NULL, 'e' },
 	{ "micro-traces", required_argument, NULL, 't' },
+	{ "memory", required_argument, NULL, 'y' },
 	{ "merge", no_argument, NULL, 'm' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
@@ -108,6 +110,9 @@ static void take_option(struct options *o, int letter)
 		o->how.leaders = (size_t)whole_number("--micro-traces", optarg,
 						      0, INT32_MAX);
 		break;
+	case 'y':
+		o->memory = optarg;
+		break;
 	case 'm':
 		o->merge = true;
 		break;
@@ -129,6 +134,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 	if (o->merge == !!o->space)
 		die("sweep: say which machines: --space FILE, or --merge with "
 		    "tables that --csv wrote");
+	if (o->merge && o->memory)
+		die("sweep: --memory does not go with --merge");
 	if (o->merge && optind == argc)
 		die("sweep: --merge needs tables that --csv wrote");
 }
@@ -145,6 +152,8 @@ static void run(struct sweep *s, const struct options *o, const char *path)
 	if (o->how.cost && designs_cost(o->how.cost, &space.base, &cost, error))
 		die("sweep: %s", error);
 	workload_open(&w, path, "sweep");
+	if (o->memory)
+		sampled_memory_open(&w, o->memory, "sweep");
 	if (sweep_run(s, &w, &space, &o->how, error))
 		die("sweep: %s", error);
 	workload_release(&w);
@@ -299,6 +308,8 @@ const struct command cmd_sweep = {
 		"      --micro-traces N  time only N of them, which stand for "
 		"all (default: 0,\n"
 		"                     all of them)\n"
+		"      --memory DIR   reuse times of lines as sampled with -m "
+		"reuse,global\n"
 		"      --shard I/N    part I of N, for several machines\n"
 		"      --csv FILE     write a table of all designs, too\n"
 		"      --merge        read such tables instead of predicting\n"

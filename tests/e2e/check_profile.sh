@@ -173,6 +173,30 @@ print(f"{sys.argv[1]}: sampled {100 * (sampled / exact - 1):+.2f} %")
 sys.exit(exact == sampled or abs(sampled / exact - 1) > 0.05)
 END
 done
+
+# A sweep with them predicts what predict does for each design.
+cat >space <<'END'
+like = rppm-c3
+core.width + core.rob = 2 + 64 | 6 + 288
+l2.size = 128K | 1M
+END
+"$TOOL" sweep --space space --memory sampled --csv table exact >text 2>err ||
+	fail "sweep --memory: $(<err)"
+for design in '2 64 128K' '2 64 1M' '6 288 128K' '6 288 1M'; do
+	read -r width rob size <<<"$design"
+	"$TOOL" predict --json --machine rppm-c3 --memory sampled \
+		--set core.width="$width" --set core.rob="$rob" \
+		--set l2.size="$size" exact >a || fail "predict $design"
+	python3 - "$width,$rob,$size" <<'END' || fail "sweep --memory: $design"
+import json, sys
+time = json.load(open("a"))["time_ns"]
+row = [line for line in open("table") if line.strip().endswith(sys.argv[1])]
+sys.exit(len(row) != 1 or abs(float(row[0].split(",")[1]) / time - 1) > 1e-9)
+END
+done
+"$TOOL" sweep --merge --memory sampled table 2>err && fail '--memory --merge'
+grep -q 'does not go with --merge' err || fail "$(<err)"
+
 "$TOOL" record -s emu -m reuse -p 1000 -o own -- "${workload[@]}" >text 2>err ||
 	fail "record -m reuse: $(<err)"
 "$TOOL" predict --machine rppm-c3 --memory own exact 2>err &&
