@@ -13,13 +13,16 @@ Each workload is recorded in four threads with SIZE million instructions
   known   the same where the caches were known, and the core is another one
   shared  the same in a space of 3,600 designs, in which parts of a design are
           often those of another
-  a second  designs of that space in a second, with all processors
+  one, all  designs of that space in a second, with one processor and with all
+  simulate  how many times as many as simulate does in a second of CPU time;
+          of a trace of the same program, on golden-c3
   qemu, trace, profile  CPU time over that of the program itself: under QEMU
           alone, with the plugin that traces, and until the profile is there
   MB      of the profile
 
-Times are medians of ROUNDS (default 3), without the time in which the profile is
-read. It prints figures and judges none.
+Times are medians of ROUNDS (default 3), without the time in which the profile
+is read. It prints figures and judges none. COST=0 leaves out what profiling
+costs, which takes longest.
 """
 import os
 import pathlib
@@ -75,37 +78,56 @@ def median(values):
 
 
 def times(where, name, profile):
-    """Milliseconds of CPU time a design, and designs in a second."""
-    designs, cpu, whole = SPACES[name][1], [], []
+    """CPU milliseconds a design; designs in a second with one and all jobs."""
+    designs, cpu, single, whole = SPACES[name][1], [], [], []
     for _ in range(ROUNDS):
         one = sweep(where, name, profile, "--samples", "1", "--jobs", "1")
         alone = sweep(where, name, profile, "--jobs", "1")
         both = sweep(where, name, profile)
         cpu.append((alone[0] - one[0]) / (designs - 1) * 1e3)
+        single.append((designs - 1) / max(alone[1] - one[1], 1e-3))
         whole.append((designs - 1) / max(both[1] - one[1], 1e-3))
-    return median(cpu), median(whole)
+    return median(cpu), median(single), median(whole)
+
+
+def simulation(where, name):
+    """CPU seconds of a simulation, without the time to read the trace."""
+    out = f"{where}/trace"
+    run(TOOL, "record", "-s", "emu", "-m", "trace", "-o", out, "--",
+        *program_of(name, SIZE))
+    machine = ("--machine", "golden-c3")
+    once = run(TOOL, "simulate", *machine, out)[0]
+    twice = run(TOOL, "simulate", *machine, "--machine", "golden-c4", out)[0]
+    shutil.rmtree(out)
+    return max(twice - once, 1e-3)
+
+
+def program_of(name, size):
+    return [f"{BUILD}/microbench/workloads/{name}", "--threads", "4", "--size",
+            size]
 
 
 def recording(where, name):
-    program = [f"{BUILD}/microbench/workloads/{name}", "--threads", "4",
-               "--size"]
-    large = os.environ.get("RECORD", "100")
+    """What profiling costs, and a profile."""
+    program = program_of(name, os.environ.get("RECORD", "100"))
     out = f"{where}/out"
     record = [TOOL, "record", "-s", "emu", "-o", out, "-m"]
     cpu = [[], [], [], []]
-    for _ in range(ROUNDS):
-        for k, command in enumerate((program + [large],
-                                     ["qemu-x86_64", "-cpu", "max"] + program +
-                                     [large],
-                                     record + ["trace", "--"] + program +
-                                     [large],
-                                     record + ["profile", "--"] + program +
-                                     [large])):
-            shutil.rmtree(out, ignore_errors=True)
-            cpu[k].append(run(*command)[0])
-    ratios = [median(c / n for c, n in zip(cpu[k], cpu[0])) for k in (1, 2, 3)]
-    shutil.rmtree(out)
-    run(*record, "profile", "--", *program, SIZE)
+    ratios = []
+    if os.environ.get("COST") != "0":
+        for _ in range(ROUNDS):
+            for k, command in enumerate((program,
+                                         ["qemu-x86_64", "-cpu", "max"] +
+                                         program,
+                                         record + ["trace", "--"] + program,
+                                         record + ["profile", "--"] +
+                                         program)):
+                shutil.rmtree(out, ignore_errors=True)
+                cpu[k].append(run(*command)[0])
+        ratios = [median(c / n for c, n in zip(cpu[k], cpu[0]))
+                  for k in (1, 2, 3)]
+        shutil.rmtree(out)
+    run(*record, "profile", "--", *program_of(name, SIZE))
     return ratios, str(next(pathlib.Path(out).glob("*.profile")))
 
 
@@ -114,16 +136,19 @@ def row(where, name):
     size = os.path.getsize(profile) / 1e6
     first = times(where, "first", profile)[0]
     known = times(where, "known", profile)[0]
-    shared, rate = times(where, "shared", profile)
-    return [first, known, shared, rate] + ratios + [size]
+    shared, one, rate = times(where, "shared", profile)
+    ratio = simulation(where, name) / (shared / 1e3)
+    return [first, known, shared, one, rate, ratio, size] + ratios
 
 
 def main():
     names = sys.argv[1:] or sorted(
         p.name for p in pathlib.Path(BUILD, "microbench/workloads").iterdir()
         if p.is_file() and not p.suffix)
-    columns = ("first", "known", "shared", "a second", "qemu", "trace",
-               "profile", "MB")
+    columns = ("first", "known", "shared", "one", "all", "simulate", "MB",
+               "qemu", "trace", "profile")
+    if os.environ.get("COST") == "0":
+        columns = columns[:-3]
     print(f'{"workload":12}' + "".join(f"{c:>10}" for c in columns))
     rows = []
     for name in names:
