@@ -247,7 +247,8 @@ FAKE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %/fake_process.c, \
 TESTS := $(UNIT:%.c=$(B)/%)
 # Some read their own debug information, so they have all of it.
 $(UNIT:%.c=$(O)/%.o): DEFINES = -g -include tests/quiet_checks.h
-$(filter $(B)/tests/src/pmu/% %/test_pmu_doctor %/test_record_events,$(TESTS)): \
+$(filter $(B)/tests/src/pmu/% %/test_pmu_doctor %/test_record_events \
+	%/test_outside_hardware,$(TESTS)): \
 	$(FAKE_OBJ)
 
 # This test takes the part of the preload that asks the kernel for events.

@@ -17,6 +17,7 @@
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/outside/group.h"
+#include "analysis/outside/hardware.h"
 #include "analysis/outside/permission.h"
 #include "analysis/outside/watcher.h"
 #include "analysis/profile/profile.h"
@@ -37,6 +38,9 @@ struct options {
 	const char *out;
 	uint64_t delay; /* ns */
 	const char *control;
+	const char *freq, *period; /* as given, NULL: not */
+	const char *source;        /* pebs or ibs, NULL: the clock */
+	struct pmu_plan plan;
 	struct group group;
 	pid_t target[TARGETS_MAX];
 	size_t targets;
@@ -91,6 +95,8 @@ static void add_targets(struct options *o, const char *list)
 static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "freq", required_argument, NULL, 'F' },
+	{ "source", required_argument, NULL, 's' },
+	{ "period", required_argument, NULL, 'p' },
 	{ "registers", required_argument, NULL, 'r' },
 	{ "budget", required_argument, NULL, 'b' },
 	{ "children", no_argument, NULL, 'c' },
@@ -110,7 +116,20 @@ static void take_option(struct options *o, int letter)
 	case 'o':
 		o->out = optarg;
 		break;
+	case 's':
+		if (strcmp(optarg, "clock") && strcmp(optarg, "pebs") &&
+		    strcmp(optarg, "ibs"))
+			die("--source must be clock, pebs or ibs, not '%s'",
+			    safe_text(optarg));
+		o->source = strcmp(optarg, "clock") ? optarg : NULL;
+		break;
+	case 'p':
+		whole_number("--period", optarg, PMU_PERIOD_MIN,
+			     PMU_PERIOD_MAX);
+		o->period = optarg;
+		break;
 	case 'F':
+		o->freq = optarg;
 		o->watch.period =
 			1000000000ul /
 			(uint64_t)whole_number("-F", optarg, 1, FREQ_MAX);
@@ -159,7 +178,7 @@ static void read_options(struct options *o, int argc, char **argv)
 {
 	const struct option_syntax syntax = { .verb = "attach",
 					      .usage = cmd_attach.usage,
-					      .letters = ":o:F:gh",
+					      .letters = ":o:F:s:p:gh",
 					      .options = long_options };
 	int letter;
 
@@ -178,6 +197,17 @@ static void read_options(struct options *o, int argc, char **argv)
 		die("attach: --delay -1 needs --control, which ends the delay");
 	for (; optind < argc; optind++)
 		add_targets(o, argv[optind]);
+	if (o->source && o->freq)
+		die("attach: -F goes with the source clock; with -s %s set the "
+		    "period with -p",
+		    o->source);
+	if (o->source && o->watch.callers)
+		die("attach: --call-paths needs the source clock: leave out -s "
+		    "%s",
+		    o->source);
+	if (o->period && !o->source)
+		die("attach: -p goes with -s pebs and -s ibs; with the clock "
+		    "set the rate with -F");
 	if (o->watch.group && o->targets)
 		die("attach: name processes or a control group (--cgroup), not "
 		    "both");
@@ -231,6 +261,24 @@ static struct listing list_group(struct options *o)
 		    "cat /proc/PID/cgroup shows those of a process",
 		    safe_text(o->group.cgroups.name[0]));
 	return l;
+}
+
+/* Why the hardware does not sample here, before anything is made. */
+static void plan_source(struct options *o)
+{
+	struct pmu_wish wish = {
+		.period = o->period ? strtoull(o->period, NULL, 10) : 0,
+	};
+	char *why;
+
+	if (!o->source)
+		return;
+	why = hardware_plan(&o->plan, &perf_kernel_linux,
+			    strcmp(o->source, "pebs") ? PMU_IBS : PMU_PEBS,
+			    &wish);
+	if (why)
+		die("cannot attach: %s", why);
+	o->watch.plan = &o->plan;
 }
 
 static void check_targets(const struct options *o)
@@ -314,6 +362,7 @@ static int run_attach(int argc, char **argv)
 
 	read_options(&o, argc, argv);
 	check_targets(&o);
+	plan_source(&o);
 	if (o.watch.group)
 		group = list_group(&o);
 	if (o.control) {

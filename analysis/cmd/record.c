@@ -246,8 +246,8 @@ static bool goes_outside(const struct program *p)
 	if (record_needs_hooks() || (mode && *mode && strcmp(mode, "comm"))) {
 		if (p->kind == PROGRAM_NO_PRELOAD)
 			die("cannot profile this program: %s", p->why);
-		die("--outside (COMDET_OUTSIDE) goes with the source clock and "
-		    "-m comm alone");
+		die("--outside (COMDET_OUTSIDE) goes with the sources clock, "
+		    "pebs and ibs, and with -m comm alone");
 	}
 	if (faccessat(AT_FDCWD, p->loaded, R_OK, AT_EACCESS))
 		die("cannot watch %s from outside: its file may not be read, "

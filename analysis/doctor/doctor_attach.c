@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "doctor.h"
+#include "pmu_probe.h"
 #include "analysis/base/util.h"
+#include "analysis/outside/hardware.h"
 #include "analysis/outside/permission.h"
 #include "src/pmu/errors.h"
 
@@ -76,6 +78,17 @@ static void explain_memory(const struct diagnosis *d, int error,
 			"security module forbids process_vm_readv");
 }
 
+/* Can the processor sample threads of others? */
+static bool samples(enum pmu_source source)
+{
+	const struct pmu_wish wish = { 0 };
+	struct pmu_plan plan;
+	char *why = hardware_plan(&plan, pmu_probe_kernel, source, &wish);
+
+	free(why);
+	return !why;
+}
+
 void doctor_attach(struct diagnosis *d, const struct probe *p,
 		   const struct attach_rights *rights)
 {
@@ -88,8 +101,11 @@ void doctor_attach(struct diagnosis *d, const struct probe *p,
 	case PROBE_WORKS:
 		WRITE(f->reason,
 		      "processes of this user can be watched, those of others "
-		      "%s; %s",
+		      "%s, with the source clock%s; %s",
 		      rights->ptrace ? "too" : "need root (CAP_SYS_PTRACE)",
+		      samples(PMU_PEBS)  ? " or pebs"
+		      : samples(PMU_IBS) ? " or ibs"
+					 : " alone",
 		      p->count ? "their debug registers can be set"
 			       : "no debug register can be set, so sharing is "
 				 "found only where two samples meet");

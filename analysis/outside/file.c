@@ -50,6 +50,29 @@ static void read_command(pid_t pid, char *to, size_t size)
 			to[i] = ' ';
 }
 
+static void describe_source(struct cdp_header *h, const struct outside_run *run)
+{
+	static const char outside[] = "watched from outside the process, ";
+	const struct pmu_plan *plan = run->plan;
+	bool pebs = plan && plan->source == PMU_PEBS;
+
+	h->period = plan ? plan->period : run->period;
+	snprintf(h->source, sizeof(h->source), "%s",
+		 !plan  ? "clock"
+		 : pebs ? "pebs"
+			: "ibs");
+	snprintf(h->period_unit, sizeof(h->period_unit), "%s",
+		 !plan  ? "ns"
+		 : pebs ? "events"
+			: "ops");
+	snprintf(h->source_reason, sizeof(h->source_reason), "%s%s", outside,
+		 plan ? "" : "with perf task-clock");
+	if (plan)
+		pmu_plan_describe(plan, h->source_reason + sizeof(outside) - 1,
+				  sizeof(h->source_reason) - sizeof(outside) +
+					  1);
+}
+
 static void fill_header(struct cdp_header *h, const struct outside_run *run,
 			pid_t pid, uint32_t number)
 {
@@ -62,13 +85,9 @@ static void fill_header(struct cdp_header *h, const struct outside_run *run,
 	snprintf(h->run_id, sizeof(h->run_id), "%s", run->run_id);
 	read_exe(pid, h->exe, sizeof(h->exe));
 	read_command(pid, h->command, sizeof(h->command));
-	snprintf(h->source, sizeof(h->source), "clock");
-	snprintf(h->source_reason, sizeof(h->source_reason),
-		 "watched from outside the process, with perf task-clock");
+	describe_source(h, run);
 	snprintf(h->delivery, sizeof(h->delivery), "outside");
 	snprintf(h->algorithm, sizeof(h->algorithm), "comdetective");
-	snprintf(h->period_unit, sizeof(h->period_unit), "ns");
-	h->period = run->period;
 	h->modes = CDP_MODE_COMM;
 	h->cores = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	h->registers = (uint32_t)run->registers;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "src/engine/comm.h"
+#include "src/pmu/plan.h"
 #include "src/store/store.h"
 #include "src/store/time_slices.h"
 
@@ -17,7 +18,8 @@
 struct outside_run {
 	int dirfd;
 	const char *run_id;
-	uint64_t period;              /* ns */
+	uint64_t period;              /* ns; of the plan, if there is one */
+	const struct pmu_plan *plan;  /* of pebs or ibs, NULL: the clock */
 	int registers;                /* of a thread, in use */
 	const char *registers_reason; /* why not four, or "" */
 	const struct comm *comm;

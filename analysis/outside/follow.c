@@ -64,6 +64,34 @@ struct task_thread *follow_add_thread(struct follow *f, struct task_process *p,
 	return t;
 }
 
+/* Open the events of a thread; which clocks it has becomes known. */
+static int open_events(struct follow *f, pid_t tid)
+{
+	int err = clocks_attach(&f->clocks, tid);
+
+	if (err || !f->hardware.plan)
+		return err;
+	err = hardware_attach(&f->hardware, tid);
+	if (err)
+		clocks_close(&f->clocks, f->clocks.sets);
+	return err;
+}
+
+static void own_events(const struct follow *f, struct task_thread *t)
+{
+	t->clock.set = f->clocks.sets;
+	t->clock.hardware = f->hardware.sets;
+}
+
+int follow_watch(struct follow *f, struct task_process *p, pid_t tid)
+{
+	int err = open_events(f, tid);
+
+	if (!err)
+		own_events(f, follow_add_thread(f, p, tid, NULL));
+	return err;
+}
+
 struct task_process *follow_add_process(struct follow *f, pid_t pid)
 {
 	return tasks_add_process(&f->tasks, pid, &f->sampler.keys);
@@ -128,6 +156,13 @@ static uint64_t take_fine_tick(const struct follow *f, struct task_thread *t)
 	return f->clocks.tick;
 }
 
+/* The budget of the watcher is used up. */
+static void rest(struct task_thread *t)
+{
+	store_add(&t->row->interrupts, 1);
+	store_add(&t->row->loss[LOSS_WATCHER_BUDGET], 1);
+}
+
 static void on_clock(struct follow *f, const struct outside_record *r,
 		     const struct clock_event *e, bool sample)
 {
@@ -146,14 +181,32 @@ static void on_clock(struct follow *f, const struct outside_record *r,
 	t->cpu_ns += cpu_ns;
 	t->process->cpu_lately += cpu_ns;
 	f->cpu_ns += cpu_ns;
-	if (!sample || f->paused || !has_row(f, t, r->time))
+	if (!sample || f->paused || f->hardware.plan || !has_row(f, t, r->time))
 		return;
-	if (!f->resting) {
+	if (f->resting)
+		rest(t);
+	else
 		sampler_clock(&f->sampler, t, r);
+}
+
+static void on_hardware(struct follow *f, const struct outside_record *r)
+{
+	struct task_thread *t = thread_of(f, r);
+	uint64_t gap;
+
+	if (!t || f->paused || !has_row(f, t, r->time))
 		return;
-	}
-	store_add(&t->row->interrupts, 1);
-	store_add(&t->row->loss[LOSS_WATCHER_BUDGET], 1);
+	if (!t->clock.hardware)
+		t->clock.hardware = r->hardware.set;
+	if (t->clock.hardware != r->hardware.set)
+		return; /* it has two sets of events */
+	gap = t->clock.sampled ? r->time - t->clock.sampled : 0;
+	t->clock.sampled = r->time;
+	hardware_gap(&f->hardware, gap);
+	if (f->resting)
+		rest(t);
+	else
+		sampler_hardware(&f->sampler, t, r, f->hardware.gap_ns);
 }
 
 static void on_sample(struct follow *f, const struct outside_record *r,
@@ -235,10 +288,7 @@ static int attach_rest(struct follow *f, struct task_process *p)
 		for (size_t i = 0; i < tids.n && !err; i++) {
 			if (tasks_thread(&f->tasks, tids.pid[i]))
 				continue;
-			err = clocks_attach(&f->clocks, tids.pid[i]);
-			if (!err)
-				follow_add_thread(f, p, tids.pid[i], NULL)
-					->clock.set = f->clocks.sets;
+			err = follow_watch(f, p, tids.pid[i]);
 			added += !err;
 			if (err == -ESRCH)
 				err = 0;
@@ -263,11 +313,12 @@ static int watch_again(struct follow *f, struct task_thread *t)
 	if (!p->executed || t->cpu_ns ||
 	    host_process_start(p->pid, &parent) != p->start)
 		return -ESRCH;
-	f->clocks.on_exec = false; /* that has happened */
-	err = clocks_attach(&f->clocks, t->tid);
+	/* That has happened. */
+	f->clocks.on_exec = f->hardware.on_exec = false;
+	err = open_events(f, t->tid);
 	if (err)
 		return err;
-	t->clock.set = f->clocks.sets;
+	own_events(f, t);
 	return attach_rest(f, p);
 }
 
@@ -362,7 +413,10 @@ void follow_record(struct follow *f, const struct outside_record *r,
 {
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE:
-		on_sample(f, r, from);
+		if (r->hardware.set)
+			on_hardware(f, r);
+		else
+			on_sample(f, r, from);
 		break;
 	case PERF_RECORD_FORK:
 		on_fork(f, r);
@@ -380,6 +434,7 @@ void follow_record(struct follow *f, const struct outside_record *r,
 		on_map(f, r);
 		break;
 	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
 		follow_lose(f, LOSS_RING_FULL, r->lost);
 		break;
 	case PERF_RECORD_THROTTLE:

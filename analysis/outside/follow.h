@@ -15,6 +15,7 @@
 
 #include "clocks.h"
 #include "file.h"
+#include "hardware.h"
 #include "makers.h"
 #include "registers.h"
 #include "rings.h"
@@ -30,6 +31,7 @@ struct follow {
 	uint64_t cpu_ns; /* CPU time of all threads, by their ticks */
 	struct rings rings;
 	struct clocks clocks;
+	struct hardware hardware; /* if it is the source */
 	struct makers makers;
 	struct registers registers;
 	struct tasks tasks;
@@ -42,6 +44,12 @@ struct task_process *follow_add_process(struct follow *f, pid_t pid);
 /* @name is NULL if the kernel is to be asked for it. */
 struct task_thread *follow_add_thread(struct follow *f, struct task_process *p,
 				      pid_t tid, const char *name);
+
+/*
+ * Open the events of thread @tid, which exists, and add it to @p. Returns 0 or
+ * -errno.
+ */
+int follow_watch(struct follow *f, struct task_process *p, pid_t tid);
 
 /* Begin the file of @p, with its maps. False if there is none. */
 bool follow_open_file(struct follow *f, struct task_process *p);

@@ -158,6 +158,11 @@ static int decode_other(const struct perf_event_header *h, const void *body,
 			return -EMSGSIZE;
 		r->lost = word(body, 1);
 		return 0;
+	case PERF_RECORD_LOST_SAMPLES: /* lost */
+		if (bytes < 8)
+			return -EMSGSIZE;
+		r->lost = word(body, 0);
+		return 0;
 	case PERF_RECORD_THROTTLE:
 		return 0;
 	default:

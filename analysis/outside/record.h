@@ -20,6 +20,8 @@
 
 #include <linux/perf_event.h>
 
+#include "src/base/loss.h"
+#include "src/pmu/memory.h"
 #include "src/x86/decode/cpu_state.h"
 
 /* For perf_event_attr.sample_type and sample_regs_user. */
@@ -54,7 +56,16 @@ struct outside_record {
 	 * record that was decoded.
 	 */
 	const uint8_t *stack;
-	uint32_t stack_bytes;          /* 0: none */
+	uint32_t stack_bytes; /* 0: none */
+	/* sample of pebs or ibs; set is 0 in those of the clock */
+	struct {
+		uint32_t set;         /* of events */
+		bool is_user;         /* in the program's own code */
+		bool is_access;       /* else lost says why not */
+		enum loss_cause lost; /* LOSS_* */
+		uint64_t ip;
+		struct perf_memory memory;
+	} hardware;
 	uint64_t lost;                 /* lost */
 	bool exec;                     /* comm: a program was executed */
 	char name[OUTSIDE_NAME_BYTES]; /* comm */

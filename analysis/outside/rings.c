@@ -54,7 +54,10 @@ static void fetch(struct rings *r, struct outside_ring *ring)
 			continue;
 		}
 		if (err > 0) {
-			err = outside_record_decode(h, &ring->next);
+			err = ring->decode
+				      ? ring->decode(ring->decode_ctx, h,
+						     &ring->next)
+				      : outside_record_decode(h, &ring->next);
 			ring->waiting = !err;
 			if (!err || err == -ENOTSUP)
 				continue;

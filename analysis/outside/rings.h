@@ -25,7 +25,11 @@ struct outside_ring {
 	void *owner;    /* the caller's, NULL: none */
 	uint64_t ticks; /* of clocks, that were read */
 	void *record;   /* with stacks: the last one, as the kernel wrote it */
-	bool waiting;   /* next holds a record that was not yet handed out */
+	/* Decodes its records; NULL: outside_record_decode(). */
+	int (*decode)(const void *ctx, const struct perf_event_header *h,
+		      struct outside_record *r);
+	const void *decode_ctx;
+	bool waiting; /* next holds a record that was not yet handed out */
 	struct outside_record next;
 };
 

@@ -11,6 +11,7 @@
 #include "analysis/base/util.h"
 #include "src/store/sample_log.h"
 #include "src/x86/decode/backdecode.h"
+#include "src/x86/decode/sampled.h"
 
 enum {
 	LINE_BYTES = 64, /* on every x86-64 */
@@ -229,25 +230,17 @@ static bool to_key(struct task_thread *t, struct access *a)
 	return true;
 }
 
-static void deliver(struct sampler *s, struct task_thread *t, struct choice *c,
+/* An access of which address and instruction are known. */
+static void publish(struct sampler *s, struct task_thread *t, struct choice *c,
 		    const struct outside_record *r)
 {
 	struct cdp_header *h = t->process->file.store.header;
-	struct access here;
+	struct access here = c->access;
 
-	if (c->stalled_unknown)
-		lose(t, LOSS_NOT_STALLED);
-	if (s->memory.racy)
-		store_add(&h->samples_racy, 1);
-	if (c->what != CHOSEN) {
-		lose(t, s->memory.racy ? LOSS_RACY : c->cause);
-		return;
-	}
 	store_add(s->memory.verified ? &h->samples_verified : &h->samples_exact,
 		  1);
 	if (!callers_of_choice(&s->callers, &s->memory, t, r, c))
 		lose(t, LOSS_NO_PATH);
-	here = c->access;
 	if (!to_key(t, &c->access)) {
 		lose(t, LOSS_UNREADABLE);
 		return;
@@ -261,6 +254,19 @@ static void deliver(struct sampler *s, struct task_thread *t, struct choice *c,
 	/* Their time begins when they are armed, which is later. */
 	if (s->armed_at && t->comm.armed)
 		t->comm.armed_at = s->armed_at;
+}
+
+static void deliver(struct sampler *s, struct task_thread *t, struct choice *c,
+		    const struct outside_record *r)
+{
+	if (c->stalled_unknown)
+		lose(t, LOSS_NOT_STALLED);
+	if (s->memory.racy)
+		store_add(&t->process->file.store.header->samples_racy, 1);
+	if (c->what == CHOSEN)
+		publish(s, t, c, r);
+	else
+		lose(t, s->memory.racy ? LOSS_RACY : c->cause);
 }
 
 void sampler_clock(struct sampler *s, struct task_thread *t,
@@ -282,6 +288,36 @@ void sampler_clock(struct sampler *s, struct task_thread *t,
 	m = memory_at(&s->memory, &t->process->space, r->time);
 	choose_start(&t->choose, &r->regs, &m, &c);
 	deliver(s, t, &c, r);
+}
+
+void sampler_hardware(struct sampler *s, struct task_thread *t,
+		      const struct outside_record *r, uint64_t gap)
+{
+	const struct perf_memory *p = &r->hardware.memory;
+	struct choice c = { .what = CHOSEN, .kind = SAMPLE_UNIFORM };
+	struct memory m;
+	int err;
+
+	comm_set_expiry(&s->comm, gap);
+	store_add(&t->row->interrupts, r->hardware.is_user);
+	store_touch(&t->process->file.store, r->time);
+	begin(s, t, r);
+	if (!r->hardware.is_access) {
+		lose(t, r->hardware.lost);
+		return;
+	}
+	mapping(t->process, r->hardware.ip);
+	m = memory_at(&s->memory, &t->process->space, r->time);
+	err = decode_sampled(&m, r->hardware.ip, p->addr,
+			     p->access & (ACCESS_LOAD | ACCESS_STORE), p->len,
+			     &c.access);
+	if (err && !p->len) {
+		lose(t, err == -EFAULT ? LOSS_UNREADABLE : LOSS_UNDECODED);
+		return;
+	}
+	if (p->access & ACCESS_LOCKED && p->access & ACCESS_STORE)
+		c.access.flags |= ACCESS_LOCKED;
+	publish(s, t, &c, r);
 }
 
 void sampler_hit(struct sampler *s, struct task_thread *t, int reg,

@@ -55,6 +55,13 @@ void sampler_thread(struct sampler *s, struct task_thread *t);
 void sampler_clock(struct sampler *s, struct task_thread *t,
 		   const struct outside_record *r);
 
+/*
+ * The hardware sampled @t, which has a row. @gap is the mean time in ns of a
+ * thread between samples.
+ */
+void sampler_hardware(struct sampler *s, struct task_thread *t,
+		      const struct outside_record *r, uint64_t gap);
+
 /* Register @reg of @t has been hit; @t has a row. */
 void sampler_hit(struct sampler *s, struct task_thread *t, int reg,
 		 const struct outside_record *r);

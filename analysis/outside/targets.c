@@ -11,11 +11,10 @@
 /* Attach to a thread that was listed; it may have ended since. */
 static int attach_thread(struct follow *f, struct task_process *p, pid_t tid)
 {
-	int err = clocks_attach(&f->clocks, tid);
+	int err = follow_watch(f, p, tid);
 
 	if (err)
 		return err == -ESRCH ? 0 : err;
-	follow_add_thread(f, p, tid, NULL)->clock.set = f->clocks.sets;
 	return 1;
 }
 

@@ -55,6 +55,8 @@ struct task_clock {
 	uint32_t set;  /* of clock events whose samples count, 0: not known */
 	uint32_t fine; /* the same of fine ones, 0: none */
 	uint32_t fine_ticks; /* since the last tick of set */
+	uint32_t hardware;   /* the same of hardware.h */
+	uint64_t sampled;    /* when the hardware last did; ns, 0: never */
 	pid_t maker;         /* the thread that made this one, 0: not known */
 	uint64_t made;       /* when; CLOCK_MONOTONIC ns */
 };

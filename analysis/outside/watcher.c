@@ -118,6 +118,25 @@ static enum event_heirs heirs_of(const struct watch_options *o)
 				     : HEIRS_THREADS;
 }
 
+/* The clock ticks in any case: it also tells what becomes of threads. */
+static int open_source(struct watcher *w, uint64_t seed)
+{
+	const struct watch_options *o = &w->options;
+	struct follow *f = &w->follow;
+	int err = clocks_init(&f->clocks, &f->rings, w->poll,
+			      o->plan ? HARDWARE_TICK_NS : o->period,
+			      heirs_of(o), o->on_exec);
+
+	f->clocks.stacks = o->callers;
+	if (err || !o->plan)
+		return err;
+	f->clocks.tick *= f->clocks.ticks; /* no fine ones: none is a sample */
+	f->clocks.ticks = 1;
+	return hardware_init(&f->hardware, &perf_kernel_linux, o->plan,
+			     &f->rings, w->poll, f->clocks.cpus, heirs_of(o),
+			     o->on_exec, seed);
+}
+
 struct watcher *watcher_attach(const struct watch_options *o,
 			       const pid_t *target, size_t n, char **why)
 {
@@ -149,20 +168,20 @@ struct watcher *watcher_attach(const struct watch_options *o,
 	if (o->control)
 		epoll_ctl(w->poll, EPOLL_CTL_ADD, o->control->in, &command);
 	w->follow.rings.stacks = o->callers;
-	err = clocks_init(&w->follow.clocks, &w->follow.rings, w->poll,
-			  o->period, heirs_of(o), o->on_exec);
-	w->follow.clocks.stacks = o->callers;
+	err = open_source(w, seed);
 	find_registers(w, failed);
 	registers_init(&w->follow.registers, &w->follow.rings, w->poll,
 		       w->follow.run.registers);
 	w->follow.registers.stacks = o->callers;
 	sampler_init(&w->follow.sampler, &w->follow.tasks, &w->follow.registers,
-		     o->period, w->follow.run.registers, seed);
+		     o->plan ? HARDWARE_GAP_NS : o->period,
+		     w->follow.run.registers, seed);
 	if (o->callers)
 		callers_init(&w->follow.sampler.callers);
 	w->follow.run.dirfd = o->dirfd;
 	w->follow.run.run_id = o->run_id;
 	w->follow.run.period = o->period;
+	w->follow.run.plan = o->plan;
 	w->follow.run.registers_reason = w->registers_reason;
 	w->follow.run.comm = &w->follow.sampler.comm;
 	if (!err)
@@ -256,11 +275,11 @@ static void close_ended(struct watcher *w, const struct epoll_event *e, int n)
 static void keep_budget(struct watcher *w)
 {
 	double rate = w->options.budget;
-	double earned = rate * (double)w->follow.cpu_ns;
-	double spent = (double)(own_cpu_ns() - w->cpu_begin);
+	double earned = rate * (double)w->follow.cpu_ns, spent;
 
 	if (rate <= 0)
-		return;
+		return; /* and do not ask the kernel at each sample */
+	spent = (double)(own_cpu_ns() - w->cpu_begin);
 	if (spent > earned)
 		w->follow.resting = true;
 	else if (spent + rate * SAVE_MS * 1e6 <= earned)
@@ -365,6 +384,8 @@ void watcher_close(struct watcher *w, struct watch_sums *sums)
 			.registers = w->follow.run.registers,
 		};
 	registers_release(&w->follow.registers);
+	if (w->follow.hardware.plan)
+		hardware_release(&w->follow.hardware);
 	clocks_release(&w->follow.clocks);
 	rings_release(&w->follow.rings);
 	sampler_release(&w->follow.sampler);

@@ -16,14 +16,16 @@
 
 struct control;
 struct group;
+struct pmu_plan;
 
 struct watch_options {
 	uint64_t period; /* ns of a thread's CPU time between samples */
-	int registers;   /* of a thread, 0 to 4 */
-	bool children;   /* also processes that they make */
-	bool threads;    /* the targets are threads, and nothing else is */
-	bool on_exec;    /* begin when the target executes a program */
-	bool lenient;    /* a target that cannot be watched is left out */
+	const struct pmu_plan *plan; /* of pebs or ibs, NULL: the clock */
+	int registers;               /* of a thread, 0 to 4 */
+	bool children;               /* also processes that they make */
+	bool threads; /* the targets are threads, and nothing else is */
+	bool on_exec; /* begin when the target executes a program */
+	bool lenient; /* a target that cannot be watched is left out */
 	/*
 	 * The targets are those of a scan of this group; those that come into
 	 * it, and what its processes make, are watched too. NULL: none.

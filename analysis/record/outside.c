@@ -19,6 +19,7 @@
 #include "control.h"
 #include "outside.h"
 #include "analysis/base/util.h"
+#include "analysis/outside/hardware.h"
 #include "analysis/outside/watcher.h"
 
 enum {
@@ -28,6 +29,7 @@ enum {
 
 struct outside {
 	struct watch_options options;
+	struct pmu_plan plan;
 	uint64_t delay; /* ns */
 	pid_t pid;
 	struct watcher *watcher;
@@ -111,6 +113,33 @@ static void begin(void *ctx, pid_t pid)
 	o->started = true;
 }
 
+/* Take PEBS or IBS if that is asked for; before the program runs. */
+static void plan_source(struct outside *o)
+{
+	const char *source = getenv("COMDET_SOURCE");
+	bool pebs = source && !strcmp(source, "pebs");
+	struct pmu_asked asked;
+	struct pmu_wish wish = {
+		.period = (uint64_t)number_of("COMDET_PERIOD", 0),
+		.ldlat = (uint32_t)number_of("COMDET_LDLAT", 0),
+		.asked = &asked,
+	};
+	char *why;
+
+	if (!pebs && (!source || strcmp(source, "ibs")))
+		return;
+	if (o->options.callers)
+		die("--call-paths (COMDET_PATHS) from outside needs the source "
+		    "clock: leave out -s %s",
+		    source);
+	pmu_asked_read(&asked, getenv("COMDET_EVENT"));
+	why = hardware_plan(&o->plan, &perf_kernel_linux,
+			    pebs ? PMU_PEBS : PMU_IBS, &wish);
+	if (why)
+		die("cannot watch the program: %s", why);
+	o->options.plan = &o->plan;
+}
+
 int run_program_outside(struct run *r, int dirfd)
 {
 	struct outside o = {
@@ -134,6 +163,7 @@ int run_program_outside(struct run *r, int dirfd)
 	uint64_t one = 1;
 	int status;
 
+	plan_source(&o);
 	o.options.on_exec = !o.delay;
 	o.options.stop = eventfd(0, EFD_CLOEXEC);
 	if (o.options.stop < 0)

@@ -103,8 +103,10 @@ static const struct {
 	  "needs the source emu or instr: -s emu or -s instr" },
 	{ "--roi (COMDET_ROI)", "COMDET_ROI", NULL, OF_EMU,
 	  "needs the source emu: -s emu -m trace" },
-	{ "--outside (COMDET_OUTSIDE)", "COMDET_OUTSIDE", "1", OF_CLOCK,
-	  "needs the source clock: leave out -s, or take -s clock" },
+	{ "--outside (COMDET_OUTSIDE)", "COMDET_OUTSIDE", "1",
+	  OF_CLOCK | OF_PEBS | OF_IBS,
+	  "needs the source clock, pebs or ibs: leave out -s, or take one of "
+	  "these" },
 	{ "--delay -1 (COMDET_DELAY)", "COMDET_DELAY", "-1",
 	  OF_CLOCK | OF_INSTR | OF_PEBS | OF_IBS,
 	  "needs a source within the program, which ends the delay" },

@@ -15,9 +15,10 @@ enum {
 	EXERCISES = 20000
 };
 
-static long linux_open(void *ctx, const struct perf_event_attr *attr, int group)
+static long linux_open(void *ctx, const struct perf_event_attr *attr, int tid,
+		       int cpu, int group)
 {
-	return rawcall5(SYS_perf_event_open, attr, 0, -1, group,
+	return rawcall5(SYS_perf_event_open, attr, tid, cpu, group,
 			PERF_FLAG_FD_CLOEXEC);
 }
 

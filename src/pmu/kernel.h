@@ -19,8 +19,12 @@
 
 struct perf_kernel {
 	void *ctx; /* handed to each */
-	/* Open an event of the calling thread on any CPU; close-on-exec. */
-	long (*open)(void *ctx, const struct perf_event_attr *attr, int group);
+	/*
+	 * Open an event of thread @tid, 0 for the calling one, on processor
+	 * @cpu, -1 for any; close-on-exec.
+	 */
+	long (*open)(void *ctx, const struct perf_event_attr *attr, int tid,
+		     int cpu, int group);
 	long (*ioctl)(void *ctx, int fd, unsigned long request, uint64_t arg);
 	/* Map the ring of @fd, @bytes with its first page. Returns its address.
 	 */

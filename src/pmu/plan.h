@@ -79,6 +79,7 @@ struct pmu_wish {
 	uint64_t period; /* 0: PMU_PERIOD_DEFAULT */
 	uint32_t ldlat;  /* only loads of at least so many cycles; 0: all */
 	bool sigtrap;    /* deliver samples by synchronous SIGTRAP */
+	bool outside;    /* deliver them to another process, by no signal */
 	const struct pmu_asked *asked; /* pebs: these events; NULL: none */
 };
 

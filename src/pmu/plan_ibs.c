@@ -47,6 +47,7 @@ static enum pmu_cause harm_without_filter(const struct pmu_machine *machine,
 	return PMU_FINE;
 }
 
+/* Returns 0 if all is well. */
 static int refuse_ibs(const struct pmu_plan *plan,
 		      const struct perf_kernel *kernel,
 		      const struct pmu_machine *machine, enum pmu_cause harm,
@@ -59,6 +60,8 @@ static int refuse_ibs(const struct pmu_plan *plan,
 	if (machine->linux_version < PMU_LINUX(6, 2, 0) &&
 	    plan_try_open(plan, kernel, sigtrap, rng, no))
 		harm = PMU_NO_THREADS;
+	if (harm == PMU_FINE)
+		return 0;
 	plan_try_refuse(no, harm, 0, "ibs_op");
 	return -ENOTSUP;
 }
@@ -108,10 +111,12 @@ int plan_ibs(struct pmu_plan *plan, const struct perf_kernel *kernel,
 			   "ex_ret_ops");
 	e->attr.type = PERF_TYPE_RAW;
 	e->attr.config = RETIRED_OPS;
-	harm = filter ? PMU_FINE : harm_without_filter(machine, wish->sigtrap);
-	if (harm != PMU_FINE)
-		return refuse_ibs(plan, kernel, machine, harm, wish->sigtrap,
-				  rng, no);
+	harm = filter || wish->outside
+		       ? PMU_FINE
+		       : harm_without_filter(machine, wish->sigtrap);
+	r = refuse_ibs(plan, kernel, machine, harm, wish->sigtrap, rng, no);
+	if (r)
+		return r;
 	r = plan_try_open(plan, kernel, wish->sigtrap, rng, no);
 	return r ? r : plan_try_samples(plan, kernel, rng, no);
 }

@@ -16,24 +16,9 @@ enum {
 	RECORDS_MAX = 1024,   /* records that one drain reads at most */
 };
 
-static bool samples(const struct pmu_event *e)
-{
-	return e->role == PMU_LOADS || e->role == PMU_STORES ||
-	       e->role == PMU_OPS;
-}
-
 static bool leads(const struct pmu_plan *plan, uint32_t i)
 {
 	return plan->event[i].leader == i;
-}
-
-/* Evenly from 3/4 to 5/4 of the period; the mean is the period itself. */
-static uint64_t draw_interval(const struct pmu_plan *plan, struct rng *rng)
-{
-	uint64_t steps = plan->period / 4 / plan->period_step;
-
-	return plan->period - steps * plan->period_step +
-	       rng_below(rng, 2 * steps + 1) * plan->period_step;
 }
 
 static long ask(const struct pmu_thread *t, int fd, unsigned long request,
@@ -82,14 +67,14 @@ static int open_event(struct pmu_thread *t, uint32_t i,
 	long fd, r;
 
 	a.disabled = leads(t->plan, i);
-	if (samples(e))
-		a.sample_period = draw_interval(t->plan, t->rng);
-	if (samples(e) && how->sigtrap) {
+	if (pmu_event_samples(e))
+		a.sample_period = pmu_interval_draw(t->plan, t->rng);
+	if (pmu_event_samples(e) && how->sigtrap) {
 		a.sigtrap = 1;
 		a.remove_on_exec = 1; /* demanded by sigtrap */
 		a.sig_data = how->sig_data | i;
 	}
-	fd = t->kernel->open(t->kernel->ctx, &a, group);
+	fd = t->kernel->open(t->kernel->ctx, &a, 0, -1, group);
 	if (fd < 0)
 		return fd;
 	fd = move_high(t, fd, how->fd_base);
@@ -97,7 +82,7 @@ static int open_event(struct pmu_thread *t, uint32_t i,
 		return fd;
 	t->event[i].fd = fd;
 	r = ask(t, fd, PERF_EVENT_IOC_ID, (uintptr_t)&t->event[i].id);
-	if (!r && samples(e) && how->signal)
+	if (!r && pmu_event_samples(e) && how->signal)
 		r = by_signal(t, fd, how);
 	return r;
 }
@@ -127,7 +112,7 @@ static long open_ring(struct pmu_thread *t, struct pmu_failure *at)
 	long r = 0;
 
 	for (uint32_t i = 0; i < t->plan->events && !r; i++) {
-		if (!samples(&t->plan->event[i]))
+		if (!pmu_event_samples(&t->plan->event[i]))
 			continue;
 		at->event = i;
 		if (first < 0) {
@@ -245,7 +230,7 @@ void pmu_thread_resume(struct pmu_thread *t)
 
 		if (!(t->fired & 1u << i))
 			continue;
-		interval = draw_interval(t->plan, t->rng);
+		interval = pmu_interval_draw(t->plan, t->rng);
 		ask(t, t->event[i].fd, PERF_EVENT_IOC_PERIOD,
 		    (uintptr_t)&interval);
 	}
@@ -268,70 +253,36 @@ static int event_of(const struct pmu_thread *t, const struct perf_record *r)
 	uint64_t id;
 
 	for (uint32_t i = 0; i < t->plan->events; i++)
-		if (samples(&t->plan->event[i]))
+		if (pmu_event_samples(&t->plan->event[i]))
 			any = &t->plan->event[i].attr;
 	if (perf_sample_event(any, r, r->header.size, &id))
 		return -1;
 	for (uint32_t i = 0; i < t->plan->events; i++)
-		if (samples(&t->plan->event[i]) && t->event[i].fd >= 0 &&
-		    t->event[i].id == id)
+		if (pmu_event_samples(&t->plan->event[i]) &&
+		    t->event[i].fd >= 0 && t->event[i].id == id)
 			return i;
 	return -1;
-}
-
-/* True if the sample is outside of the program's own code; *@where says where.
- */
-static bool is_outside(const struct perf_sample *s, enum loss_cause *where)
-{
-	uint16_t mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-
-	*where = mode == PERF_RECORD_MISC_KERNEL ||
-				 mode == PERF_RECORD_MISC_HYPERVISOR
-			 ? LOSS_IN_KERNEL
-			 : LOSS_IN_GUEST;
-	return mode != PERF_RECORD_MISC_USER;
-}
-
-/* Addresses of the program are in the lower half. */
-static bool is_program_address(uint64_t addr)
-{
-	return addr && !(addr >> 63);
 }
 
 static void take_sample(struct pmu_thread *t, const struct perf_record *r,
 			const struct pmu_sink *sink, void *ctx)
 {
-	int i = event_of(t, r), fault;
-	enum loss_cause where;
+	int i = event_of(t, r);
+	enum loss_cause cause = LOSS_MALFORMED;
+	enum pmu_take take = PMU_TAKE_BROKEN;
 	struct pmu_sample s;
 
-	if (i < 0 || perf_sample_decode(&t->plan->event[i].attr, r,
-					r->header.size, &s.fields)) {
-		sink->lost(ctx, LOSS_MALFORMED, 1);
-		return;
-	}
-	t->fired |= 1u << i;
-	s.role = t->plan->event[i].role;
-	if (is_outside(&s.fields, &where)) {
-		sink->lost(ctx, where, 1);
-		return;
-	}
-	t->user_samples++;
-	fault = perf_sample_memory(&s.fields, t->plan->event[i].kind,
-				   &t->plan->cpu, &s.memory);
-	if (fault) { /* most ops are no access */
-		sink->lost(ctx,
-			   fault == -ENODATA ? LOSS_NOT_MEMORY : LOSS_MALFORMED,
-			   1);
-		return;
-	}
-	t->memory_samples++;
-	if (!(s.fields.misc & PERF_RECORD_MISC_EXACT_IP))
-		sink->lost(ctx, LOSS_INEXACT_IP, 1);
-	else if (!is_program_address(s.memory.addr))
-		sink->lost(ctx, LOSS_NO_ADDRESS, 1);
-	else
+	if (i >= 0)
+		take = pmu_take(t->plan, (uint32_t)i, r, r->header.size, &s,
+				&cause);
+	if (take > PMU_TAKE_BROKEN)
+		t->fired |= 1u << i;
+	t->user_samples += take >= PMU_TAKE_NO_ACCESS;
+	t->memory_samples += take >= PMU_TAKE_UNUSABLE;
+	if (take == PMU_TAKE_ACCESS)
 		sink->sample(ctx, &s);
+	else
+		sink->lost(ctx, cause, 1);
 }
 
 /* The @n-th word after the header, 0 if the record is too short for it. */

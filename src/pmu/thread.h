@@ -30,6 +30,7 @@
 #include "src/base/loss.h"
 #include "ring.h"
 #include "plan.h"
+#include "take.h"
 #include "src/base/rng.h"
 
 /* How its signals are delivered; all zero: not at all. */
@@ -64,13 +65,6 @@ struct pmu_thread {
 	uint64_t user_samples, memory_samples;
 	struct pmu_progress progress[PMU_COUNTS + 1]; /* by role */
 	double accesses;                              /* made until then */
-};
-
-/* A sample that is a memory access of the program. */
-struct pmu_sample {
-	enum pmu_role role;
-	struct perf_sample fields;
-	struct perf_memory memory;
 };
 
 struct pmu_sink {

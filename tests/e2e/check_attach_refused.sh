@@ -34,6 +34,10 @@ refused 'not both' "$TOOL" attach --tid 1 1
 refused 'goes with processes' "$TOOL" attach --children --tid 1
 refused '--delay must be a number' "$TOOL" attach --delay x 1
 refused 'must be a percentage of the CPU time' "$TOOL" attach --budget 0 1
+refused '--source must be clock, pebs or ibs' "$TOOL" attach -s emu 1
+refused 'set the period with -p' "$TOOL" attach -s pebs -F 100 1
+refused '-p goes with -s pebs' "$TOOL" attach -p 1000 1
+refused 'needs the source clock' "$TOOL" attach -s ibs -g 1
 refused 'reusetrack itself' sh -c 'exec "$0" attach $$' "$TOOL"
 
 gcc -O2 -g -pthread -o pair "$TOP/tests/programs/attach/pair.c" ||
@@ -42,6 +46,20 @@ start ./pair false
 tid=$(ls "/proc/$pid/task" | grep -vx "$pid")
 refused "$tid is a thread of process $pid; .*--tid $tid" "$TOOL" attach "$tid"
 refused 'cannot make the output directory' "$TOOL" attach -o /proc/x "$pid"
+
+# Events of the processor, where it has none that can be sampled.
+for source in pebs ibs; do
+	"$TOOL" doctor --json >doctor.json
+	[ "$(python3 -c 'import json, sys
+print({s["name"]: s for s in json.load(open("doctor.json"))["sources"]}[
+	sys.argv[1]]["usable"])' $source)" = False ] || continue
+	refused "the source $source does not work here: .*; " \
+		"$TOOL" attach -s $source "$pid"
+	"$TOOL" record --outside -s $source -o out -- true 2>err
+	[ $? = 125 ] && grep -q "cannot watch the program: the source $source does not work here: .*; " err ||
+		fail "record --outside -s $source: $(cat err)"
+	rm -rf out
+done
 
 # A process that has ended and is not yet waited for. (A shell may wait for it
 # before it executes another program.)

@@ -3,9 +3,10 @@
 #
 # check_pmu_live - PEBS or IBS on a processor that has them
 #
-# If doctor says that one of the two works, record a program with false sharing.
-# The report must find the false sharing, and the counted accesses must agree
-# with the number of samples.
+# If doctor says that one of the two works, record a program with false sharing,
+# by the preload and from outside. The report must find the false sharing, and
+# the counted accesses, which the preload alone has, must agree with the number
+# of samples.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -30,7 +31,10 @@ esac
 
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-"$B/reusetrack" record -s "$choice" -p 100000 -o "$tmp/out" -- \
+status=0
+for outside in '' --outside; do
+rm -rf "$tmp/out"
+"$B/reusetrack" record $outside -s "$choice" -p 100000 -o "$tmp/out" -- \
 	"$B/microbench/false_sharing" 2>"$tmp/said" >/dev/null || {
 	cat "$tmp/said"
 	exit 1
@@ -38,18 +42,20 @@ trap 'rm -rf "$tmp"' EXIT
 "$B/reusetrack" report "$tmp/out" --json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
-source = sys.argv[1]
+source, outside = sys.argv[1:]
 samples = sum(t.get("samples", {}).get("uniform", 0) for t in r["threads"])
 counted = sum(t.get("accesses", 0) for t in r["threads"])
 c = r["communication"]
 share = c["false_sharing"]["estimate"] / max(1, c["total"]["estimate"])
-print(f"{source}: {samples} samples, {counted} accesses, "
+print(f"{source} {outside}: {samples} samples, {counted} accesses, "
       f"{c['"'"'total'"'"']['"'"'estimate'"'"']} detections, {share:.0%} false")
 bad = [what for what, right in (
     ("the source is another", r["run"]["source"] == source),
     ("few samples", samples >= 100),
     ("accesses and samples do not agree",
-     0.5 < samples * r["run"]["period"] / max(1, counted) < 2),
+     outside or 0.5 < samples * r["run"]["period"] / max(1, counted) < 2),
     ("little false sharing", share > 0.9)) if not right]
 print("\n".join(bad))
-sys.exit(bool(bad))' "$choice"
+sys.exit(bool(bad))' "$choice" "$outside" || status=1
+done
+exit $status

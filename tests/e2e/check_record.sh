@@ -126,7 +126,7 @@ fi
 status 125 --outside -s emu -- true
 says 'needs the source clock'
 status 125 --outside -m reuse -- true
-says 'goes with the source clock and -m comm'
+says 'goes with the sources clock, pebs and ibs, and with -m comm'
 
 # So it does for a static program.
 if echo 'int main(void) { return 0; }' |

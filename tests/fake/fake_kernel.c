@@ -14,9 +14,15 @@ enum {
 	SWFILT = 1,
 };
 
+/* For events that count nothing, and own a ring. */
+static const struct fake_pmu software = { .name = "software",
+					  .type = PERF_TYPE_SOFTWARE };
+
 static const struct fake_pmu *find_pmu(const struct fake_kernel *k,
 				       uint32_t type)
 {
+	if (type == PERF_TYPE_SOFTWARE)
+		return &software;
 	for (int i = 0; i < FAKE_PMUS && k->pmu[i].name; i++)
 		if (k->pmu[i].type == type)
 			return &k->pmu[i];
@@ -101,8 +107,17 @@ static struct fake_event *event_of(struct fake_kernel *k, int fd)
 						     : NULL;
 }
 
+/* Of two kinds of cores the odd processors are the small ones. */
+static bool lacks(const struct fake_pmu *pmu, int cpu)
+{
+	return cpu >= 0 &&
+	       (pmu->atom ? !(cpu & 1)
+			  : !strcmp(pmu->name, "cpu_core") && (cpu & 1));
+}
+
 static int check_open(struct fake_kernel *k, const struct fake_pmu *pmu,
-		      const struct perf_event_attr *a, int leader)
+		      const struct perf_event_attr *a, int thread, int cpu,
+		      int leader)
 {
 	if (k->open_error &&
 	    (k->open_error_of < 0 || k->open_error_of == (int)a->type))
@@ -113,25 +128,33 @@ static int check_open(struct fake_kernel *k, const struct fake_pmu *pmu,
 		return -E2BIG;
 	if (a->sigtrap && !a->remove_on_exec)
 		return -EINVAL;
-	if (!pmu)
+	if (!pmu || lacks(pmu, cpu))
 		return -ENOENT;
-	if (leader >= 0 && (k->event[leader].leader != leader ||
-			    k->event[leader].thread != k->running))
+	if (thread < 0 || thread >= FAKE_THREADS)
+		return -ESRCH;
+	if (leader >= 0 &&
+	    (k->event[leader].leader != leader ||
+	     k->event[leader].thread != thread || k->event[leader].cpu != cpu))
 		return -EINVAL;
+	if (pmu == &software)
+		return 0;
 	if (k->fds_max && k->open_fds >= k->fds_max)
 		return -EMFILE;
 	return pmu->ibs ? check_ibs(k, a, leader)
 			: check_core(k, pmu, a, leader);
 }
 
-static long fake_open(void *ctx, const struct perf_event_attr *a, int group)
+static long fake_open(void *ctx, const struct perf_event_attr *a, int tid,
+		      int cpu, int group)
 {
 	struct fake_kernel *k = ctx;
 	const struct fake_pmu *pmu = find_pmu(k, a->type);
 	struct fake_event *leader = event_of(k, group), *e;
 	int at = leader ? (int)(leader - k->event) : -1, i, fd, r;
+	int thread = tid ? tid - k->process : k->running;
 
-	r = group >= 0 && !leader ? -EBADF : check_open(k, pmu, a, at);
+	r = group >= 0 && !leader ? -EBADF
+				  : check_open(k, pmu, a, thread, cpu, at);
 	if (r)
 		return r;
 	for (i = 0; i < FAKE_EVENTS && k->event[i].users; i++)
@@ -144,7 +167,8 @@ static long fake_open(void *ctx, const struct perf_event_attr *a, int group)
 	e->attr = *a;
 	e->pmu = pmu;
 	e->id = ++k->ids;
-	e->thread = k->running;
+	e->thread = thread;
+	e->cpu = cpu;
 	e->leader = at < 0 ? i : at;
 	e->ring = -1;
 	e->users = 1;
@@ -162,7 +186,8 @@ static long set_output(struct fake_kernel *k, struct fake_event *e, int fd)
 {
 	struct fake_event *to = event_of(k, fd);
 
-	if (!to || to == e || to->thread != e->thread ||
+	if (!to || to == e || to->cpu != e->cpu ||
+	    (e->cpu < 0 && to->thread != e->thread) ||
 	    to->attr.use_clockid != e->attr.use_clockid || to->ring < 0)
 		return -EINVAL;
 	e->ring = to->ring;
@@ -219,7 +244,7 @@ static long fake_map(void *ctx, int fd, size_t bytes)
 		return -k->map_error;
 	if (bytes % FAKE_PAGE || pages < 2 || (pages - 1) & (pages - 2))
 		return -EINVAL;
-	if (e->attr.inherit) /* a task's event without a CPU */
+	if (e->attr.inherit && e->cpu < 0)
 		return -EINVAL;
 	if (k->locked_pages_max &&
 	    k->locked_pages + (int)pages > k->locked_pages_max)

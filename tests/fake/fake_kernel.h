@@ -71,6 +71,7 @@ struct fake_event {
 	const struct fake_pmu *pmu;
 	uint64_t id;
 	int thread, leader; /* leader: of its group, perhaps itself */
+	int cpu;            /* -1: any; a thread runs on thread % FAKE_CPUS */
 	int next;           /* of the same thread, -1: none */
 	int ring;           /* -1: none */
 	int users;          /* descriptors */
@@ -92,6 +93,7 @@ struct fake_kernel {
 	int fds_max;
 	int fds_end; /* no number from here on, 0: FAKE_FDS */
 	int locked_pages_max;
+	int process;       /* its pid; thread i has the tid process + i */
 	bool silent;       /* events open and never count */
 	bool starved;      /* they never get a counter */
 	uint32_t rotate;   /* ops after which events take turns, 0: never */
@@ -155,6 +157,9 @@ void fake_kernel_boot(struct fake_kernel *k, const char *release);
 
 /* From now on thread @thread runs, on a core of the other kind if @atom. */
 void fake_kernel_run_thread(struct fake_kernel *k, int thread, bool atom);
+
+/* The running thread makes thread @child, which inherits its events. */
+void fake_kernel_clone(struct fake_kernel *k, int child);
 
 /* The running thread executes @op; then the signals that are due. */
 void fake_run(struct fake_kernel *k, const struct fake_op *op);

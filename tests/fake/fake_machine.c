@@ -244,6 +244,7 @@ struct fake_kernel *fake_kernel_new(enum fake_model model)
 	k->hypervisor = m->hypervisor;
 	k->intel = m->vendor[0] == 'G';
 	k->paranoid = 2;
+	k->process = 4000;
 	k->open_error_of = -1;
 	k->rotate = model == FAKE_SANDY_BRIDGE ? 4000 : 0;
 	k->now = 1000 * 1000 * 1000;

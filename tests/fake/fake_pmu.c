@@ -54,6 +54,7 @@ static bool is_ready(const struct fake_kernel *k, const struct fake_event *e)
 
 	return e->users && e->thread == k->running && e->enabled &&
 	       leader->enabled && !k->starved &&
+	       (e->cpu < 0 || e->cpu == e->thread % FAKE_CPUS) &&
 	       (!strcmp(e->pmu->name, "cpu_core") ? !k->on_atom
 		: e->pmu->atom                    ? k->on_atom
 						  : true);
@@ -288,4 +289,28 @@ void fake_kernel_run_thread(struct fake_kernel *k, int thread, bool atom)
 	k->running = thread;
 	k->on_atom = atom;
 	fake_schedule(k);
+}
+
+/* perf_event_init_task: a copy of each has the id of the first one. */
+void fake_kernel_clone(struct fake_kernel *k, int child)
+{
+	int copy[FAKE_EVENTS];
+
+	FOR_EACH_OF(i, k, k->running)
+	{
+		const struct fake_event *from = &k->event[i];
+		struct fake_event *e = &k->event[k->events];
+
+		if (!from->attr.inherit || k->events == FAKE_EVENTS)
+			continue;
+		copy[i] = k->events++;
+		*e = *from;
+		e->thread = child;
+		e->leader = copy[from->leader];
+		e->users = 1; /* it lives as long as the machine */
+		e->on = false;
+		e->count = 0;
+		e->left = e->interval = e->attr.sample_period;
+		fake_event_add(k, e);
+	}
 }

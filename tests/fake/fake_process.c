@@ -182,11 +182,12 @@ static struct fake_kernel *enter(void)
 		unlock();                                                      \
 	} while (0)
 
-static long p_open(void *ctx, const struct perf_event_attr *a, int group)
+static long p_open(void *ctx, const struct perf_event_attr *a, int tid, int cpu,
+		   int group)
 {
 	long r;
 
-	CALL(r, open(on, a, group));
+	CALL(r, open(on, a, tid, cpu, group));
 	return r;
 }
 

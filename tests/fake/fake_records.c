@@ -15,7 +15,6 @@
 enum {
 	RECORD_MAX = 512,
 	IBS_WORDS_MAX = 10,
-	PROCESS = 4000 /* its pid; thread i is PROCESS + i */
 };
 
 struct record {
@@ -80,8 +79,8 @@ static void put_id(struct fake_kernel *k, const struct fake_event *e,
 	if (!e->attr.sample_id_all)
 		return;
 	if (type & PERF_SAMPLE_TID) {
-		put32(r, PROCESS);
-		put32(r, PROCESS + e->thread);
+		put32(r, k->process);
+		put32(r, k->process + e->thread);
 	}
 	if (type & PERF_SAMPLE_TIME)
 		put64(r, k->now);
@@ -228,8 +227,8 @@ void fake_write_sample(struct fake_kernel *k, struct fake_event *e,
 	if (FIELD(PERF_SAMPLE_IP))
 		put64(&r, ip);
 	if (FIELD(PERF_SAMPLE_TID)) {
-		put32(&r, PROCESS);
-		put32(&r, PROCESS + e->thread);
+		put32(&r, k->process);
+		put32(&r, k->process + e->thread);
 	}
 	if (FIELD(PERF_SAMPLE_TIME))
 		put64(&r, k->now);

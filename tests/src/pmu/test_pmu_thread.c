@@ -222,7 +222,7 @@ START_TEST(a_descriptor_that_the_program_closed_and_reused_stays_open)
 	boot(FAKE_SKYLAKE);
 	fd = thread.event[1].fd;
 	k->calls.close(k, fd);
-	ck_assert_int_eq(k->calls.open(k, &other, -1), fd);
+	ck_assert_int_eq(k->calls.open(k, &other, 0, -1, -1), fd);
 	pmu_thread_close(&thread);
 	ck_assert_int_eq(k->open_fds, 1);
 	k->calls.close(k, fd);
