@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The rows of bench_simulate.sh, which describes them."""
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -50,30 +51,47 @@ def median(values):
 def row(name):
     program = f'{BUILD}/microbench/workloads/{name}'
     native, recorded = [], []
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if int(os.environ['RECORD']) else 0):
         native.append(run([program, '--size', os.environ['RECORD']])[1])
         recorded.append(record(program, os.environ['RECORD'])[1])
     trace = record(program, os.environ['SIZE'])[0]
     simulate = [TOOL, 'simulate', '--json', '--machine', MACHINE]
     one, memory, alone, both = [], [], [], []
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
         text, cpu, _, peak = run(simulate + [str(trace)])
         insns = json.loads(text)['instructions'] / 1e6
         one.append(insns / cpu)
         memory.append(peak)
-        for processors, jobs, to in ('0', '1', alone), ('0,1', '2', both):
+        ways = [('0', '1', alone), ('0,1', '2', both)]
+        for processors, jobs, to in ways[::-1 if turn % 2 else 1]:
             text, _, seconds, peak = run(
                 simulate + DESIGNS + ['--jobs', jobs, str(trace)], processors)
             to.append(insns * text.count('\n') / seconds)
             memory.append(peak)
-    return [median(r / n for r, n in zip(recorded, native)),
+    return [median(r / n for r, n in zip(recorded, native))
+            if native else math.nan,
             trace.stat().st_size / insns / 1e6, median(one), max(memory),
             median(alone), median(both),
             median(b / a for a, b in zip(alone, both))]
 
 
 def print_row(name, values):
-    print(f'{name:12}' + ''.join(f'{v:9.2f}' for v in values), flush=True)
+    print(f'{name:12}' + ''.join(
+        f'{"-":>9}' if math.isnan(v) else f'{v:9.2f}' for v in values),
+        flush=True)
+
+
+def print_bounds(rows):
+    """What the columns are to be, and what they are."""
+    record, size, speed, memory, _, _, ratio = zip(*rows)
+    print(f'''
+recording at most 40 times CPU time    median {median(record):.2f}
+bytes of an instruction at most 2      median {median(size):.2f}
+5 million instructions a second        least {min(speed):.2f}, \
+median {median(speed):.2f}
+200 MB besides the simulated caches    most {max(memory):.0f}, with them
+two processors at least 1.8 times one  median {median(ratio):.2f}, \
+least {min(ratio):.2f}, {sum(r >= 1.8 for r in ratio)} of {len(ratio)}''')
 
 
 def main():
@@ -87,6 +105,7 @@ def main():
         rows.append(row(name))
         print_row(name, rows[-1])
     print_row('median', [median(column) for column in zip(*rows)])
+    print_bounds(rows)
 
 
 if __name__ == '__main__':
