@@ -318,7 +318,7 @@ static void init_timeline(struct timeline *to, const struct trace *t)
 static int run_to_end(struct simulation *s, char *error)
 {
 	size_t known;
-	int err;
+	int err, complete;
 
 	do {
 		known = s->known;
@@ -326,18 +326,19 @@ static int run_to_end(struct simulation *s, char *error)
 		if (!err && s->trace->live)
 			runner_meet(s, known + 1);
 	} while (!err &&
-		 (s->known > known || sync_engine_go_before(s->engine)));
-	if (!err && s->trace->live)
-		err = trace_live_end(s->trace->live, error);
-	else if (!err)
-		err = s->trace->complete;
+		 (s->known > known || sync_engine_go_before(s->engine, false)));
 	if (err)
 		return err;
-	start_orphans(s);
+	complete = s->trace->live ? trace_live_end(s->trace->live, error)
+				  : s->trace->complete;
+	if (complete < 0)
+		return complete;
+	if (!complete)
+		start_orphans(s);
 	do {
 		err = run_all(s, error);
-	} while (!err && sync_engine_go_before(s->engine));
-	return err;
+	} while (!err && sync_engine_go_before(s->engine, complete));
+	return err ? err : complete;
 }
 
 int simulate(struct simulated *result, const struct trace *t,

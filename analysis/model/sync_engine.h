@@ -161,10 +161,13 @@ struct sync_times sync_engine_times(const struct sync_engine *e,
  * barrier, a signal and so on, has done so when it was recorded, and went on.
  * So a thread that waits for this lock had it before: it goes on as if the lock
  * had been free when it came, and the owner has the lock again when it unlocks.
- * Among several it is one for whose end the owner waits, or that came first.
- * Returns false if there is none.
+ * If the trace is @complete, the same holds if the owner has ended, but that
+ * the lock is free when it ends: it may have released the lock in a wait that
+ * lasted until the end of the program, which is not in the trace. Among several
+ * it is a thread for whose end the owner waits, or that came first. Returns
+ * false if there is none.
  */
-bool sync_engine_go_before(struct sync_engine *e);
+bool sync_engine_go_before(struct sync_engine *e, bool complete);
 
 /*
  * Call when no thread runs. Returns 0 if all threads that were ever there have

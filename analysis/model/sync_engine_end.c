@@ -31,9 +31,10 @@ static bool waits_for_end(const struct sync_engine *e, uint32_t from,
 	return false;
 }
 
-/* The owner of the lock that @t waits for waits too, and for no lock. */
-static bool owner_waits(const struct sync_engine *e,
-			const struct sync_member *t)
+/* The owner of the lock that @t waits for waits too, and for no lock; or, if
+ * the trace is @complete, has ended. */
+static bool had_it_before(const struct sync_engine *e,
+			  const struct sync_member *t, bool complete)
 {
 	const struct sync_member *owner;
 
@@ -41,17 +42,19 @@ static bool owner_waits(const struct sync_engine *e,
 	    t->lock->owner == SYNC_NOWHERE || t->lock->lender != SYNC_NOWHERE)
 		return false;
 	owner = &e->thread[t->lock->owner];
-	return owner->state == SYNC_BLOCKED && !owner->lock;
+	return owner->state == SYNC_BLOCKED
+		       ? !owner->lock
+		       : complete && owner->state == SYNC_ENDED;
 }
 
-bool sync_engine_go_before(struct sync_engine *e)
+bool sync_engine_go_before(struct sync_engine *e, bool complete)
 {
 	uint32_t best = SYNC_NOWHERE;
 
 	for (uint32_t i = 0; i < e->threads; i++) {
 		const struct sync_member *t = &e->thread[i];
 
-		if (!owner_waits(e, t))
+		if (!had_it_before(e, t, complete))
 			continue;
 		if (waits_for_end(e, t->lock->owner, i)) {
 			best = i;

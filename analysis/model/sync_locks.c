@@ -84,14 +84,19 @@ void sync_borrow(struct sync_engine *e, uint32_t thread)
 {
 	struct sync_member *t = &e->thread[thread];
 	struct sync_object *lock = t->lock;
+	const struct sync_member *owner = &e->thread[lock->owner];
+	bool over = owner->state == SYNC_ENDED;
+	double from = t->asked;
 
 	take_from_list(e, lock, thread);
-	lock->lender = lock->owner;
+	if (over)
+		from = sync_later(from, owner->times.end);
+	lock->lender = over ? SYNC_NOWHERE : lock->owner;
 	lock->lent = lock->depth;
 	lock->owner = thread;
 	lock->depth = 1;
 	t->lock = NULL;
-	sync_make_ready(e, thread, t->asked - e->wake);
+	sync_make_ready(e, thread, from - e->wake);
 }
 
 /* @thread unlocks @lock, which is lent. */

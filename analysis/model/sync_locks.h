@@ -14,7 +14,10 @@
 bool sync_acquire(struct sync_engine *e, uint32_t thread,
 		  struct sync_object *lock, bool reads, double time);
 
-/* @thread has the lock that it waits for, and then its owner has it again. */
+/*
+ * @thread has the lock that it waits for, and then its owner has it again, if
+ * that has not ended.
+ */
 void sync_borrow(struct sync_engine *e, uint32_t thread);
 
 /* @thread unlocks it at @time: those that wait come next. */

@@ -132,7 +132,7 @@ int sync_replay_source(struct sync_replay *r, const struct sync_source *source,
 	do {
 		while (!err && (i = next_thread(&s)) != SYNC_NOWHERE)
 			err = step(&s, i, error);
-	} while (!err && sync_engine_go_before(s.engine));
+	} while (!err && sync_engine_go_before(s.engine, true));
 	if (!err)
 		err = sync_engine_check_end(s.engine, error);
 	take_times(&s);

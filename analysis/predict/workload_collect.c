@@ -395,7 +395,7 @@ static int collect_all(struct collector *c, char *error)
 	do {
 		while (!err && (next = next_thread(c)))
 			err = go_on(c, next, error);
-	} while (!err && sync_engine_go_before(c->engine));
+	} while (!err && sync_engine_go_before(c->engine, true));
 	if (!err)
 		err = sync_engine_check_end(c->engine, error);
 	for (size_t i = 0; i < c->threads && !err; i++) {
