@@ -23,7 +23,8 @@ struct reader {
 	struct machine *m;
 	char *error;
 	bool set[KEYS_MAX];
-	int depth;
+	int line_of[KEYS_MAX]; /* that set it; 0: in a file that this is like */
+	int line, depth;
 };
 
 __attribute__((format(printf, 2, 3))) static int fail(char *error,
@@ -74,6 +75,7 @@ static int set_key(struct reader *r, const char *name, const char *value)
 	if (wrong)
 		return fail(r->error, "%s, not '%s'", wrong, safe_text(value));
 	r->set[number_of(key)] = true;
+	r->line_of[number_of(key)] = r->depth > 1 ? 0 : r->line;
 	return 0;
 }
 
@@ -138,6 +140,7 @@ static int take_text(struct reader *r, const char *name, const char *text)
 	for (int n = 1; !err && (line = strsep(&rest, "\n")); n++) {
 		bool blank = is_blank(line);
 
+		r->line = n;
 		err = take_line(r, line, first);
 		if (err && !strstr(r->error, ", line ")) {
 			snprintf(inner, sizeof(inner), "%s", r->error);
@@ -203,22 +206,43 @@ static int begin(struct reader *r)
 	       set_key(r, "sync.call", "20") || set_key(r, "sync.wake", "0");
 }
 
+/* Values do not fit, as r->error says: the latest line that has one of them. */
+static void name_line(const struct reader *r, const char *name)
+{
+	const struct machine_key *k;
+	char inner[MACHINE_ERROR_BYTES];
+	int line = 0;
+
+	for (size_t i = 0; (k = machine_key(i)); i++)
+		if (r->line_of[i] > line && strstr(r->error, k->name))
+			line = r->line_of[i];
+	snprintf(inner, sizeof(inner), "%s", r->error);
+	if (line)
+		fail(r->error, "%s, line %d: %s", safe_text(name), line, inner);
+	else
+		fail(r->error, "%s: %s", safe_text(name), inner);
+}
+
 static int finish(struct reader *r, const char *name)
 {
 	const struct machine_key *k;
+	int err;
 
 	for (size_t i = 0; (k = machine_key(i)); i++)
 		if (!r->set[i])
 			return fail(r->error, "%s lacks the key %s (%s)",
 				    safe_text(name), k->name, k->meaning);
 	snprintf(r->m->name, sizeof(r->m->name), "%s", name);
-	return machine_check(r->m, r->error);
+	err = machine_check(r->m, r->error);
+	if (err)
+		name_line(r, name);
+	return err;
 }
 
 int machine_parse(struct machine *m, const char *name, const char *text,
 		  char error[MACHINE_ERROR_BYTES])
 {
-	struct reader r = { .m = m, .error = error };
+	struct reader r = { .m = m, .error = error, .depth = 1 };
 	int err;
 
 	err = begin(&r) || take_text(&r, name, text);
@@ -274,8 +298,8 @@ int machine_check(const struct machine *m, char error[MACHINE_ERROR_BYTES])
 	    m->llc.size < m->l2.size)
 		return fail(error, "a cache holds all lines of the caches "
 				   "before it, so llc.size must not be below "
-				   "l2.size, nor l2.size below those of l1i "
-				   "and l1d");
+				   "l2.size, nor l2.size below l1i.size "
+				   "and l1d.size");
 	if (m->iq > m->rob)
 		return fail(error,
 			    "core.issue_queue = %u is larger than "
