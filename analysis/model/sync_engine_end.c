@@ -31,8 +31,10 @@ static bool waits_for_end(const struct sync_engine *e, uint32_t from,
 	return false;
 }
 
-/* The owner of the lock that @t waits for waits too, and for no lock; or, if
- * the trace is @complete, has ended. */
+/*
+ * The owner of the lock that @t waits for waits too, and for no lock; or, if
+ * the trace is @complete, has ended.
+ */
 static bool had_it_before(const struct sync_engine *e,
 			  const struct sync_member *t, bool complete)
 {

@@ -82,6 +82,31 @@ START_TEST(a_lock_kept_at_the_end_is_free_then)
 }
 END_TEST
 
+static void runs(void *data, uint32_t t, uint32_t core, double time)
+{
+}
+
+START_TEST(a_lock_kept_where_a_trace_was_cut_short_is_told)
+{
+	const struct sync_event lock = { .kind = SYNC_LOCK, .object = 64 };
+	const struct sync_event over = { .kind = SYNC_EXIT };
+	const struct sync_hooks hooks = { .run = runs };
+	struct sync_engine *e = sync_engine_new(2, 2, 0, &hooks);
+
+	sync_engine_start(e, 0, 0);
+	sync_engine_start(e, 1, 0);
+	ck_assert(!sync_engine_event(e, 0, &lock, 1, error));
+	ck_assert(!sync_engine_event(e, 0, &over, 2, error));
+	ck_assert(!sync_engine_event(e, 1, &lock, 5, error));
+	ck_assert(!sync_engine_go_before(e, false));
+	ck_assert(sync_engine_check_end(e, error));
+	ck_assert_str_eq(error, "deadlock: thread 1 waits for lock 0x40, which "
+				"thread 0 had at its end");
+	ck_assert(sync_engine_go_before(e, true));
+	sync_engine_free(e);
+}
+END_TEST
+
 START_TEST(a_lost_wakeup_is_told)
 {
 	uint32_t a = add_thread(true), b = add_thread(true);
@@ -222,6 +247,7 @@ int main(void)
 	tcase_add_test(t, a_waiting_thread_gives_its_core_away);
 	tcase_add_test(t, a_deadlock_names_threads_locks_and_instructions);
 	tcase_add_test(t, a_lock_kept_at_the_end_is_free_then);
+	tcase_add_test(t, a_lock_kept_where_a_trace_was_cut_short_is_told);
 	tcase_add_test(t, a_lost_wakeup_is_told);
 	tcase_add_test(t, an_unbalanced_barrier_is_told);
 	tcase_add_test(t, who_is_joined_by_the_owner_had_the_lock_before_it);
