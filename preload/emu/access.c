@@ -180,8 +180,9 @@ static void flush_and_take(struct vcpu *v, unsigned int class, uint64_t addr,
  * The thread's accesses are counted as they are without a trace. Nothing is
  * sampled, so only the end of the turn is an event.
  */
-static inline void take_traced(struct vcpu *v, unsigned int class,
-			       uint64_t addr, const struct trace_site *site)
+static inline __attribute__((always_inline)) void take_traced(
+	struct vcpu *v, unsigned int class, uint64_t addr,
+	const struct trace_site *site)
 {
 	struct trace_thread *t = v->trace;
 
