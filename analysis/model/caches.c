@@ -8,25 +8,14 @@
 #include "caches.h"
 #include "cache_lines.h"
 #include "memory_bus.h"
+#include "strides.h"
 #include "time_queue.h"
 #include "analysis/base/util.h"
-
-enum {
-	STRIDE_PAGES = 16,
-	PAGE_SHIFT = 12 - MACHINE_LINE_SHIFT, /* of a line's number */
-};
-
-/* The latest misses in a page, for the stride prefetcher. */
-struct page_misses {
-	uint64_t page; /* + 1 */
-	uint64_t line;
-	int64_t stride;
-};
 
 struct private
 {
 	struct cache_lines l1i, l1d, l2;
-	struct page_misses pages[STRIDE_PAGES];
+	struct strides strides;
 	struct time_queue mshrs;
 	struct caches_counts counts;
 };
@@ -290,48 +279,13 @@ static void upgrade(struct caches *c, uint32_t core, struct cache_line *b,
 	answer->done = t + c->hit_llc;
 }
 
-/*
- * The line that follows @line, if the misses of its page come with the same
- * distance; @line if not, or if it is on another page.
- */
-static uint64_t next_by_stride(struct private *p, uint64_t line)
-{
-	uint64_t page = line >> PAGE_SHIFT, next = line;
-	struct page_misses *m = &p->pages[page % STRIDE_PAGES];
-	int64_t stride;
-
-	if (m->page != page + 1) {
-		*m = (struct page_misses){ .page = page + 1, .line = line };
-		return line;
-	}
-	stride = (int64_t)(line - m->line);
-	if (stride && stride == m->stride)
-		next = line + (uint64_t)stride;
-	m->stride = stride;
-	m->line = line;
-	return next >> PAGE_SHIFT == page ? next : line;
-}
-
-/* The line to fetch besides @line, or @line. */
-static uint64_t line_to_prefetch(struct caches *c, uint32_t core, uint64_t line)
-{
-	switch (c->machine->prefetcher) {
-	case PREFETCHER_NEXT_LINE:
-		return line + 1;
-	case PREFETCHER_ADJACENT:
-		return line ^ 1;
-	case PREFETCHER_STRIDE:
-		return next_by_stride(&c->private[core], line);
-	default:
-		return line;
-	}
-}
-
 static void prefetch(struct caches *c, uint32_t core, uint64_t line, uint64_t t)
 {
 	struct caches_counts *n = &c->private[core].counts, before = *n;
 	struct caches_answer ignored = { 0 };
-	uint64_t next = line_to_prefetch(c, core, line);
+	uint64_t next =
+		prefetch_line((enum machine_prefetcher)c->machine->prefetcher,
+			      &c->private[core].strides, line);
 
 	if (next != line && !cache_lines_find(&c->private[core].l2, next)) {
 		look(c, core, MISS_L2, next);

@@ -30,6 +30,8 @@ void block_works_release(struct block_works *all)
 
 static void add(struct block_work *w, struct block_step step)
 {
+	step.uops = w->rest;
+	w->rest = 0;
 	w->step[w->steps++] = step;
 }
 
@@ -79,6 +81,7 @@ void block_works_make(struct block_works *all, const struct trace_block *b)
 		add_fetch(w, insn->ip, &line);
 		add_fetch(w, insn->ip + insn->bytes - 1, &line);
 		for (int k = 0; k < insn->decoded.uops; k++) {
+			w->rest++;
 			add_uop(w, &insn->decoded.uop[k], i);
 			uops[insn->decoded.uop[k].class]++;
 		}

@@ -22,6 +22,7 @@ struct block_step {
 	uint64_t line;  /* fetch */
 	uint32_t index; /* of the instruction in its block */
 	enum block_step_kind kind;
+	uint32_t uops; /* from that of the step before to its own */
 };
 
 struct block_class {
@@ -31,6 +32,7 @@ struct block_class {
 struct block_work {
 	struct block_step *step; /* NULL: not made yet */
 	uint32_t steps;
+	uint32_t rest; /* micro-operations behind that of the last step */
 	uint32_t classes;
 	struct block_class *class;
 };

@@ -19,7 +19,7 @@ enum {
 
 /* What decides what hits. */
 struct geometry {
-	uint64_t size[CACHES], ways[CACHES];
+	uint64_t size[CACHES], ways[CACHES], prefetcher;
 };
 
 struct known_caches {
@@ -104,7 +104,7 @@ static struct geometry geometry_of(const struct machine *m)
 {
 	const struct machine_cache *from[] = { &m->l1i, &m->l1d, &m->l2,
 					       &m->llc };
-	struct geometry g;
+	struct geometry g = { .prefetcher = m->prefetcher };
 
 	for (int i = 0; i < CACHES; i++) {
 		g.size[i] = from[i]->size;
@@ -357,9 +357,11 @@ static void add_timed(struct timed *to, const struct timed *from)
 	for (int i = 0; i < CPI_COMPONENTS; i++)
 		to->stack.cycles[i] += from->stack.cycles[i];
 	to->wrong += from->wrong;
+	to->vain += from->vain;
 	for (int i = 0; i < LEVELS; i++) {
 		to->data[i] += from->data[i];
 		to->code[i] += from->code[i];
+		to->saved[i] += from->saved[i];
 	}
 }
 

@@ -94,7 +94,8 @@ uint32_t known_paths_of(struct known_paths *k, uint32_t leader,
 	const struct workload_thread *t =
 		&k->w->thread[k->leaders->leader[leader].thread];
 	uint8_t level[MICRO_UOPS];
-	struct path p = { .leader = k->alike[leader], .level = level };
+	struct path p = { .leader = l->prefetcher ? leader : k->alike[leader],
+			  .level = level };
 	uint64_t h;
 	uint32_t i;
 

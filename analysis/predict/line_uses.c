@@ -25,9 +25,11 @@ void line_uses_release(struct line_uses *all)
 	free(all->depths);
 }
 
-void thread_uses_init(struct thread_uses *t)
+void thread_uses_init(struct thread_uses *t, struct workload_thread *to)
 {
 	memset(t, 0, sizeof(*t));
+	t->to = to;
+	t->prefetches = prefetches_new();
 	t->data_depths = depths_new();
 	t->code_depths = depths_new();
 }
@@ -36,6 +38,7 @@ void thread_uses_release(struct thread_uses *t)
 {
 	line_times_release(&t->data);
 	line_times_release(&t->code);
+	free(t->prefetches);
 	free(t->data_depths);
 	free(t->code_depths);
 }
@@ -128,6 +131,8 @@ void thread_uses_add(struct thread_uses *t, struct line_uses *all,
 	w->global[kind][to->global]++;
 	use_globally(all, l, own, number, stores);
 	if (!code) {
+		prefetches_add(t->prefetches, t->to, line, t->uop, t->in_micro,
+			       to);
 		t->deep = n > DEEP;
 		t->lines += !own->used;
 		t->stored_lines += stores && !own->stored;

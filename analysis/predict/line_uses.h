@@ -11,6 +11,7 @@
 
 #include "depths.h"
 #include "line_times.h"
+#include "prefetches.h"
 #include "workload.h"
 
 /* Of a line, among all threads. */
@@ -37,6 +38,10 @@ struct thread_uses {
 	uint64_t data_n, code_n;
 	uint64_t lines, stored_lines; /* of data */
 	bool deep; /* the latest use of data was no use of a recent line */
+	struct prefetches *prefetches;
+	struct workload_thread *to;
+	uint32_t uop;  /* the number of the micro-operation that uses lines */
+	bool in_micro; /* it is in a micro-trace */
 
 	/*
 	 * In this window: how many uses have a depth above 0 for so many
@@ -48,7 +53,7 @@ struct thread_uses {
 
 void line_uses_init(struct line_uses *all, bool shared);
 void line_uses_release(struct line_uses *all);
-void thread_uses_init(struct thread_uses *t);
+void thread_uses_init(struct thread_uses *t, struct workload_thread *to);
 void thread_uses_release(struct thread_uses *t);
 
 /*

@@ -107,6 +107,12 @@ static void window_stack(const struct runner *r, size_t i,
 		stack[k] = t->stack.cycles[k] * share * factor[k];
 }
 
+/* The lines that memory delivers, and those that nobody uses. */
+static double lines_of(const struct runner *r, const struct known_misses *n)
+{
+	return n->lines + n->data.llc * timed_vain(&r->timed);
+}
+
 /*
  * No window ends before memory has transferred its lines, nor before the
  * entries for misses have held each until it was complete.
@@ -117,11 +123,16 @@ static void bound(const struct runner *r, const struct known_misses *n,
 	const struct machine *m = r->machine;
 	const uint64_t *latency = r->core.latency;
 	double left = 1 - r->others * r->core.slot; /* of the bus */
-	double bus = n->lines * (1 + written(r)) * r->core.slot / left, sum = 0;
-	double held = ((n->data.l1 - n->data.l2) * (double)latency[LEVEL_L2] +
-		       (n->data.l2 - n->data.llc) * (double)latency[LEVEL_LLC] +
-		       n->data.llc * (double)latency[LEVEL_MEMORY]) /
-		      m->mshrs;
+	double bus = lines_of(r, n) * (1 + written(r)) * r->core.slot / left;
+	double llc =
+		(double)latency[LEVEL_LLC] - timed_saved(&r->timed, LEVEL_LLC);
+	double memory = (double)latency[LEVEL_MEMORY] -
+			timed_saved(&r->timed, LEVEL_MEMORY);
+	double held =
+		((n->data.l1 - n->data.l2) * (double)latency[LEVEL_L2] +
+		 (n->data.l2 - n->data.llc) * llc + n->data.llc * memory) /
+		m->mshrs;
+	double sum = 0;
 
 	for (int k = 0; k < CPI_COMPONENTS; k++)
 		sum += stack[k];
@@ -221,8 +232,8 @@ static void predict_thread(struct runner *r, struct predicted_thread *to,
 			time_stack(r, i, &n, stack, to);
 		else
 			equation_stack(r, i, stack);
-		lines += n.lines * (1 + written(r));
-		r->replaced += n.lines;
+		lines += lines_of(r, &n) * (1 + written(r));
+		r->replaced += lines_of(r, &n);
 		for (int k = 0; k < CPI_COMPONENTS; k++) {
 			to->stack[k] += stack[k];
 			to->cycles += stack[k];

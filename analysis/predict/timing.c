@@ -24,6 +24,7 @@ struct times {
 	uint64_t operands; /* from when its own sources are there */
 	uint64_t done, commit;
 	uint64_t line; /* when a miss brings the line of its access; 0: none */
+	uint64_t missed; /* when its access missed L1D; 0: it did not */
 	enum caches_level from;
 };
 
@@ -38,7 +39,8 @@ struct timing {
 	/* The micro-trace that is timed. */
 	const uint8_t *level;
 	const struct micro_uop *uop;
-	double written, unwritten; /* lines to write back */
+	const struct micro_access *access; /* of the thread */
+	double written, unwritten;         /* lines to write back */
 	double others, other_next; /* transfers in a cycle, and the next */
 	uint64_t begin;            /* when the bus begins */
 	uint64_t dispatch, front, last_issue, stores_done, barrier;
@@ -71,8 +73,12 @@ void timing_core_of(struct timing_core *c, const struct machine *m,
 	c->predictor = m->predictor;
 	c->zero_idioms = m->zero_idioms;
 	memcpy(c->uop, m->uop, sizeof(c->uop));
-	if (used & ~(1u << LEVEL_L1))
+	if (used & ~(1u << LEVEL_L1)) {
 		c->mshrs = m->mshrs;
+		c->prefetcher = m->prefetcher;
+	}
+	if (c->prefetcher) /* lines that it fetched are there */
+		used |= 1u << LEVEL_L2 | 1u << LEVEL_LLC;
 	if (used >> LEVEL_MEMORY & 1) {
 		c->slot = (1 << MACHINE_LINE_SHIFT) / m->memory_gbs * m->ghz;
 		c->to_memory = beyond + m->llc.tag + m->directory;
@@ -230,6 +236,64 @@ static uint64_t when_ready(struct timing *t, uint32_t i, uint64_t dispatched)
 	return when;
 }
 
+/*
+ * When the prefetcher asked for the line of @a, which the number @i needs @now;
+ * 0: it did not. Before the micro-trace time went on as it does in it.
+ */
+static uint64_t asked_before(const struct timing *t, uint32_t i,
+			     const struct micro_access *a, uint64_t now)
+{
+	uint32_t back = a->asked[t->core.prefetcher - 1];
+	uint64_t cycles;
+
+	if (back <= i)
+		return back ? t->at[i - back].missed : 0;
+	cycles = (now - t->begin) * back / (i + 1);
+	return now - (cycles < APART ? cycles : APART);
+}
+
+/* When a line of @level is there that is asked for at @now. */
+static uint64_t get(struct timing *t, enum caches_level level, uint64_t now,
+		    uint64_t *bus)
+{
+	if (level == LEVEL_MEMORY && now >= t->begin)
+		return ask_memory(t, now, bus);
+	return now + t->core.latency[level];
+}
+
+/*
+ * The same with a prefetcher, which puts lines into L2. What it asks for in
+ * vain comes from where the line is that makes it ask. What L2 has lost since
+ * is in the last cache, and was counted as in vain.
+ */
+static uint64_t get_prefetched(struct timing *t, uint32_t i,
+			       enum caches_level level, uint64_t now,
+			       uint64_t *bus)
+{
+	const struct micro_access *a = &t->access[t->uop[i].access - 1];
+	uint32_t kind = t->core.prefetcher - 1;
+	bool far = a->asked[kind] == PREFETCH_FAR && level == LEVEL_MEMORY;
+	uint64_t asked = asked_before(t, i, a, now), done, late;
+	int vain = level == LEVEL_MEMORY ? a->vain >> kind & 1 : 0;
+
+	t->at[i].missed = now;
+	if (far)
+		done = now + t->core.latency[LEVEL_LLC];
+	else if (asked && level > LEVEL_L2)
+		done = later(get(t, level, asked, bus),
+			     now + t->core.latency[LEVEL_L2]);
+	else
+		done = get(t, level, now, bus);
+	if (vain)
+		take_slot(t, now + t->core.to_memory);
+	late = now + t->core.latency[level];
+	if (t->to && asked && late > done)
+		t->to->saved[level] += (double)(late - done);
+	if (t->to)
+		t->to->vain += vain - far;
+	return done;
+}
+
 /* Access memory at life->issue; returns when the line is there. */
 static uint64_t access_memory(struct timing *t, uint32_t i,
 			      struct cpi_life *life)
@@ -249,8 +313,9 @@ static uint64_t access_memory(struct timing *t, uint32_t i,
 		t->to->data[level]++;
 	if (level != LEVEL_L1) {
 		now = time_queue_enter(&t->mshrs, now);
-		done = level == LEVEL_MEMORY ? ask_memory(t, now, &bus)
-					     : now + t->core.latency[level];
+		done = t->core.prefetcher
+			       ? get_prefetched(t, i, level, now, &bus)
+			       : get(t, level, now, &bus);
 		time_queue_push(&t->mshrs, done);
 		line = (struct times){ .line = done, .from = level };
 	} else if (line.line > done) {
@@ -370,6 +435,18 @@ static void begin(struct timing *t)
 	t->stack = &t->warm;
 }
 
+double timed_saved(const struct timed *t, enum caches_level level)
+{
+	return t->data[level] > 0 ? t->saved[level] / t->data[level] : 0;
+}
+
+double timed_vain(const struct timed *t)
+{
+	double lines = t->data[LEVEL_MEMORY];
+
+	return lines > 0 ? t->vain / lines : 0;
+}
+
 static void count(struct timed *to, double uops, double cycles)
 {
 	to->uops += uops;
@@ -389,6 +466,7 @@ void timing_run(struct timing *t, const struct workload_thread *thread,
 
 	t->level = level;
 	t->uop = &thread->uop[of->first];
+	t->access = thread->access;
 	t->written = written;
 	begin(t);
 	start = t->last_commit;

@@ -19,9 +19,11 @@ struct timed {
 	double squares[3]; /* sums of cycles^2, cycles x uops, uops^2 */
 	uint32_t micros;
 	struct cpi_stack stack;
-	double wrong;        /* mispredicted branches */
-	double data[LEVELS]; /* loads and stores by their level */
-	double code[LEVELS]; /* lines of instructions */
+	double wrong;         /* mispredicted branches */
+	double data[LEVELS];  /* loads and stores by their level */
+	double code[LEVELS];  /* lines of instructions */
+	double saved[LEVELS]; /* cycles, by asking for lines before */
+	double vain; /* lines of memory that a prefetcher asked for in vain */
 };
 
 /*
@@ -31,6 +33,7 @@ struct timed {
 struct timing_core {
 	uint32_t width, rob, iq, load_queue, store_queue, mshrs;
 	uint32_t refill, vector_load_extra, predictor, zero_idioms;
+	uint32_t prefetcher, padding; /* for misses of L1D */
 	struct machine_uop uop[UOP_CLASSES];
 	uint64_t latency[LEVELS]; /* of a load */
 	uint64_t to_memory;       /* cycles until memory is asked */
@@ -40,6 +43,12 @@ struct timing_core {
 /* Those levels have a bit in @used; what others take is 0. */
 void timing_core_of(struct timing_core *c, const struct machine *m,
 		    unsigned int used);
+
+/* How much sooner prefetchers have a line of @level arrive, on average. */
+double timed_saved(const struct timed *t, enum caches_level level);
+
+/* Of each line of data from memory, how many are fetched in vain. */
+double timed_vain(const struct timed *t);
 
 struct timing;
 

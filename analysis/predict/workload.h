@@ -19,7 +19,8 @@
  * distance in lines follows from the times of all accesses. The depth is the
  * place of the line among those of its set, the latest first, for each number
  * of sets: it is below the number of ways if, and only if, a cache of that many
- * sets and ways that evicts the least recently used line holds it.
+ * sets and ways that evicts the least recently used line holds it. What each
+ * prefetcher would ask for is there as well (prefetches.h).
  */
 #ifndef COMDET_ANALYSIS_PREDICT_WORKLOAD_H
 #define COMDET_ANALYSIS_PREDICT_WORKLOAD_H
@@ -34,6 +35,9 @@
 #include "src/engine/reuse_histogram.h"
 
 enum {
+	PREFETCH_KINDS = PREFETCHERS - 1, /* all but none */
+	PREFETCH_FAR = UINT16_MAX,
+
 	DEPTH_SETS_MIN = 4, /* log2 of the fewest sets */
 	DEPTH_SIZES = 11,   /* numbers of sets: 16 to 16,384 */
 	DEPTH_WAYS = 24,    /* a depth of this many or more is this */
@@ -62,6 +66,11 @@ struct micro_access {
 	uint16_t global; /* the same of the accesses of all threads */
 	uint8_t depth[DEPTH_SIZES];
 	uint8_t shared[SHARED_SIZES]; /* among the lines of all threads */
+	/* Prefetchers, as prefetches.h has them, a bit for each. */
+	uint8_t vain; /* asks here for a line that is not used then */
+	/* How many micro-operations before it asked for this line; 0: never;
+	 * PREFETCH_FAR: so many that L2 has lost it since. */
+	uint16_t asked[PREFETCH_KINDS];
 };
 
 /* Distances count micro-operations back; 0: there is none. */

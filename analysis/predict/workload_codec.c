@@ -137,6 +137,24 @@ static void code_window(struct workload_codec *c, struct window *w, bool shared)
 	}
 }
 
+/* How many before it asked for its line, by those that did. */
+static void code_asked(struct workload_codec *c, struct micro_access *a,
+		       const char *what)
+{
+	unsigned int by = 0;
+
+	for (int i = 0; i < PREFETCH_KINDS; i++)
+		by |= a->asked[i] ? 1u << i : 0;
+	by = (unsigned int)number(c,
+				  by | (unsigned int)a->vain << PREFETCH_KINDS,
+				  (1 << 2 * PREFETCH_KINDS) - 1, what);
+	a->vain = (uint8_t)(by >> PREFETCH_KINDS);
+	for (int i = 0; i < PREFETCH_KINDS; i++)
+		if (by >> i & 1)
+			a->asked[i] = (uint16_t)number(c, a->asked[i],
+						       UINT16_MAX, what);
+}
+
 static void code_access(struct workload_codec *c, struct micro_access *a,
 			bool shared)
 {
@@ -149,6 +167,8 @@ static void code_access(struct workload_codec *c, struct micro_access *a,
 	for (int i = 0; shared && i < SHARED_SIZES; i++)
 		a->shared[i] =
 			(uint8_t)number(c, a->shared[i], DEPTH_WAYS, what);
+	if (c->version > WORKLOAD_PLAIN)
+		code_asked(c, a, what);
 }
 
 /* The micro-operation number @at of its micro-trace. */

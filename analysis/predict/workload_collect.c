@@ -37,13 +37,11 @@ struct collected {
 	uint64_t at;               /* instructions since the interval began */
 	struct window *now;        /* the latest one */
 	struct micro *micro;
-	uint64_t line; /* of the latest instruction */
-	bool in_micro;
+	uint64_t line;  /* of the latest instruction */
 	bool new_phase; /* the next instruction begins a window */
 
 	struct trace_sync sync;
-	int more; /* 1: the stream's step is still to be collected; 0, -EINVAL
-		   */
+	int more;        /* 1: the step is still to be collected; 0, -EINVAL */
 	bool runs, over; /* in the order of the threads */
 	double clock;    /* instructions, and waits for others */
 	size_t happened; /* events so far */
@@ -119,7 +117,7 @@ static void fetch_line(struct collector *all, struct collected *c,
 		return;
 	c->line = line;
 	use(all, c, line, WINDOW_FETCHES, &a);
-	if (c->in_micro)
+	if (c->uses.in_micro)
 		micro_fetch(c->micro, &a);
 }
 
@@ -148,10 +146,10 @@ static void begin_insn(struct collected *c)
 	c->new_phase = false;
 	if (!c->at)
 		micro_begin(c->micro, t);
-	c->in_micro = c->at < MICRO_INSNS;
+	c->uses.in_micro = c->at < MICRO_INSNS;
 	if (++c->at == c->interval)
 		c->at = 0;
-	if (c->in_micro)
+	if (c->uses.in_micro)
 		t->micro[t->micros - 1].instructions++;
 	c->now->instructions++;
 }
@@ -173,12 +171,13 @@ static void collect_insn(struct collector *all, struct collected *c,
 		uint64_t addr = 0;
 		uint8_t wrong = 0;
 
+		c->uses.uop++;
 		c->now->uops[u->class]++;
 		memory = memory && use_data(all, c, access, n,
 					    u->flags & UOP_IS_STORE, &addr, &a);
 		if (u->flags & UOP_IS_BRANCH)
 			wrong = predict(c, insn, next_ip);
-		if (c->in_micro)
+		if (c->uses.in_micro)
 			micro_add(c->micro, c->to, u, addr, memory ? &a : NULL,
 				  wrong);
 	}
@@ -245,7 +244,7 @@ static void collect_block(struct collector *all, struct collected *c,
 	const struct block_work *w = block_works_of(&all->blocks, b);
 	size_t first = 0, end = 0;
 
-	c->in_micro = false;
+	c->uses.in_micro = false;
 	c->to->instructions += b->insns;
 	c->now->instructions += b->insns;
 	c->at = c->at + b->insns == c->interval ? 0 : c->at + b->insns;
@@ -264,6 +263,7 @@ static void collect_block(struct collector *all, struct collected *c,
 		while (end < step->accesses &&
 		       step->access[end].index == s->index)
 			end++;
+		c->uses.uop += s->uops;
 		if (s->kind == BLOCK_FETCH)
 			fetch_line(all, c, s->line);
 		else if (s->kind == BLOCK_BRANCH)
@@ -275,6 +275,7 @@ static void collect_block(struct collector *all, struct collected *c,
 			use_data(all, c, step->access + first, end - first,
 				 s->kind == BLOCK_STORES, &addr, &a);
 	}
+	c->uses.uop += w->rest;
 }
 
 /*
@@ -418,7 +419,7 @@ static void begin_thread(struct collected *c, struct workload_thread *to,
 	for (int k = 0; k < PREDICTORS; k++)
 		c->predictor[k] = predictor_new((enum machine_predictor)k);
 	c->entropy = entropy_new();
-	thread_uses_init(&c->uses);
+	thread_uses_init(&c->uses, to);
 	c->micro = micro_new();
 	c->line = UINT64_MAX;
 }
