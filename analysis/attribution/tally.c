@@ -311,9 +311,9 @@ static void sum_sites(struct tally *t, struct symbols *s, const uint32_t *pairs,
 				t->site = grow(t->site, t->sites, &room,
 					       sizeof(*t->site));
 				memset(&t->site[t->sites], 0, sizeof(*t->site));
-				symbols_place(s, &p->process[ref[i].process],
-					      ref[i].ip, ref[i].generation,
-					      &t->site[t->sites++].place);
+				symbols_site(s, &p->process[ref[i].process],
+					     ref[i].ip, ref[i].generation,
+					     &t->site[t->sites++].place);
 			}
 			ref[i].site = t->sites - 1;
 		}

@@ -245,9 +245,9 @@ void cache_missers_init(struct cache_missers *m, const struct cache_misses *of,
 		if (i && !by_address(&known[i - 1], &known[i])) {
 			to--;
 		} else {
-			symbols_place(symbols, &p->process[row->process],
-				      row->record.use_ip,
-				      row->record.map_generation, &to->place);
+			symbols_site(symbols, &p->process[row->process],
+				     row->record.use_ip,
+				     row->record.map_generation, &to->place);
 			m->missers++;
 		}
 		count(m, to, &row->record);

@@ -120,9 +120,8 @@ static void make_sites(struct building *b)
 	t->site = xcalloc(kept, sizeof(*t->site));
 	place = xcalloc(kept, sizeof(*place));
 	for (size_t i = 0; i < kept; i++) {
-		symbols_place(b->symbols, &p->process[b->known[i].process],
-			      b->known[i].ip, b->known[i].generation,
-			      &place[i]);
+		symbols_site(b->symbols, &p->process[b->known[i].process],
+			     b->known[i].ip, b->known[i].generation, &place[i]);
 		t->site[i].place = place[i];
 	}
 	qsort(t->site, kept, sizeof(*t->site), compare_places);

@@ -110,7 +110,7 @@ void miss_places_init(struct miss_places *p, const struct misses *m,
 	for (size_t i = 0; i < n; i++) {
 		struct miss_place *to = &all[i];
 
-		symbols_place(s, process, row[i].ip, LATEST, &to->place);
+		symbols_site(s, process, row[i].ip, LATEST, &to->place);
 		symbols_object(s, process, row[i].addr, LATEST, &to->object);
 		name_whole(&to->object, process, row[i].addr);
 		to->n = row[i].n;

@@ -81,8 +81,8 @@ static void print_sites(struct report *r, const struct memory_tally *t)
 		if (!p->address)
 			continue;
 		shown++;
-		symbols_place(r->symbols, &r->profile->process[p->process],
-			      p->address, p->generation, &place);
+		symbols_site(r->symbols, &r->profile->process[p->process],
+			     p->address, p->generation, &place);
 		fprintf(r->out, "  %8s %8s %8s %8s  %-12s %s",
 			count_text(p->access[MEMORY_LOADS].samples),
 			count_text(p->access[MEMORY_STORES].samples),

@@ -88,8 +88,8 @@ static json_t *json_site(struct report *r, const struct memory_place *p)
 	json_t *o = json_object();
 	struct place place;
 
-	symbols_place(r->symbols, &r->profile->process[p->process], p->address,
-		      p->generation, &place);
+	symbols_site(r->symbols, &r->profile->process[p->process], p->address,
+		     p->generation, &place);
 	put_location(o, place.function, place.file, place.line);
 	put_text(o, "module", place.module);
 	put(o, "offset", hex(place.offset));

@@ -31,6 +31,8 @@ struct unit {
 	struct file *file; /* those asked for whose names are relative */
 	size_t files, file_room;
 	bool listed;
+	bool split; /* without the file that it names */
+	bool shown; /* an instruction of it is */
 	Dwarf_Die *function;
 	size_t functions, room;
 	struct ranges code; /* value: index of the function */
@@ -172,8 +174,11 @@ static void list_unit(const struct dwarf_code *d, struct unit *u)
 	u->listed = true;
 	if (!dwarf_cu_info(u->die.cu, NULL, &type, NULL, &split, NULL, NULL,
 			   NULL) &&
-	    type == DW_UT_skeleton && split.cu)
-		tree = split;
+	    type == DW_UT_skeleton) {
+		u->split = !split.cu;
+		if (split.cu)
+			tree = split;
+	}
 	list_functions(d, u, &tree, 0);
 	ranges_flatten(&u->code);
 }
@@ -251,11 +256,20 @@ static char *die_name(Dwarf_Die *die)
 	return name ? demangle(name) : NULL;
 }
 
+/* "" if @die has no such attribute. */
+static const char *text_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	const char *text =
+		dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
+
+	return text ? text : "";
+}
+
 /* @name, from the directory of the compilation if it is relative. */
 static const char *whole_name(struct unit *u, const char *name)
 {
-	Dwarf_Attribute attr;
-	const char *dir = NULL;
+	const char *dir;
 	size_t n;
 
 	if (!name || name[0] == '/')
@@ -263,10 +277,9 @@ static const char *whole_name(struct unit *u, const char *name)
 	for (size_t i = 0; i < u->files; i++)
 		if (u->file[i].given == name)
 			return u->file[i].whole;
-	if (dwarf_attr(&u->die, DW_AT_comp_dir, &attr))
-		dir = dwarf_formstring(&attr);
+	dir = text_of(&u->die, DW_AT_comp_dir);
 	/* libdw puts it before the names of files in that very directory. */
-	n = dir ? strlen(dir) : 0;
+	n = strlen(dir);
 	if (!n || (!strncmp(name, dir, n) && name[n] == '/'))
 		return name;
 	u->file = grow(u->file, u->files, &u->file_room, sizeof(*u->file));
@@ -338,4 +351,30 @@ bool dwarf_code_function(struct dwarf_code *d, uint64_t addr,
 	if (in)
 		*function = u->function[in->value];
 	return in;
+}
+
+void dwarf_code_shown(struct dwarf_code *d, uint64_t addr)
+{
+	const struct range *in = ranges_find(&d->code, addr);
+
+	if (in)
+		d->unit[in->value].shown = true;
+}
+
+size_t dwarf_code_split(const struct dwarf_code *d, const char **name,
+			const char **dir)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->units; i++) {
+		struct unit *u = &d->unit[i];
+
+		if (!u->shown || !u->split || n++)
+			continue;
+		*name = text_of(&u->die, DW_AT_dwo_name);
+		if (!**name)
+			*name = text_of(&u->die, DW_AT_GNU_dwo_name);
+		*dir = text_of(&u->die, DW_AT_comp_dir);
+	}
+	return n;
 }

@@ -35,6 +35,17 @@ void dwarf_code_free(struct dwarf_code *d);
 int dwarf_code_frames(struct dwarf_code *d, uint64_t addr,
 		      struct frame frame[FRAMES_MAX], bool *bare);
 
+/* The report shows the instruction at @addr. */
+void dwarf_code_shown(struct dwarf_code *d, uint64_t addr);
+
+/*
+ * How many units with such instructions lack the .dwo file that they name. The
+ * first one's name, and the directory of its compilation, go to *@name and
+ * *@dir.
+ */
+size_t dwarf_code_split(const struct dwarf_code *d, const char **name,
+			const char **dir);
+
 /*
  * The function whose code contains @addr, not one that was inlined there. False
  * if none is known.

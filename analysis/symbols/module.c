@@ -14,6 +14,7 @@
 
 #include "module.h"
 #include "demangle.h"
+#include "debug_lack.h"
 #include "dwarf_code.h"
 #include "reg_types.h"
 #include "analysis/base/util.h"
@@ -26,6 +27,7 @@ struct segment {
 
 struct module {
 	enum module_state state;
+	char *path;
 	int error; /* of regular_file_open() */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
@@ -36,6 +38,9 @@ struct module {
 	struct dwarf_types *types; /* NULL with code */
 	struct reg_types *regs;    /* made when first needed */
 	Dwarf_Addr bias;           /* our addresses minus those of DWARF */
+	char *alternate;           /* debug_lack_alternate() */
+	bool shown;                /* an instruction of it is */
+	bool lineless;             /* without a line */
 };
 
 static char *debug_path;
@@ -120,6 +125,7 @@ struct module *module_open(const char *path, const uint8_t *id, size_t id_bytes)
 	struct module *m = xcalloc(1, sizeof(*m));
 	int fd = regular_file_open(path);
 
+	m->path = xstrdup(path);
 	m->state = MODULE_GONE;
 	if (fd < 0) {
 		m->error = fd;
@@ -152,6 +158,8 @@ void module_close(struct module *m)
 	if (m->dwfl)
 		dwfl_end(m->dwfl);
 	free(m->segment);
+	free(m->path);
+	free(m->alternate);
 	free(m);
 }
 
@@ -199,6 +207,8 @@ static uint64_t lowest_code(const struct module *m)
 /* True if there is DWARF, which is read when first asked for. */
 static bool has_dwarf(struct module *m)
 {
+	const char *file = NULL;
+	bool refuse = false;
 	Dwarf *dwarf;
 
 	if (m->looked)
@@ -206,6 +216,11 @@ static bool has_dwarf(struct module *m)
 	m->looked = true;
 	dwarf = dwfl_module_getdwarf(m->mod, &m->bias);
 	if (!dwarf)
+		return false;
+	dwfl_module_info(m->mod, NULL, NULL, NULL, NULL, NULL, NULL, &file);
+	m->alternate = debug_lack_alternate(m->path, file ? file : m->path,
+					    dwarf, &refuse);
+	if (refuse)
 		return false;
 	m->code = dwarf_code_new(dwarf, lowest_code(m) - m->bias);
 	m->types = dwarf_types_new(dwarf);
@@ -256,6 +271,39 @@ int module_code(struct module *m, uint64_t vaddr,
 		frame[frames - 1].function = symbol ? demangle(symbol) : NULL;
 	}
 	return frames;
+}
+
+void module_shown(struct module *m, uint64_t vaddr, const char *file)
+{
+	m->shown = true;
+	m->lineless |= !file;
+	if (has_dwarf(m))
+		dwarf_code_shown(m->code, vaddr - m->bias);
+}
+
+char *module_lack(struct module *m, int i)
+{
+	char *lack[2] = { NULL }, *text = NULL;
+	const char *name, *dir;
+	size_t missing;
+	int n = 0;
+
+	if (!m->shown)
+		return NULL;
+	if (m->alternate)
+		lack[n++] = xstrdup(m->alternate);
+	else if (m->lineless)
+		lack[n++] = has_dwarf(m) ? debug_lack_part(m->path)
+					 : debug_lack_all(m->path);
+	missing = has_dwarf(m) ? dwarf_code_split(m->code, &name, &dir) : 0;
+	if (missing)
+		lack[n] = debug_lack_split(m->path, name, dir, missing);
+	for (int k = 0; k < 2; k++)
+		if (k == i)
+			text = lack[k];
+		else
+			free(lack[k]);
+	return text;
 }
 
 char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,

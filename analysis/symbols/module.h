@@ -48,6 +48,18 @@ bool module_vaddr(const struct module *m, uint64_t file_offset, bool exec,
 int module_code(struct module *m, uint64_t vaddr,
 		struct frame frame[FRAMES_MAX]);
 
+/*
+ * The report shows the instruction at @vaddr, in the file @file, or in NULL: an
+ * unknown one. module_lack() then says what was missing.
+ */
+void module_shown(struct module *m, uint64_t vaddr, const char *file);
+
+/*
+ * What is missing in the debug information, in words: text @i from 0 on, to be
+ * freed. NULL after the last.
+ */
+char *module_lack(struct module *m, int i);
+
 /* The name of the variable that contains @vaddr, malloc'ed, or NULL. */
 char *module_variable(struct module *m, uint64_t vaddr, uint64_t *start,
 		      uint64_t *size);

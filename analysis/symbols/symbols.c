@@ -11,19 +11,11 @@
 #include "symbols.h"
 #include "symbols_internal.h"
 #include "jit_files.h"
+#include "known.h"
 #include "library_code.h"
 #include "analysis/base/util.h"
 #include "src/base/regular_file.h"
 #include "analysis/profile/mapping.h"
-
-struct known_module {
-	char *path; /* as recorded */
-	uint8_t id[20];
-	uint8_t id_bytes;
-	struct module *module;
-	char *problem;
-	bool code; /* a process has some of it */
-};
 
 /* The code that a JIT compiler made in a process; NULL if it said nothing. */
 struct known_jit {
@@ -37,8 +29,7 @@ struct symbols {
 	struct known_jit *jit;
 	size_t jits, jit_room;
 	bool nameless; /* code was met that no JIT compiler reported */
-	struct known_module *known;
-	size_t n, room;
+	struct known known;
 	void **kept; /* what callers hold */
 	size_t keeps, keep_room;
 };
@@ -55,12 +46,7 @@ struct symbols *symbols_new(bool lookup, const char *path)
 
 void symbols_free(struct symbols *s)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		free(s->known[i].path);
-		free(s->known[i].problem);
-		if (s->known[i].module)
-			module_close(s->known[i].module);
-	}
+	known_release(&s->known);
 	for (size_t i = 0; i < s->keeps; i++)
 		free(s->kept[i]);
 	for (size_t i = 0; i < s->jits; i++)
@@ -68,7 +54,6 @@ void symbols_free(struct symbols *s)
 	if (s->dirfd >= 0)
 		close(s->dirfd);
 	free(s->jit);
-	free(s->known);
 	free(s->kept);
 	free(s);
 }
@@ -86,154 +71,20 @@ static const char *keep(struct symbols *s, char *text)
 	return text;
 }
 
-static bool same_file(const struct cdp_map *a, const struct cdp_map *b)
-{
-	return !strcmp(a->path, b->path) && a->inode == b->inode &&
-	       a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
-}
-
-/*
- * The mapping of the start of the file that @m is a part of: it carries the
- * build-id, and offsets in the module count from it.
- */
-static const struct cdp_map *first_map(const struct process *p,
-				       const struct cdp_map *m)
-{
-	const struct cdp_map *best = NULL;
-
-	for (size_t i = 0; i < p->maps && p->map[i].start <= m->start; i++) {
-		const struct cdp_map *c = &p->map[i];
-
-		if (!c->file_offset && same_file(c, m) &&
-		    c->generation <= m->generation)
-			best = c;
-	}
-	return best;
-}
-
-/* Has the process code of that file? If not, nobody misses names in it. */
-static bool has_code(const struct process *p, const struct cdp_map *m)
-{
-	for (size_t i = 0; i < p->maps; i++)
-		if (p->map[i].prot & PROT_EXEC && same_file(&p->map[i], m))
-			return true;
-	return false;
-}
-
-static char *problem_of(const struct known_module *k)
-{
-	switch (module_state(k->module)) {
-	case MODULE_GONE:
-		return xasprintf("%s cannot be opened (%s): its addresses are "
-				 "shown without names",
-				 safe_text(k->path),
-				 regular_file_error(module_error(k->module)));
-	case MODULE_CHANGED:
-		return xasprintf("%s has changed since it was profiled (its "
-				 "build-id is another one): its addresses are "
-				 "shown without names; profile it again",
-				 safe_text(k->path));
-	case MODULE_NOT_ELF:
-		return xasprintf("%s is not an ELF file: its addresses are "
-				 "shown without names",
-				 safe_text(k->path));
-	default:
-		return NULL;
-	}
-}
-
-/*
- * True if the process ran on another machine: then the file at the same path
- * here may be a different one.
- */
-static bool is_foreign(const struct process *p)
-{
-	char host[sizeof(p->header.host)] = "";
-
-	if (strcmp(p->header.source, "import"))
-		return false;
-	gethostname(host, sizeof(host) - 1);
-	return strcmp(host, p->header.host) != 0;
-}
-
-static struct module *open_known(struct known_module *k)
-{
-	static const char deleted[] = " (deleted)";
-	size_t n = strlen(k->path), d = sizeof(deleted) - 1;
-	struct module *m = module_open(k->path, k->id, k->id_bytes);
-
-	/* Only the build-id tells whether it was rebuilt without a change. */
-	if (module_state(m) == MODULE_GONE && k->id_bytes && n > d &&
-	    !strcmp(k->path + n - d, deleted)) {
-		char *path = strndup(k->path, n - d);
-
-		if (path) {
-			module_close(m);
-			m = module_open(path, k->id, k->id_bytes);
-			free(path);
-		}
-	}
-	return m;
-}
-
-/*
- * The module of mapping @m, opened when first asked for; NULL if it is
- * unusable.
- */
 static struct module *module_of(struct symbols *s, const struct process *p,
 				const struct cdp_map *m)
 {
-	const struct cdp_map *first = first_map(p, m);
-	const uint8_t *id = first ? first->build_id : m->build_id;
-	size_t id_bytes = first ? first->build_id_bytes : 0;
-	struct known_module *k;
-
-	if (!s->lookup || m->path[0] != '/')
-		return NULL;
-	/* An imported recording may have the mapping of the code alone. */
-	if (!id_bytes) {
-		id = m->build_id;
-		id_bytes = m->build_id_bytes;
-	}
-	if (id_bytes > sizeof(k->id))
-		id_bytes = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		k = &s->known[i];
-		if (!strcmp(k->path, m->path) && k->id_bytes == id_bytes &&
-		    !memcmp(k->id, id, id_bytes)) {
-			k->code |= k->problem && has_code(p, m);
-			return k->problem ? NULL : k->module;
-		}
-	}
-	s->known = grow(s->known, s->n, &s->room, sizeof(*s->known));
-	k = &s->known[s->n++];
-	memset(k, 0, sizeof(*k));
-	k->path = xstrdup(m->path);
-	memcpy(k->id, id, id_bytes);
-	k->id_bytes = id_bytes;
-	k->code = has_code(p, m);
-	if (!id_bytes && is_foreign(p)) {
-		k->problem = xasprintf("%s was recorded on another machine, "
-				       "without its build-id: its addresses "
-				       "are shown without names",
-				       safe_text(k->path));
-		return NULL;
-	}
-	k->module = open_known(k);
-	k->problem = problem_of(k);
-	return k->problem ? NULL : k->module;
+	return s->lookup ? known_module(&s->known, p, m) : NULL;
 }
 
-const char *symbols_problem(const struct symbols *s, size_t i)
+const char *symbols_problem(struct symbols *s, size_t i)
 {
-	for (size_t k = 0; k < s->n; k++)
-		if (s->known[k].problem && s->known[k].code && i-- == 0)
-			return s->known[k].problem;
-	return i == 0 && s->nameless
-		       ? "[JIT] is code that a JIT compiler made, such as that "
-			 "of Java or Node.js: it told no names; see "
-			 "docs/names.md"
-		       : NULL;
+	const char *problem = known_problem(&s->known, i);
+
+	if (problem || !s->nameless || i != s->known.problems)
+		return problem;
+	return "[JIT] is code that a JIT compiler made, such as that of Java "
+	       "or Node.js: it told no names; see docs/names.md";
 }
 
 static void name_place(struct symbols *s, struct module *module, uint64_t vaddr,
@@ -287,18 +138,19 @@ static void name_jit_place(struct symbols *s, const struct process *process,
 	out->line = found.line;
 }
 
-void symbols_place(struct symbols *s, const struct process *process,
-		   uint64_t ip, uint64_t generation, struct place *out)
+/* Returns whether the file of the instruction is used. */
+static bool name_instruction(struct symbols *s, const struct process *process,
+			     uint64_t ip, uint64_t generation,
+			     struct place *out, struct module **module,
+			     uint64_t *vaddr)
 {
 	const struct cdp_map *m = process_map(process, ip, generation);
 	const struct cdp_map *first;
-	struct module *module;
-	uint64_t vaddr;
 
 	*out = (struct place){ .module = "?", .offset = ip };
 	if (!m)
-		return;
-	first = first_map(process, m);
+		return false;
+	first = known_first_map(process, m);
 	out->module = m->path[0] ? m->path : "[anonymous code]";
 	/* Memory without a file has no start that tells it from other. */
 	out->offset = !m->path[0] ? ip
@@ -306,11 +158,31 @@ void symbols_place(struct symbols *s, const struct process *process,
 				  : ip - m->start + m->file_offset;
 	if (is_jit_mapping(m->path) && m->prot & PROT_EXEC)
 		name_jit_place(s, process, ip, out);
-	module = out->jit ? NULL : module_of(s, process, m);
-	if (!module ||
-	    !module_vaddr(module, ip - m->start + m->file_offset, true, &vaddr))
-		return;
-	name_place(s, module, vaddr, out);
+	*module = out->jit ? NULL : module_of(s, process, m);
+	if (!*module ||
+	    !module_vaddr(*module, ip - m->start + m->file_offset, true, vaddr))
+		return false;
+	name_place(s, *module, *vaddr, out);
+	return true;
+}
+
+void symbols_place(struct symbols *s, const struct process *process,
+		   uint64_t ip, uint64_t generation, struct place *out)
+{
+	struct module *module;
+	uint64_t vaddr;
+
+	name_instruction(s, process, ip, generation, out, &module, &vaddr);
+}
+
+void symbols_site(struct symbols *s, const struct process *process, uint64_t ip,
+		  uint64_t generation, struct place *out)
+{
+	struct module *module;
+	uint64_t vaddr;
+
+	if (name_instruction(s, process, ip, generation, out, &module, &vaddr))
+		module_shown(module, vaddr, out->file);
 }
 
 struct module *symbols_module(struct symbols *s, const struct process *process,
@@ -335,18 +207,6 @@ static enum object_kind kind_of_map(const struct cdp_map *m)
 	if (m->path[0] != '/')
 		return OBJECT_UNNAMED;
 	return OBJECT_MAPPED;
-}
-
-/*
- * True if any part of the file is mapped executable: its data belongs to a
- * module.
- */
-static bool is_module(const struct process *p, const struct cdp_map *m)
-{
-	for (size_t i = 0; i < p->maps; i++)
-		if ((p->map[i].prot & PROT_EXEC) && same_file(&p->map[i], m))
-			return true;
-	return false;
 }
 
 /* The places of path @node, innermost first. */
@@ -405,10 +265,10 @@ void symbols_object(struct symbols *s, const struct process *process,
 	if (out->kind != OBJECT_MAPPED)
 		return;
 	out->module = m->path;
-	if (!is_module(process, m))
+	if (!known_has_code(process, m))
 		return;
 	out->kind = OBJECT_MODULE;
-	first = first_map(process, m);
+	first = known_first_map(process, m);
 	if (first) {
 		out->start = first->start;
 		out->offset = addr - first->start;

@@ -57,6 +57,12 @@ void symbols_free(struct symbols *s);
 /* @generation means the same as in struct pair_row. */
 void symbols_place(struct symbols *s, const struct process *process,
 		   uint64_t ip, uint64_t generation, struct place *out);
+/*
+ * The same of an instruction that a table of the report shows, not of a call
+ * that led to it: symbols_problem() then says why its line is not known.
+ */
+void symbols_site(struct symbols *s, const struct process *process, uint64_t ip,
+		  uint64_t generation, struct place *out);
 void symbols_object(struct symbols *s, const struct process *process,
 		    uint64_t addr, uint64_t generation, struct object *out);
 
@@ -99,10 +105,11 @@ bool symbols_holds(const struct type_ref *outer, uint64_t offset,
 bool symbols_same_type(const struct type_ref *x, const struct type_ref *y);
 
 /*
- * A message for the user about module number @i, counted from 0, whose file is
- * gone or has changed; NULL after the last.
+ * A message for the user, number @i from 0 on: about a file that is gone or has
+ * changed, or about debug information that is missing. NULL after the last.
+ * Valid until it is called with @i 0, after the last look-up.
  */
-const char *symbols_problem(const struct symbols *s, size_t i);
+const char *symbols_problem(struct symbols *s, size_t i);
 
 /* "counters+8", "heap", ...; valid as long as a result of safe_text. */
 const char *object_text(const struct object *o);

@@ -19,7 +19,7 @@ import tree as tree_module
 # Libraries outside libc: their headers and their symbols.
 LIBRARIES = {
     'Zydis': (r'Zydis/|Zycore/', r'Zydis|Zyan'),
-    'libdw': (r'elfutils/|dwarf\.h|libdw\.h', r'dwfl_|dwarf_'),
+    'libdw': (r'elfutils/|dwarf\.h|libdw\.h', r'dwfl_|dwelf_|dwarf_'),
     'libelf': (r'libelf\.h|gelf\.h', r'elf_|gelf_|elf\d\d_'),
     'jansson': (r'jansson', r'json_|jansson_'),
     'hwloc': (r'hwloc', r'hwloc_'),
