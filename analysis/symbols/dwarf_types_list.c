@@ -3,9 +3,26 @@
  * dwarf_types_list - the static variables of all units
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "dwarf_types_internal.h"
 #include "analysis/base/util.h"
+
+/*
+ * Go's linker writes an address as a block, as until DWARF 3, which libdw does
+ * not take for an expression in DWARF 4.
+ */
+static bool address_in_block(Dwarf_Attribute *attr, uint64_t *at)
+{
+	Dwarf_Block block;
+
+	if (dwarf_whatform(attr) == DW_FORM_exprloc ||
+	    dwarf_formblock(attr, &block) || block.length != 9 ||
+	    block.data[0] != DW_OP_addr)
+		return false;
+	memcpy(at, block.data + 1, 8);
+	return true;
+}
 
 /* The address, or the offset in thread-local storage, of a variable. */
 static bool fixed_place(Dwarf_Die *die, uint64_t *at, bool *tls)
@@ -14,8 +31,12 @@ static bool fixed_place(Dwarf_Die *die, uint64_t *at, bool *tls)
 	Dwarf_Op *op;
 	size_t n;
 
-	if (!dwarf_attr(die, DW_AT_location, &attr) ||
-	    dwarf_whatform(&attr) == DW_FORM_sec_offset ||
+	*tls = false;
+	if (!dwarf_attr(die, DW_AT_location, &attr))
+		return false;
+	if (address_in_block(&attr, at))
+		return true;
+	if (dwarf_whatform(&attr) == DW_FORM_sec_offset ||
 	    dwarf_whatform(&attr) == DW_FORM_loclistx ||
 	    dwarf_getlocation(&attr, &op, &n) || !n)
 		return false;

@@ -132,6 +132,34 @@ accesses_touch_the_member_that_the_source_names()
 	agree_with_source "g++ -fdebug-types-section"
 }
 
+# gdb's names have quotes in Go; the linker's table has the address.
+bytes_of_variables_of_go_are_named()
+{
+	local at
+
+	command -v go >/dev/null || { echo "not run on this machine: no go"; return; }
+	cat >parts.go <<-'EOF'
+	package main
+
+	import "sync/atomic"
+
+	type stats struct { tried, found int64 }
+
+	var total [2]stats
+
+	func main() { println(atomic.AddInt64(&total[1].found, 1)) }
+	EOF
+	GOCACHE=$WORK/cache go build -o parts.go.out parts.go 2>err ||
+		fail "go: $(cat err)"
+	at=$(nm parts.go.out | sed -n 's/ [A-Za-z] main\.total$//p')
+	printf '%x\n' $((0x$at)) $((0x$at + 8)) $((0x$at + 24)) |
+		"$PARTS_OF" parts.go.out variable | cut -d '|' -f 2- >ours.txt
+	printf '%s\n' 'main.total|[0].tried|0|8' 'main.total|[0].found|8|8' \
+		'main.total|[1].found|24|8' >go.txt
+	diff go.txt ours.txt >diff.txt || fail "$(cat diff.txt)"
+}
+
 run_claims "${1:-}" \
+	bytes_of_variables_of_go_are_named \
 	bytes_of_variables_are_the_members_that_gdb_names \
 	accesses_touch_the_member_that_the_source_names
