@@ -78,7 +78,8 @@ static inline void put_location(json_t *object, const char *function,
 	put_text(object, "function", function);
 	if (!file)
 		return;
-	location = xasprintf("%s:%d", file, line);
+	/* A compiler may know the file alone. */
+	location = line ? xasprintf("%s:%d", file, line) : xstrdup(file);
 	put(object, "location", text(location));
 	free(location);
 }

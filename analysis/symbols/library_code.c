@@ -15,6 +15,7 @@ static const char *const starts[] = {
 	"/usr/share/go-",  "/usr/src/",      "/lib/",
 	"/lib64/",         "/rustc/",        "/opt/rh/",
 	"/gnu/store/",     "/nix/store/",    "/snap/",
+	"/rust/deps/", /* what Rust's standard library depends on */
 };
 
 /* The same below a home directory or a prefix of the user's choice. */

@@ -20,6 +20,7 @@ static const char *const library[] = {
 	"/home/u/.cargo/registry/src/index.crates.io-6f/crossbeam-0.8/lib.rs",
 	"/home/u/.cargo/git/checkouts/x-1/src/lib.rs",
 	"/usr/src/rustc-1.63.0/library/core/src/sync/atomic.rs",
+	"/rust/deps/hashbrown-0.16.1/src/control/tag.rs",
 	"/usr/local/go/src/sync/atomic/type.go",
 	"/usr/lib/go-1.19/src/sync/atomic/type.go",
 	"/home/u/go/pkg/mod/example.org/lib@v1.2.3/lib.go",
