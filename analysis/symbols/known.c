@@ -3,6 +3,7 @@
  * known - the files that the processes of a profile have mapped, each opened
  * once, and what is wrong with them
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -138,10 +139,15 @@ static char *problem_of(const struct known_module *k, const struct process *p)
 	case MODULE_GONE:
 		if (length)
 			return problem_of_deleted(k, (int)length);
-		return xasprintf("%s cannot be opened (%s): its addresses are "
-				 "shown without names",
-				 safe_text(k->path),
-				 regular_file_error(module_error(k->module)));
+		return xasprintf(
+			"%s cannot be opened (%s%s): its addresses are shown "
+			"without names",
+			safe_text(k->path),
+			regular_file_error(module_error(k->module)),
+			module_error(k->module) == -ENOENT
+				? "; it was deleted since the program loaded "
+				  "it, or is on another machine"
+				: "");
 	case MODULE_CHANGED:
 		if (length)
 			return problem_of_deleted(k, (int)length);

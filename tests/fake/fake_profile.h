@@ -214,6 +214,12 @@ static inline struct cdp_header *fake_begin_emu(struct fake *f, uint32_t modes,
 	return h;
 }
 
+/* Files without a build-id that were written later are not believed. */
+static inline void fake_begins_now(struct fake *f)
+{
+	f->store.header->start_real = (uint64_t)time(NULL) * 1000000000;
+}
+
 /* Add the mappings of this process, as the preload library records them. */
 static inline void fake_own_maps(struct fake *f)
 {
@@ -222,8 +228,7 @@ static inline void fake_own_maps(struct fake *f)
 	char line[1024];
 
 	ck_assert_ptr_nonnull(maps);
-	/* Files that were written later would not be believed. */
-	f->store.header->start_real = (uint64_t)time(NULL) * 1000000000;
+	fake_begins_now(f);
 	while (fgets(line, sizeof(line), maps)) {
 		uint64_t start, end, offset, inode;
 		unsigned major, minor;

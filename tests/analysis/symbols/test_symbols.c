@@ -168,6 +168,7 @@ START_TEST(memory_behind_a_module_is_not_its_data)
 	fake_begin(&fake);
 	fake_thread(&fake, "a");
 	fake_thread(&fake, "b");
+	fake_begins_now(&fake);
 	fake_map(&fake, 0x10000, 0x11000, 0, PROT_READ, own);
 	fake_map(&fake, 0x11000, 0x12000, 0x1000, PROT_READ | PROT_EXEC, own);
 	/* Far larger than this program's data. */
@@ -204,6 +205,57 @@ START_TEST(a_file_that_changed_is_not_believed)
 	ASSERT_SAYS(v.out, "has changed since it was profiled");
 	ck_assert(!verb_says(v.out, "site_function"));
 	verb_free(&v);
+}
+END_TEST
+
+/* Own maps have no build-id, as those of a program that Go linked. */
+START_TEST(a_file_that_was_written_later_is_not_believed)
+{
+	json_t *j;
+
+	begin_with_own_maps();
+	fake.store.header->start_real = UINT64_C(1700000000000000000);
+	pair_at((uintptr_t)&shared_counters[3]);
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	ck_assert_ptr_null(
+		json_object_get(at(j, "communication.sites.0"), "location"));
+	ck_assert_ptr_nonnull(
+		strstr(text_at(j, "problems.0"), "has no build-id to compare"));
+	json_decref(j);
+}
+END_TEST
+
+/* The kernel says so of a file whose name is gone. */
+START_TEST(a_file_deleted_while_the_program_ran_is_named_so)
+{
+	static const char *const said[] = {
+		"it is not there any more",
+		"without a build-id nothing tells whether",
+		"the file there now is of another build",
+	};
+	char path[128], command[300];
+	struct cdp_map *m;
+	json_t *j;
+
+	snprintf(path, sizeof(path), "%s/true (deleted)", sandbox);
+	snprintf(command, sizeof(command), "cp /bin/true %s/true", sandbox);
+	if (_i)
+		ck_assert_int_eq(system(command), 0);
+	fake_begin(&fake);
+	fake_thread(&fake, "a");
+	fake_thread(&fake, "b");
+	m = fake_map(&fake, 0x10000, 0x20000, 0, 7, path);
+	if (_i == 2)
+		m->build_id_bytes = 20;
+	fake_pair(&fake, 0, 1, 0x10040, 0x10040, 5)->publisher_ip = 0x12000;
+	fake_end(&fake);
+	j = report_of(fake.dir);
+	ck_assert_ptr_nonnull(strstr(text_at(j, "problems.0"),
+				     "true was deleted or replaced while the "
+				     "program ran, and "));
+	ck_assert_ptr_nonnull(strstr(text_at(j, "problems.0"), said[_i]));
+	json_decref(j);
 }
 END_TEST
 
@@ -358,6 +410,9 @@ int main(void)
 	tcase_add_loop_test(t, heap_and_stack_are_named_as_such, 0, 2);
 	tcase_add_test(t, memory_behind_a_module_is_not_its_data);
 	tcase_add_test(t, a_file_that_changed_is_not_believed);
+	tcase_add_test(t, a_file_that_was_written_later_is_not_believed);
+	tcase_add_loop_test(t, a_file_deleted_while_the_program_ran_is_named_so,
+			    0, 3);
 	tcase_add_test(t, no_symbols_gives_module_and_offset);
 	tcase_add_test(t, a_pipe_named_by_a_module_is_not_waited_for);
 	tcase_add_test(t, a_pipe_named_by_a_profile_is_not_waited_for);
