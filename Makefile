@@ -111,7 +111,7 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench bench-emu bench-instr bench-large bench-reuse \
+ifneq ($(filter demo check check-% bench bench-emu bench-instr bench-heap bench-large bench-reuse \
 	bench-predict bench-simulate \
 	accuracy score-reuse score-traces fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
@@ -182,9 +182,11 @@ $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 
 # It stands before malloc, so the compiler must not take it for the C library's.
-$(HEAP:%.c=$(O)/%.o): DEFINES = -fno-builtin
+# Each allocation passes through five of its modules: they are optimized as one.
+# Tests link them one by one, so they have code as well (fat).
+$(HEAP:%.c=$(O)/%.o): DEFINES = -fno-builtin -flto -ffat-lto-objects
 $(B)/libcomdet-heap.so: $(HEAP:%.c=$(O)/%.o) $(SRC_LIB)
-	$(CC) $(CFLAGS) $(SANFLAGS) -shared $(HARDEN_LINK) -Wl,-z,defs \
+	$(CC) $(CFLAGS) $(SANFLAGS) -flto -shared $(HARDEN_LINK) -Wl,-z,defs \
 		-Wl,-z,nodelete -Wl,-soname,libcomdet-heap.so -o $@ $^ -ldl
 
 # QEMU, which loads the plugin, has the functions that it leaves undefined.
@@ -271,6 +273,8 @@ $(filter %/emu/test_calls,$(TESTS)): $(addprefix $(O)/preload/emu/,calls.o guest
 $(filter %/emu/test_calls,$(TESTS)): LIBS_TEST += -Wl,--wrap=emu_scheduler_leave
 
 $(filter %/test_shadow,$(TESTS)): $(O)/preload/heap/shadow.o
+
+$(filter %/test_recall,$(TESTS)): $(O)/preload/heap/recall.o
 
 $(filter %/test_thread_rows,$(TESTS)): $(O)/preload/threads/thread_rows.o
 
@@ -463,7 +467,7 @@ endif
 # copies of the unit tests and of reusetrack.
 TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store %/test_time_slices \
 	%/test_exact %/test_exact_quick %/test_exact_place %/test_path_table %/test_reuse_race \
-	%/test_reuse_exact %/test_trace_live %/test_transfer_race,$(UNIT:.c=))
+	%/test_recall %/test_reuse_exact %/test_trace_live %/test_transfer_race,$(UNIT:.c=))
 # A simulation whose sums need millions of steps says so in its first comment
 # ("plain only: REASON"): other tests run the same code under AddressSanitizer.
 PLAIN_ONLY := $(shell grep -l '^ \* plain only: ' $(UNIT))
@@ -685,6 +689,12 @@ bench-attach: deps deps-bench
 bench-large: deps
 	$(MAKE) $(JOBS) all $(B)/tests/bench/bench_large
 	@B=$(abspath $(B)) tests/bench/bench_large.sh
+
+# Measure what it costs to know who allocated heap blocks.
+.PHONY: bench-heap
+bench-heap: deps
+	$(MAKE) $(JOBS) all $(HEAP_PATHS) $(B)/tests/bench/bench_heap
+	@B=$(abspath $(B)) tests/bench/bench_heap.sh
 
 # Measure the speed of exact LRU stacks and of conversions.
 .PHONY: bench-reuse
@@ -939,6 +949,7 @@ help:
 	@echo 'make bench-large    measure the report of a large profile'
 	@echo 'make bench-simulate measure what traces and simulations cost'
 	@echo 'make bench-predict  measure what profiles and predictions cost'
+	@echo 'make bench-heap     measure what heap tracking costs; 3 minutes'
 	@echo 'make bench-reuse    measure what exact stack distances cost'
 	@echo 'make score-reuse    compare reuse times with the true ones; 20 minutes'
 	@echo 'make same-output BASE=DIR'

@@ -57,8 +57,7 @@ static void *early_alloc(size_t bytes)
 
 static int is_early(const void *p)
 {
-	return (const char *)p >= early &&
-	       (const char *)p < early + EARLY_BYTES;
+	return (uintptr_t)p - (uintptr_t)early < EARLY_BYTES;
 }
 
 #define LOOK_UP(name) (real.name = dlsym(RTLD_NEXT, #name))

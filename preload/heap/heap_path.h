@@ -7,10 +7,9 @@
  * and where its %rbp is saved. The walk ends at the first frame that is not of
  * that common kind, and after HEAP_PATH_MAX calls.
  *
- * It reads without asking only such parts of the thread's own stack as the
- * kernel has found readable for it before, and all else through the kernel. So
- * damaged tables, or a stack of the program's own, end a path early and do no
- * harm.
+ * It reads without asking only what own_stack.h allows. So damaged tables, or a
+ * stack of the program's own, end a path early and do no harm. A path that was
+ * walked before is recognized without a walk (recall.h).
  *
  * Context: the allocating thread. No allocation, no lock; errno stays. A return
  * address that is new takes 4 KiB of stack.
@@ -19,14 +18,16 @@
 #define COMDET_PRELOAD_HEAP_HEAP_PATH_H
 
 #include "heap.h"
+#include "own_stack.h"
 
 /*
- * Fill in the return addresses from @caller on, innermost first: that of the
- * function whose frame begins at @frame, by __builtin_frame_address(0). Returns
- * how many.
+ * Walk from the call that returns to @caller, made by the function whose callee
+ * has its frame at @frame, by __builtin_frame_address(0). Returns the number of
+ * the site, for shadow_add_site, and has the path recalled where it can be. @s:
+ * of the calling thread, or NULL.
  */
-unsigned heap_path(uint64_t caller, const uint64_t *frame,
-		   uint64_t path[HEAP_PATH_MAX]);
+uint32_t heap_path_site(struct own_stack *s, uint64_t caller,
+			const uint64_t *frame);
 
 /* A library was unloaded: another one may come to lie at its addresses. */
 void heap_path_forget(void);

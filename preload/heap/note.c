@@ -7,6 +7,7 @@
 
 #include "heap_path.h"
 #include "note.h"
+#include "recall.h"
 #include "shadow.h"
 
 static bool wants_paths;
@@ -21,10 +22,12 @@ void note_begin(void)
 __attribute__((noinline)) static void note_path(uint64_t start, size_t bytes,
 						struct note_from from)
 {
-	uint64_t path[HEAP_PATH_MAX];
+	struct own_stack *s = own_stack();
+	uint32_t site = s ? recall(s, from.caller, from.frame) : 0;
 
-	shadow_add_path(start, bytes, path,
-			heap_path(from.caller, from.frame, path));
+	if (__builtin_expect(!site, 0))
+		site = heap_path_site(s, from.caller, from.frame);
+	shadow_add_site(start, bytes, site);
 }
 
 void note(const void *p, size_t bytes, struct note_from from)

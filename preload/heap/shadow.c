@@ -28,7 +28,8 @@ enum {
 	CLASS_MAX = 120, /* 16 GiB */
 };
 
-#define FREED (1u << 31)
+#define FREED           (1u << 31)
+#define CLASS_MAX_BYTES (UINT64_C(8) << 31) /* class_bytes(CLASS_MAX) */
 /* The start of a larger block would take too long to note everywhere. */
 #define BIG_BYTES_MAX (UINT64_C(1) << 34)
 
@@ -93,25 +94,27 @@ static uint64_t class_bytes(uint32_t class)
 		     : 16;
 }
 
-/* @bytes as they stand in an entry, rounded up. */
+/*
+ * @bytes as they stand in an entry, rounded up. Three leading bits are the
+ * class, and a class is as wide as the fourth is worth.
+ */
 static uint32_t size_of(uint64_t bytes)
 {
-	uint64_t low, width;
+	uint64_t last, part;
 	uint32_t class;
 	int top;
 
 	bytes = bytes ? (bytes + 15) & ~UINT64_C(15) : 16;
-	if (bytes > class_bytes(CLASS_MAX))
-		bytes = class_bytes(CLASS_MAX);
+	if (bytes > CLASS_MAX_BYTES)
+		bytes = CLASS_MAX_BYTES;
 	if (bytes == 16)
 		return 1 << CLASS_SHIFT;
-	top = 63 - __builtin_clzll(bytes - 1);
-	class = (uint32_t)(4 * (top - 4) + (int)((bytes - 1) >> (top - 2) & 3) +
-			   1);
-	low = class_bytes(class - 1);
-	width = class_bytes(class) - low;
+	last = bytes - 1;
+	top = 63 - __builtin_clzll(last);
+	class = (uint32_t)(4 * (top - 4) + (int)(last >> (top - 2) & 3) + 1);
+	part = last & ((UINT64_C(1) << (top - 2)) - 1);
 	return (class + 1) << CLASS_SHIFT |
-	       (uint32_t)((bytes - 1 - low) * STEPS / width) << STEP_SHIFT;
+	       (uint32_t)(part * STEPS >> (top - 2)) << STEP_SHIFT;
 }
 
 /* The most bytes that a block with this entry has; *@least: the least. */
@@ -190,8 +193,12 @@ void shadow_add(uint64_t start, uint64_t bytes, uint64_t caller)
 	add(start, bytes, site_of(caller));
 }
 
-void shadow_add_path(uint64_t start, uint64_t bytes, const uint64_t *path,
-		     unsigned calls)
+void shadow_add_site(uint64_t start, uint64_t bytes, uint32_t number)
+{
+	add(start, bytes, number);
+}
+
+uint32_t shadow_site(const uint64_t *path, unsigned calls)
 {
 	uint64_t hash = calls;
 	uint32_t number;
@@ -209,7 +216,7 @@ void shadow_add_path(uint64_t start, uint64_t bytes, const uint64_t *path,
 			atomic_store_explicit(&path_of[number][i], path[i],
 					      memory_order_relaxed);
 	}
-	add(start, bytes, number);
+	return number;
 }
 
 void shadow_free(uint64_t start, bool freed)

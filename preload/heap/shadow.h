@@ -23,9 +23,13 @@
  * @caller. */
 void shadow_add(uint64_t start, uint64_t bytes, uint64_t caller);
 
-/* The same, with @calls >= 1 return addresses, the one of the call first. */
-void shadow_add_path(uint64_t start, uint64_t bytes, const uint64_t *path,
-		     unsigned calls);
+/*
+ * The number of the path with @calls >= 1 return addresses, the one of the
+ * allocating call first; 0 if there is no room. And note a block of such a
+ * path.
+ */
+uint32_t shadow_site(const uint64_t *path, unsigned calls);
+void shadow_add_site(uint64_t start, uint64_t bytes, uint32_t site);
 
 /* Note that the block at @start was freed, or, with @freed false, was not. */
 void shadow_free(uint64_t start, bool freed);
