@@ -111,7 +111,7 @@ all: $(ALL)
 
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
-ifneq ($(filter demo check check-% bench bench-emu bench-instr bench-heap bench-large bench-reuse \
+ifneq ($(filter demo check check-% bench bench-emu bench-instr bench-callers bench-heap bench-large bench-reuse \
 	bench-predict bench-simulate \
 	accuracy score-reuse score-traces fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
@@ -298,6 +298,15 @@ FAKE_LIB := $(B)/tests/libcomdet-fake.so
 $(FAKE_LIB): $(PRELOAD_OBJ) $(FAKE_OBJ) $(O)/tests/fake/fake_process.o $(SRC_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
+		-o $@ $^ $(LIBS_PRELOAD)
+
+# The library that measures how long paths take it.
+TIMED_LIB := $(B)/tests/libcomdet-timed.so
+test-programs: $(TIMED_LIB)
+$(TIMED_LIB): $(PRELOAD_OBJ) $(O)/tests/oracle/callers_time.o $(SRC_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
+		-Wl,--wrap=callers_of_choice,--wrap=unwind_frames \
 		-o $@ $^ $(LIBS_PRELOAD)
 
 # The library with the tests' own table of sources.
@@ -550,8 +559,9 @@ check-deb: all
 	tests/e2e/deb_source.sh
 
 .PHONY: check-unwind
-check-unwind: deps tests
+check-unwind: deps all tests
 	STOPS=1000 tests/e2e/check_unwind.sh
+	DLOPEN_SECONDS=60 tests/e2e/check_dlopen.sh
 
 .PHONY: check-heap-paths
 check-heap-paths: deps tests
@@ -689,6 +699,12 @@ bench-attach: deps deps-bench
 bench-large: deps
 	$(MAKE) $(JOBS) all $(B)/tests/bench/bench_large
 	@B=$(abspath $(B)) tests/bench/bench_large.sh
+
+# Measure how long the signal handler takes to find the calls of a sample.
+.PHONY: bench-callers
+bench-callers: deps
+	$(MAKE) $(JOBS) all $(TIMED_LIB)
+	@B=$(abspath $(B)) tests/bench/bench_callers.sh
 
 # Measure what it costs to know who allocated heap blocks.
 .PHONY: bench-heap
@@ -949,6 +965,7 @@ help:
 	@echo 'make bench-large    measure the report of a large profile'
 	@echo 'make bench-simulate measure what traces and simulations cost'
 	@echo 'make bench-predict  measure what profiles and predictions cost'
+	@echo 'make bench-callers  measure how long record -g takes to find a path'
 	@echo 'make bench-heap     measure what heap tracking costs; 3 minutes'
 	@echo 'make bench-reuse    measure what exact stack distances cost'
 	@echo 'make score-reuse    compare reuse times with the true ones; 20 minutes'
