@@ -37,7 +37,8 @@
 enum {
 	CACHE_SLOTS = 16384,
 	LINE_BYTES = 64,
-	CODE_LINES = CACHE_SLOTS / LINE_BYTES,
+	LINE_SLOTS = LINE_BYTES / 2,
+	CODE_LINES = CACHE_SLOTS / LINE_SLOTS,
 	INSN_WORDS = sizeof(struct insn) / sizeof(uint64_t),
 };
 
@@ -86,21 +87,34 @@ static struct slot *map_cache(void)
 }
 
 /*
- * A line of code has neighbouring slots, one for each of its bytes. A window
+ * A line of code has a page of slots, one for each two of its bytes. A window
  * then touches few pages: between two samples the program replaces all of the
  * processor's translations, and each one costs more than a cache miss.
  */
-static struct slot *slot_of(uint64_t ip)
+static struct slot *first_slot(uint64_t ip)
 {
-	uint64_t line = (ip / LINE_BYTES * 0x9e3779b97f4a7c15u) >> 56;
+	uint64_t line = (ip / LINE_BYTES * 0x9e3779b97f4a7c15u) >> 55;
 	struct slot *all = atomic_load_explicit(&cache, memory_order_relaxed);
 
 	if (!all)
 		all = map_cache();
-	return !all ? NULL : &all[line * LINE_BYTES + ip % LINE_BYTES];
+	return !all ? NULL : &all[line * LINE_SLOTS + ip % LINE_BYTES / 2];
 }
 
-_Static_assert(CODE_LINES == 1 << (64 - 56), "slot_of takes the top bits");
+_Static_assert(CODE_LINES == 1 << (64 - 55), "first_slot takes the top bits");
+
+/*
+ * Of two instructions that would share a slot, such as two pushes, the one that
+ * came later is half a page away.
+ */
+static struct slot *slot_of(uint64_t ip)
+{
+	struct slot *s = first_slot(ip);
+
+	if (s && atomic_load_explicit(&s->ip, memory_order_relaxed) == (ip ^ 1))
+		s = first_slot(ip ^ LINE_BYTES / 2);
+	return s;
+}
 
 static void fetch_ahead(const struct slot *s, uint64_t ip)
 {
@@ -108,7 +122,7 @@ static void fetch_ahead(const struct slot *s, uint64_t ip)
 	const struct slot *later;
 
 	if (ahead) {
-		later = slot_of(ip + (uint64_t)(int64_t)ahead);
+		later = first_slot(ip + (uint64_t)(int64_t)ahead);
 		__builtin_prefetch(later);
 		__builtin_prefetch((const char *)later + LINE_BYTES);
 	}
