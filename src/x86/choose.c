@@ -17,8 +17,14 @@
  * In the remaining cases the choice is from a path that was cut.
  *
  * A length is used after CONFIRMATIONS equal measurements. If the path depends
- * on data, the length varies, and drawing the index first would favour
- * accesses near the starting instruction.
+ * on data, the length varies, and drawing the index from one that was measured
+ * would favour accesses near the starting instruction. Then it is drawn from
+ * the longest window that is possible, and drawn again if the window proves to
+ * be shorter: of n accesses, each is taken with probability
+ * 1/max + (1 - n/max) / n = 1/n, as if the window had been completed first.
+ * That would be wrong for a window whose beginning is not used because its path
+ * is blocked later. So it is done only by threads whose last UNBLOCKED windows
+ * were not blocked, and only windows that are complete teach a length.
  */
 #include <stdatomic.h>
 
@@ -30,7 +36,9 @@ enum {
 	LENGTHS = 4096,
 	CONFIRMATIONS = 3,
 	CONFIRMED_MAX = 255,
-	MEASURE_ANEW = 8,      /* measure one in so many windows again */
+	MEASURE_ANEW = 8, /* measure one in so many windows again */
+	MEASURE = 4,      /* the same while the length is not known */
+	UNBLOCKED = 32,
 	BREAKPOINT_CREDIT = 2, /* samples that earn one breakpoint */
 	CREDIT_MAX = 4 * BREAKPOINT_CREDIT,
 };
@@ -117,11 +125,16 @@ static void complete(struct choose *c, enum interp_end end, struct choice *out)
 {
 	uint32_t n = interp_count(c->interp);
 
-	if (!c->breakpoints_used && !c->stop_at && !c->wanted_stalled && n)
+	if (!c->breakpoints_used && !c->stop_at && !c->drawn &&
+	    !c->wanted_stalled && n)
 		length_learn(c->start, n);
+	if (c->unblocked < UNBLOCKED)
+		c->unblocked++;
 	if (c->wanted_stalled && end == INTERP_CLOSED && n)
 		take(c, n - 1, out); /* in the loop, the last access before the
 					interrupted instruction */
+	else if (c->drawn && c->drawn <= n)
+		take(c, c->drawn - 1, out);
 	else
 		take_any(c, 0, LOSS_NO_ACCESS, out);
 }
@@ -131,6 +144,7 @@ static void blocked(struct choose *c, enum loss_cause cause, struct choice *out)
 	uint32_t n = interp_count(c->interp), first = 0;
 	bool visited = interp_first_visit(c->interp, &first);
 
+	c->unblocked = 0;
 	if (visited && first < n)
 		take_any(c, first, cause, out);
 	else if (!take_breakpoint(c, !n, out))
@@ -143,7 +157,7 @@ static void go_on(struct choose *c, struct choice *out)
 
 	switch (end) {
 	case INTERP_REACHED:
-		take(c, c->stop_at - 1, out);
+		take(c, (c->stop_at ? c->stop_at : c->drawn) - 1, out);
 		break;
 	case INTERP_CLOSED:
 	case INTERP_FULL:
@@ -167,16 +181,27 @@ static void go_on(struct choose *c, struct choice *out)
 	}
 }
 
+/* Draw the access of a uniform sample, if it can be drawn beforehand. */
+static void draw(struct choose *c)
+{
+	uint32_t length = length_recall(c->start);
+
+	if (!rng_below(c->rng, length ? MEASURE_ANEW : MEASURE))
+		return;
+	if (length)
+		c->stop_at = 1 + (uint32_t)rng_below(c->rng, length);
+	else if (c->unblocked == UNBLOCKED)
+		c->drawn = 1 + (uint32_t)rng_below(c->rng, WINDOW_ACCESSES_MAX);
+}
+
 void choose_start(struct choose *c, const struct cpu_state *cpu,
 		  const struct memory *mem, struct choice *out)
 {
-	uint32_t length;
-
 	*out = (struct choice){ 0 };
 	c->waiting = false;
 	c->breakpoints_used = 0;
 	c->start = cpu->rip;
-	c->stop_at = 0;
+	c->stop_at = c->drawn = 0;
 	if (c->credit < CREDIT_MAX)
 		c->credit++;
 	c->wanted_stalled = rng_below(c->rng, 100) < c->stalled_percent;
@@ -188,11 +213,11 @@ void choose_start(struct choose *c, const struct cpu_state *cpu,
 		}
 		out->stalled_unknown = true;
 	} else {
-		length = length_recall(cpu->rip);
-		if (length && rng_below(c->rng, MEASURE_ANEW))
-			c->stop_at = 1 + (uint32_t)rng_below(c->rng, length);
+		draw(c);
 	}
 	interp_begin(c->interp, cpu, mem);
+	if (c->drawn)
+		interp_stop_open(c->interp, c->drawn);
 	if (c->wanted_stalled)
 		interp_shorten(c->interp);
 	go_on(c, out);
@@ -203,6 +228,7 @@ void choose_resume(struct choose *c, const struct cpu_state *cpu,
 {
 	*out = (struct choice){ .stalled_unknown = c->wanted_stalled };
 	c->waiting = false;
+	c->drawn = 0;
 	interp_resume(c->interp, cpu, mem);
 	go_on(c, out);
 }

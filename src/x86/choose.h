@@ -6,12 +6,12 @@
  * the access that the interrupted thread waited for: that of the instruction
  * before the interrupted one, found by decoding backwards. The others are
  * uniform: each access in a window of coming accesses (interp/interp.h) has
- * the same chance. Once the window from an instruction has proved to have the
- * same length each time, the index is drawn first and interpretation stops
- * there; one window in eight is measured again. If the path is blocked by a
- * value that cannot be computed, at an instruction not passed before, an
- * execution breakpoint there lets the program compute it. There is at most one
- * breakpoint for two samples, except where nothing else can be chosen.
+ * the same chance. The index is drawn first where that changes no chance, and
+ * interpretation stops there (choose.c); one window in eight or four is
+ * measured to its end. If the path is blocked by a value that cannot be
+ * computed, at an instruction not passed before, an execution breakpoint there
+ * lets the program compute it. There is at most one breakpoint for two samples,
+ * except where nothing else can be chosen.
  *
  * If the stalled access is unknown, a stand-in is taken: the next access at
  * the same place of the loop, or any of a short window (interp_shorten; a full
@@ -66,10 +66,12 @@ struct choose {
 	bool breakpoints;         /* CHOSEN_BREAKPOINT may be returned */
 	/* below: private to choose.c */
 	uint32_t breakpoints_used;
-	uint32_t credit;  /* samples saved up; a breakpoint costs
-			     BREAKPOINT_CREDIT */
-	uint64_t start;   /* instruction the window began on */
-	uint32_t stop_at; /* access drawn beforehand, 0: none */
+	uint32_t credit;    /* samples saved up; a breakpoint costs
+			       BREAKPOINT_CREDIT */
+	uint64_t start;     /* instruction the window began on */
+	uint32_t stop_at;   /* access drawn beforehand, 0: none */
+	uint32_t drawn;     /* the same of a window whose length is not known */
+	uint32_t unblocked; /* windows in a row whose path was not blocked */
 	bool wanted_stalled;
 	bool waiting; /* for a breakpoint to be reached */
 };

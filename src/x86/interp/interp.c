@@ -55,6 +55,7 @@ void interp_begin(struct interp *in, const struct cpu_state *cpu,
 	in->start_ip = cpu->rip;
 	in->accesses_max = WINDOW_ACCESSES_MAX;
 	in->instructions_max = WINDOW_INSTRUCTIONS_MAX;
+	in->stop_open = 0;
 	in->demanded = 0;
 	memset(in->trail, 0, sizeof(in->trail));
 	in->base_count = in->base_instructions = 0;
@@ -68,6 +69,7 @@ void interp_resume(struct interp *in, const struct cpu_state *cpu,
 {
 	in->base = *cpu;
 	in->mem = mem;
+	in->stop_open = 0;
 	in->base_count = in->count;
 	in->base_instructions = in->instructions;
 	in->base_closed_count = in->closed_count;
@@ -80,6 +82,11 @@ void interp_shorten(struct interp *in)
 {
 	in->accesses_max = SHORT_WINDOW_ACCESSES;
 	in->instructions_max = SHORT_WINDOW_INSTRUCTIONS;
+}
+
+void interp_stop_open(struct interp *in, uint32_t count)
+{
+	in->stop_open = count;
 }
 
 uint32_t interp_count(const struct interp *in)
@@ -256,6 +263,9 @@ static enum step run_pass(struct interp *in, uint32_t stop_at)
 	for (;;) {
 		if (stop_at && in->count >= stop_at)
 			return STEP_NEXT;
+		if (in->stop_open && in->count >= in->stop_open &&
+		    !in->closed_count)
+			return STEP_REACHED;
 		if (in->instructions >= in->instructions_max ||
 		    in->count >= in->accesses_max)
 			return STEP_FULL;
@@ -303,6 +313,8 @@ enum interp_end interp_run(struct interp *in, uint32_t stop_at)
 	}
 	load_mxcsr(mxcsr);
 	switch (s) {
+	case STEP_REACHED:
+		return INTERP_REACHED;
 	case STEP_NEXT:
 		return stop_at ? INTERP_REACHED : INTERP_CLOSED;
 	case STEP_FULL:

@@ -37,7 +37,7 @@ enum {
 enum interp_end {
 	INTERP_CLOSED,     /* back at the first instruction */
 	INTERP_FULL,       /* the limit of accesses or instructions */
-	INTERP_REACHED,    /* there are @stop_at accesses */
+	INTERP_REACHED,    /* as many accesses as were asked for */
 	INTERP_SYSCALL,    /* a system call, int3, hlt, ... */
 	INTERP_UNDECODED,  /* no instruction, or accesses not modelled */
 	INTERP_UNREADABLE, /* code that cannot be read */
@@ -70,6 +70,13 @@ void interp_resume(struct interp *in, const struct cpu_state *cpu,
  * path is good enough and the rest is not worth its time and memory.
  */
 void interp_shorten(struct interp *in);
+
+/*
+ * Let the window that was just begun end with INTERP_REACHED at @count
+ * accesses, if it has not returned to the starting instruction before and so
+ * cannot be cut to less. Ends with its next resumption.
+ */
+void interp_stop_open(struct interp *in, uint32_t count);
 
 /*
  * Interpret until there are @stop_at accesses, or, if @stop_at is 0, until the

@@ -103,6 +103,7 @@ enum step {
 	STEP_UNKNOWN_ADDRESS,
 	STEP_UNKNOWN_PATH,
 	STEP_FULL,
+	STEP_REACHED, /* interp_stop_open */
 };
 
 struct interp {
@@ -143,6 +144,7 @@ struct interp {
 	/* The window. */
 	uint64_t start_ip;
 	uint32_t accesses_max, instructions_max;
+	uint32_t stop_open; /* accesses, 0: no such limit */
 	uint32_t count, instructions;
 	uint32_t pending; /* count plus the accesses of this instruction */
 	uint32_t closed_count, closed_instructions; /* at the last closure */

@@ -46,7 +46,7 @@ static uint64_t begin(const void *bytes, size_t n)
 	choose = (struct choose){ .rng = &rng, .interp = new_interp() };
 	cpu.gpr[GPR_RBX] = (uint64_t)data + OUTSIDE;
 	cpu.gpr[GPR_RDI] = (uint64_t)data;
-	cpu.gpr[GPR_RCX] = 0;
+	cpu.gpr[GPR_RCX] = cpu.gpr[GPR_RDX] = 0;
 	cpu.rip = address_of(offset);
 	return cpu.rip;
 }
@@ -187,6 +187,47 @@ START_TEST(data_dependent_path_is_sampled_without_bias)
 			count[1 + (out.access.addr - cpu.gpr[GPR_RBX]) / 8]++;
 	}
 	ck_assert_double_lt(distance(count, share, 4), 0.03);
+}
+END_TEST
+
+/* Each round makes as many loads as its word says, one of them of the word. */
+static const uint8_t counted[] = {
+	0x48, 0x8b, 0x0c, 0xd7, 0x48, 0xff, 0xc2, /* rcx = [rdi+rdx++*8] */
+	0x48, 0x8b, 0x03, 0x48, 0xff, 0xc9,       /* load [rbx], dec rcx */
+	0x75, 0xf8, 0xeb, 0xef,                   /* jnz load, jmp first */
+};
+static const uint8_t rounds[][3] = { { 4, 100 }, { 13, 23 }, { 4, 23, 200 } };
+
+/*
+ * The index is drawn before the length is known. Short rounds are repeated; if
+ * the later ones (third figure) are too long, the window is cut to the first.
+ */
+START_TEST(index_drawn_beforehand_is_as_fair)
+{
+	const uint8_t *r = rounds[_i];
+	unsigned count[5] = { 0 }, first, n;
+	double all = 0, done = 0, place;
+	struct choice out;
+
+	begin(counted, sizeof(counted));
+	for (int i = 0; i < 2 * SAMPLES; i++) {
+		n = first = r[0] + rng_below(&rng, r[1] - r[0] + 1);
+		while (n < WINDOW_ACCESSES_MIN && !r[2])
+			n += first;
+		for (int j = 0; j < WORDS; j++)
+			data[8 * j] = (j && r[2] ? r[2] : first) - 1;
+		choose_start(&choose, &cpu, &mem, &out);
+		if (choose.stop_at)
+			continue; /* by chance, lengths were equal in a row */
+		ck_assert_uint_le(out.number, n);
+		/* anywhere in its n-th part, so that the parts are equal */
+		place = (out.number - 1 + rng_below(&rng, 1000) / 1000.) / n;
+		count[(unsigned)(place * 5)]++;
+		all += n;
+		done += interp_count(choose.interp);
+	}
+	ck_assert_double_lt(chi_square(count, fifths, 5), 18.47);
+	ck_assert(_i || done < .85 * all);
 }
 END_TEST
 
@@ -431,6 +472,7 @@ static Suite *suite(void)
 	tcase_add_test(t, chosen_access_is_told_whole);
 	tcase_add_test(t, known_length_spares_interpretation);
 	tcase_add_test(t, data_dependent_path_is_sampled_without_bias);
+	tcase_add_loop_test(t, index_drawn_beforehand_is_as_fair, 0, 3);
 	tcase_add_test(t, threads_share_the_lengths);
 	suite_add_tcase(s, t);
 	t = tcase_create("blocked");
