@@ -262,7 +262,7 @@ class StressPart(Part):
             if not m or not (m.group(1) in ("fail", "error") or re.search(
                     "passed|failed|skip|successful", m.group(2))):
                 continue
-            text = re.sub(r"\d+(\.\d+)?", "N", m.group(2))
+            text = re.sub(r"0x[0-9a-f]+|\d+(\.\d+)?", "N", m.group(2))
             text = re.sub(r"run completed in .*", "run completed", text)
             found[text] = m.group(1)
         return found
