@@ -107,13 +107,15 @@ struct fake_kernel {
 	void (*raise)(void *ctx, const struct fake_event *e, int fd,
 		      uint64_t addr);
 	void *raise_ctx;
+	bool blocked; /* the thread that runs has SIGTRAP blocked */
 
 	/* For the test to read. */
 	uint64_t now; /* ns */
 	uint64_t samples, signals, lost, throttles;
 	uint64_t pauses;      /* how often a group was switched off */
 	uint64_t interrupted; /* signals that arrived in a system call */
-	bool hung; /* an event was freed whose signal had not been sent */
+	bool hung;   /* an event was freed whose signal had not been sent */
+	bool killed; /* a synchronous signal met SIGTRAP blocked */
 	int open_fds, locked_pages;
 
 	/* Its own. */
@@ -124,6 +126,7 @@ struct fake_kernel {
 	bool intel, filter, aux_needed;
 	/* Of Linux, as fake_kernel_boot sets them. */
 	char release[32];
+	bool forces_signals; /* before 5.19, on a thread that blocks them */
 	bool ibs_of_threads; /* 6.2 */
 	bool signals_wait;   /* 6.11: for the return to user mode */
 	bool frees_unsent;   /* commit 56799bc03565 */
@@ -150,8 +153,8 @@ void fake_kernel_free(struct fake_kernel *k);
 
 /*
  * Run Linux @release on it, "6.15" unless the test says otherwise. The releases
- * differ in when a signal comes, whether IBS has threads and a filter, and what
- * becomes of an event whose signal waits.
+ * differ in when a signal comes and whether it kills, whether IBS has threads
+ * and a filter, and what becomes of an event whose signal waits.
  */
 void fake_kernel_boot(struct fake_kernel *k, const char *release);
 

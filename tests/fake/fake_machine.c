@@ -211,6 +211,7 @@ void fake_kernel_boot(struct fake_kernel *k, const char *release)
 
 	snprintf(k->release, sizeof(k->release), "%s", release);
 	sscanf(release, "%d.%d.%d", &major, &minor, &patch);
+	k->forces_signals = major < 5 || (major == 5 && minor < 19);
 	minor += major > 6 ? 1000 : major < 6 ? -1000 : 0;
 	k->ibs_of_threads = minor >= 2;
 	k->signals_wait = minor >= 11;

@@ -221,11 +221,15 @@ static int fd_of(const struct fake_kernel *k, int event)
 
 /*
  * Before Linux 6.11 an interrupt sends the signal, wherever the thread is. From
- * then on a synchronous one waits for the return to user mode.
+ * then on a synchronous one waits for the return to user mode. Before 5.19 a
+ * synchronous one is forced on a thread that has it blocked, which ends the
+ * process; from then on it waits.
  */
 static bool is_due(const struct fake_kernel *k, const struct fake_event *e,
 		   const struct fake_op *op)
 {
+	if (e->attr.sigtrap && k->blocked && !k->forces_signals)
+		return false;
 	return e->thread == k->running &&
 	       !(op->in_kernel && e->attr.sigtrap && k->signals_wait);
 }
@@ -245,6 +249,10 @@ static void deliver(struct fake_kernel *k, const struct fake_op *op)
 		drop_pending(k, e);
 		if (!k->raise || !e->users || (!e->attr.sigtrap && !e->signal))
 			continue;
+		if (e->attr.sigtrap && k->blocked) {
+			k->killed = true;
+			continue;
+		}
 		k->signals++;
 		k->interrupted += op->in_kernel;
 		k->raise(k->raise_ctx, e, fd_of(k, (int)(e - k->event)), addr);

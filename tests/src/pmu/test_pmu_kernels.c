@@ -192,6 +192,40 @@ START_TEST(harm_queued_signals_interrupt_calls_on_every_release)
 }
 END_TEST
 
+/* So the preload asks for queued signals there. */
+START_TEST(harm_before_5_19_a_blocked_signal_kills)
+{
+	static const struct {
+		const char *release;
+		bool sigtrap, kills;
+	} all[] = { { "5.13.0", true, true },
+		    { "5.18.19", true, true },
+		    { "5.13.0", false, false },
+		    { "5.19.0", true, false },
+		    { "6.15.0", true, false } };
+	const struct pmu_delivery how = { .sigtrap = all[_i].sigtrap,
+					  .signal = all[_i].sigtrap ? 0 : 40 };
+
+	ck_assert_int_eq(
+		make_on(FAKE_SKYLAKE, all[_i].release, 2, all[_i].sigtrap), 0);
+	memset(&seen, 0, sizeof(seen));
+	rng_seed(&rng, 7, 1);
+	ck_assert_int_eq(
+		pmu_thread_open(&thread, &k->calls, &plan, &how, &rng, NULL),
+		0);
+	k->signals = 0;
+	k->blocked = true;
+	run(SOME_OPS, false);
+	ck_assert_int_eq(k->killed, all[_i].kills);
+	if (all[_i].kills || !all[_i].sigtrap)
+		return;
+	ck_assert_uint_eq(k->signals, 0);
+	k->blocked = false;
+	run(SOME_OPS, false);
+	ck_assert_uint_gt(k->signals, 0);
+}
+END_TEST
+
 START_TEST(harm_from_6_11_a_waiting_signal_hangs_its_event)
 {
 	static const struct {
@@ -261,6 +295,7 @@ int main(void)
 			    what_is_taken_interrupts_no_call_and_hangs_nothing,
 			    0, RELEASES);
 	tcase_add_loop_test(tc, pebs_is_taken_on_every_release, 0, RELEASES);
+	tcase_add_loop_test(tc, harm_before_5_19_a_blocked_signal_kills, 0, 5);
 	tcase_add_test(tc, harm_before_6_2_there_are_no_threads);
 	tcase_add_test(tc, harm_before_6_11_calls_are_interrupted);
 	tcase_add_test(tc,
