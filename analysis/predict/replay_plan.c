@@ -117,9 +117,9 @@ void replay_plan_init(struct replay_plan *p, const struct workload *w)
 
 void replay_plan_release(struct replay_plan *p)
 {
-	for (size_t i = 0; i < p->threads; i++)
-		free(p->step[i]);
-	free(p->step);
 	free(p->event);
-	memset(p, 0, sizeof(*p));
+	while (p->threads)
+		free(p->step[--p->threads]);
+	free(p->step);
+	*p = (struct replay_plan){ 0 };
 }
