@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collect_steps - what the steps of a trace tell about a thread
+ */
+#include <string.h>
+
+#include "collect_steps.h"
+#include "analysis/base/util.h"
+
+enum {
+	PHASE_INTERVALS = 3, /* micro-traces of a window, if a phase ends */
+};
+
+void collect_end_window(struct collected *c)
+{
+	entropy_take(c->entropy, c->now->entropy);
+	thread_uses_end_window(&c->uses, c->now);
+}
+
+static void begin_window(struct collected *c)
+{
+	struct workload_thread *t = c->to;
+
+	if (t->windows)
+		collect_end_window(c);
+	t->window = grow(t->window, t->windows, &t->windows_room,
+			 sizeof(*t->window));
+	c->now = &t->window[t->windows++];
+	memset(c->now, 0, sizeof(*c->now));
+}
+
+static void use(struct collector *all, struct collected *c, uint64_t line,
+		enum window_kind kind, struct micro_access *to)
+{
+	thread_uses_add(&c->uses, &all->uses, (uint32_t)(c - all->thread), line,
+			kind, c->now, to);
+}
+
+/*
+ * The instruction's loads, or its stores, each line once; the one that reuses
+ * its line after the longest time stands for them. False if it makes none.
+ */
+static bool use_data(struct collector *all, struct collected *c,
+		     const struct trace_access *access, size_t n, bool stores,
+		     uint64_t *addr, struct micro_access *to)
+{
+	uint64_t line = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = access[i].addr >> MACHINE_LINE_SHIFT;
+		struct micro_access a;
+
+		if (access[i].store != stores || (any && at == line))
+			continue;
+		line = at;
+		use(all, c, at, stores ? WINDOW_STORES : WINDOW_LOADS, &a);
+		if (!any)
+			*addr = access[i].addr;
+		if (!any || a.reuse > to->reuse)
+			*to = a;
+		any = true;
+	}
+	return any;
+}
+
+static void fetch_line(struct collector *all, struct collected *c,
+		       uint64_t line)
+{
+	struct micro_access a;
+
+	if (line == c->line)
+		return;
+	c->line = line;
+	use(all, c, line, WINDOW_FETCHES, &a);
+	if (c->uses.in_micro)
+		micro_fetch(c->micro, &a);
+}
+
+static uint8_t predict(struct collected *c, const struct trace_insn *insn,
+		       uint64_t next_ip)
+{
+	bool taken = next_ip && next_ip != insn->ip + insn->bytes;
+	uint8_t wrong = 0;
+
+	entropy_branch(c->entropy, insn->ip, taken);
+	for (int i = 0; i < PREDICTORS; i++)
+		if (!predictor_right(c->predictor[i], insn->ip, taken)) {
+			c->now->wrong[i]++;
+			wrong |= (uint8_t)(1u << i);
+		}
+	return wrong;
+}
+
+static void begin_insn(struct collected *c)
+{
+	struct workload_thread *t = c->to;
+
+	t->instructions++;
+	if (!t->windows || c->now->instructions >= c->window || c->new_phase)
+		begin_window(c);
+	c->new_phase = false;
+	if (!c->at)
+		micro_begin(c->micro, t);
+	c->uses.in_micro = c->at < MICRO_INSNS;
+	if (++c->at == c->interval)
+		c->at = 0;
+	if (c->uses.in_micro)
+		t->micro[t->micros - 1].instructions++;
+	c->now->instructions++;
+}
+
+static void collect_insn(struct collector *all, struct collected *c,
+			 const struct trace_insn *insn,
+			 const struct trace_access *access, size_t n,
+			 uint64_t next_ip)
+{
+	const struct uop_insn *decoded = &insn->decoded;
+
+	begin_insn(c);
+	fetch_line(all, c, insn->ip >> MACHINE_LINE_SHIFT);
+	fetch_line(all, c, (insn->ip + insn->bytes - 1) >> MACHINE_LINE_SHIFT);
+	for (int i = 0; i < decoded->uops; i++) {
+		const struct uop *u = &decoded->uop[i];
+		bool memory = u->flags & (UOP_IS_LOAD | UOP_IS_STORE);
+		struct micro_access a;
+		uint64_t addr = 0;
+		uint8_t wrong = 0;
+
+		c->uses.uop++;
+		c->now->uops[u->class]++;
+		memory = memory && use_data(all, c, access, n,
+					    u->flags & UOP_IS_STORE, &addr, &a);
+		if (u->flags & UOP_IS_BRANCH)
+			wrong = predict(c, insn, next_ip);
+		if (c->uses.in_micro)
+			micro_add(c->micro, c->to, u, addr, memory ? &a : NULL,
+				  wrong);
+	}
+}
+
+/* Behind these a thread often does something else. */
+static bool ends_phase(enum sync_kind kind)
+{
+	return kind == SYNC_BARRIER || kind == SYNC_CREATE || kind == SYNC_JOIN;
+}
+
+static void collect_events(struct collected *c, const struct trace_step *step)
+{
+	struct workload_thread *t = c->to;
+
+	for (size_t i = 0; i < step->events; i++) {
+		struct workload_event e = { .instruction = t->instructions,
+					    .outside = step->event[i].outside };
+
+		if (!trace_sync_event(&c->sync, c->stream->trace,
+				      &step->event[i], &e.event))
+			continue;
+		t->event = grow(t->event, t->events, &t->events_room,
+				sizeof(*t->event));
+		t->event[t->events++] = e;
+		micro_event(c->micro);
+		if (ends_phase(e.event.kind) && t->windows &&
+		    c->now->instructions >= PHASE_INTERVALS * c->interval)
+			c->new_phase = true;
+	}
+}
+
+/* Collect the block, an instruction after the other. */
+static void collect_insns(struct collector *all, struct collected *c,
+			  const struct trace_step *step)
+{
+	const struct trace_block *b = step->block;
+	size_t first = 0, end = 0;
+
+	for (uint32_t i = 0; i < b->insns; i++, first = end) {
+		const struct trace_insn *insn =
+			&c->stream->trace->insn[b->first + i];
+
+		while (end < step->accesses && step->access[end].index == i)
+			end++;
+		collect_insn(all, c, insn, step->access + first, end - first,
+			     i + 1 == b->insns ? step->next_ip
+					       : insn->ip + insn->bytes);
+	}
+}
+
+/* True if no micro-trace has an instruction of the block, and one window all */
+static bool is_plain(const struct collected *c, const struct trace_block *b)
+{
+	return c->at >= MICRO_INSNS && c->at + b->insns <= c->interval &&
+	       !c->new_phase && c->now->instructions + b->insns <= c->window;
+}
+
+/* The same as collect_insns, of a plain block. */
+static void collect_block(struct collector *all, struct collected *c,
+			  const struct trace_step *step)
+{
+	const struct trace_block *b = step->block;
+	const struct block_work *w = block_works_of(&all->blocks, b);
+	size_t first = 0, end = 0;
+
+	c->uses.in_micro = false;
+	c->to->instructions += b->insns;
+	c->now->instructions += b->insns;
+	c->at = c->at + b->insns == c->interval ? 0 : c->at + b->insns;
+	for (uint32_t i = 0; i < w->classes; i++)
+		c->now->uops[w->class[i].class] += w->class[i].uops;
+	for (uint32_t i = 0; i < w->steps; i++) {
+		const struct block_step *s = &w->step[i];
+		const struct trace_insn *insn =
+			&c->stream->trace->insn[b->first + s->index];
+		struct micro_access a;
+		uint64_t addr;
+
+		while (first < step->accesses &&
+		       step->access[first].index < s->index)
+			end = ++first;
+		while (end < step->accesses &&
+		       step->access[end].index == s->index)
+			end++;
+		c->uses.uop += s->uops;
+		if (s->kind == BLOCK_FETCH)
+			fetch_line(all, c, s->line);
+		else if (s->kind == BLOCK_BRANCH)
+			predict(c, insn,
+				s->index + 1 == b->insns
+					? step->next_ip
+					: insn->ip + insn->bytes);
+		else
+			use_data(all, c, step->access + first, end - first,
+				 s->kind == BLOCK_STORES, &addr, &a);
+	}
+	c->uses.uop += w->rest;
+}
+
+/*
+ * Read the step after the one that was collected. What its accesses need is
+ * fetched while the other threads have their turns.
+ */
+static void look_ahead(struct collector *all, struct collected *c)
+{
+	const struct trace_step *step = &c->stream->step;
+
+	c->more = trace_stream_next(c->stream);
+	if (c->more <= 0)
+		return;
+	for (size_t i = 0; i < step->accesses; i++)
+		thread_uses_fetch(&c->uses, &all->uses,
+				  step->access[i].addr >> MACHINE_LINE_SHIFT);
+}
+
+int collect_step(struct collector *all, struct collected *c)
+{
+	const struct trace_step *step = &c->stream->step;
+	const struct trace_block *b = step->block;
+
+	if (c->more <= 0)
+		return c->more;
+	if (b && is_plain(c, b))
+		collect_block(all, c, step);
+	else if (b)
+		collect_insns(all, c, step);
+	c->clock += b ? b->insns : 0;
+	collect_events(c, step);
+	look_ahead(all, c);
+	return 1;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collect_steps - what the steps of a trace tell about a thread
+ *
+ * Of each instruction: its window, its branch and how far back it uses lines;
+ * within a micro-trace also its micro-operations.
+ */
+#ifndef COMDET_ANALYSIS_PREDICT_COLLECT_STEPS_H
+#define COMDET_ANALYSIS_PREDICT_COLLECT_STEPS_H
+
+#include "block_work.h"
+#include "entropy.h"
+#include "line_uses.h"
+#include "micro.h"
+#include "workload.h"
+#include "analysis/model/predictor.h"
+#include "analysis/model/trace_sync.h"
+
+struct collected {
+	struct workload_thread *to;
+	struct trace_stream *stream;
+	struct predictor *predictor[PREDICTORS];
+	struct entropy *entropy;
+	struct thread_uses uses;
+	uint64_t interval, window; /* instructions */
+	uint64_t at;               /* instructions since the interval began */
+	struct window *now;        /* the latest one */
+	struct micro *micro;
+	uint64_t line;  /* of the latest instruction */
+	bool new_phase; /* the next instruction begins a window */
+
+	struct trace_sync sync;
+	int more;        /* 1: the step is still to be collected; 0, -EINVAL */
+	bool runs, over; /* in the order of the threads */
+	double clock;    /* instructions, and waits for others */
+	size_t happened; /* events so far */
+};
+
+struct collector {
+	struct line_uses uses;
+	struct block_works blocks;
+	struct sync_engine *engine;
+	struct collected *thread;
+	size_t threads;
+};
+
+/* The latest window of @c, which has one, gets what is known at its end. */
+void collect_end_window(struct collected *c);
+
+/* Collect the next block. Returns 1, 0 at the end, or -EINVAL. */
+int collect_step(struct collector *all, struct collected *c);
+
+#endif
