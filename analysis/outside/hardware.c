@@ -36,20 +36,17 @@ char *hardware_plan(struct pmu_plan *plan, const struct perf_kernel *kernel,
 				 : "leave out -s, and the clock is the source");
 }
 
-static struct hardware_event *find(const struct hardware *h, uint64_t id)
+static int by_id(const void *id, const void *event)
 {
-	size_t low = 0, high = h->events;
+	return order_u64(*(const uint64_t *)id,
+			 ((const struct hardware_event *)event)->id);
+}
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (h->event[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < h->events && h->event[low].id == id ? &h->event[low]
-							 : NULL;
+static const struct hardware_event *find(const struct hardware *h, uint64_t id)
+{
+	if (!h->events)
+		return NULL;
+	return bsearch(&id, h->event, h->events, sizeof(*h->event), by_id);
 }
 
 /* For struct outside_ring: samples have other fields than the clock's. */
