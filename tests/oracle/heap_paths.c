@@ -24,6 +24,7 @@
 #include <dlfcn.h>
 #include <libunwind.h>
 #include <link.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,11 @@
 /*
  * test_recall - a path is recalled if all words that its walk met are there
  */
-#include <pthread.h>
 #include <stdint.h>
 
 #include "preload/heap/recall.h"
 #include "src/base/rng.h"
+#include "tests/preload/heap/four_threads.h"
 #include "tests/run_suite.h"
 
 enum {
@@ -202,15 +202,8 @@ static void *churn(void *seed)
 
 START_TEST(threads_that_replace_paths_never_recall_another)
 {
-	pthread_t thread[4];
-
 	recall_forget();
-	for (uintptr_t i = 0; i < 4; i++)
-		ck_assert_int_eq(pthread_create(&thread[i], NULL, churn,
-						(void *)(i + 1)),
-				 0);
-	for (int i = 0; i < 4; i++)
-		pthread_join(thread[i], NULL);
+	in_four_threads(churn);
 }
 END_TEST
 

@@ -3,12 +3,12 @@
  * test_shadow - heap blocks by any address in them, against malloc itself
  */
 #include <malloc.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "preload/heap/shadow.h"
 #include "src/base/rng.h"
+#include "tests/preload/heap/four_threads.h"
 #include "tests/run_suite.h"
 
 enum {
@@ -196,14 +196,7 @@ static void *churn(void *seed)
 
 START_TEST(threads_find_their_own_blocks)
 {
-	pthread_t thread[4];
-
-	for (uintptr_t i = 0; i < 4; i++)
-		ck_assert_int_eq(pthread_create(&thread[i], NULL, churn,
-						(void *)(i + 1)),
-				 0);
-	for (int i = 0; i < 4; i++)
-		pthread_join(thread[i], NULL);
+	in_four_threads(churn);
 }
 END_TEST
 
