@@ -272,12 +272,12 @@ static uint64_t get_prefetched(struct timing *t, uint32_t i,
 {
 	const struct micro_access *a = &t->access[t->uop[i].access - 1];
 	uint32_t kind = t->core.prefetcher - 1;
-	bool far = a->asked[kind] == PREFETCH_FAR && level == LEVEL_MEMORY;
+	bool lost = a->asked[kind] == PREFETCH_FAR && level > LEVEL_L2;
 	uint64_t asked = asked_before(t, i, a, now), done, late;
 	int vain = level == LEVEL_MEMORY ? a->vain >> kind & 1 : 0;
 
 	t->at[i].missed = now;
-	if (far)
+	if (lost)
 		done = now + t->core.latency[LEVEL_LLC];
 	else if (asked && level > LEVEL_L2)
 		done = later(get(t, level, asked, bus),
@@ -290,7 +290,7 @@ static uint64_t get_prefetched(struct timing *t, uint32_t i,
 	if (t->to && asked && late > done)
 		t->to->saved[level] += (double)(late - done);
 	if (t->to)
-		t->to->vain += vain - far;
+		t->to->vain += vain - (lost && level == LEVEL_MEMORY);
 	return done;
 }
 

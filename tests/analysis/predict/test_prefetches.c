@@ -12,7 +12,9 @@ enum {
 	STRIDE = PREFETCHER_STRIDE - 1,
 	MEMORY = 158, /* cycles of golden-c3 */
 	L2 = 9,
-	FAR = 1 << 15, /* lines: more than L2 has, fewer than the LLC */
+	/* Lines: more than L2 has, fewer than the LLC. */
+	FAR = 1 << 15,
+	AGAIN = 1 << 14,
 };
 
 static uint64_t up(int i)
@@ -25,12 +27,23 @@ static uint64_t every_third(int i)
 	return DATA + (uint64_t)i * 3 * LINE;
 }
 
-/* The even lines in an order without a rule, then the odd ones. */
+/* The even ones of @lines in an order without a rule, then the odd ones. */
+static uint64_t even_or_odd(int i, int lines)
+{
+	int half = lines / 2;
+	uint64_t k = (uint64_t)i * 7919 % (uint64_t)half;
+
+	return DATA + (2 * k + (i / half & 1)) * LINE;
+}
+
 static uint64_t evens_then_odds(int i)
 {
-	uint64_t k = (uint64_t)i * 7919 % (FAR / 2);
+	return even_or_odd(i, FAR);
+}
 
-	return DATA + (2 * k + (i / (FAR / 2) & 1)) * LINE;
+static uint64_t evens_and_odds_again(int i)
+{
+	return even_or_odd(i, AGAIN);
 }
 
 static const char chase[] = "\x48\x8b\x00"; /* mov (%rax),%rax */
@@ -66,6 +79,16 @@ START_TEST(what_was_asked_for_long_ago_is_in_the_last_cache)
 	set("core.prefetcher=next_line");
 	with = cycles_of(0.1);
 	ck_assert_double_lt(with, 0.75 * alone);
+}
+END_TEST
+
+/* What comes back from the last cache is no sooner there. */
+START_TEST(what_l2_has_lost_since_comes_from_the_last_cache_again)
+{
+	by_equation = false;
+	set("core.prefetcher=next_line");
+	make(&(struct loop){ chase, 3, 1, evens_and_odds_again, false }, 0);
+	cycles_of(0.05);
 }
 END_TEST
 
@@ -132,6 +155,8 @@ int main(void)
 	tcase_add_test(t, a_chase_is_predicted_with_each_prefetcher);
 	tcase_add_test(t, a_stride_is_found_in_each_page);
 	tcase_add_test(t, what_was_asked_for_long_ago_is_in_the_last_cache);
+	tcase_add_test(t,
+		       what_l2_has_lost_since_comes_from_the_last_cache_again);
 	tcase_add_test(t, lines_in_vain_take_the_bus);
 	tcase_add_test(t, each_access_knows_when_its_line_was_asked_for);
 	suite_add_tcase(s, t);
