@@ -167,7 +167,7 @@ static bool is_move(ZydisMnemonic m, const char *name, bool vector)
 	}
 }
 
-/* As Intel and AMD list them, but for those that their lists do not share. */
+/* Those that both Intel and AMD list. */
 static bool may_zero(ZydisMnemonic m)
 {
 	static const ZydisMnemonic zeroing[] = {
@@ -201,24 +201,28 @@ static bool is_zeroing(const ZydisDecodedInstruction *insn,
 		       const ZydisDecodedOperand *operand)
 {
 	ZydisRegister from = ZYDIS_REGISTER_NONE;
-	int reads = 0;
+	int sources = 0;
 
 	if (!may_zero(insn->mnemonic) || insn->operand_width < 32)
 		return false;
 	for (int i = 0; i < insn->operand_count_visible; i++) {
 		const ZydisDecodedOperand *o = &operand[i];
+		bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 
 		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER)
 			return false;
-		if (!(o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) ||
-		    o->reg.value == ZYDIS_REGISTER_K0)
+		if (reads && o->reg.value == ZYDIS_REGISTER_K0)
+			continue; /* all elements are written */
+		/* MMX registers are not among them, nor masks. */
+		if (register_number(o->reg.value) >= REG_MASK)
+			return false;
+		if (!reads)
 			continue;
-		if (reads++ && o->reg.value != from)
+		if (sources++ && o->reg.value != from)
 			return false;
 		from = o->reg.value;
 	}
-	/* MMX registers are not among them, nor masks. */
-	return reads == 2 && register_number(from) < REG_MASK;
+	return sources == 2;
 }
 
 static struct uop *next_uop(struct uop_insn *to, enum uop_class class,
