@@ -2,6 +2,7 @@
 /*
  * test_known - what is looked up is what would be found again
  */
+#include "analysis/base/util.h"
 #include "analysis/predict/known.h"
 #include "analysis/predict/number_table.h"
 #include "predicted_loops.h"
@@ -223,6 +224,66 @@ START_TEST(only_what_a_change_can_reach_is_timed_again)
 }
 END_TEST
 
+static uint64_t walk(int i)
+{
+	return DATA + (uint64_t)i * LINE;
+}
+
+static uint64_t jump(int i)
+{
+	return 2 * DATA + (uint64_t)i * 7919 % (1 << 16) * LINE;
+}
+
+static void assert_led_as_alone(struct known *k)
+{
+	const struct known_caches *c = known_caches(k, &machine);
+	struct timed *led = xcalloc(leaders.groups + 1, sizeof(*led));
+	struct timing *timing = timing_new(&machine);
+	struct timed alone = { 0 };
+	double sum = 0;
+
+	known_led(k, c, &machine, led);
+	for (size_t i = 0; i < leaders.groups; i++)
+		sum += led[i].cycles;
+	for (size_t i = 0; i < leaders.n; i++) {
+		const struct leader *l = &leaders.leader[i];
+		const struct workload_thread *t = &w.thread[l->thread];
+		uint8_t level[MICRO_UOPS];
+		struct levels levels;
+
+		levels_init(&levels, &w, l->thread, &machine, false);
+		levels_of_micro(&levels, t, &t->micro[l->micro], level);
+		timing_run(timing, t, &t->micro[l->micro], level, 0, &alone);
+	}
+	ck_assert_double_eq(sum, alone.cycles);
+	timing_free(timing);
+	free(led);
+	known_give_back(c);
+}
+
+/* Both threads execute alike and miss all caches, but one is prefetched. */
+START_TEST(a_leader_takes_what_it_takes_alone_with_each_prefetcher)
+{
+	const struct loop walks = { "\x48\x8b\x00", 3, 1, walk, false };
+	const struct loop jumps = { "\x48\x8b\x00", 3, 1, jump, false };
+	struct known *k;
+
+	make(&walks, 0);
+	make(&jumps, 1);
+	fake_trace_write(&fake, path);
+	ck_assert(!trace_open(&trace, path, error));
+	ck_assert(!workload_collect(&w, &trace, 0, error));
+	leaders_choose(&leaders, &w, LEADERS);
+	k = known_new(&w, &leaders);
+	set("core.prefetcher=none");
+	assert_led_as_alone(k);
+	set("core.prefetcher=next_line");
+	assert_led_as_alone(k);
+	known_free(k);
+	drop();
+}
+END_TEST
+
 static uint64_t hash_of(const void *things, uint32_t i)
 {
 	/* Many have the same. */
@@ -265,6 +326,8 @@ int main(void)
 		       a_design_takes_the_same_whatever_was_predicted_before);
 	tcase_add_test(t, micro_traces_that_execute_alike_are_timed_once);
 	tcase_add_test(t, only_what_a_change_can_reach_is_timed_again);
+	tcase_add_test(t,
+		       a_leader_takes_what_it_takes_alone_with_each_prefetcher);
 	tcase_add_test(t, a_number_is_found_by_what_it_stands_for);
 	suite_add_tcase(s, t);
 	return run_suite(s);
