@@ -192,6 +192,53 @@ START_TEST(who_lets_the_owner_go_on_had_the_lock_before_it)
 }
 END_TEST
 
+START_TEST(of_those_that_wait_for_a_lock_the_first_had_it_before)
+{
+	uint32_t a = add_thread(true), b = add_thread(true),
+		 c = add_thread(true);
+
+	add(a, 1, SYNC_LOCK, 64);
+	add(a, 1, SYNC_AWAIT, 128)->pair = 1;
+	add(a, 1, SYNC_UNLOCK, 64);
+	add_end(a, 1);
+	add(b, 10, SYNC_LOCK, 64);
+	add(b, 1, SYNC_JOIN, c); /* c waited for it if it had the lock */
+	add(b, 1, SYNC_UNLOCK, 64);
+	add_end(b, 1);
+	add(c, 5, SYNC_LOCK, 64);
+	add(c, 1, SYNC_UNLOCK, 64);
+	add(c, 1, SYNC_SET, 128)->pair = 1;
+	add_end(c, 1);
+	run();
+	check(c, 0, 8, 0);
+	check(a, 0, 9, 5);
+	check(b, 0, 13, 0);
+}
+END_TEST
+
+/* A signal wakes it at 6, and it runs from 8 on. */
+START_TEST(who_had_the_lock_before_is_woken_no_sooner)
+{
+	uint32_t a = add_thread(true), b = add_thread(true),
+		 c = add_thread(true);
+
+	options.wake = 2;
+	add(a, 5, SYNC_LOCK, 64);
+	add(a, 1, SYNC_JOIN, b);
+	add(a, 1, SYNC_UNLOCK, 64);
+	add_end(a, 1);
+	add(b, 1, SYNC_LOCK, 64);
+	add(b, 1, SYNC_COND_WAIT, 128)->argument = 64;
+	add(b, 1, SYNC_UNLOCK, 64);
+	add_end(b, 1);
+	add(c, 6, SYNC_COND_SIGNAL, 128);
+	add_end(c, 1);
+	run();
+	check(b, 0, 10, 6);
+	check(a, 0, 14, 6);
+}
+END_TEST
+
 START_TEST(threads_that_lock_in_two_orders_have_no_lock_before)
 {
 	uint32_t a = add_thread(true), b = add_thread(true),
@@ -252,6 +299,9 @@ int main(void)
 	tcase_add_test(t, an_unbalanced_barrier_is_told);
 	tcase_add_test(t, who_is_joined_by_the_owner_had_the_lock_before_it);
 	tcase_add_test(t, who_lets_the_owner_go_on_had_the_lock_before_it);
+	tcase_add_test(t,
+		       of_those_that_wait_for_a_lock_the_first_had_it_before);
+	tcase_add_test(t, who_had_the_lock_before_is_woken_no_sooner);
 	tcase_add_test(t, threads_that_lock_in_two_orders_have_no_lock_before);
 	tcase_add_test(t, an_event_that_cannot_be_is_refused);
 	suite_add_tcase(s, t);
