@@ -3,7 +3,9 @@
  * test_prefetches - loops on machines with a prefetcher, predicted and
  * simulated
  */
+#include "analysis/predict/levels.h"
 #include "analysis/predict/prefetches.h"
+#include "analysis/predict/timing.h"
 #include "predicted_loops.h"
 
 enum {
@@ -15,6 +17,7 @@ enum {
 	/* Lines: more than L2 has, fewer than the LLC. */
 	FAR = 1 << 15,
 	AGAIN = 1 << 14,
+	LOST = 1 << 14, /* misses, until L2 has lost what was there before */
 };
 
 static uint64_t up(int i)
@@ -107,6 +110,58 @@ START_TEST(lines_in_vain_take_the_bus)
 }
 END_TEST
 
+/* What the micro-traces of one thread do, and the cycles of an access. */
+static double time_micros(const struct loop *l, struct timed *to)
+{
+	struct timing *timing = timing_new(&machine);
+	uint8_t level[MICRO_UOPS];
+	struct levels levels;
+	struct workload w;
+	struct trace t;
+
+	make(l, 0);
+	fake_trace_write(&fake, path);
+	ck_assert_msg(!trace_open(&t, path, error), "%s", error);
+	ck_assert_msg(!workload_collect(&w, &t, 0, error), "%s", error);
+	levels_init(&levels, &w, 0, &machine, false);
+	for (size_t i = 0; i < w.thread[0].micros; i++) {
+		const struct micro_trace *m = &w.thread[0].micro[i];
+
+		levels_of_micro(&levels, &w.thread[0], m, level);
+		timing_run(timing, &w.thread[0], m, level, 0, to);
+	}
+	workload_release(&w);
+	trace_close(&t);
+	timing_free(timing);
+	return to->cycles / to->uops;
+}
+
+/* The next load of a chase begins when its line is there. */
+START_TEST(what_is_saved_is_missing_in_the_time)
+{
+	struct timed chased = { 0 };
+	double took;
+
+	set("core.prefetcher=adjacent_line");
+	took = time_micros(&(struct loop){ chase, 3, 1, up, false }, &chased);
+	ck_assert_double_eq_tol(took + timed_saved(&chased, LEVEL_MEMORY),
+				MEMORY, 1);
+	ck_assert_double_lt(took, MEMORY - 60);
+	ck_assert_double_lt(timed_vain(&chased), 0.01);
+}
+END_TEST
+
+START_TEST(a_line_in_vain_is_counted_for_each_that_is_used)
+{
+	struct timed loaded = { 0 };
+
+	set("core.prefetcher=next_line");
+	time_micros(&(struct loop){ load, 3, 1, every_third, false }, &loaded);
+	ck_assert_double_eq_tol(timed_vain(&loaded), 1, 0.01);
+	ck_assert_double_eq(timed_saved(&loaded, LEVEL_MEMORY), 0);
+}
+END_TEST
+
 /* Access @line by micro-operation @uop, which misses L1D. */
 static struct micro_access miss(struct prefetches *p, struct workload_thread *t,
 				uint64_t line, uint32_t uop)
@@ -145,6 +200,23 @@ START_TEST(each_access_knows_when_its_line_was_asked_for)
 }
 END_TEST
 
+/* Line 101 is asked for twice, and lost by L2 in between. */
+START_TEST(what_the_last_cache_has_is_not_asked_for_in_vain)
+{
+	static struct micro_access access[LOST + 4];
+	struct workload_thread t = { .access = access };
+	struct prefetches *p = prefetches_new();
+
+	miss(p, &t, 100, 0);
+	for (uint32_t i = 1; i <= LOST; i++)
+		miss(p, &t, 1000 + 2 * i, i);
+	ck_assert_uint_eq(access[0].vain & 1 << NEXT_LINE, 1 << NEXT_LINE);
+	ck_assert_uint_eq(miss(p, &t, 100, LOST + 1).vain & 1 << NEXT_LINE, 0);
+	ck_assert_uint_eq(miss(p, &t, 101, LOST + 3).asked[NEXT_LINE], 2);
+	free(p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("prefetches");
@@ -159,6 +231,9 @@ int main(void)
 		       what_l2_has_lost_since_comes_from_the_last_cache_again);
 	tcase_add_test(t, lines_in_vain_take_the_bus);
 	tcase_add_test(t, each_access_knows_when_its_line_was_asked_for);
+	tcase_add_test(t, what_the_last_cache_has_is_not_asked_for_in_vain);
+	tcase_add_test(t, what_is_saved_is_missing_in_the_time);
+	tcase_add_test(t, a_line_in_vain_is_counted_for_each_that_is_used);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
