@@ -110,6 +110,27 @@ START_TEST(lines_in_vain_take_the_bus)
 }
 END_TEST
 
+static uint64_t every_third_of_others(int i)
+{
+	return 2 * DATA + (uint64_t)i * 3 * LINE;
+}
+
+/* Threads wait for what others ask for in vain. */
+START_TEST(threads_share_the_bus_with_lines_in_vain)
+{
+	double alone, with;
+
+	by_equation = false;
+	set("memory.bandwidth_gbs=2");
+	make(&(struct loop){ load, 3, 1, every_third, false }, 0);
+	alone = cycles_of(0.05);
+	make(&(struct loop){ load, 3, 1, every_third_of_others, false }, 1);
+	set("core.prefetcher=next_line");
+	with = cycles_of(0.05);
+	ck_assert_double_eq_tol(with / alone, 4, 0.2);
+}
+END_TEST
+
 /* What the micro-traces of one thread do, and the cycles of an access. */
 static double time_micros(const struct loop *l, struct timed *to)
 {
@@ -230,6 +251,7 @@ int main(void)
 	tcase_add_test(t,
 		       what_l2_has_lost_since_comes_from_the_last_cache_again);
 	tcase_add_test(t, lines_in_vain_take_the_bus);
+	tcase_add_test(t, threads_share_the_bus_with_lines_in_vain);
 	tcase_add_test(t, each_access_knows_when_its_line_was_asked_for);
 	tcase_add_test(t, what_the_last_cache_has_is_not_asked_for_in_vain);
 	tcase_add_test(t, what_is_saved_is_missing_in_the_time);
