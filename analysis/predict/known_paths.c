@@ -13,12 +13,13 @@ enum {
 	LEVELS_MAX = 1 << 28, /* bytes of all levels; then none is added */
 };
 
-/* The levels of all accesses of leaders that execute the same, in some caches.
- */
+/* Where accesses go in some caches, of leaders that execute the same. */
 struct path {
-	uint32_t leader; /* the first of them */
-	uint32_t used;   /* a bit for each level */
-	uint8_t *level;  /* as levels_of_micro says */
+	/* The first of them; with a prefetcher the only one, as what it asks
+	 * for need not be the same. */
+	uint32_t leader;
+	uint32_t used;  /* a bit for each level */
+	uint8_t *level; /* as levels_of_micro says */
 };
 
 struct known_paths {

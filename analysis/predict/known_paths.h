@@ -3,7 +3,7 @@
  * known_paths - to which levels the accesses of leaders go
  *
  * Micro-traces that execute the same, and whose accesses go to the same levels,
- * take the same time on a core: they have one path.
+ * take the same time on a core without a prefetcher: they have one path.
  */
 #ifndef COMDET_ANALYSIS_PREDICT_KNOWN_PATHS_H
 #define COMDET_ANALYSIS_PREDICT_KNOWN_PATHS_H

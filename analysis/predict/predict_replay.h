@@ -14,8 +14,7 @@
 /*
  * @p has the cycles of the windows, and @plan is that of @w. Set its times,
  * sync components and, unless only times are wanted, the bottlegraph. Returns
- * 0, or -EINVAL with a line in
- * @error.
+ * 0, or -EINVAL with a line in @error.
  */
 int predict_replay(struct predicted *p, const struct workload *w,
 		   const struct replay_plan *plan, const struct machine *m,

@@ -21,7 +21,8 @@ struct prefetches *prefetches_new(void); /* free() it */
 /*
  * The micro-operation number @uop of @t uses @line; @a says how far back, and
  * then also which prefetchers asked for the line, and whether they ask for
- * another one now. In a micro-trace @a becomes the next access of @t.
+ * another one now. In a micro-trace @a becomes the next access of @t, or that
+ * of another line of the same micro-operation does.
  */
 void prefetches_add(struct prefetches *p, struct workload_thread *t,
 		    uint64_t line, uint32_t uop, bool in_micro,

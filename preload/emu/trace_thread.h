@@ -39,8 +39,7 @@ struct trace_thread {
 	unsigned char buffer[TRACE_CHUNK_BYTES];
 };
 
-/* Whether an access by @site is put: it may have been outside when this block
- * began. */
+/* False outside, and where tracing began within the block of @site. */
 static inline bool trace_thread_takes(const struct trace_thread *t,
 				      const struct trace_site *site)
 {
