@@ -33,13 +33,13 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 status=0
 for outside in '' --outside; do
-rm -rf "$tmp/out"
-"$B/reusetrack" record $outside -s "$choice" -p 100000 -o "$tmp/out" -- \
-	"$B/microbench/false_sharing" 2>"$tmp/said" >/dev/null || {
-	cat "$tmp/said"
-	exit 1
-}
-"$B/reusetrack" report "$tmp/out" --json | python3 -c '
+	rm -rf "$tmp/out"
+	"$B/reusetrack" record $outside -s "$choice" -p 100000 -o "$tmp/out" -- \
+		"$B/microbench/false_sharing" 2>"$tmp/said" >/dev/null || {
+		cat "$tmp/said"
+		exit 1
+	}
+	"$B/reusetrack" report "$tmp/out" --json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 source, outside = sys.argv[1:]
