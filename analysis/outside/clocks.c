@@ -132,6 +132,22 @@ int clocks_attach_fine(struct clocks *c, pid_t tid)
 	return open_set(c, &a, true, tid);
 }
 
+uint32_t clocks_ended(struct clocks *c, uint32_t set)
+{
+	for (size_t i = 0; i < c->events; i++) {
+		struct clock_event *e = &c->event[i];
+		bool had = e->ended;
+
+		if (e->set <= set)
+			continue;
+		set = e->set;
+		e->ended = event_has_ended(e->fd);
+		if (had && e->ended)
+			return set;
+	}
+	return 0;
+}
+
 void clocks_close(struct clocks *c, uint32_t set)
 {
 	size_t kept = 0;

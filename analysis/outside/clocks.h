@@ -41,6 +41,7 @@ struct clock_event {
 	uint32_t set;
 	int fd;
 	bool fine;
+	bool ended; /* as clocks_ended() saw, of the first of a set */
 };
 
 struct clocks {
@@ -75,6 +76,13 @@ int clocks_attach(struct clocks *c, pid_t tid);
 
 /* The same for a fine set, which begins at once. */
 int clocks_attach_fine(struct clocks *c, pid_t tid);
+
+/*
+ * The first set after @set whose threads have all ended, also those that have
+ * inherited it, and had so at the last look at it. Its last records are taken
+ * in if that was done between the looks. 0: none.
+ */
+uint32_t clocks_ended(struct clocks *c, uint32_t set);
 
 /* Close the set @set, also in the threads that have inherited it. */
 void clocks_close(struct clocks *c, uint32_t set);

@@ -3,6 +3,7 @@
  * event - perf events of other tasks, as the watcher opens them
  */
 #include <errno.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,4 +81,11 @@ int event_open(const struct perf_event_attr *attr, pid_t tid, int cpu)
 			  PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+bool event_has_ended(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLHUP;
 }

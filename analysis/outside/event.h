@@ -49,4 +49,7 @@ void event_add_stack(struct perf_event_attr *a);
 /* Open it for task @tid, 0 for ourselves; @cpu may be -1. fd or -errno. */
 int event_open(const struct perf_event_attr *attr, pid_t tid, int cpu);
 
+/* True if its task has ended, and all those that have inherited it. */
+bool event_has_ended(int fd);
+
 #endif

@@ -71,7 +71,7 @@ static int open_events(struct follow *f, pid_t tid)
 
 	if (err || !f->hardware.plan)
 		return err;
-	err = hardware_attach(&f->hardware, tid);
+	err = hardware_attach(&f->hardware, tid, f->clocks.sets);
 	if (err)
 		clocks_close(&f->clocks, f->clocks.sets);
 	return err;
@@ -79,8 +79,7 @@ static int open_events(struct follow *f, pid_t tid)
 
 static void own_events(const struct follow *f, struct task_thread *t)
 {
-	t->clock.set = f->clocks.sets;
-	t->clock.hardware = f->hardware.sets;
+	t->clock.set = t->clock.hardware = f->clocks.sets;
 }
 
 int follow_watch(struct follow *f, struct task_process *p, pid_t tid)
@@ -440,6 +439,17 @@ void follow_record(struct follow *f, const struct outside_record *r,
 	case PERF_RECORD_THROTTLE:
 		follow_lose(f, LOSS_THROTTLED, 1);
 		break;
+	}
+}
+
+void follow_close_ended(struct follow *f)
+{
+	uint32_t set = 0;
+
+	while ((set = clocks_ended(&f->clocks, set))) {
+		clocks_close(&f->clocks, set);
+		if (f->hardware.plan)
+			hardware_close(&f->hardware, set);
 	}
 }
 

@@ -71,6 +71,12 @@ void follow_lose(struct follow *f, enum loss_cause cause, uint64_t n);
 void follow_record(struct follow *f, const struct outside_record *r,
 		   struct outside_ring *from);
 
+/*
+ * Close the events of threads that have ended, of which all records were taken
+ * in since the last call.
+ */
+void follow_close_ended(struct follow *f);
+
 /* Take in all records up to now. */
 void follow_drain(struct follow *f);
 

@@ -177,10 +177,10 @@ static uint64_t draw(struct hardware *h)
 }
 
 static int open_event(struct hardware *h, uint32_t index, pid_t tid, int cpu,
-		      int group)
+		      int group, uint32_t set)
 {
 	const struct pmu_event *of = &h->plan->event[index];
-	struct hardware_event e = { .set = h->sets, .index = index };
+	struct hardware_event e = { .set = set, .index = index };
 	struct perf_event_attr a = of->attr;
 	long err;
 
@@ -209,7 +209,7 @@ static int open_event(struct hardware *h, uint32_t index, pid_t tid, int cpu,
 }
 
 /* -ENOENT: the processor is another kind of core than that of the event. */
-static int open_on(struct hardware *h, pid_t tid, int cpu)
+static int open_on(struct hardware *h, pid_t tid, int cpu, uint32_t set)
 {
 	int fd[PMU_EVENTS_MAX];
 
@@ -220,29 +220,34 @@ static int open_on(struct hardware *h, pid_t tid, int cpu)
 		fd[i] = -1;
 		if (e->role == PMU_COUNTS || (e->leader != i && group < 0))
 			continue;
-		fd[i] = open_event(h, i, tid, cpu, group);
+		fd[i] = open_event(h, i, tid, cpu, group, set);
 		if (fd[i] < 0 && fd[i] != -ENOENT)
 			return fd[i];
 	}
 	return 0;
 }
 
-static void close_set(struct hardware *h, uint32_t set)
+void hardware_close(struct hardware *h, uint32_t set)
 {
-	while (h->events && h->event[h->events - 1].set == set)
-		h->kernel->close(h->kernel->ctx, h->event[--h->events].fd);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->events; i++)
+		if (h->event[i].set == set)
+			h->kernel->close(h->kernel->ctx, h->event[i].fd);
+		else
+			h->event[kept++] = h->event[i];
+	h->events = kept;
 }
 
-int hardware_attach(struct hardware *h, pid_t tid)
+int hardware_attach(struct hardware *h, pid_t tid, uint32_t set)
 {
 	int err = 0;
 
-	h->sets++;
 	for (int cpu = 0; cpu < h->cpus && !err; cpu++)
 		if (h->fd[cpu] >= 0)
-			err = open_on(h, tid, cpu);
+			err = open_on(h, tid, cpu, set);
 	if (err)
-		close_set(h, h->sets);
+		hardware_close(h, set);
 	return err;
 }
 

@@ -46,7 +46,6 @@ struct hardware {
 	int cpus;
 	enum event_heirs heirs;
 	bool on_exec;
-	uint32_t sets;
 	struct rng rng;
 	struct hardware_event *event; /* by rising id */
 	size_t events, room;
@@ -69,8 +68,14 @@ int hardware_init(struct hardware *h, const struct perf_kernel *kernel,
 		  int cpus, enum event_heirs heirs, bool on_exec,
 		  uint64_t seed);
 
-/* Open a set for thread @tid. Returns 0 or -errno, and then there is none. */
-int hardware_attach(struct hardware *h, pid_t tid);
+/*
+ * Open a set for thread @tid, number @set, not 0. Returns 0 or -errno, and then
+ * there is none.
+ */
+int hardware_attach(struct hardware *h, pid_t tid, uint32_t set);
+
+/* Close the set @set, also in the threads that have inherited it. */
+void hardware_close(struct hardware *h, uint32_t set);
 
 /* A thread had @ns between two samples, 0: not known. */
 void hardware_gap(struct hardware *h, uint64_t ns);

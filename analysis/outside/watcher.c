@@ -211,6 +211,7 @@ static void sweep(struct watcher *w, uint64_t now)
 	}
 	makers_sweep(&w->follow.makers, &w->follow.tasks, &w->follow.clocks,
 		     now);
+	follow_close_ended(&w->follow);
 	w->empty = w->follow.tasks.process ? 0 : w->empty + 1;
 	if (w->options.group)
 		targets_attach_group(&w->follow, w->options.group);

@@ -90,6 +90,24 @@ until [ "$(ls out/*.cdp 2>/dev/null | wc -l)" = 1 ]; do
 	kill -0 $watcher 2>/dev/null || fail "attach ended: $(cat attach)"
 	sleep 0.1
 done
+
+# What it has open for those that come and go, it closes.
+descriptors()
+{
+	ls "/proc/$watcher/fd" | wc -l
+}
+before=$(descriptors)
+for ((i = 0; i < 8; i++)); do
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec sleep 1.5' "$group" &
+done
+for ((i = 0; i < 600 && $(descriptors) < before + 8; i++)); do
+	sleep 0.01
+done
+[ $i -lt 600 ] || fail "those that come and go are not watched"
+for ((i = 0; i < 200 && $(descriptors) > before; i++)); do
+	sleep 0.1
+done
+[ $i -lt 200 ] || fail "$before descriptors became $(descriptors)"
 within "$PAIR" memfd false
 until_true "those that come later" "$LATER"
 unwatch

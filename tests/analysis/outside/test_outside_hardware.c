@@ -99,10 +99,12 @@ static void boot(enum fake_model model, enum pmu_source source,
 			 0);
 	p = follow_add_process(&follow, getpid());
 	for (int i = 0; i < THREADS; i++) {
-		ck_assert_int_eq(
-			hardware_attach(&follow.hardware, k->process + i), 0);
+		ck_assert_int_eq(hardware_attach(&follow.hardware,
+						 k->process + i,
+						 (uint32_t)i + 1),
+				 0);
 		follow_add_thread(&follow, p, k->process + i, "t")
-			->clock.hardware = follow.hardware.sets;
+			->clock.hardware = (uint32_t)i + 1;
 	}
 }
 
@@ -276,7 +278,29 @@ END_TEST
 START_TEST(two_sets_of_events_count_once)
 {
 	boot(FAKE_SKYLAKE, PMU_PEBS, "6.15.0");
-	ck_assert_int_eq(hardware_attach(&follow.hardware, k->process), 0);
+	ck_assert_int_eq(
+		hardware_attach(&follow.hardware, k->process, THREADS + 1), 0);
+	work();
+	near(taken(0), ROUNDS * OPS);
+	stop();
+}
+END_TEST
+
+START_TEST(a_set_that_is_closed_leaves_the_others)
+{
+	int before, with_one;
+
+	boot(FAKE_SKYLAKE, PMU_PEBS, "6.15.0");
+	before = k->open_fds;
+	ck_assert_int_eq(hardware_attach(&follow.hardware, k->process + 8, 8),
+			 0);
+	with_one = k->open_fds;
+	ck_assert_int_eq(hardware_attach(&follow.hardware, k->process + 9, 9),
+			 0);
+	hardware_close(&follow.hardware, 8);
+	ck_assert_int_eq(k->open_fds, with_one);
+	hardware_close(&follow.hardware, 9);
+	ck_assert_int_eq(k->open_fds, before);
 	work();
 	near(taken(0), ROUNDS * OPS);
 	stop();
@@ -362,7 +386,9 @@ START_TEST(events_begin_with_the_exec_and_are_inherited_as_asked)
 	boot(FAKE_SKYLAKE, PMU_PEBS, "6.15.0");
 	follow.hardware.on_exec = true;
 	follow.hardware.heirs = HEIRS_PROCESSES;
-	ck_assert_int_eq(hardware_attach(&follow.hardware, k->process + 9), 0);
+	ck_assert_int_eq(
+		hardware_attach(&follow.hardware, k->process + 9, THREADS + 1),
+		0);
 	for (int i = 0; i < k->events; i++) {
 		const struct fake_event *e = &k->event[i];
 		bool leads = e->leader == i;
@@ -387,13 +413,14 @@ START_TEST(a_failure_leaves_no_event_open)
 	before = k->open_fds;
 	for (int room = 0; room < 4; room++) {
 		k->fds_max = before + room;
-		ck_assert_int_eq(
-			hardware_attach(&follow.hardware, k->process + 9),
-			-EMFILE);
+		ck_assert_int_eq(hardware_attach(&follow.hardware,
+						 k->process + 9, THREADS + 1),
+				 -EMFILE);
 		ck_assert_int_eq(k->open_fds, before);
 	}
 	k->fds_max = 0;
-	ck_assert_int_eq(hardware_attach(&follow.hardware, -1), -ESRCH);
+	ck_assert_int_eq(hardware_attach(&follow.hardware, -1, THREADS + 1),
+			 -ESRCH);
 	ck_assert_int_eq(k->open_fds, before);
 	stop();
 }
@@ -451,6 +478,7 @@ int main(void)
 	tcase_add_loop_test(c, true_sharing_is_told_from_false, 0, n);
 	tcase_add_loop_test(c, a_thread_that_is_made_later_is_sampled, 0, n);
 	tcase_add_test(c, two_sets_of_events_count_once);
+	tcase_add_test(c, a_set_that_is_closed_leaves_the_others);
 	tcase_add_loop_test(c, samples_that_name_no_instruction_are_lost, 0, n);
 	tcase_add_loop_test(c, samples_without_an_address_are_lost, 0, n);
 	tcase_add_loop_test(c, what_the_ring_has_no_room_for_is_counted, 0, n);
