@@ -14,12 +14,14 @@
 
 #include "events.h"
 #include "options.h"
+#include "outside.h"
 #include "record.h"
 #include "roi.h"
 #include "source.h"
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/doctor/pmu_probe.h"
+#include "analysis/outside/hardware.h"
 #include "src/exact/cache_sets.h"
 
 enum {
@@ -89,17 +91,39 @@ static void check_granularity(const char *name, const char *value)
 	check_words(name, value, words, "use address, line or address,line");
 }
 
+/* Why it cannot be used from outside the program; NULL: it can. */
+static char *lack_outside(enum pmu_source source)
+{
+	struct pmu_asked asked;
+	const struct pmu_wish wish = { .asked = &asked };
+	struct pmu_plan plan;
+
+	pmu_probe_asked(&asked);
+	return hardware_plan(&plan, pmu_probe_kernel, source, &wish);
+}
+
 /*
  * Refuse to run rather than profile with another source than the one asked for.
  */
 static void check_hardware(const char *name, const char *value,
 			   enum pmu_source source)
 {
-	char reason[300], advice[300];
+	char reason[300], advice[300], *lack;
 
-	if (!pmu_probe(source, reason, sizeof(reason), advice, sizeof(advice)))
-		die("%s %s cannot be used here: %s%s%s", name, value, reason,
-		    advice[0] ? "; " : "", advice);
+	if (record_outside()) {
+		lack = lack_outside(source);
+		if (lack)
+			die("%s", lack);
+		return;
+	}
+	if (pmu_probe(source, reason, sizeof(reason), advice, sizeof(advice)))
+		return;
+	lack = lack_outside(source);
+	die("%s %s cannot be used here: %s%s%s%s", name, value, reason,
+	    advice[0] ? "; " : "", advice,
+	    lack ? ""
+		 : "; with --outside, which sends the program no signals, it "
+		   "can");
 }
 
 static void check_source(const char *name, const char *value)

@@ -5,10 +5,15 @@
  * libpfm4 is made to believe in a Skylake server.
  */
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "analysis/doctor/pmu_probe.h"
 #include "analysis/record/events.h"
+#include "analysis/record/options.h"
 #include "tests/fake/fake_kernel.h"
 #include "tests/run_suite.h"
 
@@ -69,6 +74,63 @@ START_TEST(a_known_processor_and_the_users_wish_stay)
 }
 END_TEST
 
+/* What record says of -s ibs, and its status; "" and 0 if it takes it. */
+static int said_of_ibs(bool outside, char *said, size_t size)
+{
+	char *argv[] = { "record", "-s", "ibs", outside ? "--outside" : "--",
+			 "true",   NULL };
+	int fd[2], status;
+	size_t got = 0;
+	ssize_t n;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(fd), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(fd[1], 2);
+		record_options(5, argv, "");
+		_exit(0);
+	}
+	close(fd[1]);
+	while ((n = read(fd[0], said + got, size - 1 - got)) > 0)
+		got += (size_t)n;
+	said[got] = '\0';
+	close(fd[0]);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+START_TEST(from_outside_ibs_needs_no_filter)
+{
+	char said[1000];
+
+	boot(FAKE_ZEN2);
+	fake_kernel_boot(k, "6.5.0");
+	k->paranoid = 1;
+	ck_assert_int_ne(said_of_ibs(false, said, sizeof(said)), 0);
+	ck_assert_msg(strstr(said, "interrupt the program's system calls; use "
+				   "Linux 6.15 or later; with --outside,"),
+		      "%s", said);
+	ck_assert_msg(!said_of_ibs(true, said, sizeof(said)), "%s", said);
+	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+START_TEST(from_outside_too_ibs_needs_threads)
+{
+	char said[1000];
+
+	boot(FAKE_ZEN2);
+	fake_kernel_boot(k, "6.1.0");
+	k->paranoid = 1;
+	ck_assert_int_ne(said_of_ibs(false, said, sizeof(said)), 0);
+	ck_assert_msg(!strstr(said, "--outside"), "%s", said);
+	ck_assert_int_ne(said_of_ibs(true, said, sizeof(said)), 0);
+	ck_assert_msg(strstr(said, "not to a thread; use Linux"), "%s", said);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("record_events");
@@ -79,6 +141,8 @@ int main(void)
 	tcase_add_test(tc, names_and_codes_become_codes);
 	tcase_add_test(tc, an_unknown_processor_gets_what_libpfm4_knows);
 	tcase_add_test(tc, a_known_processor_and_the_users_wish_stay);
+	tcase_add_test(tc, from_outside_ibs_needs_no_filter);
+	tcase_add_test(tc, from_outside_too_ibs_needs_threads);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
