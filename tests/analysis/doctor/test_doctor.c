@@ -141,10 +141,13 @@ static const struct attach_case {
 	struct attach_rights rights;
 	const char *reason, *advice; /* part of it; "": there is none */
 } attach_cases[] = {
-	{ { .count = 4 }, { -1, true }, "others too; their debug", "" },
+	{ { .count = 4 },
+	  { -1, true },
+	  "others too, with the source clock",
+	  "" },
 	{ { .count = 4 },
 	  { 0, false },
-	  "others need root (CAP_SYS_PTRACE); their debug",
+	  "others need root (CAP_SYS_PTRACE), with the source",
 	  "" },
 	{ { .count = 0 }, { -1, true }, "no debug register", "end gdb" },
 	{ { PROBE_REFUSED, EPERM, 0, true },
