@@ -52,8 +52,12 @@ static void teardown(void)
 static bool make(struct task_thread *maker, uint64_t ms, uint64_t lived)
 {
 	struct task_thread *t = tasks_add_thread(&tasks, process, PID + 1);
+	uint64_t real = outside_now();
 	bool fine;
 
+	/* A fine clock counts from the real time at which it is opened. */
+	if (now <= real)
+		now = real + 1;
 	makers_made(&makers, t, maker, now);
 	fine = t->clock.fine;
 	now += lived * MS;
