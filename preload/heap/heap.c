@@ -235,3 +235,8 @@ EXPORT bool comdet_heap_find(uint64_t addr, struct heap_block *out)
 {
 	return shadow_find(addr, out);
 }
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+EXPORT const struct heap_code comdet_heap_code = { __ehdr_start, etext };

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define HEAP_FIND "comdet_heap_find"
+#define HEAP_CODE "comdet_heap_code"
 
 enum {
 	HEAP_PATH_MAX = 8, /* calls */
@@ -40,5 +41,11 @@ struct heap_block {
  */
 typedef bool heap_find_function(uint64_t addr, struct heap_block *out);
 heap_find_function comdet_heap_find;
+
+/* Where the code of the library lies. */
+struct heap_code {
+	const char *start, *end;
+};
+extern const struct heap_code comdet_heap_code;
 
 #endif

@@ -12,6 +12,7 @@
 #include "callers.h"
 #include "program_memory.h"
 #include "heap_blocks.h"
+#include "our_code.h"
 #include "regions.h"
 #include "slices.h"
 #include "thread_reuse.h"
@@ -92,6 +93,8 @@ static void deliver(struct thread *t, const struct choice *c)
 		count_loss(t, LOSS_NOT_STALLED);
 	if (c->what != CHOSEN) {
 		count_loss(t, c->cause);
+	} else if (our_code_has(c->access.ip)) {
+		count_loss(t, LOSS_REENTRANT);
 	} else if (t->reuse) {
 		note(t, &c->access, c->kind);
 		thread_reuse_sample_ahead(t, &c->access);
@@ -211,6 +214,10 @@ static void data_trap(struct thread *t, int reg, const struct cpu_state *cpu)
 		known = program_trapped(t, cpu, &t->comm.ranges[reg], &a);
 	if (!known)
 		a.ip = cpu->rip;
+	if (our_code_has(a.ip)) {
+		count_loss(t, LOSS_REENTRANT);
+		return;
+	}
 	callers_of_trap(t, known ? &a : NULL);
 	comm_trap(&runtime.comm, &t->comm, reg, known ? &a : NULL,
 		  runtime.source->time(t), t->core);

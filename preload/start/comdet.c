@@ -41,6 +41,7 @@
 #include "preload/instr/config.h"
 #include "preload/signal/real.h"
 #include "preload/sources/heap_blocks.h"
+#include "preload/sources/our_code.h"
 #include "preload/sources/thread_reuse.h"
 #include "preload/threads/thread_rows.h"
 #include "preload/threads/threads.h"
@@ -153,6 +154,7 @@ void runtime_start(void)
 	runtime.memory.read = memread;
 	program_look();
 	describe_process(runtime.store.header);
+	our_code_init(loaded_symbol(HEAP_CODE));
 	heap_blocks_use((heap_find_function *)loaded_symbol(HEAP_FIND));
 	modules_use(loaded_symbol("_dl_find_object"));
 	r = tables_init();

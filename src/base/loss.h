@@ -10,7 +10,7 @@
 #define COMDET_BASE_LOSS_H
 
 #define LOSS_CAUSES(X)                                                         \
-	X(REENTRANT, "reentrant", "a signal interrupted our own handler")      \
+	X(REENTRANT, "reentrant", "our own code was interrupted, or accessed") \
 	X(BLOCKED, "blocked", "the thread had the signal blocked")             \
 	X(NO_ACCESS, "no_access", "no memory access ahead of the interrupt")   \
 	X(UNDECODED, "undecoded", "an instruction could not be decoded")       \

@@ -125,6 +125,42 @@ blocks_of_one_call_are_told_apart_by_their_callers()
 		"without -g the call alone counts"
 }
 
+# Two threads that do little but allocate: many samples are of our notes of that.
+what_our_own_code_accesses_is_not_the_programs()
+{
+	cat >churn.c <<-'END'
+	#include <pthread.h>
+	#include <stdlib.h>
+
+	static void *churn(void *a)
+	{
+		void *p[64] = { 0 };
+
+		for (long i = 0; i < 20000000; i++) {
+			free(p[i % 64]);
+			p[i % 64] = malloc(24 + i % 40);
+		}
+		return a;
+	}
+
+	int main(void)
+	{
+		pthread_t t;
+
+		pthread_create(&t, NULL, churn, NULL);
+		churn(NULL);
+		return pthread_join(t, NULL);
+	}
+	END
+	gcc -O2 -g -pthread -o churn churn.c || fail "gcc"
+	"$TOOL" record --objects on -g -F 5000 -o out -- ./churn 2>record.err ||
+		fail "$(cat record.err)"
+	json out r.json
+	holds r.json "r['loss'].get('reentrant', 0) > 100" "none was lost"
+	holds r.json "not any('libcomdet' in s.get('module', '')
+		for s in c['sites'])" "our code is a site"
+}
+
 without_the_option_nothing_is_loaded()
 {
 	"$TOOL" record -o out -- cat /proc/self/maps >maps 2>/dev/null ||
@@ -297,6 +333,7 @@ run_claims "${1:-}" \
 	blocks_in_c_name_their_call \
 	blocks_in_c_plus_plus_name_their_call \
 	blocks_of_one_call_are_told_apart_by_their_callers \
+	what_our_own_code_accesses_is_not_the_programs \
 	without_the_option_nothing_is_loaded \
 	what_the_program_starts_is_not_touched \
 	programs_run_as_without \

@@ -29,6 +29,7 @@
 #include "preload/handler/budget.h"
 #include "preload/sources/callers.h"
 #include "preload/sources/clock/clock.h"
+#include "preload/sources/our_code.h"
 #include "preload/sources/program_memory.h"
 #include "preload/sources/sample.h"
 #include "preload/sources/thread_reuse.h"
@@ -60,14 +61,6 @@ static struct pmu_slot slots[SLOTS];
 static _Atomic bool paused;
 static _Atomic uint32_t pauses;                    /* so far */
 static _Atomic uint64_t gap_ns = PMU_GAP_FIRST_NS; /* mean, of all threads */
-
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
-
-static bool is_our_code(uint64_t ip)
-{
-	return ip >= (uintptr_t)__ehdr_start && ip < (uintptr_t)etext;
-}
 
 static struct pmu_own *own(const struct thread *t)
 {
@@ -239,7 +232,7 @@ static void put_sample(void *ctx, const struct pmu_sample *s)
 	struct access a;
 	int r;
 
-	if (is_our_code(s->fields.ip)) {
+	if (our_code_has(s->fields.ip)) {
 		count_loss(t, LOSS_REENTRANT);
 		return;
 	}
