@@ -10,7 +10,8 @@
 #define COMDET_BASE_LOSS_H
 
 #define LOSS_CAUSES(X)                                                         \
-	X(REENTRANT, "reentrant", "our own code was interrupted, or accessed") \
+	X(REENTRANT, "reentrant",                                              \
+	  "our own code was interrupted, or made the access")                  \
 	X(BLOCKED, "blocked", "the thread had the signal blocked")             \
 	X(NO_ACCESS, "no_access", "no memory access ahead of the interrupt")   \
 	X(UNDECODED, "undecoded", "an instruction could not be decoded")       \
