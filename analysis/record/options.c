@@ -113,7 +113,7 @@ static void check_hardware(const char *name, const char *value,
 	if (record_outside()) {
 		lack = lack_outside(source);
 		if (lack)
-			die("%s", lack);
+			die("cannot watch the program: %s", lack);
 		return;
 	}
 	if (pmu_probe(source, reason, sizeof(reason), advice, sizeof(advice)))
