@@ -84,8 +84,10 @@ def print_row(name, values):
 def print_bounds(rows):
     """What the columns are to be, and what they are."""
     record, size, speed, memory, _, _, ratio = zip(*rows)
+    times = median(record)
     print(f'''
-recording at most 40 times CPU time    median {median(record):.2f}
+recording at most 40 times CPU time    \
+{"not measured" if math.isnan(times) else f"median {times:.2f}"}
 bytes of an instruction at most 2      median {median(size):.2f}
 5 million instructions a second        least {min(speed):.2f}, \
 median {median(speed):.2f}
