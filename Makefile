@@ -960,7 +960,7 @@ help:
 	@echo '                    shares within a budget against those of a fixed rate'
 	@echo 'make bench-attach [PAIRS=20] [BENCH="pigz ... ratio"]'
 	@echo '                    what attach costs programs, and what it finds'
-	@echo 'make bench-daemon [BENCH="find last"]'
+	@echo 'make bench-daemon [BENCH="find last cost"]'
 	@echo '                    the daemon on a machine with ten busy processes'
 	@echo 'make bench-large    measure the report of a large profile'
 	@echo 'make bench-simulate measure what traces and simulations cost'

@@ -246,7 +246,8 @@ char *debug_lack_split(const char *path, const char *name, const char *dir,
 	char *package = if_there(xasprintf("%s.dwp", path));
 	char *file = name[0] == '/' ? NULL : if_there(beside(path, "", name));
 	char *others =
-		n > 1 ? xasprintf(" and %zu others", n - 1) : xstrdup("");
+		n > 1 ? xasprintf(" and %zu other%s", n - 1, n == 2 ? "" : "s")
+		      : xstrdup("");
 	char *text;
 
 	if (!file)

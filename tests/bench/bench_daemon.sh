@@ -3,20 +3,22 @@
 #
 # bench_daemon - the daemon on a machine with ten busy processes
 #
-#   bench_daemon.sh [find] [last]
+#   bench_daemon.sh [find] [last] [cost]
 #
 # find: eight processes whose two threads use lines of their own, and two that
 # fight for lines; first each within itself, then both with each other through
 # shared memory. Prints when each was found, at a budget of 1 %, and what that
 # took. last: as many samples as an hour takes at the default rate, in a tenth
 # of the time, while 1,000 processes come and go. Prints memory and descriptors.
-# SECONDS_FIND= and SECONDS_LAST= set how long each takes.
+# SECONDS_FIND= and SECONDS_LAST= set how long each takes. cost: what ten busy
+# processes lose (bench_daemon_cost.py), only if it is asked for.
 
 . "$(dirname "$0")/../e2e/e2e.sh"
 . "$(dirname "$0")/../e2e/attach.sh"
 SECONDS_FIND=${SECONDS_FIND:-120} SECONDS_LAST=${SECONDS_LAST:-360}
 TOOL=${TOOL_PATH:-$TOOL}
 PAIR=${PAIR_PATH:-$B/tests/programs/help_shared_pair}
+HERE=$(cd "$(dirname "$0")" && pwd)
 cd "$WORK" || exit 1
 pids=
 trap 'kill -KILL $pids 2>/dev/null; rm -rf "$WORK"' EXIT
@@ -123,5 +125,11 @@ case " ${*:-find last} " in *" last "*)
 	echo "   descriptors of the daemon: $before after 5 s, $(
 		ls /proc/$daemon/fd | wc -l) at the end"
 	quit
+	;;
+esac
+
+case " $* " in *" cost "*)
+	"$HERE/bench_daemon_cost.py" "$B" "${PAIRS:-8}" \
+		"${SECONDS_EACH:-30}"
 	;;
 esac
