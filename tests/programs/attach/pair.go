@@ -8,6 +8,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 )
@@ -15,7 +16,10 @@ import (
 // A line more than is used: an array need not begin on a line.
 var counters [64]int64
 
+// Go moves goroutines from thread to thread, and their lines with them: that is
+// true sharing, of a word with itself, unless each stays on its thread.
 func add(i int) {
+	runtime.LockOSThread()
 	for {
 		atomic.AddInt64(&counters[i], 1) // SHARED
 	}
