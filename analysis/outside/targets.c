@@ -79,6 +79,16 @@ static int attach_children(struct follow *f, pid_t pid)
 	return err;
 }
 
+static bool is_lenient(const struct targets *t)
+{
+	return t->lenient || t->group;
+}
+
+static void leave_out(struct group *g, pid_t pid, int err)
+{
+	group_leave_out(g, pid, permission_event(pid, -err));
+}
+
 int targets_attach(const struct targets *t, const pid_t *pid, size_t n,
 		   pid_t *failed)
 {
@@ -90,11 +100,13 @@ int targets_attach(const struct targets *t, const pid_t *pid, size_t n,
 		err = attach_target(t->follow, pid[i]);
 		if (!err && t->children)
 			err = attach_children(t->follow, pid[i]);
-		if (t->lenient && i + 1 < n)
+		if (err && t->group)
+			leave_out(t->group, pid[i], err);
+		if (is_lenient(t) && i + 1 < n)
 			err = 0;
 	}
 	any = tasks_any_thread(&t->follow->tasks, NULL);
-	if (t->lenient && any)
+	if (is_lenient(t) && any)
 		err = 0;
 	return !err && !any ? -ESRCH : err;
 }
@@ -109,8 +121,7 @@ void targets_attach_group(struct follow *f, struct group *g)
 		int err = attach_target(f, l.pid[i]);
 
 		if (err)
-			group_leave_out(g, l.pid[i],
-					permission_event(l.pid[i], -err));
+			leave_out(g, l.pid[i], err);
 	}
 	listing_release(&l);
 }

@@ -14,8 +14,9 @@
 
 struct targets {
 	struct follow *follow;
-	bool children; /* also those that the targets have already */
-	bool lenient;  /* one that cannot be watched is left out */
+	bool children;       /* also those that the targets have already */
+	bool lenient;        /* one that cannot be watched is left out */
+	struct group *group; /* it is too, and this says so; may be NULL */
 };
 
 /*

@@ -146,7 +146,8 @@ struct watcher *watcher_attach(const struct watch_options *o,
 	struct epoll_event command = { .events = EPOLLIN };
 	struct targets targets = { .follow = &w->follow,
 				   .children = o->children,
-				   .lenient = o->lenient || o->group };
+				   .lenient = o->lenient,
+				   .group = o->group };
 	pid_t failed = n ? target[0] : 0;
 	uint64_t seed = 0;
 	int err;

@@ -53,6 +53,19 @@ unwatch()
 	json "$WORK/out" "$WORK/r.json"
 }
 
+# ends_with ARGUMENT... - attach to ended; it ends when $pid does, which it watches
+ends_with()
+{
+	"$TOOL" attach -o ended "$@" 2>err &
+	watcher=$!
+	until ls ended/*.cdp >/dev/null 2>&1; do
+		kill -0 $watcher 2>/dev/null || fail "before the end: $(cat err)"
+		sleep 0.1
+	done
+	finish
+	wait $watcher || fail "after the end: status $?: $(cat err)"
+}
+
 # until_true WHAT EXPRESSION - read the report, as it grows, until it is true
 until_true()
 {

@@ -142,14 +142,7 @@ finish
 
 # It ends with the program, whose profile is then complete.
 start ./c false
-"$TOOL" attach -o ended "$pid" 2>err &
-watcher=$!
-until ls ended/*.cdp >/dev/null 2>&1; do
-	kill -0 $watcher 2>/dev/null || fail "before the end: $(cat err)"
-	sleep 0.1
-done
-finish
-wait $watcher || fail "after the end: status $?: $(cat err)"
+ends_with "$pid"
 json ended ended.json
 holds ended.json 'r["processes"][0]["state"] == "ended"' "after the end"
 echo ok

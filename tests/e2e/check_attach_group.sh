@@ -68,14 +68,7 @@ finds "a group by a part of its path" "$BETWEEN" --cgroup "cafe$$"
 holds r.json 'c["true_sharing"]["estimate"] == 0' "a group"
 
 # It ends when the group has no process any more.
-"$TOOL" attach --cgroup "cafe$$" -o ended 2>err &
-watcher=$!
-until ls ended/*.cdp >/dev/null 2>&1; do
-	kill -0 $watcher 2>/dev/null || fail "before the end: $(cat err)"
-	sleep 0.1
-done
-finish
-wait $watcher || fail "after the end: status $?: $(cat err)"
+ends_with --cgroup "cafe$$"
 grep -q 'what was watched has ended' err || fail "after the end: $(cat err)"
 
 LATER="est('false_sharing') > 3 and len(c['lines'][0]['threads']) == 2 and
@@ -112,6 +105,22 @@ within "$PAIR" memfd false
 until_true "those that come later" "$LATER"
 unwatch
 kill $idle
+finish
+
+# One that is in it from the start, for which there are no more descriptors: with
+# some limit the first process can be watched, and not the second.
+within sh -c 'echo ready; exec sleep 1000'
+first=$pid
+within sh -c 'echo ready; exec sleep 1000'
+for ((n = 10; n < 100; n++)); do
+	rm -rf few
+	(ulimit -n $n && exec "$TOOL" attach --cgroup "/$name" --duration 0.05 \
+		-o few) 2>err || continue
+	grep -q '1 process of the control group was not watched: no descriptor is left' err &&
+		break
+done
+[ $n -lt 100 ] || fail "one that finds no descriptor: $(cat err)"
+kill $first
 finish
 
 # What is not ours is left out, and a line says so.
