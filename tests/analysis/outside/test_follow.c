@@ -164,6 +164,22 @@ START_TEST(children_are_followed_only_if_wanted)
 }
 END_TEST
 
+/* This process lives; it is listed before the record of its making is read. */
+START_TEST(a_process_that_was_listed_before_is_no_other_one)
+{
+	int pid = getpid();
+	uint32_t number;
+
+	follow.children = true;
+	begin();
+	follow_add_thread(&follow, follow_add_process(&follow, pid), pid, "me");
+	number = thread(pid)->process->number;
+	task(PERF_RECORD_FORK, pid, PID, pid, PID);
+	ck_assert_uint_eq(thread(pid)->process->number, number);
+	ck_assert_uint_eq(thread(pid)->process->threads, 1);
+}
+END_TEST
+
 START_TEST(an_executed_program_is_another_process_with_the_same_pid)
 {
 	struct outside_record r = { .type = PERF_RECORD_COMM,
@@ -333,6 +349,7 @@ int main(void)
 		c, a_sample_of_another_process_with_the_number_is_not_taken);
 	tcase_add_test(c, the_last_thread_ends_the_process);
 	tcase_add_loop_test(c, children_are_followed_only_if_wanted, 0, 2);
+	tcase_add_test(c, a_process_that_was_listed_before_is_no_other_one);
 	tcase_add_test(
 		c, an_executed_program_is_another_process_with_the_same_pid);
 	tcase_add_test(c, a_thread_with_two_clocks_is_sampled_by_one);
