@@ -7,7 +7,7 @@
  * misses of an L1D of 64 sets and 8 ways (32 KiB); as L2 a table of the latest
  * 4,096 lines that missed or were asked for (256 KiB, one way); and as the last
  * cache one of 131,072 that left that table before they were used (8 MiB).
- * Lines that a core streams through miss in all, and in most others.
+ * A line that a program streams through misses in these, as in most other ones.
  */
 #ifndef COMDET_ANALYSIS_PREDICT_PREFETCHES_H
 #define COMDET_ANALYSIS_PREDICT_PREFETCHES_H
@@ -21,8 +21,8 @@ struct prefetches *prefetches_new(void); /* free() it */
 /*
  * The micro-operation number @uop of @t uses @line; @a says how far back, and
  * then also which prefetchers asked for the line, and whether they ask for
- * another one now. In a micro-trace @a becomes the next access of @t, or that
- * of another line of the same micro-operation does.
+ * another one now. In a micro-trace the next access of @t becomes @a, or the
+ * access of another line by the same micro-operation.
  */
 void prefetches_add(struct prefetches *p, struct workload_thread *t,
 		    uint64_t line, uint32_t uop, bool in_micro,
