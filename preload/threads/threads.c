@@ -17,6 +17,7 @@
 #include "preload/core/timing.h"
 #include "preload/watch/watch.h"
 #include "src/x86/interp/interp.h"
+#include "src/base/signal_mask.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -122,7 +123,7 @@ static struct thread *new_thread(void *(*start)(void *), bool may_wait)
 }
 
 /* Make @t the calling thread's. */
-static void begin(struct thread *t)
+static void begin_record(struct thread *t)
 {
 	uint32_t id = t->record->id;
 	bool reuse = runtime.config.modes & CDP_MODE_REUSE;
@@ -137,6 +138,11 @@ static void begin(struct thread *t)
 				runtime.delivery == DELIVERY_SIGTRAP;
 	thread_refresh(t);
 	thread_set_self(t);
+}
+
+static void begin(struct thread *t)
+{
+	begin_record(t);
 	if (runtime.sampling)
 		runtime.source->thread_begin(t);
 }
@@ -289,13 +295,8 @@ void threads_discard(struct thread *t)
 }
 
 /* A sample came before the hook: drop the record that the handler made. */
-static void drop_adopted(void)
+static void drop_adopted(struct thread *t)
 {
-	struct thread *t = thread_self();
-
-	thread_set_ended(true);
-	atomic_signal_fence(memory_order_seq_cst);
-	thread_set_self(NULL);
 	forget_adopted(t);
 	runtime.source->thread_end(t);
 	watch_thread_end(t);
@@ -309,22 +310,15 @@ static void drop_adopted(void)
 	} else {
 		threads_discard(t);
 	}
-	atomic_signal_fence(memory_order_seq_cst);
-	thread_set_ended(false);
 }
 
 /*
- * End what is left of an adopted thread whose stack the calling thread runs on.
- * If no slot names that thread it has been reaped, and its struct is not ours
- * to look at.
+ * End what is left of the adopted thread @dead whose stack the calling thread
+ * runs on. If no slot names that thread it has been reaped, and its struct is
+ * not ours to look at.
  */
-static void drop_dead(void)
+static void drop_dead(pid_t dead)
 {
-	pid_t dead = thread_self_tid();
-
-	thread_set_ended(true); /* the handler adopts nothing meanwhile */
-	atomic_signal_fence(memory_order_seq_cst);
-	thread_set_self(NULL);
 	for (int i = 0; i < ADOPTED_MAX; i++) {
 		pid_t tid = dead;
 
@@ -338,19 +332,28 @@ static void drop_dead(void)
 }
 
 /*
- * The stack may be that of an ended thread whose end no hook saw; what is left
- * of that one is ended now. Or the handler was faster than the hook.
+ * Make @t the calling thread's, and end what it had before. The stack may be
+ * that of an ended thread whose end no hook saw; or a handler was faster than
+ * the hook, and the thread was adopted. A handler of the program must not have
+ * it adopted between the look and the change. SIGTRAP may come: an adopted
+ * thread has events whose signal must not be blocked.
  */
-static void drop_earlier(void)
+static void take_record(struct thread *t)
 {
-	struct thread *t = thread_self();
+	uint64_t before = signals_block(~(UINT64_C(1) << (SIGTRAP - 1)));
+	struct thread *old = thread_self();
+	pid_t of = thread_self_tid();
 
+	t->in_handler = true; /* handlers leave it alone until it is ready */
+	begin_record(t);
+	signals_restore(before);
 	thread_set_ended(false);
-	if (t && thread_is_another())
-		drop_dead();
-	else if (t)
-		drop_adopted();
-	thread_set_ended(false);
+	if (old && of == t->tid)
+		drop_adopted(old);
+	else if (old)
+		drop_dead(of);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->in_handler = false;
 }
 
 void threads_begin(struct thread *t)
@@ -358,8 +361,9 @@ void threads_begin(struct thread *t)
 	if (!t)
 		return;
 	if (inside_enter()) {
-		drop_earlier();
-		begin(t);
+		take_record(t);
+		if (runtime.sampling)
+			runtime.source->thread_begin(t);
 	}
 	inside_leave();
 }

@@ -14,13 +14,18 @@
 
 #include "rawcall.h"
 
-/* Returns the signals that were blocked before. */
+/* Block the signals of @set too; returns those that were blocked before. */
+static inline uint64_t signals_block(uint64_t set)
+{
+	uint64_t before = 0;
+
+	rawcall4(SYS_rt_sigprocmask, SIG_BLOCK, &set, &before, sizeof(set));
+	return before;
+}
+
 static inline uint64_t signals_block_all(void)
 {
-	uint64_t all = ~UINT64_C(0), before = 0;
-
-	rawcall4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
-	return before;
+	return signals_block(~UINT64_C(0));
 }
 
 static inline void signals_restore(uint64_t before)

@@ -257,6 +257,12 @@ every_thread_has_its_own_counts()
 	json "$WORK/out" "$WORK/json"
 	holds "$WORK/json" '(sum(t["counted"]["stores"] for t in r["threads"])
 		>= 4 * 400001)' 'handlers'
+	# One whose handler runs while it begins has one row too.
+	hooked COMDET_PERIOD=0 "$INSTR/process" interrupted_starts >/dev/null ||
+		fail interrupted_starts
+	json "$WORK/out" "$WORK/json"
+	holds "$WORK/json" '(sum(t["count"] for t in r["threads"]) == 401)' \
+		'interrupted starts'
 }
 
 # Of loads one in every period, of stores one in a period on average.

@@ -226,6 +226,27 @@ static void handlers(void)
 	printf("%s\n", handled % 19900 ? "torn" : "whole");
 }
 
+/* Handlers interrupt threads while they begin: only these take the signal. */
+static void interrupted_starts(void)
+{
+	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
+	sigset_t alarm;
+	pthread_t t;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	alarms(on_alarm);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < 400; i++) {
+		pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+		pthread_create(&t, NULL, toucher, (void *)1000);
+		pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+		pthread_join(t, NULL);
+	}
+	alarms(SIG_IGN);
+	puts("started");
+}
+
 /* Jump out of whatever the handler interrupted. */
 static void jumps(void)
 {
@@ -380,6 +401,7 @@ static const struct {
 	{ "fork_of_threads", fork_of_threads },
 	{ "execs", execs },
 	{ "handlers", handlers },
+	{ "interrupted_starts", interrupted_starts },
 	{ "jumps", jumps },
 	{ "cancel_asynchronous", cancel_asynchronous },
 	{ "faults", faults },
