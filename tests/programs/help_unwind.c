@@ -10,7 +10,8 @@
  * libunwind by ptrace. Every frame has to agree, in its instruction and its
  * stack pointer, and ours has to reach the start of the thread. Frames behind
  * code that no .eh_frame describes (libgmp's assembler) are guesses of both,
- * and are not compared; there are few. PROGRAM is started again until there are
+ * and are not compared; there are few. In such code itself (what gcc runs before
+ * and after main) both may end. PROGRAM is started again until there are
  * SAMPLES stops. Prints what was compared; the exit status is 1 after any
  * difference.
  */
@@ -142,9 +143,16 @@ static bool agree(void)
 	return true;
 }
 
+/* Both end in code without rules. */
+static bool no_rule(void)
+{
+	return ours.end == UNWIND_NO_RULE && certain() == ours.n && agree();
+}
+
 static void compare(unw_addr_space_t as)
 {
 	void *upt = _UPT_create(tracee.pid);
+	bool ends;
 
 	take_ours();
 	if (ours.end == UNWIND_NO_CODE) { /* a library was loaded meanwhile */
@@ -155,9 +163,10 @@ static void compare(unw_addr_space_t as)
 	_UPT_destroy(upt);
 	compared++;
 	frames += ours.n;
-	unfinished += ours.end != UNWIND_START;
-	guessed += certain() < ours.n;
-	if (agree() && ours.end == UNWIND_START)
+	ends = ours.end == UNWIND_START || no_rule();
+	unfinished += !ends;
+	guessed += certain() < ours.n || no_rule();
+	if (agree() && ends)
 		return;
 	different += !agree();
 	if (different + unfinished > DETAILS_MAX)
