@@ -19,13 +19,16 @@
 #include <time.h>
 
 #include "mask.h"
+#include "preload/core/runtime.h"
 #include "preload/signal/claimed.h"
 #include "preload/signal/pending.h"
 #include "preload/signal/quiet.h"
 #include "preload/signal/real.h"
 #include "src/base/signal_safe.h"
 
-#define NS_PER_S 1000000000
+#define NS_PER_S  1000000000
+#define NS_PER_MS 1000000
+#define MS_PER_S  1000
 
 /* True if @mask unblocks the signal, which only our flag blocks. */
 static bool unblocks(const sigset_t *mask)
@@ -164,22 +167,6 @@ EXPORT int pselect(int n, fd_set *r, fd_set *w, fd_set *e,
 	return WAIT(mask, REAL(pselect)(n, r, w, e, timeout, mask));
 }
 
-EXPORT int epoll_pwait(int epfd, struct epoll_event *events, int max,
-		       int timeout, const sigset_t *mask)
-{
-	return WAIT(mask, REAL(epoll_pwait)(epfd, events, max, timeout, mask));
-}
-
-EXPORT int epoll_pwait2(int epfd, struct epoll_event *events, int max,
-			const struct timespec *timeout, const sigset_t *mask)
-{
-	if (!REAL(epoll_pwait2)) {
-		errno = ENOSYS;
-		return -1;
-	}
-	return WAIT(mask, REAL(epoll_pwait2)(epfd, events, max, timeout, mask));
-}
-
 static int64_t now(void)
 {
 	struct timespec ts;
@@ -201,6 +188,83 @@ static void set_left(struct timespec *left, const struct timespec *timeout,
 	}
 	if (left->tv_sec < 0)
 		left->tv_sec = left->tv_nsec = 0;
+}
+
+/* The kernel refuses anything else. */
+static bool is_time(const struct timespec *t)
+{
+	return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < NS_PER_S;
+}
+
+/*
+ * epoll_pwait returns EINTR if any signal wakes it, even if another thread
+ * then takes that signal: one that blocks it by its flag alone, and gives it
+ * back. The program would see a call that no signal interrupted. ppoll goes on
+ * in this case. So it waits here, and epoll collects without waiting, which
+ * nothing interrupts. @timeout may be NULL: for ever.
+ */
+static int epoll_by_ppoll(int epfd, struct epoll_event *events, int max,
+			  const struct timespec *timeout, const sigset_t *mask)
+{
+	struct pollfd instance = { .fd = epfd, .events = POLLIN };
+	int64_t since = now();
+	struct timespec left;
+	int r;
+
+	for (;;) {
+		r = REAL(epoll_pwait)(epfd, events, max, 0, NULL);
+		if (r)
+			return r;
+		if (timeout) {
+			set_left(&left, timeout, since);
+			if (!left.tv_sec && !left.tv_nsec)
+				return 0;
+		}
+		r = REAL(ppoll)(&instance, 1, timeout ? &left : NULL, mask);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* In WAIT: the mask unblocks the signal, which only our flag blocks. */
+static bool may_be_woken_for_others(void)
+{
+	return signal_self()->waits && runtime_is_ours();
+}
+
+static int epoll_ms(int epfd, struct epoll_event *events, int max, int timeout,
+		    const sigset_t *mask)
+{
+	struct timespec t = { timeout / MS_PER_S,
+			      timeout % MS_PER_S * NS_PER_MS };
+
+	if (!may_be_woken_for_others())
+		return REAL(epoll_pwait)(epfd, events, max, timeout, mask);
+	return epoll_by_ppoll(epfd, events, max, timeout < 0 ? NULL : &t, mask);
+}
+
+EXPORT int epoll_pwait(int epfd, struct epoll_event *events, int max,
+		       int timeout, const sigset_t *mask)
+{
+	return WAIT(mask, epoll_ms(epfd, events, max, timeout, mask));
+}
+
+static int epoll_ns(int epfd, struct epoll_event *events, int max,
+		    const struct timespec *timeout, const sigset_t *mask)
+{
+	if (!may_be_woken_for_others() || (timeout && !is_time(timeout)))
+		return REAL(epoll_pwait2)(epfd, events, max, timeout, mask);
+	return epoll_by_ppoll(epfd, events, max, timeout, mask);
+}
+
+EXPORT int epoll_pwait2(int epfd, struct epoll_event *events, int max,
+			const struct timespec *timeout, const sigset_t *mask)
+{
+	if (!REAL(epoll_pwait2)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return WAIT(mask, epoll_ns(epfd, events, max, timeout, mask));
 }
 
 /* Wait until a signal comes that is not ours; fill in @got. */

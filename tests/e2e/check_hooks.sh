@@ -26,7 +26,7 @@ fail()
 	failed=$((failed + 1))
 }
 
-for p in action signal handler stack inside posix calls raw wait process thread; do
+for p in action signal handler stack inside posix calls raw wait masked process thread; do
 	if [ ! -x "$B/tests/programs/help_hook_$p" ]; then
 		echo "$B/tests/programs/help_hook_$p is not built"
 		exit 1
@@ -182,7 +182,7 @@ if [ -e "$B/libcomdet.so" ]; then
 fi
 samples=0
 control=0
-for p in action signal handler stack inside posix calls raw wait process thread; do
+for p in action signal handler stack inside posix calls raw wait masked process thread; do
 	for c in $("$B/tests/programs/help_hook_$p"); do
 		plain=$(run "$other" "$p" "$c")
 		mv "$t/out" "$t/plain"
@@ -195,7 +195,7 @@ for p in action signal handler stack inside posix calls raw wait process thread;
 		# first. No sample comes then: the clock stands still.
 		posix/suspend_order | posix/unblock_order) ;;
 		handler/* | stack/* | inside/* | posix/* | calls/* | \
-			raw/* | wait/*) slow=$handing ;;
+			raw/* | wait/* | masked/*) slow=$handing ;;
 		esac
 		unset COMDET_FREQ
 		# Few of their samples look so far ahead.

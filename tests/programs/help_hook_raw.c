@@ -21,16 +21,10 @@
 #include "tests/programs/hooks/cases.h"
 #include "tests/programs/hooks/signals.h"
 
-static void show(const char *when)
-{
-	printf("%s: handled %d pending %d blocked %d\n", when, handled,
-	       pending(SIGTRAP), blocked());
-}
-
 static void *report(void *arg)
 {
 	burn(2);
-	show(arg);
+	show_signal(arg);
 	return NULL;
 }
 
@@ -55,16 +49,16 @@ static void *unblocks_itself(void *arg)
 
 	raw_mask(SIG_SETMASK, 0);
 	burn(2);
-	show("unblocked");
+	show_signal("unblocked");
 	raise(SIGTRAP);
-	show("raised");
+	show_signal("raised");
 	pthread_create(&t, NULL, report, "its thread");
 	pthread_join(t, NULL);
 	before = handled;
 	kill(getpid(), SIGTRAP);
 	while (handled == before)
 		burn(1);
-	show("sent to the process");
+	show_signal("sent to the process");
 	if (!arg) {
 		pthread_create(&t, NULL, unblocks_itself, "again");
 		pthread_join(t, NULL);
@@ -83,11 +77,11 @@ static void raw_unblocked(void)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_create(&t, NULL, unblocks_itself, NULL);
 	pthread_join(t, NULL);
-	show("creator");
+	show_signal("creator");
 	raw_mask(SIG_SETMASK, bits(&old));
-	show("creator unblocked");
+	show_signal("creator unblocked");
 	raise(SIGTRAP);
-	show("raised");
+	show_signal("raised");
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	raw_mask(SIG_UNBLOCK, ~0ull);
 	pthread_create(&t, NULL, report, "its thread");
@@ -97,9 +91,9 @@ static void raw_unblocked(void)
 
 		printf("%ld ", syscall(SYS_rt_sigprocmask, how, &now, &old, 8));
 		printf("%d\n", sigismember(&old, SIGTRAP));
-		show("by syscall");
+		show_signal("by syscall");
 		raise(SIGTRAP);
-		show("raised");
+		show_signal("raised");
 	}
 	printf("%ld ", syscall(SYS_rt_sigprocmask, 0, (void *)-1, NULL, 8));
 	printf("%d ", errno);
@@ -121,18 +115,18 @@ static void others_unblocked(void)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	mask(SIG_UNBLOCK, SIGUSR1);
 	raise(SIGTRAP);
-	show("one less");
+	show_signal("one less");
 	some = only(SIGTRAP);
 	sigaddset(&some, SIGHUP);
 	pthread_sigmask(SIG_SETMASK, &some, &before);
 	printf("before %llx\n", (unsigned long long)bits(&before));
-	show("set");
+	show_signal("set");
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	mask(SIG_UNBLOCK, SIGUSR2);
-	show("released");
+	show_signal("released");
 	alarm(1);
 	printf("%d\n", sigsuspend(&trap));
-	show("suspended");
+	show_signal("suspended");
 	pthread_sigmask(SIG_BLOCK, NULL, &before);
 	printf("now %llx\n", (unsigned long long)bits(&before));
 }
@@ -283,14 +277,14 @@ static void beyond_limit(void)
 			pthread_kill(pthread_self(), SIGTRAP);
 		burn(1);
 	}
-	show("raised");
+	show_signal("raised");
 	mask(SIG_BLOCK, SIGTRAP);
 	raise(SIGTRAP);
 	burn(2);
-	show("blocked");
+	show_signal("blocked");
 	mask(SIG_UNBLOCK, SIGTRAP);
 	burn(2);
-	show("unblocked");
+	show_signal("unblocked");
 }
 
 static const char hidden[8192] __attribute__((aligned(4096))) = { 1 };
@@ -326,7 +320,7 @@ static void hidden_constants(void)
 				 : [w] "S"(words), [at] "D"(hidden)
 				 : "rax", "rcx", "memory");
 	}
-	show("hidden");
+	show_signal("hidden");
 }
 
 /* A breakpoint of the program's counts its own accesses, none of ours. */

@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,33 +24,27 @@
 
 static _Atomic bool stop;
 
-static void show(const char *when)
-{
-	printf("%s: handled %d pending %d blocked %d\n", when, handled,
-	       pending(SIGTRAP), blocked());
-}
-
 static void blocked_kill(void)
 {
 	set(SIGTRAP, on_trap, 0);
 	mask(SIG_BLOCK, SIGTRAP);
 	burn(5);
-	show("blocked");
+	show_signal("blocked");
 	kill(getpid(), SIGTRAP);
 	burn(5);
-	show("sent");
+	show_signal("sent");
 	kill(getpid(), SIGTRAP);
 	burn(5);
 	mask(SIG_BLOCK, SIGTRAP);
 	mask(SIG_BLOCK, SIGUSR1);
 	burn(5);
-	show("sent twice");
+	show_signal("sent twice");
 	mask(SIG_UNBLOCK, SIGTRAP);
-	show("unblocked");
+	show_signal("unblocked");
 	printf("code %d own %d uid %d\n", last.si_code, last.si_pid == getpid(),
 	       last.si_uid == getuid());
 	burn(5);
-	show("later");
+	show_signal("later");
 }
 
 static void blocked_raise(void)
@@ -64,23 +56,23 @@ static void blocked_raise(void)
 		mask(SIG_BLOCK, SIGTRAP);
 		raise(SIGTRAP);
 		if (!pending(SIGTRAP) || handled != i)
-			show("lost");
+			show_signal("lost");
 		mask(SIG_SETMASK, 0);
 	}
-	show("unblocked");
+	show_signal("unblocked");
 	printf("code %d\n", last.si_code);
 	mask(SIG_SETMASK, SIGTRAP);
 	sigqueue(getpid(), SIGTRAP, v);
 	mask(SIG_SETMASK, 0);
-	show("queued");
+	show_signal("queued");
 	printf("code %d value %d\n", last.si_code, last.si_value.sival_int);
 	mask(SIG_SETMASK, SIGTRAP);
 	raise(SIGTRAP);
 	signal(SIGTRAP, SIG_IGN);
 	set(SIGTRAP, on_trap, 0);
-	show("discarded by SIG_IGN");
+	show_signal("discarded by SIG_IGN");
 	mask(SIG_SETMASK, 0);
-	show("unblocked");
+	show_signal("unblocked");
 }
 
 static void blocked_default(void)
@@ -161,7 +153,7 @@ static void sigwait_thread(void)
 	}
 	stop = true;
 	pthread_join(noise, NULL);
-	show("all received");
+	show_signal("all received");
 }
 
 static void sigwait_timeout(void)
@@ -186,101 +178,7 @@ static void sigwait_timeout(void)
 	kill(getpid(), SIGTRAP);
 	printf("%d", sigtimedwait(&s, &info, &none));
 	printf(" code %d own %d\n", info.si_code, info.si_pid == getpid());
-	show("after");
-}
-
-static void *kill_later(void *arg)
-{
-	struct timespec t = { 0, 20 * 1000 * 1000 };
-
-	nanosleep(&t, NULL);
-	kill(getpid(), (int)(intptr_t)arg);
-	return NULL;
-}
-
-static pthread_t later(int sig)
-{
-	pthread_t t;
-
-	/* Leaves the signal to the main thread. */
-	mask(SIG_BLOCK, sig);
-	pthread_create(&t, NULL, kill_later, (void *)(intptr_t)sig);
-	return t;
-}
-
-/* Wait with a mask in one of many ways. Returns the result of the call. */
-static int wait_by(int way, const sigset_t *m)
-{
-	struct timespec t = { 3, 0 };
-	struct epoll_event e;
-	int r, fd;
-
-	switch (way) {
-	case 0:
-		return sigsuspend(m);
-	case 1:
-		return ppoll(NULL, 0, &t, m);
-	case 2:
-		return pselect(0, NULL, NULL, NULL, &t, m);
-	default:
-		fd = epoll_create1(0);
-		r = way == 3 ? epoll_pwait(fd, &e, 1, 3000, m)
-			     : epoll_pwait2(fd, &e, 1, &t, m);
-		close(fd);
-		return r;
-	}
-}
-
-static void wait_with_mask(void)
-{
-	sigset_t none = only(0), trap = only(SIGTRAP);
-	pthread_t t;
-
-	set(SIGTRAP, on_trap, 0);
-	set(SIGUSR1, on_trap, 0);
-	for (int way = 0; way < 5; way++) {
-		/* The signal is pending already: the call returns at once. */
-		mask(SIG_BLOCK, SIGTRAP);
-		kill(getpid(), SIGTRAP);
-		burn(2);
-		printf("way %d: %d errno %d\n", way, wait_by(way, &none),
-		       errno);
-		show("pending");
-		t = later(SIGTRAP);
-		printf("way %d: %d errno %d\n", way, wait_by(way, &none),
-		       errno);
-		show("arrived");
-		pthread_join(t, NULL);
-		/* Wait for another signal, while SIGTRAP is blocked. */
-		raise(SIGTRAP);
-		t = later(SIGUSR1);
-		printf("way %d: %d errno %d\n", way, wait_by(way, &trap),
-		       errno);
-		show("another");
-		pthread_join(t, NULL);
-		mask(SIG_SETMASK, 0);
-		show("unblocked");
-	}
-}
-
-/* A program that rests in ppoll and works between must see no EINTR. */
-static void no_interruption(void)
-{
-	struct timespec t = { 0, 300 * 1000 };
-	sigset_t none = only(0);
-	int bad = 0;
-
-	set(SIGTRAP, on_trap, 0);
-	mask(SIG_BLOCK, SIGTRAP);
-	for (int i = 0; i < 1000; i++) {
-		if (ppoll(NULL, 0, &t, i % 2 ? &none : NULL))
-			bad++;
-		if (i % 10 == 0)
-			burn(1);
-		if (nanosleep(&t, NULL))
-			bad++;
-	}
-	printf("interruptions %d handled %d\n", bad, handled);
+	show_signal("after");
 }
 
 static _Atomic int reader_id;
@@ -364,9 +262,9 @@ static void waits_for_whoever(void)
 	pthread_create(&t, NULL, kill_self, NULL);
 	pthread_join(t, NULL);
 	burn(5);
-	show("blocked everywhere");
+	show_signal("blocked everywhere");
 	mask(SIG_UNBLOCK, SIGTRAP);
-	show("unblocked");
+	show_signal("unblocked");
 	printf("code %d own %d\n", last.si_code, last.si_pid == getpid());
 	stop = true;
 	for (int i = 0; i < 2; i++)
@@ -401,7 +299,7 @@ static void through_signalfd(void)
 static void *report(void *arg)
 {
 	burn(2);
-	show(arg);
+	show_signal(arg);
 	return NULL;
 }
 
@@ -426,7 +324,7 @@ static void inherited(void)
 	pthread_attr_setsigmask_np(&a, &s);
 	pthread_create(&t, &a, report, "blocked by attributes");
 	pthread_join(t, NULL);
-	show("creator");
+	show_signal("creator");
 }
 
 static const struct hook_case cases[] = {
@@ -436,8 +334,6 @@ static const struct hook_case cases[] = {
 	{ "fillset", fillset },
 	{ "sigwait_thread", sigwait_thread },
 	{ "sigwait_timeout", sigwait_timeout },
-	{ "wait_with_mask", wait_with_mask },
-	{ "no_interruption", no_interruption },
 	{ "restart", restart },
 	{ "finds_the_thread", finds_the_thread },
 	{ "waits_for_whoever", waits_for_whoever },

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef void handler_fn(int sig, siginfo_t *info, void *context);
@@ -76,6 +77,12 @@ static inline bool pending(int sig)
 
 	sigpending(&s);
 	return sigismember(&s, sig);
+}
+
+static inline void show_signal(const char *when)
+{
+	printf("%s: handled %d pending %d blocked %d\n", when, handled,
+	       pending(SIGTRAP), blocked());
 }
 
 #endif
