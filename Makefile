@@ -177,8 +177,12 @@ $(SRC_LIB) $(ANALYSIS_LIB):
 	rm -f $@
 	$(AR) rcs $@ $^
 
+# The hooks call each other and not the program, which may define a function of
+# the same name, and call ours in it.
+PRELOAD_LINK := -shared -pthread -Wl,-Bsymbolic-functions
+
 $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
-	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread $(HARDEN_LINK) -Wl,-z,defs \
+	$(CC) $(CFLAGS) $(SANFLAGS) $(PRELOAD_LINK) $(HARDEN_LINK) -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 
 # It stands before malloc, so the compiler must not take it for the C library's.
@@ -297,7 +301,7 @@ $(TESTS): $(B)/%: $(O)/%.o $(SRC_LIB)
 FAKE_LIB := $(B)/tests/libcomdet-fake.so
 $(FAKE_LIB): $(PRELOAD_OBJ) $(FAKE_OBJ) $(O)/tests/fake/fake_process.o $(SRC_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
+	$(CC) $(CFLAGS) $(SANFLAGS) $(PRELOAD_LINK) -Wl,-z,now -Wl,-z,defs \
 		-o $@ $^ $(LIBS_PRELOAD)
 
 # The library that measures how long paths take it.
@@ -305,7 +309,7 @@ TIMED_LIB := $(B)/tests/libcomdet-timed.so
 test-programs: $(TIMED_LIB)
 $(TIMED_LIB): $(PRELOAD_OBJ) $(O)/tests/oracle/callers_time.o $(SRC_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now \
+	$(CC) $(CFLAGS) $(SANFLAGS) $(PRELOAD_LINK) -Wl,-z,now \
 		-Wl,--wrap=callers_of_choice,--wrap=unwind_frames \
 		-o $@ $^ $(LIBS_PRELOAD)
 
@@ -315,7 +319,7 @@ FAKE_SOURCE_LIB := $(B)/tests/libcomdet-fake-source.so
 $(FAKE_SOURCE_LIB): $(filter-out %/source_table.o,$(PRELOAD_OBJ)) \
 		$(FAKE_SOURCE_OBJ) $(SRC_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-z,defs \
+	$(CC) $(CFLAGS) $(SANFLAGS) $(PRELOAD_LINK) -Wl,-z,now -Wl,-z,defs \
 		-o $@ $^ $(LIBS_PRELOAD)
 
 # These two run the interpreter over programs under ptrace.

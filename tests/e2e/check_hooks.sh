@@ -26,7 +26,7 @@ fail()
 	failed=$((failed + 1))
 }
 
-for p in action signal handler stack inside posix calls raw wait masked process thread; do
+for p in action signal handler stack inside posix calls raw wait masked owns process thread; do
 	if [ ! -x "$B/tests/programs/help_hook_$p" ]; then
 		echo "$B/tests/programs/help_hook_$p is not built"
 		exit 1
@@ -58,7 +58,7 @@ compile()
 # library FILE [OPTION...] OBJECT... - link a shared library
 library()
 {
-	$CC -pthread -shared -Wl,-z,now -o "$@" -ldl
+	$CC -pthread -shared -Wl,-z,now -Wl,-Bsymbolic-functions -o "$@" -ldl
 }
 
 # The objects are compiled once, side by side.
@@ -182,7 +182,7 @@ if [ -e "$B/libcomdet.so" ]; then
 fi
 samples=0
 control=0
-for p in action signal handler stack inside posix calls raw wait masked process thread; do
+for p in action signal handler stack inside posix calls raw wait masked owns process thread; do
 	for c in $("$B/tests/programs/help_hook_$p"); do
 		plain=$(run "$other" "$p" "$c")
 		mv "$t/out" "$t/plain"

@@ -241,16 +241,29 @@ def _libc_symbols():
     return found
 
 
+def _output(*command):
+    return subprocess.run(command, check=True, text=True,
+                          capture_output=True).stdout
+
+
 def check_libraries(tree):
-    """Which libraries libcomdet.so asks for."""
+    """
+    Which libraries libcomdet.so asks for, and that it calls its own functions,
+    whatever functions of the same names a program has.
+    """
     library = os.path.join(tree.build, 'libcomdet.so')
     if not os.path.exists(library):
         return
-    said = subprocess.run(['readelf', '-d', library], check=True, text=True,
-                          capture_output=True).stdout
-    for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', said):
+    for needed in re.findall(r'\(NEEDED\).*\[(.*)\]',
+                             _output('readelf', '-d', library)):
         if not PRELOAD_NEEDS.fullmatch(needed):
             yield f'libcomdet.so must not need {needed}'
+    called = set(re.findall(r'R_X86_64_(?:JUMP_SLOT?|GLOB_DAT)\s+\S+\s+([^\s@]+)',
+                            _output('readelf', '-rW', library)))
+    for _, symbol, kind in tree_module.nm([library], '-D', '--defined-only'):
+        if symbol.split('@')[0] in called:
+            yield (f'libcomdet.so exports {symbol} and calls it so that a '
+                   f'program may take its place')
 
 
 def check_handlers(tree, rule):

@@ -333,6 +333,17 @@ def library_too_many(sandbox):
     return said
 
 
+def library_calls_itself(sandbox, *options):
+    """Complaints about a libcomdet.so of which one function calls another"""
+    library = os.path.join(sandbox.top, 'build', 'libcomdet.so')
+    code = 'int inner(void) { return 1; } int outer(void) { return inner(); }'
+    subprocess.run([*CC, '-x', 'c', '-w', '-shared', '-fPIC', *options, '-o',
+                    library, '-'], input=code, text=True, check=True)
+    said = sandbox.complaints({})
+    os.remove(library)
+    return said
+
+
 def main():
     failed = 0
 
@@ -355,6 +366,11 @@ def main():
         said = library_too_many(sandbox)
         demand('libcomdet.so must not need libother.so' in said,
                'a library that libcomdet.so needs', said)
+        said = library_calls_itself(sandbox)
+        demand(any('exports inner and calls it' in s for s in said),
+               'a function of libcomdet.so that a program may replace', said)
+        said = library_calls_itself(sandbox, '-Wl,-Bsymbolic-functions')
+        demand(not said, 'functions of libcomdet.so that are its own', said)
         said = sandbox.complaints({})
         demand(not said, 'the good tree again', said)
     return 1 if failed else 0
