@@ -142,6 +142,8 @@ struct source_ops {
 				  const struct watch_signal *s);
 	/* True if @fd is an event of thread @t. Optional. Any context. */
 	bool (*has_descriptor)(const struct thread *t, int fd);
+	/* True if @fd is an event of any thread. Optional. Any context. */
+	bool (*has_anywhere)(int fd);
 	/* Now, in the unit in which the map's engine counts. Handler. */
 	uint64_t (*time)(const struct thread *t);
 };

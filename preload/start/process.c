@@ -73,7 +73,9 @@ bool runtime_is_descriptor(int fd)
 	const struct store *s = &runtime.store;
 	struct stat now;
 
-	if (own_event_has(fd))
+	if (own_event_has(fd) ||
+	    (runtime.source && runtime.source->has_anywhere &&
+	     runtime.source->has_anywhere(fd)))
 		return true;
 	return s->ino && fd == s->fd && !sys_call2(SYS_fstat, fd, &now) &&
 	       now.st_dev == s->dev && now.st_ino == s->ino;

@@ -176,6 +176,15 @@ int pmu_thread_open(struct pmu_thread *t, const struct perf_kernel *kernel,
 	return r;
 }
 
+bool pmu_thread_owns(const struct pmu_thread *t, uint32_t i)
+{
+	uint64_t id = 0;
+
+	return t->event[i].fd >= 0 &&
+	       !ask(t, t->event[i].fd, PERF_EVENT_IOC_ID, (uintptr_t)&id) &&
+	       id == t->event[i].id;
+}
+
 void pmu_thread_close(struct pmu_thread *t)
 {
 	if (!t->plan)
@@ -184,12 +193,11 @@ void pmu_thread_close(struct pmu_thread *t)
 		t->kernel->unmap(t->kernel->ctx, t->ring.page, t->map_bytes);
 	t->ring.page = NULL;
 	for (uint32_t i = t->plan->events; i-- > 0;) {
-		uint64_t id = 0;
+		bool owns = pmu_thread_owns(t, i);
 		int fd = t->event[i].fd;
 
 		t->event[i].fd = -1;
-		if (fd >= 0 && !ask(t, fd, PERF_EVENT_IOC_ID, (uintptr_t)&id) &&
-		    id == t->event[i].id)
+		if (owns)
 			t->kernel->close(t->kernel->ctx, fd);
 	}
 	t->plan = NULL;
@@ -240,7 +248,9 @@ void pmu_thread_resume(struct pmu_thread *t)
 
 bool pmu_thread_has(const struct pmu_thread *t, int fd)
 {
-	for (uint32_t i = 0; t->plan && i < t->plan->events; i++)
+	const struct pmu_plan *plan = t->plan; /* as in switch_all */
+
+	for (uint32_t i = 0; plan && i < plan->events; i++)
 		if (fd >= 0 && t->event[i].fd == fd)
 			return true;
 	return false;

@@ -102,6 +102,12 @@ void pmu_thread_drain(struct pmu_thread *t, const struct pmu_sink *sink,
 bool pmu_thread_has(const struct pmu_thread *t, int fd);
 
 /*
+ * True if the descriptor of event @i is open, and the event's: the program may
+ * have closed it, and opened a file of its own there.
+ */
+bool pmu_thread_owns(const struct pmu_thread *t, uint32_t i);
+
+/*
  * Totals since the events were opened, scaled by the time that each was on a
  * counter.
  */

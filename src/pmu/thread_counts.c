@@ -49,7 +49,7 @@ static void read_totals(const struct pmu_thread *t,
 		struct total *n = &total[e->role];
 		struct reading r = { 0, 0, 0 };
 
-		if (t->event[i].fd < 0 || e->partial ||
+		if (e->partial || !pmu_thread_owns(t, i) ||
 		    t->kernel->read(t->kernel->ctx, t->event[i].fd, &r,
 				    sizeof(r)) != sizeof(r))
 			continue;

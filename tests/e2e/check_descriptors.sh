@@ -39,3 +39,24 @@ for way in "" COMDET_CHILDREN=1 COMDET_DELIVERY=rtsig; do
 	cmp "$WORK/plain" "$WORK/said" || fail "$way: $(diff "$WORK/plain" "$WORK/said")"
 	[ -d "$WORK/out" ] || fail "$way: not profiled"
 done
+
+# Nor does it find the events of a PMU (tests/fake/fake_process.c). Their numbers
+# are the fake kernel's, so the program opens a file at each number itself, and
+# misses those of its thread's two events.
+cat >"$WORK/events.py" <<'EOF'
+import os
+numbers = range(300, 1024)
+for fd in numbers:
+    os.dup2(0, fd)
+missed = 0
+for fd in numbers:
+    try:
+        os.fstat(fd)
+    except OSError:
+        missed += 1
+print(missed)
+EOF
+missed=$(env FAKE_MODEL=skylake COMDET_OUT="$WORK/pebs" \
+	LD_PRELOAD="$B/tests/libcomdet-fake.so" \
+	python3 "$WORK/events.py" </dev/null)
+[ "$missed" = 2 ] || fail "$missed numbers are hidden, of two events"

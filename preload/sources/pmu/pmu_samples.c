@@ -190,6 +190,24 @@ bool pmu_samples_has_descriptor(const struct thread *t, int fd)
 	return t && own(t)->slot && pmu_thread_has(&own(t)->slot->events, fd);
 }
 
+/* The program may have closed it: then it has a file of its own there. */
+static bool is_event(int fd)
+{
+	uint64_t id = 0;
+
+	return !perf_kernel_linux.ioctl(perf_kernel_linux.ctx, fd,
+					PERF_EVENT_IOC_ID, (uintptr_t)&id);
+}
+
+bool pmu_samples_has_anywhere(int fd)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (atomic_load(&slots[i].owner) &&
+		    pmu_thread_has(&slots[i].events, fd))
+			return is_event(fd);
+	return false;
+}
+
 void pmu_samples_pause(void)
 {
 	clock_pause();

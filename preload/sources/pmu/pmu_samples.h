@@ -43,6 +43,7 @@ void pmu_samples_skip(struct thread *t, const struct watch_signal *s);
 void pmu_samples_disarm_after_stop(struct thread *t,
 				   const struct watch_signal *s);
 bool pmu_samples_has_descriptor(const struct thread *t, int fd);
+bool pmu_samples_has_anywhere(int fd);
 void pmu_samples_enter(struct thread *t);
 void pmu_samples_leave(struct thread *t, const struct watch_signal *s);
 uint32_t pmu_samples_pauses(bool *now);

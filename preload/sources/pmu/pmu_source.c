@@ -154,5 +154,6 @@ const struct source_ops pmu_source = {
 	.skip = pmu_samples_skip,
 	.disarm_after_stop = pmu_samples_disarm_after_stop,
 	.has_descriptor = pmu_samples_has_descriptor,
+	.has_anywhere = pmu_samples_has_anywhere,
 	.time = sample_time,
 };

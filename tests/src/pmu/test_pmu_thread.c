@@ -229,6 +229,27 @@ START_TEST(a_descriptor_that_the_program_closed_and_reused_stays_open)
 }
 END_TEST
 
+/* A read of a pipe of the program's, say, would take its data. */
+START_TEST(a_descriptor_that_the_program_reused_is_not_read)
+{
+	struct perf_event_attr other;
+	struct pmu_counts n;
+	int fd;
+
+	boot(FAKE_SKYLAKE);
+	run(OPS / 10, false);
+	fd = thread.event[1].fd;
+	other = plan.event[0].attr;
+	k->calls.close(k, fd);
+	ck_assert_int_eq(k->calls.open(k, &other, 0, -1, -1), fd);
+	run(OPS / 10, false);
+	pmu_thread_counts(&thread, &n);
+	ck_assert_uint_gt(n.loads, 0);
+	ck_assert_uint_eq(n.stores, 0);
+	k->calls.close(k, fd);
+}
+END_TEST
+
 START_TEST(signals_are_queued_where_they_cannot_be_synchronous)
 {
 	const struct pmu_delivery how = { .signal = 40,
@@ -354,6 +375,7 @@ int main(void)
 	T(intervals_spread_evenly_around_the_period);
 	T(samples_do_not_keep_step_with_a_loop);
 	T(a_descriptor_that_the_program_closed_and_reused_stays_open);
+	T(a_descriptor_that_the_program_reused_is_not_read);
 	T(signals_are_queued_where_they_cannot_be_synchronous);
 	tcase_add_loop_test(tc, an_open_that_fails_leaves_nothing, 1, 5);
 	tcase_add_loop_test(tc, a_thread_may_end_while_another_one_pauses_it, 0,
