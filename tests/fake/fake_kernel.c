@@ -60,9 +60,9 @@ static int check_core(struct fake_kernel *k, const struct fake_pmu *pmu,
 		return -EINVAL;
 	if (leader >= 0 && k->event[leader].pmu != pmu)
 		return -EINVAL;
-	/* Golden Cove: the highest precision is counter 0's. */
-	if (k->aux_needed && pmu->aux && a->precise_ip == 3 && leader >= 0 &&
-	    k->event[leader].attr.precise_ip == 3)
+	/* Golden Cove and small cores: the highest precision is counter 0's. */
+	if (((k->aux_needed && pmu->aux) || pmu->atom) && a->precise_ip == 3 &&
+	    leader >= 0 && k->event[leader].attr.precise_ip == 3)
 		return -EINVAL;
 	return 0;
 }

@@ -100,6 +100,7 @@ struct fake_kernel {
 	uint32_t inexact;  /* one sample in so many names no instruction */
 	uint32_t throttle; /* after so many samples of an event, 0: never */
 	uint64_t throttled_for; /* ns */
+	uint32_t skid;          /* ops from a sample to its interrupt */
 	/*
 	 * A sample is due on the thread that runs: sig_data or descriptor.
 	 * Called when the op is over, as at the return to user mode.
@@ -130,6 +131,8 @@ struct fake_kernel {
 	bool ibs_of_threads; /* 6.2 */
 	bool signals_wait;   /* 6.11: for the return to user mode */
 	bool frees_unsent;   /* commit 56799bc03565 */
+	bool hides_physical; /* 6.14, commit 50a53b60e141: from IBS's records,
+				if the user may not sample the kernel */
 	int running;         /* thread */
 	bool on_atom;        /* it runs on the other kind of core */
 	uint64_t turn_at;    /* op of the next rotation */
@@ -144,7 +147,7 @@ struct fake_kernel {
 	struct fake_ring ring[FAKE_RINGS];
 	int pending[8];
 	int pendings;
-	uint64_t pending_addr[8];
+	uint64_t pending_addr[8], pending_from[8]; /* from: the op */
 };
 
 /* A machine of its own; &k->calls is what to hand to the code under test. */

@@ -216,6 +216,7 @@ void fake_kernel_boot(struct fake_kernel *k, const char *release)
 	k->ibs_of_threads = minor >= 2;
 	k->signals_wait = minor >= 11;
 	k->filter = minor >= 14;
+	k->hides_physical = minor >= 14;
 	k->frees_unsent = minor < 11 || minor >= 15;
 	for (int i = 0; i < 3; i++)
 		if (minor == fixed[i][0] && patch >= fixed[i][1])

@@ -113,6 +113,8 @@ static bool drop_pending(struct fake_kernel *k, const struct fake_event *e)
 			(k->pendings - i) * sizeof(k->pending[0]));
 		memmove(k->pending_addr + i, k->pending_addr + i + 1,
 			(k->pendings - i) * sizeof(k->pending_addr[0]));
+		memmove(k->pending_from + i, k->pending_from + i + 1,
+			(k->pendings - i) * sizeof(k->pending_from[0]));
 		return true;
 	}
 	return false;
@@ -174,6 +176,7 @@ static void pend(struct fake_kernel *k, struct fake_event *e, uint64_t addr)
 	if (k->pendings == room)
 		return;
 	k->pending_addr[k->pendings] = addr;
+	k->pending_from[k->pendings] = k->ops + k->skid;
 	k->pending[k->pendings++] = (int)(e - k->event);
 }
 
@@ -242,7 +245,8 @@ static void deliver(struct fake_kernel *k, const struct fake_op *op)
 		struct fake_event *e = &k->event[k->pending[i]];
 		uint64_t addr = k->pending_addr[i];
 
-		if (e->users && !is_due(k, e, op)) {
+		if (k->pending_from[i] > k->ops ||
+		    (e->users && !is_due(k, e, op))) {
 			i++;
 			continue;
 		}

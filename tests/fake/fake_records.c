@@ -15,6 +15,7 @@
 enum {
 	RECORD_MAX = 512,
 	IBS_WORDS_MAX = 10,
+	DATA3_PHYSICAL_VALID = 1 << 18,
 };
 
 struct record {
@@ -147,6 +148,12 @@ static uint32_t width_code(uint32_t len)
 	return code;
 }
 
+/* perf_ibs_phyaddr_clear */
+static bool shows_physical(const struct fake_kernel *k)
+{
+	return !k->hides_physical || k->paranoid < 2;
+}
+
 /* The registers of IBS op, as the driver copies them behind capabilities. */
 static void put_ibs(struct fake_kernel *k, const struct fake_event *e,
 		    const struct fake_op *op, bool exact, struct record *r)
@@ -169,10 +176,12 @@ static void put_ibs(struct fake_kernel *k, const struct fake_event *e,
 					  << 22;
 	if (flags & ACCESS_LOCKED)
 		w[n] |= 1 << 15;
+	if (flags && shows_physical(k))
+		w[n] |= DATA3_PHYSICAL_VALID;
 	n++;
 	/* An op without an access leaves what was there. */
 	w[n++] = flags ? op->access.addr : 0xdeadbeef000;
-	w[n++] = 0;
+	w[n++] = flags && shows_physical(k) ? 0x12345000 : 0;
 	if (k->ibs_caps & 1 << 5)
 		w[n++] = 0;
 	if (k->ibs_caps & 1 << 10)

@@ -245,6 +245,101 @@ START_TEST(harm_from_6_11_a_waiting_signal_hangs_its_event)
 }
 END_TEST
 
+/*
+ * The interrupt of PEBS, and of IBS with its filter, comes some ops after the
+ * sampled one, so some come in a system call.
+ */
+static const struct late {
+	const char *release;
+	enum fake_model model;
+	bool sigtrap, interrupts;
+} lates[] = {
+	{ "5.13.0", FAKE_SKYLAKE, false, true },
+	{ "5.19.0", FAKE_SKYLAKE, true, true },
+	{ "6.1.0", FAKE_SKYLAKE, true, true },
+	{ "6.2.0", FAKE_SKYLAKE, true, true },
+	{ "6.10.0", FAKE_SKYLAKE, true, true },
+	{ "6.11.0", FAKE_SKYLAKE, true, false },
+	{ "6.15.0", FAKE_SKYLAKE, true, false },
+	{ "6.15.0", FAKE_SKYLAKE, false, true },
+	{ "6.14.0", FAKE_ZEN4, true, false },
+	{ "6.15.0", FAKE_ZEN4, true, false },
+	{ "6.15.0", FAKE_ZEN4, false, true },
+};
+enum {
+	LATES = sizeof(lates) / sizeof(lates[0])
+};
+
+static void open_late(const struct late *l)
+{
+	const struct pmu_delivery how = { .sigtrap = l->sigtrap,
+					  .signal = l->sigtrap ? 0 : 40 };
+
+	ck_assert_int_eq(make_on(l->model, l->release, 2, l->sigtrap), 0);
+	k->skid = 3;
+	memset(&seen, 0, sizeof(seen));
+	rng_seed(&rng, 7, l->model);
+	ck_assert_int_eq(
+		pmu_thread_open(&thread, &k->calls, &plan, &how, &rng, NULL),
+		0);
+}
+
+START_TEST(late_interrupts_reach_system_calls_as_the_page_says)
+{
+	open_late(&lates[_i]);
+	run(SOME_OPS, true);
+	ck_assert_int_eq(k->interrupted > 0, lates[_i].interrupts);
+	/* Each is taken for what it is: a sample of the program. */
+	ck_assert_uint_gt(seen.samples, 50);
+	ck_assert_uint_eq(seen.wrong, 0);
+	ck_assert_uint_eq(seen.loss[LOSS_IN_KERNEL], 0);
+}
+END_TEST
+
+START_TEST(harm_a_late_signal_hangs_the_call_that_frees_its_event)
+{
+	static const struct {
+		const char *release;
+		bool hangs;
+	} all[] = { { "6.10.0", false }, { "6.11.0", true },
+		    { "6.12.23", true }, { "6.12.24", false },
+		    { "6.14.2", true },  { "6.14.3", false },
+		    { "6.15.0", false } };
+	const struct late l = { all[_i].release, FAKE_SKYLAKE, true, false };
+	const struct fake_op store = { .access = { BASE, 0x400000, 8,
+						   ACCESS_STORE } };
+	const struct fake_op call = { .in_kernel = true,
+				      .access.ip = 0xffffffff81000000ull };
+
+	open_late(&l);
+	pmu_thread_resume(&thread);
+	while (!k->pendings)
+		fake_run(k, &store);
+	for (uint32_t i = 0; i < k->skid; i++)
+		fake_run(k, &call);
+	pmu_thread_close(&thread);
+	ck_assert_int_eq(k->hung, all[_i].hangs);
+}
+END_TEST
+
+START_TEST(ibs_needs_no_physical_address)
+{
+	const struct late l = { "6.15.0", FAKE_ZEN4, true, false };
+	struct seen shown;
+
+	for (int hidden = 0; hidden < 2; hidden++) {
+		open_late(&l);
+		k->paranoid = hidden ? 2 : 1;
+		run(SOME_OPS, true);
+		pmu_thread_close(&thread);
+		if (!hidden)
+			shown = seen;
+	}
+	ck_assert_uint_gt(seen.samples, 50);
+	ck_assert_mem_eq(&seen, &shown, sizeof(seen));
+}
+END_TEST
+
 START_TEST(a_vendor_with_threads_but_no_filter_is_told_of_the_calls)
 {
 	const struct pmu_wish wish = { .sigtrap = true };
@@ -302,6 +397,13 @@ int main(void)
 		       harm_queued_signals_interrupt_calls_on_every_release);
 	tcase_add_loop_test(tc, harm_from_6_11_a_waiting_signal_hangs_its_event,
 			    0, 4);
+	tcase_add_loop_test(tc,
+			    late_interrupts_reach_system_calls_as_the_page_says,
+			    0, LATES);
+	tcase_add_loop_test(
+		tc, harm_a_late_signal_hangs_the_call_that_frees_its_event, 0,
+		7);
+	tcase_add_test(tc, ibs_needs_no_physical_address);
 	tcase_add_test(
 		tc, a_vendor_with_threads_but_no_filter_is_told_of_the_calls);
 	tcase_add_test(tc, versions_are_read_as_uname_prints_them);
