@@ -25,7 +25,7 @@ DEPS_NAMES = $(DEBUG_PACKAGES) llvm $(foreach p,clang rustc:rustc go:golang-go \
 	javac:default-jdk-headless node:nodejs, \
 	$(if $(shell command -v $(firstword $(subst :, ,$(p)))),, \
 	$(lastword $(subst :, ,$(p)))))
-DEPS_BENCH := pigz xz-utils
+DEPS_BENCH := pigz xz-utils zstd coreutils python3 sqlite3 perl
 DEPS_FUZZ := clang libclang-rt-14-dev
 
 CC := gcc
@@ -91,7 +91,18 @@ SCRIPTS := $(wildcard tests/e2e/check_*.sh)
 # objects that a program or library needs. Less code means fewer resident pages.
 SRC_LIB := $(B)/libsrc.a
 ANALYSIS_LIB := $(B)/libanalysis.a
-PRELOAD_OBJ := $(PRELOAD:%.c=$(O)/%.o)
+# Only an order: what runs around a fork is linked first, beside each other. A
+# child has no page of our code at first, and pays a fault for each 64 KiB of it
+# that it runs and for each page of variables that it writes.
+AROUND_FORK := preload/hooks/process preload/start/process preload/start/child \
+	$(addprefix preload/signal/,claimed claim sent quiet) \
+	$(addprefix preload/sources/clock/,clock_source clock wake young) \
+	preload/watch/own_event \
+	$(addprefix preload/core/,inside vdso timing thread) preload/hooks/exit \
+	preload/core/runtime src/store/sample_log src/store/store \
+	preload/handler/handler preload/watch/watch preload/start/comdet
+PRELOAD_OBJ := $(AROUND_FORK:%=$(O)/%.o) \
+	$(patsubst %.c,$(O)/%.o,$(filter-out $(AROUND_FORK:%=%.c),$(PRELOAD)))
 EMU_OBJ := $(EMU:%.c=$(O)/%.o) $(COMMON:%.c=$(O)/%.o)
 
 LIBS_PRELOAD := -lZydis -ldl
@@ -954,7 +965,7 @@ help:
 	@echo 'make gain [RUNS=3]  predicted against measured savings of fixes; 5 minutes'
 	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
 	@echo '                    print how far the transfer estimators are off'
-	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."]'
+	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."] [WITH="COMDET_CLOCK=timer ..."]'
 	@echo '                    measure what profiling costs; half an hour and more'
 	@echo 'make bench-emu [BENCH="loop pigz ..."]'
 	@echo '                    measure what profiling under QEMU costs'
