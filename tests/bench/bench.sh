@@ -7,8 +7,10 @@
 #
 # CPU-bound programs with two threads run in PAIRS pairs (default 20), without
 # and with the preload in turn (help_ratio.c). "With" is the preload with its
-# defaults. A first run finds the amount of work that takes SECONDS (default
-# 11); all others do that amount.
+# defaults, and the variables in WITH ("COMDET_CLOCK=timer"). A first run finds
+# the amount of work that takes SECONDS_EACH (default 11); all others do that
+# amount. Programs of Debian that are not among the default ones: zstd, sort,
+# python3, sqlite3, perl.
 #
 # The numbers of every run go to build/bench.csv, the summary to stdout. Only a
 # quiet machine gives useful figures. The bench prints figures and judges none.
@@ -21,6 +23,7 @@ csv=${CSV:-$B/bench.csv}
 
 all='nbody stencil join pigz xz'
 more='matmul chase lines'
+debian='zstd sort python3 sqlite3 perl' # programs that share nothing, or little
 
 die()
 {
@@ -43,8 +46,32 @@ command_of()
 		"$B/tests/programs/help_text" "$2" >"$dir/text"
 		cmd=(xz -T 2 --block-size=4MiB -c "$dir/text")
 		;;
+	zstd)
+		"$B/tests/programs/help_text" "$2" >"$dir/text"
+		cmd=(zstd -q -T2 -15 -c "$dir/text")
+		;;
+	sort)
+		"$B/tests/programs/help_text" "$2" >"$dir/text"
+		cmd=(sort --parallel=2 -k 2 "$dir/text")
+		;;
+	python3)
+		cmd=(python3 -c "
+d = {}
+for i in range($2 * 20000):
+    d[i * 7919 % 50021] = d.get(i % 50021, 0) + i
+print(len(d))")
+		;;
+	sqlite3)
+		cmd=(sqlite3 :memory: "with recursive c(x) as (select 1 union all
+			select x + 1 from c where x < $2 * 20000)
+			select count(*), sum(x * 7919 % 50021) from c")
+		;;
+	perl)
+		cmd=(perl -e "for my \$i (1 .. $2 * 20000) {
+			\$h{\$i * 7919 % 50021} .= 'x' } print scalar(keys %h)")
+		;;
 	*)
-		die "no program $1; there are: $all $more"
+		die "no program $1; there are: $all $more $debian"
 		;;
 	esac
 }
@@ -65,7 +92,7 @@ calibrate()
 	local ms
 
 	case $1 in
-	pigz | xz) amount=4 ;;
+	pigz | xz | zstd | sort) amount=4 ;;
 	*) amount=50 ;;
 	esac
 	for _ in 1 2 3 4 5 6; do
@@ -95,7 +122,7 @@ echo program,pair,how,first,wall_s,user_s,system_s,maxrss_kib >"$csv"
 for name in ${*:-$all}; do
 	calibrate "$name"
 	echo "$name: $PAIRS pairs of" "${cmd[@]}" >&2
-	RATIO_WITH="LD_PRELOAD=$B/libcomdet.so COMDET_OUT=$dir/out" \
+	RATIO_WITH="LD_PRELOAD=$B/libcomdet.so COMDET_OUT=$dir/out ${WITH-}" \
 		"$B/tests/programs/help_ratio" "$PAIRS" "$name" "${cmd[@]}" >>"$csv" ||
 		die "$name failed"
 	taken=$(samples "$dir/out") && [ "$taken" -gt 0 ] ||
