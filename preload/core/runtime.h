@@ -28,6 +28,7 @@
 
 #include "config.h"
 #include "source.h"
+#include "src/base/loaded.h"
 #include "src/engine/comm.h"
 #include "src/store/control_page.h"
 #include "src/store/store.h"
@@ -72,6 +73,7 @@ struct runtime {
 		uint64_t low, high; /* code that stays mapped and readable */
 	} code[CODE_RANGES];
 	uint32_t code_count;
+	struct loaded_ranges tables; /* likewise, with .eh_frame */
 	/* Of the environment, what the program does not see; NULL: nothing. */
 	char *const *hidden;
 	char source_why[200]; /* why this source, and no better one */

@@ -16,6 +16,7 @@
 #include "src/store/time_slices.h"
 #include "src/x86/choose.h"
 
+struct last_walk;    /* src/unwind/last_walk.h */
 struct lease;        /* watch/watch.c: four debug registers of one thread */
 struct thread_reuse; /* sources/thread_reuse.c */
 
@@ -23,6 +24,7 @@ struct thread {
 	struct cdp_thread *record; /* in the file */
 	struct comm_thread comm;
 	struct choose choose;
+	struct last_walk *walk; /* of its stack; it outlives the thread */
 	struct pair_table pairs;
 	struct core_table cores;
 	struct call_table calls;

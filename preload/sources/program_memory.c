@@ -3,6 +3,7 @@
  * program_memory - read the profiled program's memory and code
  */
 #include "program_memory.h"
+#include "preload/threads/stack_bounds.h"
 #include "preload/watch/watch.h"
 #include "src/x86/decode/backdecode.h"
 #include "src/base/signal_safe.h"
@@ -18,24 +19,42 @@ static uint64_t page_of(uint64_t addr)
 }
 
 /*
- * The page of the stack pointer, if it is mapped for certain: the kernel has
- * just written the signal frame up to the red zone, and the thread returns to
- * it. Our loads would trigger a register that watches the page; then it is read
- * by the kernel. Empty if the handler runs on an alternate stack.
+ * The page of the stack pointer is mapped for certain, if the kernel has just
+ * written the signal frame there, up to the red zone: the thread returns to it.
+ * Not so if the handler runs on an alternate stack.
  */
-static struct memory_range stack_page(const struct thread *t,
-				      const struct cpu_state *cpu)
+static bool stack_is_there(const struct cpu_state *cpu)
 {
 	uint64_t rsp = cpu->gpr[GPR_RSP];
 	uint64_t written = cpu_state_frame_end(cpu) - 1;
-	uint64_t page = page_of(rsp);
 
-	if (!cpu->fxsave || t->reuse || watch_is_the_programs() ||
-	    page_of(written) != page || written >= rsp ||
-	    rsp - written > 2 * RED_ZONE ||
-	    (t->comm.armed && page_of(t->comm.target.line) == page))
-		return (struct memory_range){ 0, 0 };
-	return (struct memory_range){ page, page + PAGE_MASK + 1 };
+	return cpu->fxsave && page_of(written) == page_of(rsp) &&
+	       written < rsp && rsp - written <= 2 * RED_ZONE;
+}
+
+/*
+ * What is mapped for certain of the stack in use: all up to the end of the
+ * thread's own stack, of another one a page. Our loads would trigger a register
+ * that watches it; then it is read by the kernel.
+ */
+static struct memory_range stack_range(const struct thread *t,
+				       const struct cpu_state *cpu)
+{
+	const struct memory_range none = { 0, 0 };
+	struct stack_bounds own = stack_bounds_own();
+	uint64_t rsp = cpu->gpr[GPR_RSP];
+	struct memory_range r = { page_of(rsp), page_of(rsp) + PAGE_MASK + 1 };
+
+	if (t->reuse || watch_is_the_programs())
+		return none;
+	if (rsp - own.low < own.bytes)
+		r.high = own.low + own.bytes;
+	else if (!stack_is_there(cpu))
+		return none;
+	if (t->comm.armed && t->comm.target.line >= r.low &&
+	    t->comm.target.line < r.high)
+		return none;
+	return r;
 }
 
 struct memory program_memory(struct thread *t, uint64_t ip)
@@ -63,7 +82,7 @@ struct memory program_memory_at(struct thread *t, const struct cpu_state *cpu)
 		m.direct_low = page_of(cpu->rip);
 		m.direct_high = m.direct_low + PAGE_MASK + 1;
 	}
-	m.data[0] = stack_page(t, cpu);
+	m.data[0] = stack_range(t, cpu);
 	return m;
 }
 

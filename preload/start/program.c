@@ -10,8 +10,9 @@
 #include "preload/core/runtime.h"
 
 /*
- * The loader never unmaps the code that the program started with, so we may
- * read it directly, without the kernel's help against faults.
+ * The loader never unmaps the code that the program started with, nor its
+ * tables of frames, so we may read both directly, without the kernel's help
+ * against faults.
  */
 static int take_code(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -54,10 +55,15 @@ static int is_go_note(struct dl_phdr_info *info, size_t size, void *found)
 
 void program_look(void)
 {
+	static bool looked;
 	bool go = false;
 
-	runtime.code_count = 0;
-	dl_iterate_phdr(take_code, NULL);
+	/* A forked child has libraries that were loaded since. */
+	if (!looked) {
+		dl_iterate_phdr(take_code, NULL);
+		loaded_tables(&runtime.tables);
+	}
+	looked = true;
 	dl_iterate_phdr(is_go_note, &go);
 	runtime.waits_for_thread = go;
 }

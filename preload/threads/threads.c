@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "stack_bounds.h"
+#include "src/unwind/last_walk.h"
 #include "thread_rows.h"
 #include "threads.h"
 #include "preload/core/inside.h"
@@ -61,9 +62,14 @@ static size_t head_bytes(void)
 	return source_offset() + source_bytes;
 }
 
+static size_t walk_offset(void)
+{
+	return pages(head_bytes()) + pages(interp_bytes);
+}
+
 static size_t mapping_bytes(void)
 {
-	return pages(head_bytes()) + pages(interp_bytes) + STACK_BYTES;
+	return walk_offset() + pages(sizeof(struct last_walk)) + STACK_BYTES;
 }
 
 static char *map_thread(void)
@@ -118,6 +124,7 @@ static struct thread *new_thread(void *(*start)(void *), bool may_wait)
 	t->pairs.writer.section = CDP_PAIRS;
 	t->cores.writer.section = CDP_CORES;
 	t->choose.interp = (void *)(m + pages(head_bytes()));
+	t->walk = (void *)(m + walk_offset());
 	t->stack_top = m + mapping_bytes();
 	return t;
 }

@@ -147,6 +147,35 @@ static int count_in(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+static int take_table(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct loaded_ranges *r = arg;
+	uint64_t table = 0;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+			table = info->dlpi_phdr[i].p_vaddr;
+	for (int i = 0; table && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || table - p->p_vaddr >= p->p_filesz ||
+		    (p->p_flags & (PF_R | PF_W)) != PF_R ||
+		    r->count == LOADED_RANGES_MAX)
+			continue;
+		r->range[r->count].low = info->dlpi_addr + p->p_vaddr;
+		r->range[r->count].high = r->range[r->count].low + p->p_filesz;
+		r->count++;
+	}
+	return 0;
+}
+
+void loaded_tables(struct loaded_ranges *out)
+{
+	out->count = 0;
+	dl_iterate_phdr(take_table, out);
+}
+
 const void *loaded_symbol(const char *name)
 {
 	struct search s = { .name = name, .after_us = true };

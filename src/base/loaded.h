@@ -9,6 +9,37 @@
 #define COMDET_BASE_LOADED_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	LOADED_RANGES_MAX = 128,
+};
+
+struct loaded_range {
+	uint64_t low, high;
+};
+
+struct loaded_ranges {
+	uint32_t count;
+	struct loaded_range range[LOADED_RANGES_MAX];
+};
+
+/*
+ * The read-only segments with the .eh_frame_hdr of the objects that are loaded
+ * now, as many as there is room for. Context: set-up.
+ */
+void loaded_tables(struct loaded_ranges *out);
+
+/* The range of @r, or NULL, with @addr in it; none if that is empty. Context:
+ * any. */
+static inline struct loaded_range loaded_range_of(const struct loaded_ranges *r,
+						  uint64_t addr)
+{
+	for (uint32_t i = 0; r && i < r->count; i++)
+		if (addr >= r->range[i].low && addr < r->range[i].high)
+			return r->range[i];
+	return (struct loaded_range){ 0, 0 };
+}
 
 /*
  * The address of the first variable or function @name, of any version, that the

@@ -3,6 +3,7 @@
  * access_path - the calls that led to an access that choose.c has chosen
  */
 #include "access_path.h"
+#include "src/unwind/last_walk.h"
 #include "src/x86/decode/insn.h"
 
 #include "src/base/signal_safe.h"
@@ -24,18 +25,41 @@ struct unwind_registers path_registers(const uint64_t gpr[16], uint32_t known,
 	return r;
 }
 
-uint32_t path_number(const struct path_finder *f,
-		     const struct unwind_frame *frame, unsigned n)
+/* The number of the path that begins with frame @i, as far as it is kept. */
+static uint32_t kept_number(const struct path_finder *f, unsigned i)
 {
-	uint32_t node = 0;
+	const uint32_t *kept = last_walk_tag(f->space.last, i);
 
-	while (n) {
-		struct path_call call = { .ip = frame[--n].ip };
+	return kept ? *kept : 0;
+}
+
+/*
+ * The numbers of outer parts of a path are kept with the walk, each at the
+ * innermost frame of a call.
+ */
+uint32_t path_number(const struct path_finder *f,
+		     const struct unwind_frame *frame, unsigned skipped,
+		     unsigned n)
+{
+	unsigned i = skipped + 1;
+	uint32_t node = 0, *kept;
+
+	while (i < n && (!kept_number(f, i) || frame[i - 1].ip == frame[i].ip))
+		i++;
+	if (i < n)
+		node = kept_number(f, i);
+	else
+		i = n;
+	while (i > skipped) {
+		struct path_call call = { .ip = frame[--i].ip };
 
 		/* A function that calls itself at one place is one call. */
-		for (; n && frame[n - 1].ip == call.ip; n--)
+		for (; i > skipped && frame[i - 1].ip == call.ip; i--)
 			call.recurs = true;
 		node = path_table_put(f->table, node, &call, f->map_generation);
+		kept = last_walk_tag(f->space.last, i);
+		if (kept && i > skipped)
+			*kept = node;
 	}
 	return node;
 }
@@ -81,7 +105,7 @@ static uint32_t path_ahead(struct path_finder *f, struct interp *in,
 	ahead.space.memory = (struct unwind_memory){ interp_read, in };
 	n = path_walk(&ahead, &regs, frame);
 	f->ends_early = ahead.ends_early;
-	return path_number(f, frame, n);
+	return path_number(f, frame, 0, n);
 }
 
 static bool ends_at(uint64_t ip, uint64_t next)
@@ -104,13 +128,13 @@ uint32_t path_behind(struct path_finder *f, const struct cpu_state *cpu,
 		first = 1;
 	} else if (a->flags & ACCESS_IMPLICIT && a->flags & ACCESS_LOAD) {
 		frame[0].ip--; /* a return has */
-		return path_table_put(f->table, path_number(f, frame, n),
+		return path_table_put(f->table, path_number(f, frame, 0, n),
 				      &(struct path_call){ .ip = a->ip },
 				      f->map_generation);
 	} else {
 		frame[0].ip = a->ip; /* a jump has */
 	}
-	return path_number(f, frame + first, n - first);
+	return path_number(f, frame, first, n);
 }
 
 uint32_t path_of_choice(struct path_finder *f, struct choose *choose,

@@ -42,9 +42,14 @@ struct unwind_registers path_registers(const uint64_t gpr[16], uint32_t known,
 unsigned path_walk(struct path_finder *f, struct unwind_registers *regs,
 		   struct unwind_frame frame[PATH_FRAMES_MAX]);
 
-/* The number of the path of @n frames, innermost first; 0: none. */
+/*
+ * The number of the path of @n frames of which the first @skipped are left out,
+ * innermost first; 0: none. If space.last is not NULL, the frames behind
+ * frame[@skipped] are those of the last walk.
+ */
 uint32_t path_number(const struct path_finder *f,
-		     const struct unwind_frame *frame, unsigned n);
+		     const struct unwind_frame *frame, unsigned skipped,
+		     unsigned n);
 
 /* The number of the path of an instruction whose callers are not known. */
 uint32_t path_alone(const struct path_finder *f, uint64_t ip);

@@ -7,6 +7,7 @@
 
 #include "reader.h"
 #include "dwarf.h"
+#include "src/base/loaded.h"
 
 #include "src/base/signal_safe.h"
 
@@ -23,6 +24,17 @@ void reader_begin(struct reader *r, const struct unwind_memory *mem,
 	r->at = 0;
 	r->have = 0;
 	r->size = size;
+	r->direct_low = 0;
+	r->direct_high = 0;
+}
+
+void reader_direct(struct reader *r, const struct loaded_ranges *safe,
+		   uint64_t addr)
+{
+	struct loaded_range direct = loaded_range_of(safe, addr);
+
+	r->direct_low = direct.low;
+	r->direct_high = direct.high;
 }
 
 static int fetch(struct reader *r, uint64_t addr)
@@ -45,6 +57,11 @@ int reader_copy(struct reader *r, uint64_t addr, void *out, size_t n)
 {
 	uint8_t *to = out;
 
+	if (addr >= r->direct_low && addr < r->direct_high &&
+	    r->direct_high - addr >= n) {
+		memcpy(out, (const void *)(uintptr_t)addr, n);
+		return 0;
+	}
 	while (n) {
 		uint64_t from = addr - r->at;
 		size_t part;

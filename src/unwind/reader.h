@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct loaded_ranges;
+
 enum {
 	READER_BYTES_MAX = 1024,
 };
@@ -32,12 +34,20 @@ struct reader {
 	uint64_t at;   /* what is fetched: */
 	uint32_t have; /* bytes */
 	uint32_t size; /* to fetch at a time, at most READER_BYTES_MAX */
+	uint64_t direct_low, direct_high; /* plain loads are safe there */
 	uint8_t bytes[READER_BYTES_MAX];
 };
 
 /* A reader that fetches @size bytes at a time. */
 void reader_begin(struct reader *r, const struct unwind_memory *mem,
 		  uint32_t size);
+
+/*
+ * Plain loads are safe in the range of @safe with @addr, and nowhere else if
+ * there is none. There the reader fetches nothing.
+ */
+void reader_direct(struct reader *r, const struct loaded_ranges *safe,
+		   uint64_t addr);
 
 /* Copy @n bytes at @addr. Returns 0 or -EFAULT. */
 int reader_copy(struct reader *r, uint64_t addr, void *out, size_t n);

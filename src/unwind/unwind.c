@@ -7,6 +7,7 @@
 #include "unwind.h"
 #include "cfi.h"
 #include "expression.h"
+#include "last_walk.h"
 #include "row_cache.h"
 
 #include "src/base/signal_safe.h"
@@ -24,9 +25,11 @@ struct state {
 	const struct unwind_space *space;
 	struct unwind_registers *regs;
 	struct reader stack, rules;
-	bool interrupted; /* here, and not in a call */
-	bool described;   /* the object here has rules */
+	bool interrupted;  /* here, and not in a call */
+	bool described;    /* the object here has rules */
+	uint64_t identity; /* of that object */
 	unsigned switches;
+	unsigned n; /* frames */
 };
 
 /* An instruction of the frame, to look it up: a call may end its function. */
@@ -44,8 +47,10 @@ static enum unwind_end row_at(struct state *s, uint64_t pc, struct cfi_row *row)
 	if (!space->find(space->find_ctx, pc, &m))
 		return UNWIND_NO_CODE;
 	s->described = m.index;
+	s->identity = m.identity;
 	if (space->rows && row_cache_find(space->rows, pc, m.identity, row))
 		return UNWIND_FULL;
+	reader_direct(&s->rules, space->lasting, m.index);
 	switch (cfi_find(&s->rules, &m, pc, row)) {
 	case 0:
 		break;
@@ -124,6 +129,13 @@ static bool leads_outward(struct state *s, uint64_t cfa, bool signal)
 	return s->switches++ < SWITCHES_MAX;
 }
 
+static void keep(const struct state *s, const struct cfi_row *row, uint64_t cfa)
+{
+	if (s->space->last && !s->interrupted)
+		last_walk_note(s->space->last, s->n - 1, row, s->identity, cfa,
+			       s->regs);
+}
+
 static enum unwind_end by_rules(struct state *s)
 {
 	struct unwind_registers caller = { .known = 0 };
@@ -133,8 +145,10 @@ static enum unwind_end by_rules(struct state *s)
 
 	if (end != UNWIND_FULL)
 		return end;
-	if (row.reg[FRAME_PC].rule == RULE_UNDEFINED)
+	if (row.reg[FRAME_PC].rule == RULE_UNDEFINED) {
+		keep(s, &row, 0);
 		return UNWIND_START;
+	}
 	end = cfa_of(s, &row, &cfa);
 	if (end != UNWIND_FULL)
 		return end;
@@ -148,6 +162,7 @@ static enum unwind_end by_rules(struct state *s)
 	if (!register_known(&caller, FRAME_PC) ||
 	    !register_known(&caller, FRAME_RSP))
 		return UNWIND_UNREADABLE;
+	keep(s, &row, cfa);
 	*s->regs = caller;
 	s->interrupted = row.signal;
 	return UNWIND_FULL;
@@ -188,41 +203,70 @@ static enum unwind_end by_pointer(struct state *s, enum unwind_end otherwise,
 	return UNWIND_FULL;
 }
 
+/* The frame that was added was met before, and so is the rest of its path. */
+static bool met_again(struct state *s, struct unwind_frame *frame, unsigned max)
+{
+	struct last_walk *last = s->space->last;
+	const struct unwind_frame *here = &frame[s->n - 1];
+	unsigned to;
+
+	if (!last)
+		return false;
+	last_walk_add(last, s->n - 1, here);
+	if (s->interrupted || here->guessed)
+		return false;
+	to = last_walk_meet(last, s->space, &s->stack, s->regs, frame, s->n,
+			    max);
+	if (to)
+		s->n = to;
+	return to;
+}
+
+static enum unwind_end walk(struct state *s, struct unwind_frame *frame,
+			    unsigned max)
+{
+	bool guessed = false;
+	enum unwind_end end = UNWIND_FULL;
+
+	while (s->n < max && end == UNWIND_FULL) {
+		if (!s->regs->value[FRAME_PC] && s->n)
+			return UNWIND_START;
+		frame[s->n++] = (struct unwind_frame){
+			.ip = place(s),
+			.sp = s->regs->value[FRAME_RSP],
+			.guessed = guessed,
+		};
+		if (met_again(s, frame, max))
+			return UNWIND_START;
+		end = by_rules(s);
+		guessed = end == UNWIND_NO_CODE || end == UNWIND_NO_RULE;
+		if (guessed)
+			end = by_pointer(s, end, frame[s->n - 1].guessed);
+	}
+	return end;
+}
+
 unsigned unwind_frames(const struct unwind_space *space,
 		       struct unwind_registers *regs,
 		       struct unwind_frame *frame, unsigned max,
 		       enum unwind_end *end)
 {
 	struct state s;
-	bool guessed = false;
-	unsigned n = 0;
 
 	s.space = space;
 	s.regs = regs;
 	s.interrupted = true;
 	s.described = false;
 	s.switches = 0;
+	s.n = 0;
 	reader_begin(&s.stack, &space->memory, STACK_FETCH);
 	reader_begin(&s.rules, &space->memory, RULES_FETCH);
-	for (*end = UNWIND_FULL; n < max && *end == UNWIND_FULL;) {
-		if (!regs->value[FRAME_PC] && n) {
-			*end = UNWIND_START;
-			break;
-		}
-		frame[n++] = (struct unwind_frame){
-			.ip = place(&s),
-			.sp = regs->value[FRAME_RSP],
-			.guessed = guessed,
-		};
-		*end = by_rules(&s);
-		if (*end == UNWIND_NO_CODE || *end == UNWIND_NO_RULE) {
-			*end = by_pointer(&s, *end, guessed);
-			guessed = true;
-		} else {
-			guessed = false;
-		}
-	}
-	return n;
+	if (space->last)
+		last_walk_begin(space->last);
+	*end = walk(&s, frame, max);
+	if (space->last)
+		last_walk_end(space->last, s.n, *end == UNWIND_START);
+	return s.n;
 }
 
 bool unwind_function(const struct unwind_space *space, uint64_t pc,
@@ -233,8 +277,10 @@ bool unwind_function(const struct unwind_space *space, uint64_t pc,
 	struct cfi_row row;
 
 	reader_begin(&rules, &space->memory, RULES_FETCH);
-	if (!space->find(space->find_ctx, pc, &m) ||
-	    cfi_find(&rules, &m, pc, &row))
+	if (!space->find(space->find_ctx, pc, &m))
+		return false;
+	reader_direct(&rules, space->lasting, m.index);
+	if (cfi_find(&rules, &m, pc, &row))
 		return false;
 	*start = row.start;
 	return true;

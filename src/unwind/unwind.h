@@ -13,11 +13,8 @@
 #ifndef COMDET_UNWIND_UNWIND_H
 #define COMDET_UNWIND_UNWIND_H
 
-#include "module.h"
-#include "reader.h"
 #include "registers.h"
-
-struct row_cache;
+#include "space.h"
 
 enum unwind_end {
 	UNWIND_START,    /* where the thread began: a function without caller */
@@ -28,24 +25,6 @@ enum unwind_end {
 	UNWIND_UNREADABLE, /* stack that cannot be read */
 	UNWIND_LOOP,       /* a frame that does not lead outward */
 	UNWIND_ENDS
-};
-
-struct unwind_space {
-	struct unwind_memory memory;
-	unwind_find_function *find;
-	void *find_ctx;
-	struct row_cache *rows; /* NULL: nothing is remembered */
-};
-
-struct unwind_frame {
-	/*
-	 * The instruction where the frame is: the first frame's, and that of
-	 * one which a signal interrupted. In every other frame it lies in the
-	 * call, one byte before the instruction to which the call returns.
-	 */
-	uint64_t ip;
-	uint64_t sp;  /* of that moment */
-	bool guessed; /* found by a frame pointer */
 };
 
 /*

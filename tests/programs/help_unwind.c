@@ -25,6 +25,7 @@
 
 #include "src/base/rng.h"
 #include "src/maps/map_lines.h"
+#include "src/unwind/last_walk.h"
 #include "src/unwind/module_table.h"
 #include "src/unwind/row_cache.h"
 #include "src/unwind/unwind.h"
@@ -47,6 +48,7 @@ struct path {
 static struct tracee tracee;
 static struct module_table modules;
 static struct unwind_space space;
+static struct last_walk last;
 static struct path ours, theirs;
 static unsigned long compared, different, unfinished, guessed, frames;
 
@@ -203,6 +205,8 @@ int main(int argc, char **argv)
 		space.memory =
 			(struct unwind_memory){ tracee.mem.read, &tracee };
 		space.find = module_table_find;
+		last = (struct last_walk){ .now = 0 };
+		space.last = &last;
 		space.find_ctx = &modules;
 		unw_flush_cache(as, 0, 0);
 		read_modules();

@@ -52,6 +52,8 @@ static inline bool memory_is_direct_data(const struct memory *mem,
 	return memory_is_direct(mem, addr, n);
 }
 
+typedef uint64_t memory_word __attribute__((aligned(1), may_alias));
+
 /*
  * Copy @n bytes at @addr with plain loads. Another thread of the program may
  * write there at the same time; the caller must accept a torn value.
@@ -59,11 +61,26 @@ static inline bool memory_is_direct_data(const struct memory *mem,
 __attribute__((no_sanitize("thread", "address"))) static inline void
 memory_copy_direct(void *to, uint64_t addr, size_t n)
 {
-	const volatile uint8_t *from = (const volatile uint8_t *)addr;
 	uint8_t *out = to;
+	uint64_t word;
 
-	for (size_t i = 0; i < n; i++)
-		out[i] = from[i];
+	for (; n >= sizeof(word); n -= sizeof(word), addr += sizeof(word)) {
+		word = *(const volatile memory_word *)addr;
+		__builtin_memcpy(out, &word, sizeof(word));
+		out += sizeof(word);
+	}
+	for (; n; n--)
+		*out++ = *(const volatile uint8_t *)addr++;
+}
+
+/* Copy @n bytes of data at @addr, by plain loads where that is safe. */
+static inline int memory_read_data(const struct memory *mem, uint64_t addr,
+				   void *to, size_t n)
+{
+	if (!memory_is_direct_data(mem, addr, n))
+		return mem->read(mem->ctx, addr, to, n);
+	memory_copy_direct(to, addr, n);
+	return 0;
 }
 
 #endif

@@ -385,7 +385,7 @@ uint32_t interp_registers(const struct interp *in, uint64_t gpr[16])
 int interp_read(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	struct interp *in = ctx;
-	int err = in->mem->read(in->mem->ctx, addr, buf, n);
+	int err = memory_read_data(in->mem, addr, buf, n);
 
 	if (!err)
 		overlay_stores(in, addr, buf, n);

@@ -18,9 +18,11 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "src/base/loaded.h"
 #include "src/base/rawcall.h"
 #include "src/base/rng.h"
 #include "src/maps/map_lines.h"
+#include "src/unwind/last_walk.h"
 #include "src/unwind/module_table.h"
 #include "src/unwind/row_cache.h"
 #include "src/unwind/unwind.h"
@@ -33,6 +35,8 @@ enum {
 
 static unsigned damage_one_in; /* of the words read; 0: none */
 static struct rng rng;
+static struct loaded_ranges tables;
+static unsigned table_reads; /* through the function */
 
 /* Past libc, which sanitizers watch. */
 static int read_own(void *ctx, uint64_t addr, void *buf, size_t n)
@@ -40,6 +44,7 @@ static int read_own(void *ctx, uint64_t addr, void *buf, size_t n)
 	struct iovec here = { buf, n }, there = { (void *)(uintptr_t)addr, n };
 	uint64_t word;
 
+	table_reads += loaded_range_of(&tables, addr).high > addr;
 	if (rawcall6(SYS_process_vm_readv, getpid(), (long)&here, 1,
 		     (long)&there, 1, 0) != (long)n)
 		return -EFAULT;
@@ -76,6 +81,8 @@ static void set_up(void)
 	module_table_end(&modules);
 	close(fd);
 	space.rows = NULL;
+	space.lasting = NULL;
+	space.last = NULL;
 	damage_one_in = 0;
 	rng_seed(&rng, 1, 0);
 }
@@ -179,6 +186,67 @@ START_TEST(frames_of_all_shapes_are_those_of_libgcc)
 	both_agree();
 	variable(9);
 	both_agree();
+}
+END_TEST
+
+START_TEST(tables_that_stay_are_read_without_the_function)
+{
+	loaded_tables(&tables);
+	ck_assert_uint_ge(tables.count, 3); /* we, libcheck, libc */
+	table_reads = 0;
+	variable(9);
+	both_agree();
+	ck_assert_uint_gt(table_reads, frames);
+	space.lasting = &tables;
+	table_reads = 0;
+	variable(9);
+	both_agree();
+	ck_assert_uint_eq(table_reads, 0);
+}
+END_TEST
+
+__attribute__((noinline)) static int from_two_places(int n)
+{
+	if (n & 1)
+		return deep(3) + 1;
+	return deep(3) + 2;
+}
+
+START_TEST(a_path_that_is_met_again_is_that_of_libgcc)
+{
+	static struct last_walk last;
+
+	space.last = &last;
+	for (int i = 0; i < 4; i++) {
+		variable(9);
+		both_agree();
+		variable(8 + i);
+		both_agree();
+		from_two_places(i);
+		both_agree();
+		aligned(i);
+		both_agree();
+	}
+}
+END_TEST
+
+START_TEST(a_path_that_is_met_again_needs_no_tables)
+{
+	static struct last_walk last;
+	unsigned reads[2];
+
+	loaded_tables(&tables);
+	space.last = &last;
+	/* volatile: the call is at one place */
+	for (volatile int i = 0; i < 2; i++) {
+		table_reads = 0;
+		deep(20);
+		both_agree();
+		reads[i] = table_reads;
+	}
+	/* Those of the first two frames are left. */
+	ck_assert_uint_gt(frames, 20);
+	ck_assert_uint_lt(reads[1], reads[0] / 4);
 }
 END_TEST
 
@@ -381,6 +449,9 @@ int main(void)
 	tcase_set_timeout(c, 300);
 	tcase_add_checked_fixture(c, set_up, NULL);
 	tcase_add_test(c, frames_of_all_shapes_are_those_of_libgcc);
+	tcase_add_test(c, tables_that_stay_are_read_without_the_function);
+	tcase_add_test(c, a_path_that_is_met_again_is_that_of_libgcc);
+	tcase_add_test(c, a_path_that_is_met_again_needs_no_tables);
 	tcase_add_test(c, a_signal_handler_leads_to_what_it_interrupted);
 	tcase_add_test(c, a_call_from_libc_is_followed_through_it);
 	tcase_add_test(c, a_threads_path_ends_where_it_began);
