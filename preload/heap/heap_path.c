@@ -8,6 +8,7 @@
 #include "heap_path.h"
 #include "recall.h"
 #include "shadow.h"
+#include "src/base/loaded.h"
 #include "src/unwind/cfi.h"
 #include "src/base/signal_safe.h"
 
@@ -29,7 +30,8 @@ enum {
 };
 
 static _Atomic uint64_t rows[ROWS];
-static _Atomic uint64_t generation; /* of the loaded libraries */
+static _Atomic uint64_t generation;        /* of the loaded libraries */
+static const struct loaded_ranges *tables; /* that stay mapped */
 
 extern loaded_find_function _dl_find_object __attribute__((weak));
 
@@ -84,6 +86,7 @@ __attribute__((noinline)) static uint32_t learn(uint64_t pc)
 	m.high = (uint64_t)(uintptr_t)f.end;
 	m.index = (uint64_t)(uintptr_t)f.eh_frame;
 	reader_begin(&reader, &memory, RULES_FETCH);
+	reader_direct(&reader, tables, m.index);
 	return cfi_find(&reader, &m, pc, &row) ? ROW_VALID : pack(&row);
 }
 
@@ -154,6 +157,11 @@ uint32_t heap_path_site(struct own_stack *s, uint64_t caller,
 	if (s && site)
 		recall_put(s, &p, site);
 	return site;
+}
+
+void heap_path_use(const struct loaded_ranges *lasting)
+{
+	tables = lasting;
 }
 
 void heap_path_forget(void)

@@ -20,6 +20,8 @@
 #include "heap.h"
 #include "own_stack.h"
 
+struct loaded_ranges;
+
 /*
  * Walk from the call that returns to @caller, made by the function whose callee
  * has its frame at @frame, by __builtin_frame_address(0). Returns the number of
@@ -28,6 +30,9 @@
  */
 uint32_t heap_path_site(struct own_stack *s, uint64_t caller,
 			const uint64_t *frame);
+
+/* The tables of frames in @lasting stay mapped. Context: set-up. */
+void heap_path_use(const struct loaded_ranges *lasting);
 
 /* A library was unloaded: another one may come to lie at its addresses. */
 void heap_path_forget(void);

@@ -9,14 +9,21 @@
 #include "note.h"
 #include "recall.h"
 #include "shadow.h"
+#include "src/base/loaded.h"
 
 static bool wants_paths;
 
 void note_begin(void)
 {
+	static struct loaded_ranges tables;
 	const char *paths = getenv("COMDET_PATHS");
 
 	wants_paths = paths && !strcmp(paths, "1");
+	if (!wants_paths)
+		return;
+	/* The loader never unloads what the program started with. */
+	loaded_tables(&tables);
+	heap_path_use(&tables);
 }
 
 __attribute__((noinline)) static void note_path(uint64_t start, size_t bytes,

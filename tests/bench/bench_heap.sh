@@ -20,11 +20,20 @@ oracle = build + "/tests/oracle/libheap_paths.so"
 MODES = {"alone": {}, "with": {"LD_PRELOAD": heap},
          "with paths": {"LD_PRELOAD": heap, "COMDET_PATHS": "1"}}
 CHURN = "d={}\nfor i in range(700000): d[i%50000]=[str(i),(i,i+1)]"
+# The same at other rates.
+RATE = ("d={}\nz=(0,)*%d\n"
+        "for i in range(%d): d[i%%50000]=[str(i),(i,i+1)]; sum(z)")
 SLOW = ("import json\nfor i in range(60000): "
         "json.dumps([i, {'a': str(i)}, list(range(50))])")
 PROGRAMS = [
     ("python3, PYTHONMALLOC=malloc, strings and tuples",
      {"PYTHONMALLOC": "malloc"}, ["/usr/bin/python3", "-c", CHURN]),
+    ("python3, PYTHONMALLOC=malloc, the same with other work",
+     {"PYTHONMALLOC": "malloc"}, ["/usr/bin/python3", "-c",
+                                   RATE % (450, 350000)]),
+    ("python3, PYTHONMALLOC=malloc, with more other work",
+     {"PYTHONMALLOC": "malloc"}, ["/usr/bin/python3", "-c",
+                                   RATE % (8000, 40000)]),
     ("python3, its own allocator, json", {}, ["/usr/bin/python3", "-c", SLOW]),
     ("perl, 300,000 strings into a hash", {},
      ["perl", "-e", 'for my $i (1 .. 300000) { $h{"k$i"} = "v$i"; }']),
