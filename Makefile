@@ -627,12 +627,14 @@ coverage-known: deps deps-names
 	@tests/oracle/known.py $(abspath build) $(SEEDS)
 
 # Compare the time that fixes are predicted to save with what they save, RUNS=
-# times; the machine must be quiet.
+# times, for LIMIT= seconds at most; KEEP= is a file with which a further call
+# goes on. The machine must be quiet.
 RUNS ?= 3
+LIMIT ?= 400
 .PHONY: gain
 gain: deps
 	$(BUILD_UNIT)
-	@tests/oracle/gain.py $(abspath build) $(RUNS)
+	@tests/oracle/gain.py $(abspath build) $(RUNS) $(LIMIT) $(KEEP)
 
 # Print how often the bands of miss ratio curves hold the exact ratios. SEEDS=
 # is how many runs each program has at each of five periods, BANDS=train chooses
@@ -962,7 +964,9 @@ help:
 	@echo 'make rppm-choice    simulate and predict the workloads on 120 machines'
 	@echo 'make rppm-table [MILLIONS=20] [MACHINES="rppm-c3 ..."]'
 	@echo '                    predicted against simulated times of workloads'
-	@echo 'make gain [RUNS=3]  predicted against measured savings of fixes; 5 minutes'
+	@echo 'make gain [RUNS=3] [LIMIT=400]'
+	@echo '                    predicted against measured savings of fixes, within one'
+	@echo '                    regime of the round trip of a cache line'
 	@echo 'make sweep-transfer [SWEEP="-n 1e8 -p 1e4 -d 1000 ..."]'
 	@echo '                    print how far the transfer estimators are off'
 	@echo 'make bench [PAIRS=20] [BENCH="nbody ..."] [WITH="COMDET_CLOCK=timer ..."]'
