@@ -24,8 +24,8 @@ enum {
 struct function {
 	uint64_t start, end;
 	struct insn *insn;
-	struct regs *in; /* before each instruction */
-	bool *reached;
+	struct regs *in; /* before each instruction that was reached */
+	bool *reached, *waits;
 	size_t insns;
 	struct seed *seed;
 	size_t seeds;
@@ -44,6 +44,7 @@ static void function_release(struct function *f)
 	free(f->insn);
 	free(f->in);
 	free(f->reached);
+	free(f->waits);
 	free(f->seed);
 	free(f->first);
 	free(f->holds);
@@ -157,98 +158,168 @@ static void index_seeds(struct function *f)
 static bool is_part(struct dwarf_types *t, const struct reg_value *old,
 		    const struct reg_value *new)
 {
-	int64_t size = old->type ? (int64_t)old->type->size : 0, at;
+	int64_t size, at;
 
-	if (size <= 0 || old->type == new->type ||
+	if (!reg_value_is_place(old) || old->type == new->type ||
 	    __builtin_sub_overflow(old->at, new->at, &at))
+		return false;
+	size = (int64_t)old->type->size;
+	if (size <= 0)
 		return false;
 	at = (at % size + size) % size;
 	return dwarf_types_holds(t, old->type, (uint64_t)at, new->type);
 }
 
-/* DWARF knows better than we do; of its ranges, the narrower one counts. */
+/*
+ * Add the seeds of instruction @i to @m. DWARF knows better than we do; of its
+ * ranges, the narrower one counts.
+ */
 static void apply_seeds(struct reg_types *r, const struct function *f, size_t i,
-			struct regs *g)
+			struct moment *m)
 {
-	for (uint32_t k = f->first[i]; k < f->first[i + 1]; k++) {
-		const struct seed *s = &f->seed[f->holds[k]];
+	m->seed = f->seed;
+	m->holds = &f->holds[f->first[i]];
+	m->n = f->first[i + 1] - f->first[i];
+	for (size_t k = 0; k < m->n; k++) {
+		const struct seed *s = &f->seed[m->holds[k]];
+		struct reg_value *v = &m->regs.r[s->reg % GPRS];
 
-		if (!is_part(r->file.types, &g->r[s->reg], &s->value))
-			g->r[s->reg] = s->value;
+		/* An address in the frame leads to the variables there. */
+		if (!s->in_memory && v->type != &reg_value_frame &&
+		    !is_part(r->file.types, v, &s->value))
+			*v = s->value;
 	}
 }
 
-/* The same place, or the same place in another element of an array. */
-static bool agree(const struct reg_value *x, const struct reg_value *y)
+static void know_nothing(struct moment *m)
 {
-	if (x->type != y->type)
-		return false;
-	return x->at == y->at ||
-	       (x->type && x->type->size &&
-		(x->at - y->at) % (int64_t)x->type->size == 0);
+	memset(m, 0, sizeof(*m));
+	for (int i = 0; i < GPRS; i++)
+		m->regs.r[i] = reg_value_any();
+}
+
+/* The number of an unknown number: that of an instruction, or of a register. */
+static uint32_t unknown_of(const struct function *f, size_t to, int reg)
+{
+	return (uint32_t)(1 + f->insns + GPRS * to + (size_t)reg);
+}
+
+/* Where ways meet, a register that is not known is a number of its own. */
+static struct reg_value meet_one(const struct function *f, size_t to, int reg,
+				 struct reg_value old, struct reg_value new)
+{
+	uint32_t own = unknown_of(f, to, 0);
+
+	/* What was such a number before is not the same any more. */
+	if (new.unknown >= own &&new.unknown < own + GPRS)
+		new.unknown = 0;
+	if (old.unknown >= own && old.unknown < own + GPRS &&
+	    old.unknown != own + (uint32_t)reg)
+		old.unknown = 0;
+	old = reg_value_either(old, new);
+	if (!old.type && old.stride == 1 && !old.unknown)
+		old = (struct reg_value){ .stride = 1,
+					  .unknown = own + (uint32_t)reg };
+	return old;
 }
 
 /* Keep what holds on all ways. True if @to lost something, or was new. */
-static bool meet(struct function *f, size_t to, const struct regs *from)
+static bool meet(struct function *f, struct spills *spills, size_t to,
+		 const struct moment *from)
 {
 	struct regs *in = &f->in[to];
-	bool changed = false;
+	bool changed;
 
 	if (!f->reached[to]) {
 		f->reached[to] = true;
-		*in = *from;
+		*in = from->regs;
+		spills[to] = from->spills;
 		return true;
 	}
-	for (int i = 0; i < GPRS; i++)
-		if (in->r[i].type && !agree(&in->r[i], &from->r[i])) {
-			in->r[i].type = NULL;
-			changed = true;
-		}
+	changed = spills_meet(&spills[to], &from->spills);
+	for (int i = 0; i < GPRS; i++) {
+		struct reg_value v =
+			meet_one(f, to, i, in->r[i], from->regs.r[i]);
+
+		changed |= !reg_value_same(&v, &in->r[i]);
+		in->r[i] = v;
+	}
 	return changed;
 }
 
 struct work {
 	uint32_t *todo;
 	size_t n, room;
+	struct spills *spills; /* before each instruction */
 };
 
 static void pass_on(struct function *f, struct work *w, size_t to,
-		    const struct regs *regs)
+		    const struct moment *m)
 {
-	if (to >= f->insns || !meet(f, to, regs))
+	if (to >= f->insns || !meet(f, w->spills, to, m) || f->waits[to])
 		return;
+	f->waits[to] = true;
 	w->todo = grow(w->todo, w->n, &w->room, sizeof(*w->todo));
 	w->todo[w->n++] = to;
 }
 
-static void track(struct reg_types *r, struct function *f)
+/* Follow all ways from the first instruction on, as far as @h is known. */
+static void track(struct reg_types *r, struct function *f, bool entered,
+		  struct habits *h)
 {
 	size_t budget = VISITS * f->insns;
 	struct work w = { .n = 0 };
+	struct moment m;
 
-	pass_on(f, &w, 0, &(struct regs){ .r = { { NULL, 0 } } });
+	memset(f->reached, 0, f->insns);
+	w.spills = xcalloc(f->insns, sizeof(*w.spills));
+	know_nothing(&m);
+	if (entered)
+		m.regs.r[GPR_RSP] = reg_value_pointer(&reg_value_frame, -8);
+	pass_on(f, &w, 0, &m);
 	while (w.n && budget--) {
 		size_t i = w.todo[--w.n];
 		const struct insn *insn = &f->insn[i];
-		struct regs regs = f->in[i];
 
-		apply_seeds(r, f, i, &regs);
-		reg_types_step(&r->file, insn, &regs);
+		f->waits[i] = false;
+		m.regs = f->in[i];
+		m.spills = w.spills[i];
+		apply_seeds(r, f, i, &m);
+		reg_types_step(&r->file, insn, (uint32_t)i + 1, h, &m);
 		if (insn->flow == FLOW_JUMP || insn->flow == FLOW_COND)
-			pass_on(f, &w, number_of(f, insn->imm), &regs);
+			pass_on(f, &w, number_of(f, insn->imm), &m);
 		if (insn->flow != FLOW_JUMP && insn->flow != FLOW_RET)
-			pass_on(f, &w, i + 1, &regs);
+			pass_on(f, &w, i + 1, &m);
 	}
 	/* Unfinished, some of it may hold on one way only. */
 	if (w.n)
-		memset(f->in, 0, f->insns * sizeof(*f->in));
+		memset(f->reached, 0, f->insns);
 	free(w.todo);
+	free(w.spills);
+}
+
+/* True if callers enter the code at its first instruction. */
+static bool is_entered(Dwarf_Die *die, const struct function *f)
+{
+	Dwarf_Addr entry;
+
+	return !dwarf_entrypc(die, &entry) && entry == f->start;
+}
+
+/* No register keeps its value over a call. */
+static bool is_go(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	return dwarf_diecu(die, &unit, NULL, NULL) &&
+	       dwarf_srclang(&unit) == DW_LANG_Go;
 }
 
 /* Track the function around @ip; NULL if it is not known. */
 static struct function *function_at(struct reg_types *r, uint64_t ip)
 {
 	struct function *f, found = { .start = 0 };
+	struct habits habits = { .takens = 0 };
 	Dwarf_Die die;
 
 	for (size_t i = 0; i < FUNCTIONS_KEPT; i++)
@@ -260,10 +331,15 @@ static struct function *function_at(struct reg_types *r, uint64_t ip)
 	}
 	found.in = xcalloc(found.insns, sizeof(*found.in));
 	found.reached = xcalloc(found.insns, sizeof(*found.reached));
+	found.waits = xcalloc(found.insns, sizeof(*found.waits));
 	found.seed = reg_types_seeds(r->file.types, &die, found.start,
 				     found.end, &found.seeds);
 	index_seeds(&found);
-	track(r, &found);
+	/* The first time shows which places of the frame are taken. */
+	habits.calls_keep_nothing = is_go(&die);
+	track(r, &found, is_entered(&die, &found), &habits);
+	memset(found.waits, 0, found.insns);
+	track(r, &found, is_entered(&die, &found), &habits);
 	f = &r->kept[r->next++ % FUNCTIONS_KEPT];
 	function_release(f);
 	*f = found;
@@ -275,7 +351,7 @@ bool reg_types_access(struct reg_types *r, uint64_t ip, struct typed_place *out)
 	const struct function *f = function_at(r, ip);
 	const struct mem_operand *mem = NULL;
 	const struct insn *insn;
-	struct regs regs;
+	struct moment m;
 	size_t i = f ? number_of(f, ip) : 0;
 
 	if (!f || i == f->insns)
@@ -291,7 +367,9 @@ bool reg_types_access(struct reg_types *r, uint64_t ip, struct typed_place *out)
 	}
 	if (!mem || mem->kind == MEM_VSIB || mem->kind == MEM_OPAQUE)
 		return false;
-	regs = f->in[i];
-	apply_seeds(r, f, i, &regs);
-	return reg_types_place(&r->file, mem, &regs, out);
+	know_nothing(&m);
+	if (f->reached[i])
+		m.regs = f->in[i];
+	apply_seeds(r, f, i, &m);
+	return reg_types_place(&r->file, mem, &m, out);
 }

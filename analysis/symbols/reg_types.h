@@ -34,7 +34,7 @@ struct typed_place {
 	const struct data_type *type; /* not NULL */
 	int64_t offset; /* from the start of one of these objects, perhaps of a
 			   neighbour's in an array of them */
-	bool indexed;   /* an index is added to the offset */
+	bool indexed;   /* something is added that is no multiple of its size */
 	bool fixed;     /* it is a static or a thread-local variable */
 };
 

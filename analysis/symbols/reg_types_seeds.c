@@ -19,6 +19,7 @@ enum {
 struct gather {
 	struct dwarf_types *types;
 	uint64_t start, end; /* of the code */
+	int frame_base;      /* a register, FRAME; -1: not known */
 	struct seed *seed;
 	size_t n, room, dies;
 };
@@ -40,7 +41,23 @@ static void add_seed(struct gather *g, uint64_t start, uint64_t end,
 	g->seed[g->n++] = (struct seed){ .start = start,
 					 .end = end,
 					 .reg = encoded[reg],
-					 .value = { type, at } };
+					 .value = { .type = type, .at = at } };
+}
+
+/* A variable in memory, @at bytes behind what @reg points to. */
+static void add_memory(struct gather *g, uint64_t start, uint64_t end, int reg,
+		       const struct data_type *type, int64_t at)
+{
+	size_t before = g->n;
+
+	if (reg < 0 || at < INT32_MIN || at > INT32_MAX)
+		return;
+	add_seed(g, start, end, reg == FRAME ? 0 : (unsigned)reg, type, at);
+	if (g->n == before)
+		return;
+	g->seed[before].in_memory = true;
+	if (reg == FRAME)
+		g->seed[before].reg = FRAME;
 }
 
 /* The register that an operation names; false if it names none. */
@@ -89,6 +106,15 @@ static void add_location(struct gather *g, const Dwarf_Op *op, size_t ops,
 
 	if (target && ops == 1 && register_of(op, &reg))
 		add_seed(g, start, end, reg, target, 0);
+	else if (ops == 1 && op[0].atom == DW_OP_fbreg)
+		add_memory(g, start, end, g->frame_base, type,
+			   (int64_t)op[0].number);
+	else if (ops == 1 && op[0].atom == DW_OP_call_frame_cfa)
+		add_memory(g, start, end, FRAME, type, 0);
+	else if (ops == 1 && op[0].atom >= DW_OP_breg0 &&
+		 op[0].atom <= DW_OP_breg15)
+		add_memory(g, start, end, op[0].atom - DW_OP_breg0, type,
+			   (int64_t)op[0].number);
 	/* The pointer is the register plus a number. */
 	else if (target && ops == 2 && op[0].atom >= DW_OP_breg0 &&
 		 op[0].atom <= DW_OP_breg15 &&
@@ -191,10 +217,33 @@ static int compare_seeds(const void *a, const void *b)
 	return order_u64(y->end, x->end); /* the narrower one counts */
 }
 
+/*
+ * What DW_OP_fbreg counts from, by DWARF's number; FRAME: rsp of the caller.
+ * Go's linker writes it as a block, as until DWARF 3, which libdw does not take
+ * for an expression in DWARF 4.
+ */
+static int frame_base(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Block block;
+
+	if (!dwarf_attr(function, DW_AT_frame_base, &attr) ||
+	    dwarf_formblock(&attr, &block) || block.length != 1)
+		return -1;
+	if (block.data[0] == DW_OP_call_frame_cfa)
+		return FRAME;
+	return block.data[0] >= DW_OP_reg0 && block.data[0] <= DW_OP_reg15
+		       ? block.data[0] - DW_OP_reg0
+		       : -1;
+}
+
 struct seed *reg_types_seeds(struct dwarf_types *t, Dwarf_Die *function,
 			     uint64_t start, uint64_t end, size_t *n)
 {
-	struct gather g = { .types = t, .start = start, .end = end };
+	struct gather g = { .types = t,
+			    .start = start,
+			    .end = end,
+			    .frame_base = frame_base(function) };
 
 	gather(&g, function, function, 0);
 	if (g.n)

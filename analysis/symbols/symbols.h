@@ -79,7 +79,7 @@ struct type_ref {
 struct typed_access {
 	struct type_ref type;
 	uint64_t offset; /* of the access from the start of its object */
-	bool indexed; /* in an array in it, at an element that is not known */
+	bool indexed; /* something that is not known is added to it */
 };
 
 struct typed_variable {

@@ -22,7 +22,6 @@ bool symbols_access(struct symbols *s, const struct process *process,
 	struct module *m =
 		symbols_module(s, process, ip, generation, true, &vaddr);
 	struct typed_place place;
-	struct data_part part;
 	int64_t size;
 
 	if (!m || !module_access(m, vaddr, &place))
@@ -33,12 +32,8 @@ bool symbols_access(struct symbols *s, const struct process *process,
 	if (size)
 		place.offset = (place.offset % size + size) % size;
 	*out = (struct typed_access){ .type = type_ref(m, place.type),
-				      .offset = (uint64_t)place.offset };
-	if (place.indexed &&
-	    module_part(m, place.type, (uint64_t)place.offset, &part)) {
-		out->indexed = part.in_array;
-		free(part.path);
-	}
+				      .offset = (uint64_t)place.offset,
+				      .indexed = place.indexed };
 	return true;
 }
 

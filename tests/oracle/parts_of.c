@@ -34,7 +34,9 @@ static void print_access(struct module *m, uint64_t addr)
 	struct typed_place p;
 	int64_t size;
 
-	if (!module_access(m, addr, &p)) {
+	/* A pointer that the function keeps in its frame is not looked at. */
+	if (!module_access(m, addr, &p) || p.indexed ||
+	    (p.type->pointer && !p.fixed)) {
 		puts("?");
 		return;
 	}

@@ -69,6 +69,38 @@ FUNCTION void inner(struct stats *s)
 	s->misses++; /* is: struct stats|.misses */
 }
 
+/* worker_t has 56 bytes, so the index is multiplied by 8 and taken away. */
+FUNCTION void pick(worker_t *w, const int *index)
+{
+	long i = index[1];
+
+	STEP;
+	w[i].stats.hits += 2; /* is: worker_t|.stats.hits */
+}
+
+/* Counters before an object, at offsets that a table has (as in haproxy). */
+FUNCTION void before(struct node *n, const int *offset)
+{
+	long at = offset[2];
+
+	STEP;
+	*(long *)((char *)n + at) += 1; /* is: ?| */
+}
+
+FUNCTION void nothing(void *p)
+{
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
+/* The pointer waits in the frame while all registers have other contents. */
+FUNCTION void spilled(worker_t *w, long n)
+{
+	w->id = 1; /* is: worker_t|.id */
+	__asm__ volatile("" : : : "rbx", "r12", "r13", "r14", "r15", "memory");
+	nothing(&n);
+	w->stats.misses = n; /* is: worker_t|.stats.misses */
+}
+
 FUNCTION void follow(struct node *n)
 {
 	STEP;
@@ -110,6 +142,9 @@ int main(int argc, char **argv)
 	nodes[1] = n;
 	count(&workers[argc], 10);
 	fill(workers, argc);
+	pick(workers, (const int[]){ 0, argc });
+	before(n + 1, (const int[]){ 0, 0, -8 * argc });
+	spilled(workers, argc);
 	follow(n);
 	through_a_call();
 	fixed(argc);
