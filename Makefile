@@ -797,14 +797,21 @@ same-cost: deps
 		exit 1; }
 	@B=$(abspath $(B)) tests/bench/same_cost.py $(BASE)/build $(PAIRS)
 
-# Compare miss ratio curves of programs with those of exact LRU stacks and of
-# cachegrind, for some three minutes; TRACES= chooses programs.
 # How many detections have a name, in recordings of programs with debug
 # information: make score-names RUNS='NAME=DIRECTORY ...'
 .PHONY: score-names
 score-names: $(B)/reusetrack
 	python3 tests/oracle/named.py -t $(B)/reusetrack $(RUNS)
 
+# The same in ten programs, seven of them Debian's, which are built with debug
+# information and recorded, for some five minutes; TEN= chooses programs.
+.PHONY: score-names-ten
+score-names-ten: deps
+	$(BUILD_UNIT)
+	@B=$(abspath build) tests/oracle/ten_programs.sh $(TEN)
+
+# Compare miss ratio curves of programs with those of exact LRU stacks and of
+# cachegrind, for some three minutes; TRACES= chooses programs.
 .PHONY: score-traces
 score-traces: deps deps-programs
 	$(BUILD_UNIT)
@@ -996,6 +1003,8 @@ help:
 	@echo '                    compare miss ratio curves with exact LRU stacks'
 	@echo 'make score-names RUNS="NAME=DIRECTORY ..."'
 	@echo '                    count which detections have a name, and ask gdb'
+	@echo 'make score-names-ten [TEN="redis ..."]'
+	@echo '                    the same in ten programs, built and recorded'
 	@echo 'make accuracy [SUITE="write-volume ..."]'
 	@echo '                    compare the estimates with exact counts; an hour'
 	@echo 'make exec-mode-module'

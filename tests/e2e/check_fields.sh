@@ -130,6 +130,8 @@ accesses_touch_the_member_that_the_source_names()
 		build "$compiler" -O1 -no-pie
 		agree_with_source "$compiler -O1 -no-pie"
 	done
+	build gcc -O0
+	agree_with_source "gcc -O0"
 	build gcc -O2 -gsplit-dwarf
 	agree_with_source "gcc -gsplit-dwarf"
 	build g++ -O2 -fdebug-types-section

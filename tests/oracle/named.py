@@ -10,8 +10,9 @@ known, a type whose members cover the accessed bytes; and of those that
 lie in a structure, or in an object whose type is not known, the share whose
 accessed bytes all have members.
 
-Then it draws detections at random, from each program in turn. gdb reads the program's debug information by
-itself, and is asked for each: is the source line of the instruction the one that
+Then it draws detections at random, from each program in turn, and prints each
+line of them once, with how often it was drawn. gdb reads the program's debug
+information by itself, and is asked for each: is the source line of the instruction the one that
 the report shows; does the variable lie at these bytes of a page; does the
 member lie at this offset and have this size. gdb skips rows of the line table
 that begin no statement; there addr2line decides. Where the text of a source line
@@ -42,12 +43,20 @@ for q in json.load(open(os.environ["QUESTIONS"])):
             out.append([at.symtab.fullname(), at.line] if at.symtab else None)
         else:
             gdb.execute("set language " + q["language"])
-            a = gdb.parse_and_eval(q["ask"])
-            out.append(int(a))
+            for n, ask in enumerate(q["ask"], 1):
+                try:
+                    out.append(int(gdb.parse_and_eval(ask)))
+                    break
+                except gdb.error:
+                    if n == len(q["ask"]):
+                        raise
     except gdb.error as e:
         out.append(str(e))
 json.dump(out, open(os.environ["ANSWERS"], "w"))
 """
+
+
+SITES_SHOWN = 6
 
 
 def ask_gdb(module, questions):
@@ -142,6 +151,7 @@ def table(runs):
     sums = [0, 0, 0, 0]
     print("| program | detections | with a name | of structures | "
           "with a member |\n|---|---|---|---|---|")
+    shares = [[], []]
     for c in runs + [None]:
         row = [0, 0, 0, 0]
         if c:
@@ -155,11 +165,17 @@ def table(runs):
                     row[2] += n
                     row[3] += n * whole
             sums = [a + b for a, b in zip(sums, row)]
+            for i in (0, 2):
+                if row[i]:
+                    shares[i // 2].append(row[i + 1] / row[i])
         else:
             row = sums
         print(f"| {c['name'] if c else 'all'} | {row[0]} | "
               f"{100 * row[1] / max(row[0], 1):.1f} % | {row[2]} | "
               f"{100 * row[3] / max(row[2], 1):.1f} % |")
+    named, member = (100 * sum(x) / max(len(x), 1) for x in shares)
+    print(f"| mean of the programs' shares | | {named:.1f} % | | "
+          f"{member:.1f} % |")
 
 
 def unnamed(c):
@@ -171,6 +187,18 @@ def unnamed(c):
             print(f"  {c['name']}: {line['true'] + line['false']} of "
                   f"{line['object']} {[f['name'] for f in line.get('fields', [])]}"
                   f" at {[s.get('location', s['module']) for s in sites]}")
+
+
+def spellings(base, sites):
+    """A type's name for gdb, which wants its namespace: one of the functions'"""
+    if base.startswith(("struct ", "class ", "union ")):
+        return [base]
+    names = [base, f"'{base}'"]
+    for s in sites:
+        words = re.sub(r"<.*", "", s.get("function", "")).split("::")
+        for n in range(1, len(words)):
+            names.append("'" + "::".join(words[:n] + [base]) + "'")
+    return list(dict.fromkeys(names))
 
 
 def questions_of(c, line, sites):
@@ -194,8 +222,6 @@ def questions_of(c, line, sites):
     if sites and re.search(r"\.(cc|cpp|cxx|h|hpp)(:|$)",
                            sites[0].get("location", "")):
         language = "c++"
-    if sites and ".rs:" in sites[0].get("location", ""):
-        return asked
     start = int(line["line"], 16)
     for f in line.get("fields", []):
         m = re.match(r"((?:struct |class |union )?[^.\[#]+)( #\d+)?(.*)$",
@@ -208,23 +234,24 @@ def questions_of(c, line, sites):
         if len(fits) != 1:
             continue
         off = start + f["byte"] - int(fits[0]["start"], 16)
-        root = f"*({base} *)0"
+        roots, mask = [f"*({r} *)0" for r in spellings(base, sites)], ""
         if fits[0].get("variable") == base:
-            root = f"({base})"
-            asked.append((module, {"ask": f"(unsigned long)&{base} & 4095",
+            roots, mask = [base, f"'{base}'"], " & 4095"
+            asked.append((module, {"ask": [f"(unsigned long)&{r} & 4095"
+                                           for r in roots],
                                    "language": language},
                           int(fits[0]["start"], 16) & 4095, f"&{base}"))
             off += int(fits[0]["start"], 16)
             off &= 4095
-        whole = f"({root}){path}"
-        mask = " & 4095" if root[0] == "(" else ""
-        asked.append((module, {"ask": f"(unsigned long)&({whole}){mask}",
+        whole = [f"(({r}){path})" for r in roots]
+        asked.append((module, {"ask": [f"(unsigned long)&{w}{mask}"
+                                       for w in whole],
                                "language": language}, off,
                       f"offset of {f['name']}"))
         # A member is shown up to the end of the line.
         room = 64 - f["byte"]
-        size = f"sizeof({whole})"
-        asked.append((module, {"ask": f"{size} < {room} ? {size} : {room}",
+        asked.append((module, {"ask": [
+            f"sizeof({w}) < {room} ? sizeof({w}) : {room}" for w in whole],
                                "language": language}, f["bytes"],
                       f"size of {f['name']}"))
     return asked
@@ -257,7 +284,12 @@ def check(runs, count, seed):
     drawn = [pile[i] for i in range(max(map(len, piles), default=0))
              for pile in piles if i < len(pile)][:count]
     totals = {"agree": 0, "differ": 0, "unanswered": 0, "eye": 0}
+    times = {}
     for c, line in drawn:
+        key = c["name"], line["process"], line["line"]
+        times[key] = times.get(key, (c, line, 0))[:2] + (times.get(
+            key, (c, line, 0))[2] + 1,)
+    for c, line, n in times.values():
         by_id = {s["id"]: s for s in c["sites"]}
         sites = [by_id[i] for i in line["sites"] if i in by_id]
         rows = questions_of(c, line, sites)
@@ -276,15 +308,15 @@ def check(runs, count, seed):
                  for w in re.findall(r"\w+", f["name"])[-1:]}
         words.add(re.split(r"[+\[. ]", line["object"])[0])
         eye = not any(w in t for w in words for t in texts)
-        totals[verdict] += 1
-        totals["eye"] += eye
-        print(f"{verdict}{' eye' if eye else ''}: {c['name']}: "
+        totals[verdict] += n
+        totals["eye"] += n * eye
+        print(f"{n} {verdict}{' eye' if eye else ''}: {c['name']}: "
               f"{line['object']} {[f['name'] for f in line.get('fields', [])]}")
-        for s, t in list(zip(sites, texts))[:3]:
+        for s, t in list(zip(sites, texts))[:SITES_SHOWN]:
             print(f"    {s.get('location')} {s.get('function')}: {t}")
         for s in said:
             print("   ", s)
-    print(f"{len(drawn)} drawn: {totals}")
+    print(f"{len(drawn)} drawn, of {len(times)} lines: {totals}")
     return totals["differ"] > 0
 
 

@@ -34,9 +34,9 @@ static void print_access(struct module *m, uint64_t addr)
 	struct typed_place p;
 	int64_t size;
 
-	/* A pointer that the function keeps in its frame is not looked at. */
+	/* A number or a pointer, as in the frame, is part of no object. */
 	if (!module_access(m, addr, &p) || p.indexed ||
-	    (p.type->pointer && !p.fixed)) {
+	    (!p.type->compound && !p.fixed)) {
 		puts("?");
 		return;
 	}

@@ -6,6 +6,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 )
@@ -43,7 +45,8 @@ func work(q *queue, s *stats, done *sync.WaitGroup) {
 }
 
 func main() {
-	q := &queue{last: 1000}
+	last, _ := strconv.Atoi(os.Args[1])
+	q := &queue{last: last}
 	s := &stats{}
 	var done sync.WaitGroup
 	for i := 0; i < 3; i++ {

@@ -30,6 +30,7 @@ fn work(s: &Shared, text: &str) {
 }
 
 fn main() {
+    let times: usize = std::env::args().nth(1).unwrap().parse().unwrap();
     let s = Arc::new(Shared {
         counts: Mutex::new(HashMap::new()),
         stats: Stats { lines: AtomicU64::new(0), words: AtomicU64::new(0) },
@@ -38,7 +39,11 @@ fn main() {
     let t: Vec<_> = (0..3)
         .map(|_| {
             let s = s.clone();
-            thread::spawn(move || work(&s, "a few words\nfor a map\n"))
+            thread::spawn(move || {
+                for _ in 0..times {
+                    work(&s, "a few words\nfor a map\n");
+                }
+            })
         })
         .collect();
     for x in t {
