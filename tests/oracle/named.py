@@ -195,7 +195,7 @@ def spellings(base, sites):
         return [base]
     names = [base, f"'{base}'"]
     for s in sites:
-        words = re.sub(r"<.*", "", s.get("function", "")).split("::")
+        words = re.sub(r"[<(].*", "", s.get("function", "")).split("::")
         for n in range(1, len(words)):
             names.append("'" + "::".join(words[:n] + [base]) + "'")
     return list(dict.fromkeys(names))
@@ -213,11 +213,8 @@ def questions_of(c, line, sites):
             asked.append((s["module"], {"pc": hex(pc)}, place,
                           f"line of {s['offset']}"))
     own = [s for s in sites if not s["module"].startswith(("/lib", "/usr/lib"))]
-    if line["object"].startswith(("main_arena", "heap block")) and any(
-            f["name"].startswith(("main_arena", "struct tcache_", "mstate"))
-            for f in line.get("fields", [])):
-        own = [s for s in sites if s not in own]
-    module = c["program"] if not own else own[0]["module"]
+    program = own[0]["module"] if own else c["program"]
+    allocator = [s["module"] for s in sites if s not in own][:1]
     language = "c"
     if sites and re.search(r"\.(cc|cpp|cxx|h|hpp)(:|$)",
                            sites[0].get("location", "")):
@@ -233,6 +230,10 @@ def questions_of(c, line, sites):
                 < int(t["start"], 16) + t["size"]]
         if len(fits) != 1:
             continue
+        # The C library's own, beside the program's objects.
+        module = program
+        if allocator and re.match(r"main_arena|struct (malloc|tcache)_", base):
+            module = allocator[0]
         off = start + f["byte"] - int(fits[0]["start"], 16)
         roots, mask = [f"*({r} *)0" for r in spellings(base, sites)], ""
         if fits[0].get("variable") == base:

@@ -199,7 +199,7 @@ run_x264()
 run_zstd()
 {
 	film
-	record zstd "$PROGRAM" -T3 -1 -B1KB -f -o /dev/null "$SOURCES/film"
+	record zstd "$PROGRAM" -T3 -b1 -i60 "$SOURCES/film"
 }
 
 run_tbb()
