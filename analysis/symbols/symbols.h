@@ -79,7 +79,7 @@ struct type_ref {
 struct typed_access {
 	struct type_ref type;
 	uint64_t offset; /* of the access from the start of its object */
-	bool indexed; /* something that is not known is added to it */
+	bool indexed;    /* something that is not known is added to it */
 };
 
 struct typed_variable {
