@@ -27,6 +27,7 @@
 #include "maps.h"
 #include "marks.h"
 #include "parts.h"
+#include "processor.h"
 #include "qemu_plugin_abi.h"
 #include "say.h"
 #include "scheduler.h"
@@ -146,6 +147,9 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int index, int64_t number,
 		       uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
 	self = index;
+	if (emu.active)
+		emu_processor_call(number,
+				   (uint64_t[]){ a1, a2, a3, a4, a5, a6 });
 	if (emu.active && emu.config.trace && index < EMU_VCPUS_MAX) {
 		uint64_t arg[6] = { a1, a2, a3, a4, a5, a6 };
 
@@ -190,6 +194,7 @@ static void on_syscall_ret(qemu_plugin_id_t id, unsigned int index,
 	executing = false;
 	if (!emu.active)
 		return;
+	emu_processor_return(number);
 	if (number == SYS_brk && result > 0) {
 		uint64_t none = 0;
 
@@ -216,6 +221,7 @@ static void in_forked_child(void)
 {
 	if (!emu.active)
 		return;
+	emu_processor_forget();
 	emu_setup_after_fork();
 	if (emu.config.children)
 		emu_setup_open(self);

@@ -38,6 +38,7 @@
  */
 #include "scheduler.h"
 #include "asleep.h"
+#include "processor.h"
 #include "queue.h"
 #include "settle.h"
 #include "sleepers.h"
@@ -114,6 +115,7 @@ static void take_turn(struct vcpu *v, bool in_block)
 		emu_turns.turns++;
 		emu_turns_watch_on(index);
 	} else if (emu_turns.holder == (int)index) {
+		emu_processor_turn();
 		if (!emu_queue_length()) {
 			pthread_mutex_unlock(&emu_turns.lock);
 			load_turn(v);
@@ -266,6 +268,8 @@ void emu_scheduler_return(struct vcpu *v)
 
 void emu_scheduler_create(struct vcpu *v)
 {
+	if (v->record->id)
+		emu_processor_share();
 	v->left = emu_turns.turns;
 	emu_scheduler_place(v, true);
 }
@@ -335,6 +339,7 @@ void emu_scheduler_init(void)
 	emu_turns.frozen = emu_turns.written = false;
 	atomic_store(&emu_turns.released, false);
 	emu_settle_init();
+	emu_processor_init();
 	/* In a forked child: the threads of the parent. */
 	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
 		emu.vcpu[i].place = EMU_PLACE_AWAY;
