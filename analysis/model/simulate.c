@@ -206,6 +206,29 @@ static void collect_thread(struct simulation *s, uint32_t i)
 	to->instructions += t->counts.instructions;
 }
 
+/*
+ * The share of the time that depends on which thread has a core when, if there
+ * are more threads than cores. A core is idle only if no thread is ready, so m
+ * cores need (work + idle) / m in any order (Graham, Bell System Technical
+ * Journal 45, 1966): the order decides the idle time alone, and no thread comes
+ * sooner than by what threads waited for cores.
+ */
+static double order_share(const struct simulation *s)
+{
+	double end = 0, queued = 0, idle;
+
+	for (uint32_t i = 0; i < s->threads; i++)
+		end = fmax(end, sync_engine_times(s->engine, i).end);
+	idle = end * s->cores;
+	for (uint32_t i = 0; i < s->threads; i++) {
+		struct sync_times t = sync_engine_times(s->engine, i);
+
+		queued += t.queued;
+		idle -= t.end - t.start - t.waited - t.queued;
+	}
+	return end > 0 ? fmin(idle / s->cores, queued) / end : 0;
+}
+
 static void collect(struct simulation *s, const struct sampling_wish *wish)
 {
 	struct simulated *to = s->result;
@@ -219,7 +242,7 @@ static void collect(struct simulation *s, const struct sampling_wish *wish)
 	caches_memory(s->caches, &to->memory_reads, &to->memory_writes);
 	simulated_sort_unknown(to);
 	if (wish)
-		simulated_estimate(to, s->sampler, wish);
+		simulated_estimate(to, s->sampler, wish, order_share(s));
 	to->ns = (double)to->cycles / s->machine->ghz;
 }
 

@@ -29,6 +29,8 @@ struct simulated_sampling {
 	uint64_t seed, unit, warm, distance, head; /* in struct sampling */
 	struct sampling_estimate cycles;           /* units 0: not sampled */
 	bool contended; /* too much for an interval: docs/simulate.md */
+	double order;   /* the share of the time that depends on which thread
+			   has a core when */
 };
 
 /* An instruction without a class of its own. */
@@ -83,9 +85,12 @@ void simulated_sort_unknown(struct simulated *s);
 /* Thread number @i of @from, which is thread @t here, took what units say. */
 void simulated_estimate_thread(struct simulated_thread *t,
 			       const struct unit_sampler *from, size_t i);
-/* The same of the whole program, at the end. */
+/*
+ * The same of the whole program, at the end. The share @order of the time
+ * depends on the order in which threads have cores.
+ */
 void simulated_estimate(struct simulated *s, const struct unit_sampler *from,
-			const struct sampling_wish *wish);
+			const struct sampling_wish *wish, double order);
 void simulated_release(struct simulated *s);
 
 #endif

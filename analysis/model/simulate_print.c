@@ -111,6 +111,13 @@ static void print_sampling(const struct simulated_sampling *s)
 		puts("Threads wait for each other's lines in over a quarter of "
 		     "the time: how they do\nit depends on what a sample "
 		     "leaves out. Simulate without --sampled.");
+	else if (s->order > part / 2)
+		printf("%s of the time depends on which thread has a core "
+		       "when. "
+		       "For a narrower interval\nsimulate without --sampled, "
+		       "or "
+		       "with a core for each thread.\n",
+		       percent_text(s->order, 1));
 	else if (part > WIDE)
 		printf("More units make the interval narrower: --sampled=%zu\n",
 		       4 * e->units);

@@ -70,20 +70,26 @@ static double coherence_share(const struct simulated *s)
  * How lines go from thread to thread depends on an order that lasts, and that
  * units do not restore. So all of that time is in doubt.
  */
-static void doubt_coherence(struct simulated *s, double share)
+static double coherence_doubt(struct simulated *s)
 {
-	double doubt = share > CONTENDED ? INFINITY : share;
+	double share = coherence_share(s);
 
 	s->sampled.contended = share > CONTENDED;
-	s->sampled.cycles.error += doubt * s->sampled.cycles.cycles;
+	return s->sampled.contended ? INFINITY : share;
+}
+
+/* That share of all times is in doubt. */
+static void add_doubt(struct simulated *s, double share)
+{
+	s->sampled.cycles.error += share * s->sampled.cycles.cycles;
 	for (size_t i = 0; i < s->threads; i++)
 		if (s->thread[i].sampled.units)
 			s->thread[i].sampled.error +=
-				doubt * s->thread[i].sampled.cycles;
+				share * s->thread[i].sampled.cycles;
 }
 
 void simulated_estimate(struct simulated *s, const struct unit_sampler *from,
-			const struct sampling_wish *wish)
+			const struct sampling_wish *wish, double order)
 {
 	const struct sampling *how = &from->sampling;
 
@@ -93,10 +99,11 @@ void simulated_estimate(struct simulated *s, const struct unit_sampler *from,
 		.warm = how->warm,
 		.distance = how->distance,
 		.head = how->head,
+		.order = order,
 		.cycles = unit_sampler_all(from),
 	};
 	s->cycles = (uint64_t)(s->sampled.cycles.cycles + 0.5);
-	doubt_coherence(s, coherence_share(s));
+	add_doubt(s, order + coherence_doubt(s));
 }
 
 void simulated_release(struct simulated *s)

@@ -233,6 +233,46 @@ START_TEST(the_time_for_lines_of_others_is_in_doubt)
 END_TEST
 
 /*
+ * Threads of the same length: five on four cores leave three of them idle in
+ * the second half. Four, and eight, leave none.
+ */
+START_TEST(the_time_that_depends_on_who_has_a_core_is_in_doubt)
+{
+	double cycles;
+
+	ck_assert_uint_eq(machine.cores, 4);
+	for (int thread = 0; thread < 5; thread++)
+		run(thread, ADDITIONS, 9500);
+	simulate_all();
+	simulate_sample(0);
+	cycles = s.sampled.cycles.cycles;
+	ck_assert_double_eq_tol(s.sampled.order, 3.0 / 8, 0.02);
+	ck_assert_double_ge(s.sampled.cycles.error,
+			    (SAMPLING_TOGETHER + s.sampled.order) * cycles);
+	ck_assert_double_ge(s.thread[1].sampled.error,
+			    s.sampled.order * s.thread[1].sampled.cycles);
+	ck_assert(holds(&s.sampled.cycles, full.cycles));
+}
+END_TEST
+
+START_TEST(who_has_a_core_does_not_matter_if_none_is_idle)
+{
+	for (int thread = 0; thread < 4; thread++)
+		run(thread, ADDITIONS, 9500);
+	simulate_all();
+	simulate_sample(0);
+	ck_assert_double_le(s.sampled.order, 1e-3);
+	for (int thread = 4; thread < 8; thread++)
+		run(thread, ADDITIONS, 9500);
+	simulated_release(&full);
+	trace_close(&trace);
+	simulate_all();
+	simulate_sample(0);
+	ck_assert_double_le(s.sampled.order, 0.02);
+}
+END_TEST
+
+/*
  * As recorded, thread 1 had the lock first. In the simulation thread 0 comes to
  * it first, and joins thread 1 while it has it.
  */
@@ -335,6 +375,8 @@ int main(void)
 	tcase_add_test(t, threads_wait_for_each_other_between_the_units_too);
 	tcase_add_test(t, threads_that_contend_for_a_line_have_no_interval);
 	tcase_add_test(t, the_time_for_lines_of_others_is_in_doubt);
+	tcase_add_test(t, the_time_that_depends_on_who_has_a_core_is_in_doubt);
+	tcase_add_test(t, who_has_a_core_does_not_matter_if_none_is_idle);
 	tcase_add_test(t, a_lock_that_another_thread_had_before_is_no_deadlock);
 	tcase_add_test(t, text_and_json_have_the_interval);
 	tcase_add_test(t, what_a_sample_cannot_answer_is_refused);
