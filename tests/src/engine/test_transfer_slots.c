@@ -337,6 +337,11 @@ int main(void)
 		       what_others_do_before_a_sample_is_made_does_not_count);
 	tcase_add_test(
 		tc, a_sample_that_lost_its_slot_is_not_taken_for_its_successor);
+	tcase_add_test(tc, an_announced_sample_is_the_store_that_it_meets);
+	tcase_add_test(tc,
+		       an_announced_sample_that_lost_its_slot_watches_nothing);
+	tcase_add_test(tc,
+		       an_announced_sample_that_never_comes_credits_nothing);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
