@@ -60,7 +60,7 @@ void transfer_epochs_begin(const struct transfer *e,
 			   struct transfer_slot *s, uint64_t now, uint32_t core)
 {
 	s->epochs = s->traps = s->n = s->n_own = s->idle = 0;
-	s->stored = s->stored_again = s->by_own = false;
+	s->stored = s->stored_again = s->by_own = s->skipping = false;
 	s->by_sampler = s->by_others = false;
 	begin_epoch(e, s, &s->sampled, t, core, now);
 	if (e->config.kind == TRANSFER_NEEDED)
@@ -203,6 +203,14 @@ static bool touch(const struct transfer *e, const struct transfer_thread *t,
 	return true;
 }
 
+/* What was seen of stores that are skipped does not count. */
+static void drop_skipped(struct transfer_slot *s)
+{
+	s->epochs = 0;
+	s->n = s->n_own;
+	s->open = false;
+}
+
 static void end_epoch(struct transfer_slot *s)
 {
 	if (s->open && !s->own)
@@ -279,19 +287,25 @@ static bool follow(const struct transfer *e, struct transfer_thread *t,
 	}
 	if (now < s->ready)
 		return told;
-	if (!s->open) {
-		if (!s->stored)
-			choose_origin(e, t, s, now);
-		if (s->skip)
-			s->skip--;
-		else
-			begin_epoch(e, s, a, t, core, now);
-		return true;
+	if (s->open) {
+		end_epoch(s);
+		*done = !s->skipping && is_done(e, s, now);
+		if (*done)
+			return true;
 	}
-	end_epoch(s);
-	*done = is_done(e, s, now);
-	if (!*done)
-		begin_epoch(e, s, a, t, core, now);
+	if (!s->stored)
+		choose_origin(e, t, s, now);
+	if (s->skip) {
+		s->skip--;
+		s->skipping = true;
+		/* Armed at once, the sample's own epoch serves instead. */
+		if (!armed_late(s))
+			return true;
+	} else if (s->skipping) {
+		drop_skipped(s);
+		s->skipping = false;
+	}
+	begin_epoch(e, s, a, t, core, now);
 	return true;
 }
 
@@ -311,6 +325,8 @@ bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
 {
 	bool done = false, told;
 
+	if (s->n == TRANSFER_EVENTS && s->skipping)
+		drop_skipped(s);
 	if (s->n == TRANSFER_EVENTS) {
 		transfer_count(&e->stats.overflow);
 		end_epoch(s);
@@ -334,14 +350,18 @@ bool transfer_epochs_follow(struct transfer *e, struct transfer_thread *t,
 /*
  * The program ends before the chain does. Stores of lines that get few stores
  * have no chain, so the own epoch of the sample counts for them. If other
- * threads were armed late, what they did before is missing from it; in a line
- * in steady use that is more than in a chain that is cut off.
+ * threads were armed late, what they did before is missing from it. That is
+ * more than the mean of the epochs so far is off, also of those that were to be
+ * skipped; after a pause, if a whole burst was among them: what follows the
+ * sample by a pause is seen in its own epoch.
  */
 static bool is_by_own(const struct transfer *e, const struct transfer_slot *s)
 {
 	if (e->config.kind != TRANSFER_CHAIN)
 		return false;
-	return !s->stored || s->after_pause || !s->epochs || !armed_late(s);
+	if (!s->epochs || !armed_late(s))
+		return true;
+	return s->after_pause && !s->bursts;
 }
 
 /*

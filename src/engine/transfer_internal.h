@@ -78,6 +78,7 @@ struct transfer_slot {
 	bool stored;       /* a store was seen from ready on */
 	bool after_pause;  /* that store came later than arming took */
 	uint32_t skip;     /* stores still to be skipped */
+	bool skipping;     /* the epochs so far are of such stores */
 	uint32_t least;    /* epochs that a chain of bursts needs */
 	uint64_t busy;     /* time that the chain spans, without pauses */
 	uint32_t bursts;   /* bursts that have ended in the chain */
