@@ -10,8 +10,10 @@
 #include "analysis/base/util.h"
 
 enum {
-	SYSTEMATIC_PERCENT = 2, /* docs/estimators.md: chains are biased */
-	AVOIDABLE_TURNS = 4,    /* place in a record: turns of the log */
+	/* docs/estimators.md: chains are biased, and hooks disturb threads. */
+	SYSTEMATIC_CHAIN_PERCENT = 2,
+	SYSTEMATIC_HOOKS_PERCENT = 4,
+	AVOIDABLE_TURNS = 4, /* place in a record: turns of the log */
 	FEW_WATCHES = 30
 };
 
@@ -242,6 +244,19 @@ bool estimate_has_traps(const struct cdp_header *h)
 	return h->registers && strcmp(h->source, "emu") != 0;
 }
 
+/* What the interval has besides the error of sampling. */
+static double systematic(const struct cdp_header *h)
+{
+	double chain = strcmp(h->algorithm, "chain")
+			       ? 0
+			       : SYSTEMATIC_CHAIN_PERCENT / 100.0;
+	double hooks = strcmp(h->source, "instr")
+			       ? 0
+			       : SYSTEMATIC_HOOKS_PERCENT / 100.0;
+
+	return hypot(chain, hooks);
+}
+
 bool estimate_load(struct estimate *e, const struct profile *p)
 {
 	struct avoidable avoidable = { .known = false };
@@ -265,8 +280,8 @@ bool estimate_load(struct estimate *e, const struct profile *p)
 			e->sampling.jitter = number(sampling->value[1]);
 		if (weight(s, sampling) > e->sampling.weight)
 			e->sampling.weight = weight(s, sampling);
-		if (!strcmp(s->header.algorithm, "chain"))
-			e->sampling.systematic = SYSTEMATIC_PERCENT / 100.0;
+		if (systematic(&s->header) > e->sampling.systematic)
+			e->sampling.systematic = systematic(&s->header);
 		add_missed(e, s);
 		take_avoidable(&avoidable, s, sampling);
 		take_needed(&avoidable, s);

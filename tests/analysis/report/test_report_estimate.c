@@ -67,9 +67,10 @@ static char *report(const char *option, const char *value)
 }
 
 /* 400 and 100 of 10,000 samples; 100 of them are false. */
-static void two_cells(const char *algorithm)
+static void two_cells(const char *algorithm, const char *source)
 {
 	begin(algorithm);
+	strcpy(fake.store.header->source, source);
 	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
 	fake_pair(&fake, 1, 2, LINE + 64, LINE + 64, 400);
 	put_sampling(10000);
@@ -79,16 +80,18 @@ static void two_cells(const char *algorithm)
 	fake_end(&fake);
 }
 
-static const char *const estimators[] = { "epoch", "chain" };
+static const char *const estimators[] = { "epoch", "chain", "epoch" };
+static const char *const sources[] = { "emu", "emu", "instr" };
+static const double systematic[] = { 0, 0.02, 0.04 };
 
 START_TEST(the_answer_is_transfers_and_no_map)
 {
 	char *text, words[120];
-	struct transfer_sampling s = { 10000, 1 / 12.0, _i ? 0.02 : 0, 0 };
+	struct transfer_sampling s = { 10000, 1 / 12.0, systematic[_i], 0 };
 	struct transfer_moment all = { 500 * PERIOD, 500.0 * PERIOD * PERIOD };
 	struct interval v = transfer_interval(&all, &s);
 
-	two_cells(estimators[_i]);
+	two_cells(estimators[_i], sources[_i]);
 	text = report(NULL, NULL);
 	ASSERT_SAYS(text, "Cache lines were moved between threads 500,000 "
 			  "times (estimated;");
@@ -109,10 +112,6 @@ START_TEST(the_answer_is_transfers_and_no_map)
 }
 END_TEST
 
-/*
- * A source that stops the program and one that does not, with and without
- * registers.
- */
 static void put_avoidable_by(uint64_t turns, uint64_t line, double transfers,
 			     double avoids)
 {
@@ -325,7 +324,7 @@ START_TEST(pairs_and_matrix_are_transfers)
 {
 	char *text;
 
-	two_cells("epoch");
+	two_cells("epoch", "emu");
 	text = report(NULL, NULL);
 	ASSERT_SAYS(text, "Communication matrix (transfers by thread id)");
 	ASSERT_SAYS(text, "1 100k . 400k");
@@ -375,7 +374,7 @@ START_TEST(one_thread_is_what_it_took_part_in)
 {
 	char *text;
 
-	two_cells("epoch");
+	two_cells("epoch", "emu");
 	text = report("--thread", "0");
 	ASSERT_SAYS(text, "It took part in 100,000 transfers");
 	ASSERT_SAYS(text, "100 % of them false sharing");
@@ -481,7 +480,7 @@ int main(void)
 	TCase *tc = tcase_create("report_estimate");
 
 	tcase_add_checked_fixture(tc, sandbox_setup, sandbox_teardown);
-	tcase_add_loop_test(tc, the_answer_is_transfers_and_no_map, 0, 2);
+	tcase_add_loop_test(tc, the_answer_is_transfers_and_no_map, 0, 3);
 	tcase_add_test(tc, the_answer_leads_with_what_padding_avoids);
 	tcase_add_loop_test(tc, padding_is_advised_only_where_it_helps, 0, 2);
 	tcase_add_test(tc, lines_without_a_log_may_be_avoidable_or_not);
