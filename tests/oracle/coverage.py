@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 PERIODS = [int(p) for p in os.environ.get("PERIODS", "200 1000 5000").split()]
 # Fine enough for many transfers; shorter turns take longer on a busy machine.
@@ -58,6 +59,11 @@ FREE_SHARE = collections.defaultdict(lambda: 3, {
     "transpose": 0.05, "pingpong": 0.3, "ring": 0.1, "table": 1,
 })
 
+# With SAMPLES= such a program is run again, with more to do, until so many
+# samples of its counted transfers are due, or it has run for SECONDS.
+SECONDS = float(os.environ.get("SECONDS", "8"))
+MOST_TIMES = 16  # longer from one run to the next
+
 WATCHES = {
     "epoch": "",
     "epoch registers=4": ",registers=4",
@@ -74,13 +80,15 @@ def has_hooks(watch):
     return watch.startswith("instr")
 
 
-def command_of(build, watch, name, period):
-    n = WAYS[name] if name in WAYS else MICROBENCH[name][1]
+def times_of(watch, name, period):
     times = LONGER if period >= LONG_PERIOD else 1
     if has_hooks(watch):
-        times *= FREE_SHARE[name]
-    elif SAMPLES:
-        times = float(SAMPLES) * period / TRANSFERS[name]
+        return times * FREE_SHARE[name]
+    return float(SAMPLES) * period / TRANSFERS[name] if SAMPLES else times
+
+
+def command_of(build, watch, name, times):
+    n = WAYS[name] if name in WAYS else MICROBENCH[name][1]
     if name in WAYS:
         hooks = "" if has_hooks(watch) else ".plain"
         return [f"{build}/tests/programs/instr/ways{hooks}", name,
@@ -143,17 +151,35 @@ def reported(build, out):
     return json.loads(text)
 
 
-def one(build, watch, name, period, seed):
+def run_once(build, watch, name, period, seed, times):
     work = tempfile.mkdtemp()
     try:
         out = f"{work}/out"
         command, env = start(build, watch, period, seed,
-                             command_of(build, watch, name, period), out)
+                             command_of(build, watch, name, times), out)
         subprocess.run(command, env=env, timeout=300, check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return figures(reported(build, out))
     finally:
         shutil.rmtree(work)
+
+
+def one(build, watch, name, period, seed):
+    """A run; with hooks the first that is long enough, by what was counted."""
+    times, before = times_of(watch, name, period), 0
+    while True:
+        begun = time.monotonic()
+        found = run_once(build, watch, name, period, seed, times)
+        took = time.monotonic() - begun
+        wanted = float(SAMPLES or 0) * period
+        count = found["rows"][0][4]
+        # Some programs have no more lines to fill.
+        if (not has_hooks(watch) or count >= wanted or took >= SECONDS
+                or count < 1.1 * before):
+            return found
+        before = count
+        times *= max(1.5, min(1.2 * wanted / max(count, 1), MOST_TIMES,
+                              2 * SECONDS / took))
 
 
 def run(build, path, seeds, *words):
