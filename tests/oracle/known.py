@@ -24,6 +24,7 @@ import coverage
 
 SOURCES = os.path.join(os.path.dirname(__file__), "../programs/known")
 PATTERNS = {"regression": ("cc", 20000), "locks": ("cc", 6000),
+            "locked": ("cc", 10000), "quiescent": ("cc", 4000),
             "queue": ("rs", 4000), "shards": ("rs", 10000)}
 WATCHES = "epoch", "chain", "chain arming=1000"
 PERIODS = 200, 500, 2000
