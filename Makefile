@@ -282,9 +282,9 @@ $(filter %/test_stack_bounds,$(TESTS)): $(O)/preload/threads/stack_bounds.o \
 # These tests take the turns of the source emu, which need no QEMU. One comes
 # between two steps of a call.
 $(filter %/emu/test_turns %/emu/test_calls,$(TESTS)): $(addprefix $(O)/preload/emu/, \
-	asleep.o queue.o scheduler.o scheduler_ticks.o settle.o sleepers.o \
-	state.o turn_wait.o turns.o)
-$(filter %/emu/test_calls,$(TESTS)): $(addprefix $(O)/preload/emu/,calls.o guest.o)
+	asleep.o guest.o now.o processor.o queue.o scheduler.o scheduler_ticks.o \
+	settle.o sleepers.o state.o turn_wait.o turns.o)
+$(filter %/emu/test_calls,$(TESTS)): $(O)/preload/emu/calls.o
 $(filter %/emu/test_calls,$(TESTS)): LIBS_TEST += -Wl,--wrap=emu_scheduler_leave
 
 $(filter %/test_shadow,$(TESTS)): $(O)/preload/heap/shadow.o

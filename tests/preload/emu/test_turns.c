@@ -67,6 +67,7 @@ static void *second(void *arg)
 START_TEST(a_thread_whose_turn_was_taken_watches_the_next)
 {
 	void *(*const body[])(void *) = { first, second };
+	struct cdp_thread record[] = { { .id = 0 }, { .id = 1 } };
 	pthread_t thread[2];
 
 	emu.vcpu = calloc(EMU_VCPUS_MAX, sizeof(*emu.vcpu));
@@ -74,8 +75,10 @@ START_TEST(a_thread_whose_turn_was_taken_watches_the_next)
 	emu.config.slice = 100;
 	emu.domains = 1;
 	emu_scheduler_init();
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		emu.vcpu[i].record = &record[i];
 		emu_scheduler_create(&emu.vcpu[i]);
+	}
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(
 			pthread_create(&thread[i], NULL, body[i], NULL), 0);
