@@ -316,11 +316,13 @@ static void store(const struct reg_types_file *file, const struct insn *insn,
 		  struct moment *m)
 {
 	for (int i = 0; i < insn->operands; i++) {
-		const struct operand *o = &insn->op[i];
-		const struct mem_operand *mem = &insn->mem[o->reg];
+		const struct mem_operand *mem;
 		struct reg_value at, v;
 
-		if (o->kind != OPERAND_MEM || !(mem->rw & ACCESS_STORE))
+		if (insn->op[i].kind != OPERAND_MEM)
+			continue;
+		mem = &insn->mem[insn->op[i].reg];
+		if (!(mem->rw & ACCESS_STORE))
 			continue;
 		at = address(mem, &m->regs);
 		if (at.type != &reg_value_frame)
