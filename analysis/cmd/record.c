@@ -133,10 +133,14 @@ static void say_trace(const struct profile *p, const char *out)
 /* Of -m profile the program's process knows nothing: it writes a trace. */
 static bool take_profile_mode(void)
 {
-	const char *mode = getenv("COMDET_MODE");
+	const char *mode = getenv("COMDET_MODE"), *quick;
 
-	if (!mode || strcmp(mode, "profile"))
+	if (!mode || strcmp(mode, "profile")) {
+		quick = getenv("COMDET_QUICK");
+		if (quick && !strcmp(quick, "1"))
+			die("--quick (COMDET_QUICK) needs -m profile");
 		return false;
+	}
 	if (setenv("COMDET_MODE", "trace", 1))
 		die("out of memory");
 	return true;
@@ -474,7 +478,10 @@ const struct command cmd_record = {
 		"BEGIN,END "
 		"  with -m trace, from one function of PROGRAM to "
 		"another,\n                      or from one number of "
-		"instructions to another (COMDET_ROI)\n      --caches "
+		"instructions to another (COMDET_ROI)\n      --quick         "
+		"with -m profile, trace a part in full and the rest by the\n"
+		"                      lines that it uses (COMDET_QUICK=1)\n"
+		"      --caches "
 		"LIST   "
 		"simulated with --exact and -m reuse; default the host's\n     "
 		"                 (COMDET_CACHES)\n      --pmu NAME      "

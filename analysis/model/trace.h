@@ -69,7 +69,11 @@ struct trace_event {
 	uint64_t object, argument;
 };
 
-/* A block that a thread executes, and the events behind it. */
+/*
+ * A block that a thread executes, and the events behind it. Of a part that was
+ * traced quickly: how much was executed since the step before, and then a use
+ * of a line, or an event.
+ */
 struct trace_step {
 	const struct trace_block *block; /* NULL: events alone */
 	uint64_t next_ip; /* of the block behind it; 0: the last */
@@ -77,6 +81,10 @@ struct trace_step {
 	size_t accesses, access_room;
 	struct trace_event *event;
 	size_t events, event_room;
+	bool quick;
+	/* TRACE_BLOCK: of instructions; TRACE_EVENT: no use of a line */
+	enum trace_token use;
+	uint64_t line, insns, passed; /* @passed: accesses */
 };
 
 struct trace_stream {
@@ -86,6 +94,7 @@ struct trace_stream {
 	const unsigned char *at, *end;
 	uint32_t number;      /* of the latest block */
 	bool pending;         /* the token of the next block is read */
+	bool takes_quick;     /* the reader knows quick steps; else errors */
 	uint32_t *next;       /* by block */
 	uint64_t *last;       /* by instruction: loads, stores */
 	size_t blocks, insns; /* that those have */

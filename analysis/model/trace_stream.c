@@ -12,6 +12,7 @@
 
 enum {
 	ACCESSES_MAX = 1 << 20, /* of one block */
+	QUICK_MAX = 1 << 30,    /* instructions, from token to token */
 	EVENTS_MAX = 1 << 16,
 	KINDS = 2,
 };
@@ -189,6 +190,47 @@ static int take_event(struct trace_stream *s, uint64_t kind)
 	return 0;
 }
 
+/* A token of a part that was traced quickly. */
+static int take_quick(struct trace_stream *s, uint64_t token)
+{
+	struct trace_step *step = &s->step;
+	uint64_t value = token >> TRACE_TOKEN_BITS;
+
+	step->use = (enum trace_token)(token & 3);
+	if (step->use == TRACE_EVENT && value != TRACE_PASS)
+		return take_event(s, value);
+	if (!number(s, &step->insns) || !number(s, &step->passed))
+		return damaged(s, "a use without its time");
+	if (step->insns > QUICK_MAX || step->passed > QUICK_MAX)
+		return damaged(s, "a use after an impossible time");
+	if (step->use != TRACE_EVENT)
+		step->line += (uint64_t)trace_unzigzag(value);
+	return 0;
+}
+
+/* True if @token begins or ends a quick part. */
+static bool is_change(uint64_t token)
+{
+	uint64_t kind = token >> TRACE_TOKEN_BITS;
+
+	return (token & 3) == TRACE_EVENT &&
+	       (kind == TRACE_QUICK || kind == TRACE_WHOLE);
+}
+
+static int change(struct trace_stream *s, uint64_t token)
+{
+	uint64_t next_ip, unused;
+
+	if (!s->takes_quick)
+		return damaged(s, "it is a trace for a profile, which says "
+				  "only of parts what was executed");
+	if (!number(s, &next_ip) || !number(s, &unused))
+		return damaged(s, "an event without its object");
+	s->step.quick = token >> TRACE_TOKEN_BITS == TRACE_QUICK;
+	s->step.next_ip = s->step.quick ? next_ip : 0;
+	return 0;
+}
+
 static int take_token(struct trace_stream *s, uint64_t token)
 {
 	uint64_t value = token >> TRACE_TOKEN_BITS;
@@ -211,11 +253,23 @@ int trace_stream_next(struct trace_stream *s)
 
 	step->accesses = step->events = 0;
 	step->next_ip = 0;
+	step->use = TRACE_EVENT;
+	step->insns = step->passed = 0;
 	step->block = s->pending ? &s->trace->block[s->number] : NULL;
 	s->pending = false;
 	while ((r = more(s)) == 1) {
 		if (!number(s, &token))
 			return damaged(s, "a token is cut off");
+		if (is_change(token)) {
+			r = change(s, token);
+			if (r || step->block || step->events)
+				return r ? r : 1;
+			continue;
+		}
+		if (step->quick) {
+			r = take_quick(s, token);
+			return r ? r : 1;
+		}
 		if ((token & 3) == TRACE_BLOCK) {
 			r = take_block(s, token >> TRACE_TOKEN_BITS);
 			if (r)

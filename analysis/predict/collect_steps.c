@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "collect_quick.h"
 #include "collect_steps.h"
 #include "analysis/base/util.h"
 
@@ -14,6 +15,7 @@ enum {
 void collect_end_window(struct collected *c)
 {
 	entropy_take(c->entropy, c->now->entropy);
+	collect_quick_end_window(c);
 	thread_uses_end_window(&c->uses, c->now);
 }
 
@@ -32,6 +34,7 @@ static void begin_window(struct collected *c)
 static void use(struct collector *all, struct collected *c, uint64_t line,
 		enum window_kind kind, struct micro_access *to)
 {
+	c->quick.uses[kind]++;
 	thread_uses_add(&c->uses, &all->uses, (uint32_t)(c - all->thread), line,
 			kind, c->now, to);
 }
@@ -161,7 +164,7 @@ static void collect_events(struct collected *c, const struct trace_step *step)
 		t->event[t->events++] = e;
 		micro_event(c->micro);
 		if (ends_phase(e.event.kind) && t->windows &&
-		    c->now->instructions >= PHASE_INTERVALS * c->interval)
+		    c->now->instructions >= PHASE_INTERVALS * c->spacing)
 			c->new_phase = true;
 	}
 }
@@ -248,6 +251,8 @@ static void look_ahead(struct collector *all, struct collected *c)
 	for (size_t i = 0; i < step->accesses; i++)
 		thread_uses_fetch(&c->uses, &all->uses,
 				  step->access[i].addr >> MACHINE_LINE_SHIFT);
+	if (step->use == TRACE_LOAD || step->use == TRACE_STORE)
+		thread_uses_fetch(&c->uses, &all->uses, step->line);
 }
 
 int collect_step(struct collector *all, struct collected *c)
@@ -257,11 +262,16 @@ int collect_step(struct collector *all, struct collected *c)
 
 	if (c->more <= 0)
 		return c->more;
+	if (b && c->quick.on)
+		collect_quick_end(c);
 	if (b && is_plain(c, b))
 		collect_block(all, c, step);
 	else if (b)
 		collect_insns(all, c, step);
-	c->clock += b ? b->insns : 0;
+	else if (step->quick && c->now) /* a whole part comes first */
+		collect_quick(all, c, step);
+	c->quick.whole_accesses += step->accesses;
+	c->clock += (double)(b ? b->insns : step->insns);
 	collect_events(c, step);
 	look_ahead(all, c);
 	return 1;

@@ -16,12 +16,30 @@
 #include "analysis/model/predictor.h"
 #include "analysis/model/trace_sync.h"
 
+/* Of a trace that is whole in parts: collect_quick.h. */
+struct collected_quick {
+	bool on;        /* the latest step was quick */
+	uint64_t micro; /* instructions before the latest micro-trace */
+
+	/* In the latest window. */
+	uint64_t insns, accesses;    /* of quick parts */
+	uint64_t sent[WINDOW_KINDS]; /* uses that they have */
+	uint64_t whole_accesses;     /* of whole parts */
+	uint64_t uses[WINDOW_KINDS]; /* of whole parts */
+
+	/* In whole parts: micro-operations and uses of instructions for each
+	 * instruction, uses of data for each access. */
+	double uops_rate, code_rate, data_rate;
+	double data, code; /* parts of uses that have passed */
+};
+
 struct collected {
 	struct workload_thread *to;
 	struct trace_stream *stream;
 	struct predictor *predictor[PREDICTORS];
 	struct entropy *entropy;
 	struct thread_uses uses;
+	uint64_t spacing;          /* from micro-trace to micro-trace */
 	uint64_t interval, window; /* instructions */
 	uint64_t at;               /* instructions since the interval began */
 	struct window *now;        /* the latest one */
@@ -29,6 +47,7 @@ struct collected {
 	uint64_t line;  /* of the latest instruction */
 	bool new_phase; /* the next instruction begins a window */
 
+	struct collected_quick quick;
 	struct trace_sync sync;
 	int more;        /* 1: the step is still to be collected; 0, -EINVAL */
 	bool runs, over; /* in the order of the threads */

@@ -124,6 +124,7 @@ static void begin_thread(struct collected *c, struct workload_thread *to,
 	c->to = to;
 	to->id = t->thread[i].id;
 	c->stream = trace_stream_open(t, i);
+	c->stream->takes_quick = true;
 	for (int k = 0; k < PREDICTORS; k++)
 		c->predictor[k] = predictor_new((enum machine_predictor)k);
 	c->entropy = entropy_new();
@@ -166,6 +167,7 @@ static void choose_intervals(struct collector *c, const struct trace *t,
 		x->interval = wanted < least ? least : wanted;
 		if (interval)
 			x->interval = interval;
+		x->spacing = x->interval;
 		x->window = x->interval * WINDOW_INTERVALS;
 		if (x->window < WINDOW_MIN)
 			x->window = WINDOW_MIN / x->interval * x->interval;

@@ -221,6 +221,39 @@ static void on_access_trace_asked(unsigned int index,
 		take_traced(&emu.vcpu[index], asked_class(info), addr, site);
 }
 
+/* The same for a profile. */
+static inline void take_quick(struct vcpu *v, unsigned int class, uint64_t addr,
+			      const struct trace_site *site)
+{
+	bool store = class & EMU_CLASS_STORE;
+	uint64_t line = addr >> EMU_LINE_SHIFT;
+	struct trace_thread *t = v->trace;
+
+	if (__builtin_expect(!t || !t->on, 0)) {
+		take_traced(v, class, addr, site);
+		return;
+	}
+	t->quick.accesses += t->quick.on;
+	if (__builtin_expect(!quick_knows(&t->quick, line, store), 0))
+		emu_quick_use(v, line, store);
+	if (!t->quick.on) {
+		take_traced(v, class, addr, site);
+		return;
+	}
+	v->count[class]++;
+	if (__builtin_expect(--v->turn < 0, 0))
+		emu_sample_event(v, class, addr, site->ip);
+}
+
+static void on_access_quick(unsigned int index, qemu_plugin_meminfo_t info,
+			    uint64_t addr, void *site)
+{
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
+
+	if (__builtin_expect(index < EMU_VCPUS_MAX, 1))
+		take_quick(&emu.vcpu[index], class, addr, site);
+}
+
 qemu_plugin_mem_cb emu_access_part_callback(void)
 {
 	return on_access_part;
@@ -229,6 +262,8 @@ qemu_plugin_mem_cb emu_access_part_callback(void)
 qemu_plugin_mem_cb emu_access_callback(void)
 {
 	known_info = info_is_as_known();
+	if (emu.config.quick)
+		return on_access_quick;
 	if (emu.config.trace)
 		return known_info ? on_access_trace : on_access_trace_asked;
 	if (emu_measures(EMU_REUSE_MODES))

@@ -18,7 +18,7 @@ static const char *const names[] = {
 	"board",    "children",  "slice",  "arming", "cover",
 	"exact",    "topology",  "place",  "delay",  "seed",
 	"duration", "algorithm", "mode",   "slots",  "granularity",
-	"caches",   "roi",       "paths",  "pipe",
+	"caches",   "roi",       "paths",  "pipe",   "quick",
 };
 enum {
 	MODE_PROFILE = CDP_MODE_PROFILE,
@@ -310,7 +310,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 {
 	struct reader r = { argc, argv, error, size };
 	uint64_t registers = COMM_REGISTERS_MAX, slots = BOARD_SLOTS_DEFAULT;
-	uint64_t children = 0, exact = 0, paths = 0;
+	uint64_t children = 0, exact = 0, paths = 0, quick = 0;
 
 	memset(c, 0, sizeof(*c));
 	c->period = EMU_PERIOD_DEFAULT;
@@ -328,6 +328,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	    number(&r, "board", 1, BOARD_SLOTS_MAX, &slots) ||
 	    number(&r, "children", 0, 1, &children) ||
 	    number(&r, "paths", 0, 1, &paths) ||
+	    number(&r, "quick", 0, 1, &quick) ||
 	    number(&r, "seed", 0, UINT64_MAX, &c->seed) ||
 	    seconds(&r, "delay", &c->delay_ns) ||
 	    seconds(&r, "duration", &c->duration_ns))
@@ -346,6 +347,8 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 		return bad(&r, "mode", "needs a period or exact=1");
 	if (paths && (c->trace || c->modes != CDP_MODE_COMM))
 		return bad(&r, "paths", "needs mode=comm");
+	if (quick && !c->trace)
+		return bad(&r, "quick", "needs mode=trace");
 	c->registers = registers;
 	c->software = c->watch_lines && !value_of(argc, argv, "registers");
 	if (read_algorithm(&r, c))
@@ -357,6 +360,7 @@ int emu_config_read(struct emu_config *c, int argc, char *const *argv,
 	c->children = children;
 	c->exact = exact;
 	c->paths = paths;
+	c->quick = quick;
 	c->topology = value_of(argc, argv, "topology");
 	c->pipe = value_of(argc, argv, "pipe");
 	return 0;

@@ -73,6 +73,7 @@ struct emu_config {
 	bool exact;       /* every access through the directory */
 	bool paths;       /* the calls that led to detections */
 	bool trace;       /* write a trace; nothing is sampled */
+	bool quick;       /* a trace for a profile: quick.h */
 	const char *pipe; /* to write it to; NULL: a file in out */
 	enum emu_roi roi;
 	uint64_t roi_begin, roi_end;

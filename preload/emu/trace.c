@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace.h"
+#include "quick.h"
 #include "say.h"
 #include "scheduler.h"
 #include "trace_blocks.h"
@@ -26,18 +27,6 @@ enum {
  * instructions.
  */
 static uint64_t begin_ip, end_ip;
-
-void emu_trace_flush(struct trace_thread *t)
-{
-	uint32_t bytes = (uint32_t)(t->at - t->buffer);
-
-	emu_trace_blocks_flush();
-	if (bytes)
-		emu_trace_file_thread(t->id, t->buffer, bytes, t->in_chunk);
-	t->at = t->buffer;
-	t->in_all += t->in_chunk;
-	t->in_chunk = 0;
-}
 
 static inline unsigned char *room(struct trace_thread *t)
 {
@@ -99,8 +88,23 @@ static __attribute__((noinline)) void take_rare_block(
 	t->executed += b->insns;
 	if (!t->on)
 		return;
+	if (emu.config.quick && t->quick.left < 0)
+		emu_quick_change(t, b->ip);
 	room(t);
-	put_block(t, b);
+	if (t->quick.on)
+		emu_quick_block(t, b);
+	else
+		put_block(t, b);
+}
+
+/* Count @b in the turn. */
+static inline void count_block(struct vcpu *v, const struct trace_block *b)
+{
+	struct trace_thread *t = v->trace;
+	uint32_t rest = t->turn_rest + b->insns;
+
+	t->turn_rest = rest % INSNS_OF_TURN;
+	v->turn -= rest / INSNS_OF_TURN;
 }
 
 /*
@@ -113,7 +117,6 @@ static void on_block(unsigned int index, void *data)
 	const struct trace_block *b = data;
 	struct trace_thread *t;
 	struct vcpu *v;
-	uint32_t rest;
 
 	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
 		return;
@@ -121,12 +124,35 @@ static void on_block(unsigned int index, void *data)
 	t = v->trace;
 	if (__builtin_expect(!t, 0))
 		return;
-	rest = t->turn_rest + b->insns;
-	t->turn_rest = rest % INSNS_OF_TURN;
-	v->turn -= rest / INSNS_OF_TURN;
+	count_block(v, b);
 	if (__builtin_expect((v->turn < 0) | b->border, 0) ||
 	    trace_thread_is_full(t))
 		take_rare_block(v, b);
+	else if (t->on)
+		put_block(t, b);
+}
+
+static void on_block_quick(unsigned int index, void *data)
+{
+	const struct trace_block *b = data;
+	struct trace_thread *t;
+	struct vcpu *v;
+
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+		return;
+	v = &emu.vcpu[index];
+	t = v->trace;
+	if (__builtin_expect(!t, 0))
+		return;
+	count_block(v, b);
+	if (t->on)
+		t->quick.left -= b->insns;
+	if (__builtin_expect((v->turn < 0) | b->border | (t->quick.left < 0),
+			     0) ||
+	    trace_thread_is_full(t))
+		take_rare_block(v, b);
+	else if (t->on && t->quick.on)
+		emu_quick_block(t, b);
 	else if (t->on)
 		put_block(t, b);
 }
@@ -150,6 +176,8 @@ void emu_trace_start(struct vcpu *v)
 	t->inside = t->on = !emu.config.roi;
 	t->id = v->record->id;
 	v->trace = t;
+	if (emu.config.quick)
+		emu_quick_start(v);
 }
 
 void emu_trace_event(struct vcpu *v, enum trace_event_kind kind,
@@ -163,6 +191,7 @@ void emu_trace_event(struct vcpu *v, enum trace_event_kind kind,
 		return;
 	if (!t->inside)
 		value |= TRACE_OUTSIDE;
+	emu_quick_pass(t);
 	to = trace_put(room(t), value << TRACE_TOKEN_BITS | TRACE_EVENT);
 	t->at = trace_put(trace_put(to, object), argument);
 }
@@ -202,6 +231,7 @@ void emu_trace_end(struct vcpu *v)
 	if (!t)
 		return;
 	v->trace = NULL;
+	emu_quick_pass(t);
 	emu_trace_flush(t);
 	if (t->in_all)
 		emu_trace_file_ended(t->id, t->in_all);
@@ -219,8 +249,9 @@ void emu_trace_translate(struct qemu_plugin_tb *tb,
 		return;
 	b->border = emu.config.roi == EMU_ROI_COUNT ||
 		    (emu.config.roi && (b->ip == begin_ip || b->ip == end_ip));
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block,
-					     QEMU_PLUGIN_CB_NO_REGS, b);
+	qemu_plugin_register_vcpu_tb_exec_cb(
+		tb, emu.config.quick ? on_block_quick : on_block,
+		QEMU_PLUGIN_CB_NO_REGS, b);
 	for (size_t i = 0; i < b->insns; i++)
 		qemu_plugin_register_vcpu_mem_cb(
 			qemu_plugin_tb_get_insn(tb, i), on_access,
@@ -237,6 +268,8 @@ int emu_trace_open(void)
 		begin_ip = emu.config.roi_begin + qemu_plugin_start_code();
 		end_ip = emu.config.roi_end + qemu_plugin_start_code();
 	}
+	if (emu.config.quick && emu_quick_open())
+		return -ENOMEM;
 	return emu_trace_file_open();
 }
 

@@ -62,7 +62,8 @@ bool emu_trace_is_silent(const struct vcpu *v);
 void emu_trace_translate(struct qemu_plugin_tb *tb,
 			 qemu_plugin_mem_cb on_access);
 
-/* Write what thread @t has put. Context: the thread itself. */
+/* In trace_flush.c: write what thread @t has put. Context: the thread itself.
+ */
 void emu_trace_flush(struct trace_thread *t);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef COMDET_PRELOAD_EMU_TRACE_THREAD_H
 #define COMDET_PRELOAD_EMU_TRACE_THREAD_H
 
+#include "quick.h"
 #include "trace.h"
 #include "src/trace/trace_format.h"
 
@@ -36,6 +37,7 @@ struct trace_thread {
 	uint32_t id;
 	uint32_t *next;      /* by block: the one that followed last */
 	uint64_t *addresses; /* last, by number of the instruction */
+	struct quick_thread quick;
 	unsigned char buffer[TRACE_CHUNK_BYTES];
 };
 

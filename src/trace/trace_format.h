@@ -117,6 +117,11 @@ enum trace_event_kind {
 			   which comes first */
 	TRACE_BEGIN,    /* the thread is created by a TRACE_CREATE; the first
 			   of its events */
+
+	/* Of a trace for a profile alone. */
+	TRACE_QUICK, /* quick from here on; object: address of the next block */
+	TRACE_PASS,  /* quick: object instructions and argument accesses */
+	TRACE_WHOLE, /* whole again from here on */
 	TRACE_EVENT_KINDS
 };
 

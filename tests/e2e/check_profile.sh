@@ -174,6 +174,24 @@ sys.exit(exact == sampled or abs(sampled / exact - 1) > 0.05)
 END
 done
 
+# So does one of a trace that is whole in parts only.
+"$TOOL" record -s emu -m profile --quick -o quick -- "${workload[@]}" >text \
+	2>err || fail "record --quick: $(<err)"
+for m in rppm-c1 rppm-c3 rppm-c5; do
+	"$TOOL" predict --json --machine $m exact >a || fail "predict $m"
+	"$TOOL" predict --json --machine $m quick >b || fail "predict $m quick"
+	python3 - $m <<'END' || fail "$m: the quick profile is off"
+import json, sys
+exact, quick = [json.load(open(f)) for f in "ab"]
+error = quick["time_ns"] / exact["time_ns"] - 1
+print(f"{sys.argv[1]}: quick {100 * error:+.2f} %")
+a, b = [sum(t["instructions"] for t in p["threads"]) for p in (exact, quick)]
+sys.exit(not error or abs(error) > 0.05 or abs(b / a - 1) > 0.001)
+END
+done
+"$TOOL" record -s emu -m trace --quick -- ./p 2>err && fail '-m trace --quick'
+grep -q 'needs -m profile' err || fail "$(<err)"
+
 # A sweep with them predicts what predict does for each design.
 cat >space <<'END'
 like = rppm-c3

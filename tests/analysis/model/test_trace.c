@@ -306,6 +306,89 @@ START_TEST(tokens_that_make_no_sense_are_refused)
 }
 END_TEST
 
+/* A use of a line in a quick part, which is so many lines further. */
+static void use(enum trace_token token, int64_t further, uint64_t insns,
+		uint64_t accesses)
+{
+	struct fake_stream *s = fake_trace_stream(&fake, 0);
+
+	fake_trace_number(s, trace_zigzag(further) << TRACE_TOKEN_BITS | token);
+	fake_trace_number(s, insns);
+	fake_trace_number(s, accesses);
+}
+
+/* A block, a quick part with three uses and a lock, and a block. */
+static void make_quick_part(void)
+{
+	make_blocks();
+	fake_trace_run(&fake, 0, 0);
+	fake_trace_event(&fake, 0, TRACE_QUICK, 0x2000, 0);
+	use(TRACE_LOAD, 100, 7, 3);
+	use(TRACE_STORE, -10, 2, 1);
+	use(TRACE_BLOCK, 5, 0, 0);
+	fake_trace_event(&fake, 0, TRACE_PASS, 4, 2);
+	fake_trace_event(&fake, 0, TRACE_LOCK, 0x50, 0);
+	fake_trace_event(&fake, 0, TRACE_WHOLE, 0x2000, 0);
+	fake_trace_run(&fake, 0, 1);
+	fake_trace_write(&fake, path);
+}
+
+START_TEST(a_quick_part_tells_uses_of_lines_and_how_much_passed)
+{
+	static const struct {
+		enum trace_token use;
+		uint64_t line, insns, passed;
+		size_t events;
+	} wanted[] = {
+		{ TRACE_LOAD, 100, 7, 3, 0 }, { TRACE_STORE, 90, 2, 1, 0 },
+		{ TRACE_BLOCK, 95, 0, 0, 0 }, { TRACE_EVENT, 95, 4, 2, 0 },
+		{ TRACE_EVENT, 95, 0, 0, 1 },
+	};
+	const struct trace_step *step;
+	struct trace_stream *s;
+	struct trace t;
+
+	make_quick_part();
+	must_open(&t);
+	s = trace_stream_open(&t, 0);
+	s->takes_quick = true;
+	step = &s->step;
+	ck_assert_int_eq(trace_stream_next(s), 1);
+	ck_assert_ptr_eq(step->block, &t.block[0]);
+	ck_assert_uint_eq(step->next_ip, 0x2000);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		ck_assert_int_eq(trace_stream_next(s), 1);
+		ck_assert(step->quick && !step->block);
+		ck_assert_int_eq(step->use, wanted[i].use);
+		ck_assert_uint_eq(step->line, wanted[i].line);
+		ck_assert_uint_eq(step->insns, wanted[i].insns);
+		ck_assert_uint_eq(step->passed, wanted[i].passed);
+		ck_assert_uint_eq(step->events, wanted[i].events);
+	}
+	ck_assert_int_eq(trace_stream_next(s), 1);
+	ck_assert_ptr_eq(step->block, &t.block[1]);
+	ck_assert_uint_eq(step->insns, 0);
+	ck_assert_int_eq(trace_stream_next(s), 0);
+	trace_stream_close(s);
+	trace_close(&t);
+}
+END_TEST
+
+START_TEST(a_quick_part_is_refused_by_who_needs_all)
+{
+	struct trace_stream *s;
+	struct trace t;
+
+	make_quick_part();
+	must_open(&t);
+	s = trace_stream_open(&t, 0);
+	ck_assert_int_eq(trace_stream_next(s), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(s->error, "a trace for a profile"));
+	trace_stream_close(s);
+	trace_close(&t);
+}
+END_TEST
+
 START_TEST(foreign_files_are_refused)
 {
 	struct trace t;
@@ -339,6 +422,8 @@ int main(void)
 	tcase_add_test(t, every_changed_byte_of_content_is_found);
 	tcase_add_loop_test(t, tokens_that_make_no_sense_are_refused, 0,
 			    sizeof(bad) / sizeof(*bad));
+	tcase_add_test(t, a_quick_part_tells_uses_of_lines_and_how_much_passed);
+	tcase_add_test(t, a_quick_part_is_refused_by_who_needs_all);
 	tcase_add_test(t, foreign_files_are_refused);
 	suite_add_tcase(s, t);
 	return run_suite(s);

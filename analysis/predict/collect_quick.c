@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collect_quick - a profile of a trace that is whole in parts
+ */
+#include <string.h>
+
+#include "collect_quick.h"
+
+enum {
+	WARM_INSNS = 1900, /* of a whole part, before its micro-trace */
+	MOMENT = 4,
+};
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : 0;
+}
+
+static void begin(struct collected *c)
+{
+	struct collected_quick *q = &c->quick;
+	uint64_t insns = c->now->instructions - q->insns, uops = 0;
+
+	for (int i = 0; i < UOP_CLASSES; i++)
+		uops += c->now->uops[i];
+	q->on = true;
+	q->uops_rate = ratio(uops, insns);
+	q->data_rate = ratio(q->uses[WINDOW_LOADS] + q->uses[WINDOW_STORES],
+			     q->whole_accesses);
+	q->code_rate = ratio(q->uses[WINDOW_FETCHES], insns);
+}
+
+/* @passed uses more, of which @use itself counts; returns how many do not. */
+static uint64_t pass(double *rest, double passed, bool use)
+{
+	int64_t n;
+
+	*rest += passed;
+	n = (int64_t)*rest;
+	*rest -= (double)n;
+	return n > use ? (uint64_t)n - use : 0;
+}
+
+void collect_quick(struct collector *all, struct collected *c,
+		   const struct trace_step *step)
+{
+	static const enum window_kind kinds[] = {
+		[TRACE_BLOCK] = WINDOW_FETCHES,
+		[TRACE_LOAD] = WINDOW_LOADS,
+		[TRACE_STORE] = WINDOW_STORES,
+	};
+	struct collected_quick *q = &c->quick;
+	bool use = step->use != TRACE_EVENT;
+	bool fetch = step->use == TRACE_BLOCK;
+	struct micro_access a;
+	uint64_t data, code;
+
+	if (!q->on)
+		begin(c);
+	q->insns += step->insns;
+	q->accesses += step->passed;
+	c->to->instructions += step->insns;
+	c->now->instructions += step->insns;
+	c->uses.uop += (uint32_t)(uint64_t)((double)step->insns * q->uops_rate);
+	data = pass(&q->data, (double)step->passed * q->data_rate,
+		    use && !fetch);
+	code = pass(&q->code, (double)step->insns * q->code_rate, fetch);
+	c->uses.data_n += data;
+	c->uses.code_n += code;
+	all->uses.n += data + code;
+	if (!use)
+		return;
+	c->uses.in_micro = false;
+	q->sent[kinds[step->use]]++;
+	thread_uses_add(&c->uses, &all->uses, (uint32_t)(c - all->thread),
+			step->line, kinds[step->use], c->now, &a);
+	if (fetch)
+		c->line = step->line;
+}
+
+void collect_quick_end(struct collected *c)
+{
+	struct collected_quick *q = &c->quick;
+	uint64_t since = c->to->instructions - q->micro;
+	bool due = since >= c->spacing - c->spacing / 4;
+
+	q->on = false;
+	c->at = MICRO_INSNS;
+	c->interval = due ? MICRO_INSNS + WARM_INSNS : UINT64_MAX;
+	if (due)
+		q->micro = c->to->instructions;
+}
+
+static uint32_t rounded(double n)
+{
+	return n < 0 ? 0 : n < UINT32_MAX ? (uint32_t)(n + 0.5) : UINT32_MAX;
+}
+
+void collect_quick_end_window(struct collected *c)
+{
+	struct collected_quick *q = &c->quick;
+	struct window *w = c->now;
+	uint64_t insns = w->instructions - q->insns;
+	uint32_t bin = reuse_bin_of(MOMENT);
+	double by = ratio(w->instructions, insns);
+
+	for (int i = 0; i < UOP_CLASSES && insns; i++)
+		w->uops[i] = rounded(w->uops[i] * by);
+	for (int i = 0; i < PREDICTORS && insns; i++)
+		w->wrong[i] = rounded(w->wrong[i] * by);
+	for (int k = 0; k < WINDOW_KINDS; k++) {
+		double all = k == WINDOW_FETCHES
+				     ? ratio(q->insns, insns)
+				     : ratio(q->accesses, q->whole_accesses);
+		uint32_t rest =
+			rounded((double)q->uses[k] * all - (double)q->sent[k]);
+
+		w->reuse[k][bin] += rest;
+		w->global[k][bin] += rest;
+		c->uses.above[k][0] += rest;
+		c->uses.above_shared[k][0] += rest;
+	}
+	q->insns = q->accesses = q->whole_accesses = 0;
+	memset(q->sent, 0, sizeof(q->sent));
+	memset(q->uses, 0, sizeof(q->uses));
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quick - a trace for a profile: most of it says only which lines are used
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "quick.h"
+#include "trace_blocks.h"
+#include "trace_thread.h"
+#include "src/base/zero_pages.h"
+
+enum {
+	WHOLE = 3000, /* instructions that are traced whole at a time */
+	SPACING_MIN = 16000,
+	PHASES = 250, /* then the spacing doubles */
+	OWNERS = 1 << 20,
+	CALM = 4096, /* uses in the trace, of all threads: longer than a moment
+			of each thread */
+};
+
+/* Who used the lines at a place; lines that meet there are one. */
+struct owner {
+	uint16_t thread; /* + 1; 0: nobody */
+	bool stored;     /* that thread stored to it */
+	bool many;       /* others have loaded it */
+	bool wanders;    /* it came, and came before, within CALM uses */
+	uint32_t since;
+};
+
+static struct owner *owners;
+static uint32_t uses; /* of all threads */
+static uint32_t last; /* the highest number of a thread with a trace */
+
+int emu_quick_open(void)
+{
+	owners = zero_pages(OWNERS * sizeof(*owners));
+	return owners ? 0 : -ENOMEM;
+}
+
+void emu_quick_start(struct vcpu *v)
+{
+	uint32_t number = (uint32_t)(v - emu.vcpu);
+
+	if (number > last)
+		last = number;
+	v->trace->quick.spacing = SPACING_MIN;
+	v->trace->quick.left = WHOLE;
+	rng_seed(&v->trace->quick.rng, emu.config.seed, v->record->id);
+}
+
+static struct owner *owner_of(uint64_t line)
+{
+	return &owners[line * UINT64_C(0x9e3779b97f4a7c15) >> (64 - 20)];
+}
+_Static_assert(OWNERS == 1 << 20, "owner_of has all places");
+
+/* The others' tables forget the line. */
+static void forget(const struct vcpu *but, uint64_t line)
+{
+	for (uint32_t i = 0; i <= last; i++) {
+		struct trace_thread *t = emu.vcpu[i].trace;
+		uint64_t *place;
+
+		if (!t || &emu.vcpu[i] == but)
+			continue;
+		place = &t->quick.data[quick_place(line)];
+		if (*place >> 1 == line)
+			*place = 0;
+	}
+}
+
+/* True if the thread may know the line from now on. */
+static bool own(const struct vcpu *v, uint64_t line, bool store)
+{
+	uint16_t self = (uint16_t)(v - emu.vcpu + 1);
+	struct owner *o = owner_of(line);
+
+	if (o->thread == self) {
+		if (store && o->many)
+			forget(v, line);
+		o->many &= !store;
+		o->stored |= store;
+		o->wanders &= uses - o->since < CALM;
+		return !o->wanders;
+	}
+	if (o->thread && !o->stored && !store) {
+		o->many = true;
+		return true;
+	}
+	if (o->thread)
+		forget(v, line);
+	*o = (struct owner){ .thread = self,
+			     .stored = store,
+			     .wanders = o->thread && uses - o->since < CALM,
+			     .since = uses };
+	return !o->wanders;
+}
+
+/* Put a use of @line, which @token says the kind of. */
+static void put(struct trace_thread *t, uint64_t line, enum trace_token token)
+{
+	struct quick_thread *q = &t->quick;
+	uint64_t far = trace_zigzag((int64_t)(line - q->line));
+	unsigned char *to;
+
+	if (trace_thread_is_full(t))
+		emu_trace_flush(t);
+	to = trace_put(t->at, far << TRACE_TOKEN_BITS | token);
+	to = trace_thread_put(to, q->insns);
+	t->at = trace_thread_put(to, q->accesses);
+	t->in_chunk += q->insns;
+	q->line = line;
+	q->insns = q->accesses = 0;
+	uses++;
+	if (++q->sent < QUICK_LINES)
+		return;
+	q->sent = 0;
+	memset(q->data, 0, sizeof(q->data));
+	memset(q->code, 0, sizeof(q->code));
+}
+
+void emu_quick_use(struct vcpu *v, uint64_t line, bool store)
+{
+	struct trace_thread *t = v->trace;
+	uint64_t *place = &t->quick.data[quick_place(line)];
+
+	*place = own(v, line, store) ? line << 1 | store : 0;
+	if (t->quick.on)
+		put(t, line, store ? TRACE_STORE : TRACE_LOAD);
+}
+
+void emu_quick_block(struct trace_thread *t, const struct trace_block *b)
+{
+	struct quick_thread *q = &t->quick;
+	uint64_t line = b->ip >> EMU_LINE_SHIFT;
+	uint64_t end = b->site[b->insns - 1].ip >> EMU_LINE_SHIFT;
+
+	q->insns += b->insns;
+	for (; line <= end; line++) {
+		uint64_t *place = &q->code[quick_place(line)];
+
+		if (__builtin_expect(*place == line, 1))
+			continue;
+		*place = line;
+		put(t, line, TRACE_BLOCK);
+	}
+}
+
+void emu_quick_pass(struct trace_thread *t)
+{
+	struct quick_thread *q = &t->quick;
+	unsigned char *to;
+
+	if (!q->on || !(q->insns | q->accesses))
+		return;
+	if (trace_thread_is_full(t))
+		emu_trace_flush(t);
+	to = trace_put(t->at, TRACE_PASS << TRACE_TOKEN_BITS | TRACE_EVENT);
+	t->at = trace_put(trace_put(to, q->insns), q->accesses);
+	t->in_chunk += q->insns;
+	q->insns = q->accesses = 0;
+}
+
+static void put_mark(struct trace_thread *t, enum trace_event_kind kind,
+		     uint64_t ip)
+{
+	unsigned char *to;
+
+	if (trace_thread_is_full(t))
+		emu_trace_flush(t);
+	to = trace_put(t->at, (uint64_t)kind << TRACE_TOKEN_BITS | TRACE_EVENT);
+	t->at = trace_put(trace_put(to, ip), 0);
+}
+
+void emu_quick_change(struct trace_thread *t, uint64_t ip)
+{
+	struct quick_thread *q = &t->quick;
+
+	emu_quick_pass(t);
+	q->on = !q->on;
+	put_mark(t, q->on ? TRACE_QUICK : TRACE_WHOLE, ip);
+	if (!q->on) {
+		q->left = WHOLE;
+		return;
+	}
+	q->left = (int64_t)(q->spacing / 2 + rng_below(&q->rng, q->spacing)) -
+		  WHOLE;
+	if (++q->phases == PHASES) {
+		q->phases = 0;
+		q->spacing *= 2;
+	}
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quick - a trace for a profile: most of it says only which lines are used
+ *
+ * A thread is traced whole for some thousand instructions, then quickly for
+ * many more: then the trace has how many instructions and accesses there were,
+ * and the uses of lines that can be hits or misses in a cache. It has no use of
+ * a line that the thread used a moment ago, if no other thread did since.
+ *
+ * A moment: each thread keeps a table of lines that it uses, which is emptied
+ * each QUICK_LINES uses in the trace. So the order of a thread's latest uses is
+ * wrong by at most that many lines, in all sets of a cache together.
+ *
+ * Others: a table for all threads has who used a line, and whether it was
+ * stored to. When a line goes from one thread to another, it leaves the table
+ * of the first; and if it came only a moment before, each use of it is in the
+ * trace until it stays with a thread. Threads take turns, so these tables need
+ * no lock; with slice=free a use may be missing.
+ */
+#ifndef COMDET_PRELOAD_EMU_QUICK_H
+#define COMDET_PRELOAD_EMU_QUICK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "state.h"
+#include "src/base/rng.h"
+#include "src/trace/trace_format.h"
+
+struct trace_block;
+struct trace_thread;
+
+enum {
+	QUICK_LINES = 128,
+};
+
+struct quick_thread {
+	bool on;
+	int64_t left;      /* instructions until it ends, or begins */
+	uint64_t spacing;  /* instructions from beginning to beginning, on
+			      average */
+	struct rng rng;    /* of how many each time */
+	uint32_t phases;   /* with this spacing */
+	uint64_t insns;    /* since the latest token of this kind */
+	uint64_t accesses; /* the same */
+	uint64_t line;     /* of the latest use in the trace */
+	uint32_t sent;     /* uses there since the table was emptied */
+	uint64_t data[QUICK_LINES]; /* line << 1, + 1 if it stored to it */
+	uint64_t code[QUICK_LINES]; /* line */
+};
+
+/* The place of @line in a thread's table. */
+static inline uint32_t quick_place(uint64_t line)
+{
+	return (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 57);
+}
+_Static_assert(QUICK_LINES == 1 << (64 - 57), "quick_place has all places");
+
+/* True if a use of @line says nothing new. */
+static inline bool quick_knows(const struct quick_thread *q, uint64_t line,
+			       bool store)
+{
+	return (q->data[quick_place(line)] | !store) == (line << 1 | 1);
+}
+
+/* Context of all: the thread itself. */
+
+/* Make the tables. Context: set-up. Returns 0 or -ENOMEM. */
+int emu_quick_open(void);
+
+/* @v has a trace, which is whole at first. */
+void emu_quick_start(struct vcpu *v);
+
+/* The thread uses a line of data that its table does not know. */
+void emu_quick_use(struct vcpu *v, uint64_t line, bool store);
+
+/* It executes @b while the trace is quick. */
+void emu_quick_block(struct trace_thread *t, const struct trace_block *b);
+
+/* The trace becomes whole, or quick, before the block at @ip. */
+void emu_quick_change(struct trace_thread *t, uint64_t ip);
+
+/* Put how many instructions there were since the latest token. */
+void emu_quick_pass(struct trace_thread *t);
+
+#endif
