@@ -191,9 +191,8 @@ static enum unwind_end by_pointer(struct state *s, enum unwind_end otherwise,
 	    rbp - rsp > POINTER_FRAME_MAX ||
 	    reader_copy(&s->stack, rbp, saved, sizeof(saved)))
 		return otherwise;
-	if (saved[1] && (saved[1] < CODE_LOW ||
-			 s->space->memory.read(s->space->memory.ctx,
-					       saved[1] - 1, &code, 1)))
+	if (saved[1] < CODE_LOW ||
+	    s->space->memory.read(s->space->memory.ctx, saved[1] - 1, &code, 1))
 		return otherwise;
 	register_set(&caller, FRAME_RBP, saved[0]);
 	register_set(&caller, FRAME_RSP, rbp + sizeof(saved));

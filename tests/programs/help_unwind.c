@@ -10,8 +10,8 @@
  * libunwind by ptrace. Every frame has to agree, in its instruction and its
  * stack pointer, and ours has to reach the start of the thread. Frames behind
  * code that no .eh_frame describes (libgmp's assembler) are guesses of both,
- * and are not compared; there are few. In such code itself (what gcc runs before
- * and after main) both may end. PROGRAM is started again until there are
+ * and are not compared; there are few. In such code itself (what gcc runs
+ * before and after main) both may end. PROGRAM is started again until there are
  * SAMPLES stops. Prints what was compared; the exit status is 1 after any
  * difference.
  */
@@ -154,10 +154,13 @@ static bool no_rule(void)
 static void compare(unw_addr_space_t as)
 {
 	void *upt = _UPT_create(tracee.pid);
+	struct unwind_module here;
 	bool ends;
 
 	take_ours();
-	if (ours.end == UNWIND_NO_CODE) { /* a library was loaded meanwhile */
+	/* A library was loaded meanwhile, and perhaps guessed through. */
+	if (ours.end == UNWIND_NO_CODE ||
+	    !module_table_find(&modules, tracee.cpu.rip, &here)) {
 		read_modules();
 		take_ours();
 	}

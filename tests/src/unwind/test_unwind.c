@@ -376,6 +376,22 @@ START_TEST(code_that_nothing_describes_is_no_start)
 }
 END_TEST
 
+/* %rbp points to data of the caller's, whose second word is zero. */
+START_TEST(a_word_that_is_zero_is_no_start)
+{
+	const struct unwind_space bare = { .memory = { read_own, NULL },
+					   .find = find_undescribed };
+	uint64_t stack[4] = { 0, 0, 1, 0 };
+	struct unwind_registers r = { .known = 0 };
+
+	register_set(&r, FRAME_PC, (uint64_t)(uintptr_t)&write);
+	register_set(&r, FRAME_RSP, (uint64_t)(uintptr_t)&stack[0]);
+	register_set(&r, FRAME_RBP, (uint64_t)(uintptr_t)&stack[2]);
+	ck_assert_uint_eq(unwind_frames(&bare, &r, frame, 9, &end), 1);
+	ck_assert_uint_eq(end, UNWIND_NO_RULE);
+}
+END_TEST
+
 /* But a frame pointer that leads to a frame without one leads to the start. */
 START_TEST(a_chain_of_frame_pointers_ends_at_the_start)
 {
@@ -459,6 +475,7 @@ int main(void)
 	tcase_add_test(c, a_path_that_is_too_long_is_cut);
 	tcase_add_test(c, registers_that_lead_nowhere_end_the_path);
 	tcase_add_test(c, code_that_nothing_describes_is_no_start);
+	tcase_add_test(c, a_word_that_is_zero_is_no_start);
 	tcase_add_test(c, a_chain_of_frame_pointers_ends_at_the_start);
 	tcase_add_test(c, damaged_stacks_and_rules_end_soon_and_harm_nothing);
 	tcase_add_test(c, headers_of_no_object_are_ignored);
