@@ -37,7 +37,8 @@ static volatile long work[BUSY];
 
 static void *busy(void *number)
 {
-	atomic_store(&tid_of_busy, (pid_t)syscall(SYS_gettid));
+	if (!number)
+		atomic_store(&tid_of_busy, (pid_t)syscall(SYS_gettid));
 	while (!atomic_load(&stop))
 		work[(long)number]++;
 	return NULL;
