@@ -97,34 +97,39 @@ static __attribute__((noinline)) void take_rare_block(
 		put_block(t, b);
 }
 
-/* Count @b in the turn. */
-static inline void count_block(struct vcpu *v, const struct trace_block *b)
-{
-	struct trace_thread *t = v->trace;
-	uint32_t rest = t->turn_rest + b->insns;
-
-	t->turn_rest = rest % INSNS_OF_TURN;
-	v->turn -= rest / INSNS_OF_TURN;
-}
-
 /*
  * Instructions count in a turn, so that threads progress evenly also where they
  * access little memory: otherwise they would hardly ever wait for each other as
- * they do on a machine.
+ * they do on a machine. Counts @b; returns NULL if the thread has no trace.
  */
-static void on_block(unsigned int index, void *data)
+static inline struct vcpu *begin_block(unsigned int index,
+				       const struct trace_block *b)
 {
-	const struct trace_block *b = data;
 	struct trace_thread *t;
 	struct vcpu *v;
+	uint32_t rest;
 
 	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
-		return;
+		return NULL;
 	v = &emu.vcpu[index];
 	t = v->trace;
 	if (__builtin_expect(!t, 0))
+		return NULL;
+	rest = t->turn_rest + b->insns;
+	t->turn_rest = rest % INSNS_OF_TURN;
+	v->turn -= rest / INSNS_OF_TURN;
+	return v;
+}
+
+static void on_block(unsigned int index, void *data)
+{
+	const struct trace_block *b = data;
+	struct vcpu *v = begin_block(index, b);
+	struct trace_thread *t;
+
+	if (__builtin_expect(!v, 0))
 		return;
-	count_block(v, b);
+	t = v->trace;
 	if (__builtin_expect((v->turn < 0) | b->border, 0) ||
 	    trace_thread_is_full(t))
 		take_rare_block(v, b);
@@ -135,16 +140,12 @@ static void on_block(unsigned int index, void *data)
 static void on_block_quick(unsigned int index, void *data)
 {
 	const struct trace_block *b = data;
+	struct vcpu *v = begin_block(index, b);
 	struct trace_thread *t;
-	struct vcpu *v;
 
-	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
+	if (__builtin_expect(!v, 0))
 		return;
-	v = &emu.vcpu[index];
 	t = v->trace;
-	if (__builtin_expect(!t, 0))
-		return;
-	count_block(v, b);
 	if (t->on)
 		t->quick.left -= b->insns;
 	if (__builtin_expect((v->turn < 0) | b->border | (t->quick.left < 0),

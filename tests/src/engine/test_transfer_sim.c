@@ -219,6 +219,38 @@ static void short_lives(struct tsim *s, uint32_t thread, struct access *a)
 		*next = s->now + PAUSE;
 }
 
+struct ratio {
+	double mean, error;
+};
+
+/* Estimated over exact transfers of @config and @delay, over @seeds seeds. */
+static struct ratio ratio_over(tsim_pattern *pattern, uint32_t number,
+			       struct transfer_config config, uint64_t delay,
+			       uint64_t steps, uint64_t seeds)
+{
+	double sum = 0, squares = 0, n = (double)seeds;
+
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		struct tsim *s = tsim_new(pattern, 4, PERIOD, seed);
+		double x;
+
+		s->fraction = 0.4;
+		s->number = number;
+		tsim_add(s, config, delay);
+		tsim_run(s, steps);
+		x = transfer_tally_total(s->estimator[0]->tally)
+			    ->share[TRANSFER_ALL]
+			    .sum /
+		    exact_total(s->exact).transfers;
+		sum += x;
+		squares += x * x;
+		tsim_free(s);
+	}
+	return (struct ratio){
+		sum / n, sqrt((squares / n - sum / n * (sum / n)) / (n - 1))
+	};
+}
+
 /*
  * A line has too few stores for most chains. If some are completed after a
  * pause, long epochs are replaced by the mean and short ones are not.
@@ -232,27 +264,11 @@ START_TEST(chains_armed_at_once_are_unbiased_on_lines_of_few_stores)
 		.ranges = 1,
 		.settle = 1000,
 	};
-	double sum = 0, squares = 0, n = SEEDS_FOR_FEW, error;
+	struct ratio r =
+		ratio_over(short_lives, 64, c, 0, STEPS, SEEDS_FOR_FEW);
 
-	for (uint64_t seed = 1; seed <= SEEDS_FOR_FEW; seed++) {
-		struct tsim *s = tsim_new(short_lives, 4, PERIOD, seed);
-		double x;
-
-		s->fraction = 0.4;
-		s->number = 64;
-		tsim_add(s, c, 0);
-		tsim_run(s, STEPS);
-		x = transfer_tally_total(s->estimator[0]->tally)
-			    ->share[TRANSFER_ALL]
-			    .sum /
-		    exact_total(s->exact).transfers;
-		sum += x;
-		squares += x * x;
-		tsim_free(s);
-	}
-	error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
-	ck_assert_msg(fabs(sum / n - 1) <= 3 * error && error <= 0.02,
-		      "%.3f +- %.3f", sum / n, error);
+	ck_assert_msg(fabs(r.mean - 1) <= 3 * r.error && r.error <= 0.02,
+		      "%.3f +- %.3f", r.mean, r.error);
 }
 END_TEST
 
@@ -301,26 +317,12 @@ START_TEST(chains_that_lines_cut_short_count_what_they_saw)
 		.chunk_bytes = TSIM_LINE,
 		.ranges = 1,
 	};
-	double sum = 0, squares = 0, n = SEEDS_FOR_CHAINS, error;
+	struct ratio r = ratio_over(short_use, 0, c, USED_DELAY, USED_STEPS,
+				    SEEDS_FOR_CHAINS);
 
-	for (uint64_t seed = 1; seed <= SEEDS_FOR_CHAINS; seed++) {
-		struct tsim *s = tsim_new(short_use, 4, PERIOD, seed);
-		double x;
-
-		s->fraction = 0.4;
-		tsim_add(s, c, USED_DELAY);
-		tsim_run(s, USED_STEPS);
-		x = transfer_tally_total(s->estimator[0]->tally)
-			    ->share[TRANSFER_ALL]
-			    .sum /
-		    exact_total(s->exact).transfers;
-		sum += x;
-		squares += x * x;
-		tsim_free(s);
-	}
-	error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
-	ck_assert_msg(fabs(sum / n - 140.0 / 150) <= 3 * error && error <= 0.02,
-		      "%.3f +- %.3f", sum / n, error);
+	ck_assert_msg(fabs(r.mean - 140.0 / 150) <= 3 * r.error &&
+			      r.error <= 0.02,
+		      "%.3f +- %.3f", r.mean, r.error);
 }
 END_TEST
 

@@ -376,18 +376,26 @@ START_TEST(code_that_nothing_describes_is_no_start)
 }
 END_TEST
 
-/* %rbp points to data of the caller's, whose second word is zero. */
-START_TEST(a_word_that_is_zero_is_no_start)
+/* Walk from write, which has no table, with @stack, where %rbp points to [2].
+ */
+static unsigned walk_by_pointer(const uint64_t stack[4])
 {
 	const struct unwind_space bare = { .memory = { read_own, NULL },
 					   .find = find_undescribed };
-	uint64_t stack[4] = { 0, 0, 1, 0 };
 	struct unwind_registers r = { .known = 0 };
 
 	register_set(&r, FRAME_PC, (uint64_t)(uintptr_t)&write);
 	register_set(&r, FRAME_RSP, (uint64_t)(uintptr_t)&stack[0]);
 	register_set(&r, FRAME_RBP, (uint64_t)(uintptr_t)&stack[2]);
-	ck_assert_uint_eq(unwind_frames(&bare, &r, frame, 9, &end), 1);
+	return unwind_frames(&bare, &r, frame, 9, &end);
+}
+
+/* %rbp points to data of the caller's, whose second word is zero. */
+START_TEST(a_word_that_is_zero_is_no_start)
+{
+	const uint64_t stack[4] = { 0, 0, 1, 0 };
+
+	ck_assert_uint_eq(walk_by_pointer(stack), 1);
 	ck_assert_uint_eq(end, UNWIND_NO_RULE);
 }
 END_TEST
@@ -395,15 +403,9 @@ END_TEST
 /* But a frame pointer that leads to a frame without one leads to the start. */
 START_TEST(a_chain_of_frame_pointers_ends_at_the_start)
 {
-	const struct unwind_space bare = { .memory = { read_own, NULL },
-					   .find = find_undescribed };
-	uint64_t stack[4] = { 0, 0, 0, (uint64_t)(uintptr_t)&write + 1 };
-	struct unwind_registers r = { .known = 0 };
+	const uint64_t stack[4] = { 0, 0, 0, (uint64_t)(uintptr_t)&write + 1 };
 
-	register_set(&r, FRAME_PC, (uint64_t)(uintptr_t)&write);
-	register_set(&r, FRAME_RSP, (uint64_t)(uintptr_t)&stack[0]);
-	register_set(&r, FRAME_RBP, (uint64_t)(uintptr_t)&stack[2]);
-	ck_assert_uint_eq(unwind_frames(&bare, &r, frame, 9, &end), 2);
+	ck_assert_uint_eq(walk_by_pointer(stack), 2);
 	ck_assert_uint_eq(end, UNWIND_START);
 }
 END_TEST
