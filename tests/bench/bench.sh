@@ -7,7 +7,9 @@
 #
 # CPU-bound programs with two threads run in PAIRS pairs (default 20), without
 # and with the preload in turn (help_ratio.c). "With" is the preload with its
-# defaults, and the variables in WITH ("COMDET_CLOCK=timer"). A first run finds
+# defaults, and the variables in WITH ("COMDET_CLOCK=timer"). Several ways are
+# measured in the same pairs with "|" between them ("COMDET_FREQ=200 |
+# COMDET_FREQ=1000"): with, with2, ... A first run finds
 # the amount of work that takes SECONDS_EACH (default 11); all others do that
 # amount. Programs of Debian that are not among the default ones: zstd, sort,
 # python3, sqlite3, perl.
@@ -122,7 +124,7 @@ echo program,pair,how,first,wall_s,user_s,system_s,maxrss_kib >"$csv"
 for name in ${*:-$all}; do
 	calibrate "$name"
 	echo "$name: $PAIRS pairs of" "${cmd[@]}" >&2
-	RATIO_WITH="LD_PRELOAD=$B/libcomdet.so COMDET_OUT=$dir/out ${WITH-}" \
+	RATIO_WITH="LD_PRELOAD=$B/libcomdet.so COMDET_OUT=$dir/out" RATIO_WAYS=${WITH-} \
 		"$B/tests/programs/help_ratio" "$PAIRS" "$name" "${cmd[@]}" >>"$csv" ||
 		die "$name failed"
 	taken=$(samples "$dir/out") && [ "$taken" -gt 0 ] ||
@@ -134,4 +136,10 @@ done
 grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: //'
 echo "Linux $(uname -r | cut -d- -f1), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1-3 /proc/loadavg)"
 echo "commit $(git -C "$TOP" describe --always --dirty 2>/dev/null || echo unknown)"
+i=0
+IFS='|' read -ra ways <<<"${WITH-}"
+for way in "${ways[@]}"; do
+	i=$((i + 1))
+	[ $i = 1 ] && echo "with: $way" || echo "with$i: $way"
+done
 python3 "$TOP/tests/bench/bench_summary.py" "$csv"

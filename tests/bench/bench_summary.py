@@ -43,19 +43,25 @@ def interval_text(interval):
 
 
 def read_pairs(path):
-    """{program: [(without, with), ...]}, each a dict of numbers."""
-    runs = {}
+    """
+    {way: {program: [(without, with), ...]}}, each a dict of numbers; a way is
+    "with", "with2", ...
+    """
+    runs, ways = {}, set()
     with open(path, newline="") as f:
         for row in csv.DictReader(f):
             pair = runs.setdefault(row["program"], {}).setdefault(
                 int(row["pair"]), {})
+            ways.add(row["how"])
             pair[row["how"]] = {
                 "wall": float(row["wall_s"]),
                 "cpu": float(row["user_s"]) + float(row["system_s"]),
                 "rss": int(row["maxrss_kib"]),
             }
-    return {name: [(p["without"], p["with"]) for p in pairs.values()
-                   if len(p) == 2] for name, pairs in runs.items()}
+    return {way: {name: [(p["without"], p[way]) for p in pairs.values()
+                         if "without" in p and way in p]
+                  for name, pairs in runs.items()}
+            for way in sorted(ways - {"without"})}
 
 
 def ratios(pairs, what):
@@ -81,12 +87,9 @@ def over_programs(programs, what):
             max(medians), middle(drawn_worst))
 
 
-def main():
-    programs = {n: p for n, p in read_pairs(sys.argv[1]).items() if p}
-    if not programs:
-        sys.exit("bench: no complete pair of runs in " + sys.argv[1])
+def print_way(way, programs):
     print("%-8s %5s %7s  %-24s %-24s %s" % (
-        "program", "pairs", "run s", "wall ratio, 95 %", "CPU ratio, 95 %",
+        way, "pairs", "run s", "wall ratio, 95 %", "CPU ratio, 95 %",
         "peak memory MiB, without with more"))
     for name, pairs in programs.items():
         wall, cpu = ratios(pairs, "wall"), ratios(pairs, "cpu")
@@ -100,6 +103,15 @@ def main():
         mid, mid_i, worst, worst_i = over_programs(programs, what)
         print("%s over programs: median %.3f %s, worst %.3f %s" % (
             label, mid, interval_text(mid_i), worst, interval_text(worst_i)))
+
+
+def main():
+    ways = {way: {n: p for n, p in programs.items() if p}
+            for way, programs in read_pairs(sys.argv[1]).items()}
+    if not any(ways.values()):
+        sys.exit("bench: no complete pair of runs in " + sys.argv[1])
+    for way, programs in ways.items():
+        print_way("program" if len(ways) == 1 else way, programs)
 
 
 if __name__ == "__main__":
