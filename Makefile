@@ -618,6 +618,7 @@ coverage-clock: deps
 	$(BUILD_UNIT)
 	@tests/oracle/shares.py run $(abspath build) build/shares.runs $(SEEDS)
 	@tests/oracle/shares.py table build/shares.runs
+	@tests/oracle/shares.py lines $(abspath build) $(SEEDS)
 
 # What reports say of false sharing in known programs, written afresh in C++ and
 # Rust.

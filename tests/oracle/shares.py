@@ -6,11 +6,16 @@ shares - how often intervals of the shares by the clock hold the truth
   shares.py run BUILD FILE SEEDS [PATTERN...]   append runs to FILE, those that
                                                 it has not yet
   shares.py table FILE...                       print tables in Markdown
+  shares.py lines BUILD SEEDS                   print what part one of two lines
+                                                has of accesses, transfers and
+                                                detections
 
 Counts under QEMU are those of another schedule. The shares of false_sharing were
 counted with hooks, which hardly change them. The truth of another program's run is the share
 of the detections of all its other runs at the highest rate. A line of FILE is
 one run: its detections, the shares, and their intervals.
+
+help_two_lines counts its transfers itself.
 """
 
 import collections
@@ -50,25 +55,33 @@ PATTERNS = {
 KNOWN = {"false 0.2": 0.145, "false 0.5": 0.5, "false 0.8": 0.857}
 
 
-def one(build, name, rate, seed):
-    words = PATTERNS[name].split()
+LINES = [0.05, 0.1, 0.2, 0.5, 0.8]  # of the accesses, those to one of two lines
+
+
+def profile(build, rate, *command):
+    """What the command prints, and the communication that the report tells."""
     work = tempfile.mkdtemp()
     env = {k: v for k, v in os.environ.items() if k[:7] != "COMDET_"}
     try:
         r = subprocess.run(
             [f"{build}/reusetrack", "record", "-s", "clock", "-F", str(rate),
-             "-o", f"{work}/out", "--", f"{build}/microbench/{words[0]}",
-             *words[1:], "--seconds", SECONDS, "--seed", str(seed)],
-            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, timeout=300)
+             "-o", f"{work}/out", "--", *command],
+            env=env, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=300)
         if r.returncode:
-            sys.exit(f"{name}: {r.stderr.decode()}")
+            sys.exit(f"{command[0]}: {r.stderr.decode()}")
         text = subprocess.run(
             [f"{build}/reusetrack", "report", f"{work}/out", "--json"],
             env=env, capture_output=True, check=True).stdout
     finally:
         shutil.rmtree(work)
-    c = json.loads(text)["communication"]
+    return r.stdout.decode(), json.loads(text)["communication"]
+
+
+def one(build, name, rate, seed):
+    words = PATTERNS[name].split()
+    _, c = profile(build, rate, f"{build}/microbench/{words[0]}", *words[1:],
+                   "--seconds", SECONDS, "--seed", str(seed))
     return {
         "total": c["total"]["estimate"], "judged": c.get("judged", 0),
         "warned": c.get("warnings", []),
@@ -158,5 +171,35 @@ def table(*paths):
         line(name, lambda r: r["pattern"] == name)
 
 
+def detections(c, name):
+    return sum(o["true"] + o["false"] for o in c["objects"]
+               if o["object"] == name)
+
+
+def lines(build, seeds):
+    print("| accesses | rate, Hz | transfers | median | detections | median"
+          " | runs |")
+    print("|" + "---|" * 7)
+    for share in LINES:
+        for rate in RATES:
+            moved, found = [], []
+            for _ in range(int(seeds)):
+                out, c = profile(build, rate,
+                                 f"{build}/tests/programs/help_two_lines",
+                                 str(share), SECONDS)
+                numbers = [int(word) for word in out.split()]
+                seen = [detections(c, name + "_line")
+                        for name in ("first", "second")]
+                moved.append(numbers[2] / numbers[3])
+                if sum(seen) >= FEWEST:
+                    found.append(seen[0] / sum(seen))
+            if found:
+                print(f"| {share} | {rate} | {min(moved):.2f} to"
+                      f" {max(moved):.2f} | {statistics.median(moved):.2f}"
+                      f" | {min(found):.2f} to {max(found):.2f}"
+                      f" | {statistics.median(found):.2f} | {len(found)} |",
+                      flush=True)
+
+
 if __name__ == "__main__":
-    {"run": run, "table": table}[sys.argv[1]](*sys.argv[2:])
+    {"run": run, "table": table, "lines": lines}[sys.argv[1]](*sys.argv[2:])
