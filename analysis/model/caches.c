@@ -86,6 +86,14 @@ void caches_set_warming(struct caches *c, bool warming)
 	c->warming = warming;
 }
 
+/* What a load that takes @cycles takes more than one that hits. */
+static uint64_t beyond(const struct caches *c, uint64_t cycles)
+{
+	uint64_t hit = c->machine->l1d.latency;
+
+	return cycles > hit ? cycles - hit : 0;
+}
+
 /* Memory transfers a line from @t on; returns how long that waits. */
 static uint64_t transfer(struct caches *c, uint64_t t)
 {
@@ -260,6 +268,7 @@ static struct cache_line *get(struct caches *c, uint32_t core, uint64_t line,
 		   : alone             ? LINE_EXCLUSIVE
 				       : LINE_SHARED;
 	answer->done = b->ready = t + cycles;
+	answer->beyond = beyond(c, cycles - answer->bus);
 	b->from = answer->level;
 	return b;
 }
@@ -363,6 +372,7 @@ static struct caches_answer miss(struct caches *c, uint32_t core, uint64_t line,
 			b->state = LINE_MODIFIED;
 		answer.level = LEVEL_L2;
 		answer.done = t + c->hit_l2;
+		answer.beyond = beyond(c, c->hit_l2);
 		if (b->ready > answer.done) {
 			answer.done = b->ready;
 			answer.level = b->from;

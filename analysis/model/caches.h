@@ -40,8 +40,10 @@ enum caches_level {
 struct caches_answer {
 	uint64_t done;
 	enum caches_level level;
-	uint64_t bus; /* cycles that the transfer waited for memory */
-	bool fills;   /* no cache has the line or waits for it */
+	uint64_t bus;    /* cycles that the transfer waited for memory */
+	uint64_t beyond; /* of a load, cycles that the cache with the line takes
+			    beyond the first, if nothing is on its way */
+	bool fills;      /* no cache has the line or waits for it */
 };
 
 /* Upgrades are stores to a line that others may have; transfers, lines that

@@ -42,7 +42,8 @@ struct core {
 	uint64_t barrier; /* no access of memory is issued before */
 	struct time_queue iq, loads, stores;
 	struct core_account *account;
-	struct core_fetches *fetches; /* or NULL */
+	struct core_fetches *fetches; /* or NULL, as the next */
+	struct forecast *forecast;
 };
 
 /* The accesses of an instruction. */
@@ -84,9 +85,10 @@ void core_free(struct core *c)
 	free(c);
 }
 
-void core_note_fetches(struct core *c, struct core_fetches *to)
+void core_note(struct core *c, struct core_fetches *to, struct forecast *f)
 {
 	c->fetches = to;
+	c->forecast = f;
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -217,21 +219,29 @@ static struct caches_answer access_memory(struct core *c,
 	return answer;
 }
 
+/* Data of a load, @ahead instructions from here, come from @answer. */
+static void foresee(struct core *c, uint32_t ahead,
+		    const struct caches_answer *answer)
+{
+	if (c->forecast)
+		forecast_load(c->forecast, ahead, c->machine->rob,
+			      answer->beyond);
+}
+
 static void load(struct core *c, const struct uop *u,
 		 const struct accesses *all, const struct trace_access *a,
 		 struct cpi_life *life)
 {
-	uint64_t first = c->machine->l1d.latency;
-
 	c->account->counts.loads++;
-	life->done = life->issue + first;
+	life->done = life->issue + c->machine->l1d.latency;
 	if (a) {
 		struct caches_answer answer =
 			access_memory(c, all, a, life->issue);
 
+		life->beyond = later(answer.done, life->done) - life->done;
 		life->done = answer.done;
-		life->beyond = answer.done - life->issue - first;
 		life->level = answer.level;
+		foresee(c, 0, &answer);
 		life->bus =
 			answer.bus < life->beyond ? answer.bus : life->beyond;
 	}
@@ -267,6 +277,8 @@ static bool predict(struct core *c, const struct trace_insn *insn,
 
 	c->account->counts.branches++;
 	c->account->counts.mispredicted += !right;
+	if (c->forecast && !right)
+		c->forecast->waits += c->machine->refill;
 	return right;
 }
 
@@ -338,6 +350,8 @@ static uint64_t execute(struct core *c, const struct uop *u,
 
 static void count(struct core *c, const struct uop_insn *decoded)
 {
+	if (c->forecast)
+		c->forecast->at += decoded->uops;
 	c->account->counts.instructions++;
 	c->account->counts.uops += decoded->uops;
 	c->account->counts.unknown += !decoded->known;
@@ -373,11 +387,15 @@ static void warm(struct core *c, const struct uop *u,
 {
 	const struct trace_access *a =
 		first_access(all, u->flags & UOP_IS_STORE);
+	struct caches_answer answer;
 
 	c->account->counts.loads += !!(u->flags & UOP_IS_LOAD);
 	c->account->counts.stores += !!(u->flags & UOP_IS_STORE);
-	if (a)
-		access_memory(c, all, a, c->dispatch);
+	if (a) {
+		answer = access_memory(c, all, a, c->dispatch);
+		if (!a->store)
+			foresee(c, 0, &answer);
+	}
 }
 
 void core_warm(struct core *c, const struct trace_insn *insn,
@@ -416,8 +434,13 @@ static void warm_accesses(struct core *c, const struct trace_insn *insn,
 			continue;
 		if (!last || last->index != a->index ||
 		    last->store != a->store ||
-		    (last->addr ^ a->addr) >> MACHINE_LINE_SHIFT)
-			access_line(c, a, c->dispatch);
+		    (last->addr ^ a->addr) >> MACHINE_LINE_SHIFT) {
+			struct caches_answer answer =
+				access_line(c, a, c->dispatch);
+
+			if (!a->store)
+				foresee(c, a->index, &answer);
+		}
 		last = a;
 	}
 }
@@ -438,6 +461,8 @@ void core_warm_block(struct core *c, const struct trace *trace,
 		predict(c, &insn[b->insns - 1], step->next_ip);
 	n->instructions += b->insns;
 	n->uops += b->uops;
+	if (c->forecast)
+		c->forecast->at += b->uops;
 	n->loads += b->loads;
 	n->stores += b->stores;
 	c->front = c->dispatch;

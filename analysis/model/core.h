@@ -27,6 +27,7 @@
 
 #include "caches.h"
 #include "cpi_stack.h"
+#include "forecast.h"
 #include "machine.h"
 #include "trace.h"
 
@@ -59,8 +60,11 @@ struct core *core_new(const struct machine *m, struct caches *caches,
 		      struct misses *misses, uint32_t id);
 void core_free(struct core *c); /* not NULL */
 
-/* Add the cycles until memory gave instructions to @to, too. */
-void core_note_fetches(struct core *c, struct core_fetches *to);
+/*
+ * A sample wants to know the cycles until memory gave instructions, which are
+ * added to @to, and the core's forecast.
+ */
+void core_note(struct core *c, struct core_fetches *to, struct forecast *f);
 
 /*
  * Execute the instruction @insn. @access has its @n accesses; @next_ip is the

@@ -92,6 +92,16 @@ static bool is_detailed(struct simulation *s, const struct runner *r)
 	return true;
 }
 
+/* @n instructions of @r's block have gone through its core. */
+static void foresee(struct simulation *s, const struct runner *r, uint32_t n)
+{
+	const struct trace_block *b = r->stream->step.block;
+
+	unit_sampler_foresee(s->sampler, s->machine, r->core,
+			     (size_t)(b - s->trace->block),
+			     &s->trace->insn[b->first], b->insns, n);
+}
+
 /* Execute the whole block between units, if all of it is. */
 static bool pass_block(struct simulation *s, struct runner *r)
 {
@@ -108,6 +118,7 @@ static bool pass_block(struct simulation *s, struct runner *r)
 			unit_sampler_pass(s->sampler, (size_t)(r - s->runner),
 					  (size_t)(b - s->trace->block),
 					  b->insns, core_end(c)));
+	foresee(s, r, b->insns);
 	return true;
 }
 
@@ -143,6 +154,8 @@ static void execute_one(struct simulation *s, struct runner *r)
 			  unit_sampler_pass(s->sampler, (size_t)(r - s->runner),
 					    number, 1, core_end(c)));
 	}
+	if (s->sampler)
+		foresee(s, r, 1);
 	if (r->detailed && r->insn == b->insns)
 		unit_sampler_learn(s->sampler, number, b->insns,
 				   core_end(c) - r->from);

@@ -23,6 +23,19 @@
  *
  * the estimator by successive differences (Wolter, JASA 79, 1984, v2). It takes
  * what the strata differ by for spread within them, so it is rather too large.
+ * Both are of what a forecast of the time leaves: the linear regression
+ * estimator (Cochran, Sampling Techniques, 7.1). A forecast needs no detail, so
+ * all instructions have one: f_i is that of unit i, F_i that of all of stratum
+ * i, by instruction. With b, the slope of r on f over the units, by successive
+ * differences as well,
+ *
+ *	T = K sum(r_i + b (F_i - f_i)),
+ *
+ * and V has r_i - b f_i in place of r_i. So a burst of misses that no unit met
+ * is in T, and one that a unit met does not count for the whole stratum. If all
+ * units have about the same forecast and some stratum another one, they do not
+ * tell b: it comes near sum(r) / sum(f), and all that it adds is in doubt.
+ *
  * The interval is T +- t sqrt(V), with Student's t of 2 n / 3 degrees of
  * freedom, those of V for independent normal r_i, and wider by what sampling
  * cannot know: SAMPLING_ALONE of the time for what warming does not restore, or
@@ -75,8 +88,15 @@ struct sampling {
 	uint64_t turn;  /* the instruction with which the next phase begins */
 	uint64_t start; /* of the stratum's unit */
 	double begun;   /* the time at which the unit began */
-	double *cycles; /* by stratum: of its unit, for each instruction */
+	/* By stratum: of its unit, for each instruction */
+	struct sampling_unit {
+		double cycles, forecast;
+	} * unit_of;
 	size_t units, room;
+	double ahead; /* forecast of the present unit */
+	double *all;  /* by stratum: the forecast of all its instructions */
+	size_t strata, strata_room;
+	uint64_t end; /* the instruction behind those with a forecast */
 };
 
 struct sampling_estimate {
@@ -99,6 +119,12 @@ void sampling_release(struct sampling *s);
  * Some phases have no instructions; then there are several turns before one.
  */
 void sampling_turn(struct sampling *s, double time);
+
+/*
+ * The forecast of the time of some instructions, those before instruction @at,
+ * which are all in the same phase. In order.
+ */
+void sampling_foresee(struct sampling *s, uint64_t at, double cycles);
 
 /*
  * The time from instruction @from to instruction @to of all threads, without

@@ -306,14 +306,17 @@ static int start_sampling(struct simulation *s,
 			  const struct sampling_wish *wish,
 			  struct unit_sampler *to, char *error)
 {
+	int err;
+
 	if (!wish)
 		return 0;
 	s->sampler = to;
+	err = unit_sampler_init(to, trace_instructions(s->trace),
+				s->trace->threads, s->trace->blocks, s->cores,
+				wish, error);
 	for (uint32_t i = 0; i < s->cores; i++)
-		core_note_fetches(s->core[i], &to->fetches);
-	return unit_sampler_init(to, trace_instructions(s->trace),
-				 s->trace->threads, s->trace->blocks, s->cores,
-				 wish, error);
+		core_note(s->core[i], &to->fetches, &to->forecast[i]);
+	return err;
 }
 
 /* The headers of a damaged trace may promise more than it has. */

@@ -27,6 +27,7 @@ int unit_sampler_init(struct unit_sampler *s, uint64_t instructions,
 	s->threads = threads;
 	s->thread = xcalloc(threads, sizeof(*s->thread));
 	s->block = xcalloc(blocks + 1, sizeof(*s->block));
+	s->forecast = xcalloc(cores, sizeof(*s->forecast));
 	return sampling_init(&s->sampling, instructions, cores, wish, error);
 }
 
@@ -34,8 +35,10 @@ void unit_sampler_release(struct unit_sampler *s)
 {
 	free(s->thread);
 	free(s->block);
+	free(s->forecast);
 	s->thread = NULL;
 	s->block = NULL;
+	s->forecast = NULL;
 	sampling_release(&s->sampling);
 }
 
@@ -154,6 +157,22 @@ uint64_t unit_sampler_pass(struct unit_sampler *s, size_t i, size_t block,
 				      : s->cpi);
 	s->executed += n;
 	return (uint64_t)t->clock;
+}
+
+void unit_sampler_foresee(struct unit_sampler *s, const struct machine *m,
+			  uint32_t core, size_t block,
+			  const struct trace_insn *insn, uint32_t all,
+			  uint32_t n)
+{
+	struct unit_sampler_block *b = &s->block[block];
+	double cycles = (double)forecast_take(&s->forecast[core]);
+
+	if (b->chain <= 0)
+		b->chain =
+			(float)(forecast_chain(m, insn, all) + 1) / (float)all;
+	cycles += n * (double)b->chain;
+	sampling_foresee(&s->sampling, s->executed,
+			 cycles / s->fetches.running);
 }
 
 /* The time before instruction @at, when fetches were @fetched. */

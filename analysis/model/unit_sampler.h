@@ -47,6 +47,7 @@ struct unit_sampler_thread {
 struct unit_sampler_block {
 	float cpi;
 	uint32_t times;
+	float chain; /* cycles of its longest chain, for each instruction */
 };
 
 struct unit_sampler {
@@ -56,8 +57,9 @@ struct unit_sampler {
 	size_t threads;
 	struct unit_sampler_block *block; /* by number */
 	struct core_fetches fetches;
-	double begun; /* the time at which the unit began */
-	double cpi;   /* of all threads in the latest unit */
+	struct forecast *forecast; /* by core */
+	double begun;              /* the time at which the unit began */
+	double cpi;                /* of all threads in the latest unit */
 };
 
 /* As sampling_init, for @threads threads and @blocks blocks. */
@@ -103,6 +105,15 @@ uint64_t unit_sampler_pass(struct unit_sampler *s, size_t i, size_t block,
 /* The @n instructions of @block were in detail and took @cycles. */
 void unit_sampler_learn(struct unit_sampler *s, size_t block, uint32_t n,
 			uint64_t cycles);
+
+/*
+ * @n instructions of @block, which has the @all instructions from @insn on,
+ * went through @core of @m, in detail or not.
+ */
+void unit_sampler_foresee(struct unit_sampler *s, const struct machine *m,
+			  uint32_t core, size_t block,
+			  const struct trace_insn *insn, uint32_t all,
+			  uint32_t n);
 
 /* The time of thread @i from its start to its end. */
 struct sampling_estimate unit_sampler_time(const struct unit_sampler *s,
