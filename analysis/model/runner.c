@@ -2,8 +2,6 @@
 /*
  * runner - a thread of a simulation, an instruction or an event at a time
  */
-#include <string.h>
-
 #include "runner.h"
 #include "trace_live.h"
 #include "analysis/base/util.h"
@@ -60,12 +58,9 @@ static void take_end(struct simulation *s, struct runner *r)
 static void note_end(struct simulation *s, struct runner *r,
 		     const struct trace_block *b)
 {
-	const struct trace_insn *last =
-		&s->trace->insn[b->first + b->insns - 1];
-
 	/* A call of a library goes through a jump, which says nothing. */
-	if (strcmp(last->decoded.mnemonic, "jmp"))
-		r->where = last->ip;
+	if (!b->jump)
+		r->where = b->last;
 	s->executed += b->insns;
 	if (s->executed < PROGRESS_STEP)
 		return;

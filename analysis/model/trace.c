@@ -34,6 +34,8 @@ static void add_insn(struct trace_block *b, struct trace_insn *insn)
 	b->uops += d->uops;
 	b->plain &= d->known && !b->branch;
 	b->branch = insn->flags & UOP_IS_BRANCH;
+	b->jump = !strcmp(d->mnemonic, "jmp");
+	b->last = insn->ip;
 }
 
 /* Read one block's description; NULL if it is damaged. */

@@ -14,11 +14,13 @@
 
 struct trace_block {
 	uint64_t ip, end; /* addresses of its first byte and after its last */
+	uint64_t last;    /* address of its last instruction */
 	uint32_t insns;
 	uint32_t first; /* its first instruction in struct trace */
 	uint32_t uops, loads, stores; /* micro-operations of each kind */
 	bool branch; /* its last instruction is a conditional branch */
 	bool plain;  /* no other one is, and all have classes of their own */
+	bool jump;   /* its last instruction is a jump that is always taken */
 };
 
 struct trace_insn {
