@@ -62,7 +62,7 @@ enum {
 	SAMPLING_ERROR_BYTES = 160,
 };
 
-#define SAMPLING_ALONE    0.002
+#define SAMPLING_ALONE    0.01
 #define SAMPLING_TOGETHER 0.02
 
 /* What the user wants. */

@@ -311,7 +311,7 @@ START_TEST(slow_code_in_no_unit_is_in_the_estimate)
 	without = (double)full.cycles;
 	simulated_release(&full);
 	trace_close(&trace);
-	run(0, DIVISIONS, 40);
+	run(0, DIVISIONS, 140);
 	run(0, ADDITIONS, 5000);
 	simulate_all();
 	without *= 1.5;
