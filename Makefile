@@ -1028,4 +1028,6 @@ help:
 	@echo
 	@echo 'SAN=address,undefined or SAN=thread builds beside the normal tree.'
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# Sources of other programs have files with that ending that are none of make's.
+-include $(shell find $(B) -name ten-sources -prune -o -name '*.d' -print \
+	2>/dev/null)
