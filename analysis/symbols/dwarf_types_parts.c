@@ -10,8 +10,9 @@
 #include "analysis/base/util.h"
 
 enum {
-	MEMBERS_MAX = 65536,  /* of one structure */
-	PATH_BYTES_MAX = 400, /* of a part's path */
+	MEMBERS_MAX = 65536,      /* of one structure */
+	EMPTY_MEMBERS_MAX = 1000, /* of classes without members of their own */
+	PATH_BYTES_MAX = 400,     /* of a part's path */
 };
 
 struct walk {
@@ -81,6 +82,40 @@ static bool is_member(Dwarf_Die *die)
 	       tag == DW_TAG_inheritance;
 }
 
+/*
+ * True for a class without members. It has a byte all the same; as a base, it
+ * shares that byte with the first member of the object, as the allocator of a
+ * vector and the deleter of a unique_ptr do. Looks at *@left members.
+ */
+static bool is_empty(struct dwarf_types *t, const struct data_type *type,
+		     int *left)
+{
+	Dwarf_Die parent = type->die, die;
+	const struct data_type *member;
+	uint64_t at, size;
+
+	if (!type->compound || !type->size)
+		return false; /* a mere declaration has no size */
+	if (dwarf_child(&parent, &die))
+		return true;
+	while ((*left)-- > 0) {
+		if (is_member(&die) &&
+		    (!member_place(t, &die, &at, &size, &member) ||
+		     !is_empty(t, member, left)))
+			return false;
+		if (dwarf_siblingof(&die, &die))
+			return true;
+	}
+	return false;
+}
+
+static bool has_no_members(struct dwarf_types *t, const struct data_type *type)
+{
+	int left = EMPTY_MEMBERS_MAX;
+
+	return is_empty(t, type, &left);
+}
+
 /* Go into the member of *@type that contains *@offset. */
 static bool into_member(struct dwarf_types *t, struct walk *w,
 			const struct data_type **type, uint64_t *offset)
@@ -96,7 +131,8 @@ static bool into_member(struct dwarf_types *t, struct walk *w,
 		if (is_member(&die) &&
 		    member_place(t, &die, &at, &size, &member) &&
 		    *offset >= at &&
-		    (*offset - at < size || (!size && member->array))) {
+		    (*offset - at < size || (!size && member->array)) &&
+		    !has_no_members(t, member)) {
 			found = die;
 			found_at = at;
 			found_size = size;

@@ -11,6 +11,13 @@ import os
 import gdb
 
 
+def is_empty(kind):
+    """A class without members; it may lie where another's first member does."""
+    kind = kind.strip_typedefs()
+    return kind.code == gdb.TYPE_CODE_STRUCT and all(
+        is_empty(f.type) for f in kind.fields() if hasattr(f, "bitpos"))
+
+
 def part(kind, offset, path="", start=0):
     """The innermost part of a type at a byte: its path, start and size."""
     kind = kind.strip_typedefs()
@@ -28,6 +35,8 @@ def part(kind, offset, path="", start=0):
         for field in kind.fields():
             if not hasattr(field, "bitpos"):
                 continue  # static
+            if is_empty(field.type):
+                continue
             at = field.bitpos // 8
             bytes_ = field.type.sizeof
             if field.bitsize:

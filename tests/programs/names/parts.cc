@@ -60,9 +60,51 @@ FUNCTION void owner(holder *h)
 	STEP;
 }
 
+// A class without members lies where the first member does.
+struct tag {
+};
+struct labels : tag {
+	int first, second;
+};
+labels tagged[3];
+
+struct cell {
+	long kind;
+	std::vector<cell *> next;
+	std::unique_ptr<cell> below;
+	std::atomic<cell *> last;
+	std::atomic<int> uses;
+};
+
+// No variable holds the pointer; it lies in a container of the library.
+FUNCTION int through_a_vector(const cell *c)
+{
+	int zeros = 0;
+
+	for (std::size_t i = 0; i < c->next.size(); i++) { // is: cell|.next
+		STEP;
+		if (--c->next[i]->uses == 0) // is: cell|.uses, cell|.next
+			zeros++;
+	}
+	return zeros;
+}
+
+FUNCTION void through_a_unique_ptr(cell *c)
+{
+	STEP;
+	c->below->uses++; // is: cell|.uses, cell|.below
+}
+
+FUNCTION void through_an_atomic(cell *c)
+{
+	STEP;
+	c->last.load()->uses++; // is: cell|.uses, cell|.last
+}
+
 FUNCTION void fixed()
 {
 	flags[1].fetch_add(1); // is: flags|[1]
+	tagged[2].first = 5;   // is: tagged|[2].first
 }
 
 int main()
@@ -73,6 +115,14 @@ int main()
 	h.owned->note();
 	counters[1].note();
 	owner(&h);
+
+	cell c;
+	c.next.push_back(&c);
+	c.below = std::make_unique<cell>();
+	c.last = &c;
+	through_a_vector(&c);
+	through_a_unique_ptr(&c);
+	through_an_atomic(&c);
 	fixed();
 	return 0;
 }
