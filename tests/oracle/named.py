@@ -2,13 +2,19 @@
 # SPDX-License-Identifier: MIT
 """named - how many detections have a name, and whether gdb agrees
 
-    named.py [-n CHECKED] [-s SEED] -t REUSETRACK NAME=DIRECTORY...
+    named.py [-n CHECKED] [-s SEED] -t REUSETRACK [-p PARTS_OF]
+             NAME=DIRECTORY...
 
 For each recorded directory: the share of the detections whose object is a
 variable, a heap block of a known call, a thread's stack, or, where heaps are not
 known, a type whose members cover the accessed bytes; and of those that
 lie in a structure, or in an object whose type is not known, the share whose
-accessed bytes all have members.
+accessed bytes all have members. A line lies in no structure if the program says
+so: its variable is a number, or debug information declares the pointers that
+lead there as pointers to numbers, characters or pointers, at least one of them,
+and none as a pointer to a structure (tests/oracle/parts_of.c). Such a pointer may
+lead to a member all the same; a row below the table counts how often it did on
+lines whose members are known.
 
 Then it draws detections at random, from each program in turn, and prints each
 line of them once, with how often it was drawn. gdb reads the program's debug
@@ -124,42 +130,95 @@ def accessed(line):
     return got
 
 
-def members(line):
+def is_bare(names):
+    return bool(names) and not any("." in f["name"] for f in names)
+
+
+def in_cpp(sites):
+    return any("::" in s.get("function", "") or
+               re.search(r"\.(cc|cpp|cxx|hpp)(:|$)|/c\+\+/", s.get("location", ""))
+               for s in sites)
+
+
+def no_structure(line, sites, pointers):
+    """Why the line lies in no structure: "variable", "buffer", or ""."""
+    names, types = line.get("fields", []), line.get("types", [])
+    kinds = {pointers.get(s["id"], "?") for s in sites}
+    if names and not is_bare(names):
+        return ""
+    if any(re.match(r"(struct|class|union) ", t.get("type", "")) for t in types):
+        return ""
+    if names:
+        # "__atomic_base<int>" is a part of an object that is not known.
+        part = in_cpp(sites) and any("variable" not in t for t in types)
+        return "" if part else "variable"
+    return "buffer" if "plain" in kinds and "structure" not in kinds else ""
+
+
+def members(line, sites=(), pointers={}):
     """None: of no structure; else whether every accessed byte has a member"""
     names = line.get("fields", [])
-    if names and not any("." in f["name"] for f in names) and \
-            not any(re.match(r"(struct|class|union) ", t.get("type", ""))
-                    for t in line.get("types", [])):
+    if no_structure(line, sites, pointers):
         return None
+    if is_bare(names) and in_cpp(sites) and any(
+            "variable" not in t for t in line.get("types", [])):
+        return False
     covered = set()
     for f in names:
         covered.update(range(f["byte"], f["byte"] + f["bytes"]))
     return bool(names) and accessed(line) <= covered
 
 
-def open_run(tool, name, directory):
+def pointers_of(c, parts_of):
+    """By a site's id: "structure", "plain" or "?", what its pointer leads to"""
+    found, by_module = {}, {}
+    for s in c["sites"]:
+        if s.get("module", "").startswith("/"):
+            by_module.setdefault(s["module"], []).append(s)
+    for module, sites in by_module.items():
+        asked = [hex(int(s["offset"], 16) + lowest_address(module))
+                 for s in sites]
+        run = subprocess.run([parts_of, module, "kind"], text=True,
+                             input="\n".join(asked) + "\n",
+                             capture_output=True, check=False)
+        for s, said in zip(sites, run.stdout.splitlines()):
+            found[s["id"]] = said.partition("|")[2]
+    return found
+
+
+def sites_of(c, line):
+    by_id = c["by_id"]
+    return [by_id[i] for i in line["sites"] if i in by_id]
+
+
+def open_run(tool, parts_of, name, directory):
     text = subprocess.run([tool, "report", "--json", directory],
                           capture_output=True, text=True, check=True).stdout
     whole = json.loads(text)
     c = whole["communication"]
     c["name"] = name
     c["program"] = whole["processes"][0]["exe"]
+    c["by_id"] = {s["id"]: s for s in c["sites"]}
+    c["pointers"] = pointers_of(c, parts_of)
     return c
 
 
 def table(runs):
-    sums = [0, 0, 0, 0]
-    print("| program | detections | with a name | of structures | "
-          "with a member |\n|---|---|---|---|---|")
+    sums = [0, 0, 0, 0, 0]
+    print("| program | detections | with a name | in buffers | of structures | "
+          "with a member |\n|---|---|---|---|---|---|")
     shares = [[], []]
     for c in runs + [None]:
-        row = [0, 0, 0, 0]
+        row = [0, 0, 0, 0, 0]
         if c:
             objects = kinds(c)
             for line in c["lines"]:
                 n = line["true"] + line["false"]
-                whole = members(line)
+                sites = sites_of(c, line)
+                whole = members(line, sites, c["pointers"])
                 row[0] += n
+                row[4] += n * (no_structure(line, sites, c["pointers"])
+                               == "buffer")
                 row[1] += n * (is_named(line, objects) or whole is True)
                 if whole is not None:
                     row[2] += n
@@ -171,17 +230,36 @@ def table(runs):
         else:
             row = sums
         print(f"| {c['name'] if c else 'all'} | {row[0]} | "
-              f"{100 * row[1] / max(row[0], 1):.1f} % | {row[2]} | "
+              f"{100 * row[1] / max(row[0], 1):.1f} % | {row[4]} | {row[2]} | "
               f"{100 * row[3] / max(row[2], 1):.1f} % |")
     named, member = (100 * sum(x) / max(len(x), 1) for x in shares)
-    print(f"| mean of the programs' shares | | {named:.1f} % | | "
+    print(f"| mean of the programs' shares | | {named:.1f} % | | | "
           f"{member:.1f} % |")
+
+
+def rule_of_buffers(runs):
+    """How the rule would do on the lines whose members are known"""
+    said = {}
+    for c in runs:
+        for line in c["lines"]:
+            sites = sites_of(c, line)
+            if members(line, sites, c["pointers"]) is not True:
+                continue
+            without = dict(line, fields=[], types=[])
+            why = no_structure(without, sites, c["pointers"])
+            n = line["true"] + line["false"]
+            row = said.setdefault(c["name"], [0, 0])
+            row[0] += n
+            row[1] += n * (why == "buffer")
+    print("Detections with members that the pointers alone would take for "
+          "buffers: " + ", ".join(f"{name} {b} of {a}"
+                                  for name, (a, b) in said.items()))
 
 
 def unnamed(c):
     objects = kinds(c)
     for line in c["lines"]:
-        whole = members(line)
+        whole = members(line, sites_of(c, line), c["pointers"])
         if whole is False or not (whole or is_named(line, objects)):
             sites = [c["sites"][i] for i in line["sites"][:3]]
             print(f"  {c['name']}: {line['true'] + line['false']} of "
@@ -291,8 +369,7 @@ def check(runs, count, seed):
         times[key] = times.get(key, (c, line, 0))[:2] + (times.get(
             key, (c, line, 0))[2] + 1,)
     for c, line, n in times.values():
-        by_id = {s["id"]: s for s in c["sites"]}
-        sites = [by_id[i] for i in line["sites"] if i in by_id]
+        sites = sites_of(c, line)
         rows = questions_of(c, line, sites)
         verdict, said = "agree", []
         for module in {r[0] for r in rows}:
@@ -326,14 +403,18 @@ def main():
     p.add_argument("-n", type=int, default=100)
     p.add_argument("-s", type=int, default=1)
     p.add_argument("-t", default="build/reusetrack")
+    p.add_argument("-p", default=None)
     p.add_argument("runs", nargs="+")
     o = p.parse_args()
-    runs = [open_run(o.t, *r.split("=", 1)) for r in o.runs]
+    parts_of = o.p or os.path.join(os.path.dirname(o.t), "tests/oracle/parts_of")
+    runs = [open_run(o.t, parts_of, *r.split("=", 1)) for r in o.runs]
     table(runs)
+    rule_of_buffers(runs)
     print("Without a name or a member:")
     for c in runs:
         unnamed(c)
     sys.exit(check(runs, o.n, o.s))
 
 
-main()
+if __name__ == "__main__":
+    main()

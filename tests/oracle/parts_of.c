@@ -4,9 +4,13 @@
  * gdb (tests/oracle/compare_gdb.py) and with what a test program says of itself
  *
  *	parts_of FILE access < ADDRESSES of instructions
+ *	parts_of FILE kind < ADDRESSES of instructions
  *	parts_of FILE variable < ADDRESSES of bytes of static variables
  *
- * prints "ADDRESS TYPE|VARIABLE PATH START SIZE" or "ADDRESS ?".
+ * prints "ADDRESS TYPE|VARIABLE PATH START SIZE" or "ADDRESS ?"; for "kind"
+ * whether the pointer or variable that leads to the access is declared as of a
+ * "structure", or of something "plain": numbers, characters, pointers, or
+ *arrays of these.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +50,32 @@ static void print_access(struct module *m, uint64_t addr)
 			: (uint64_t)p.offset);
 }
 
+static void print_kind(struct module *m, uint64_t addr)
+{
+	const struct data_type *type;
+	struct data_part first;
+	struct typed_place p;
+
+	if (!module_access(m, addr, &p)) {
+		puts("?");
+		return;
+	}
+	type = p.type;
+	/* An array is what its elements are, if they can be looked at. */
+	if (type->array) {
+		if (!module_part(m, type, 0, &first)) {
+			puts("?");
+			return;
+		}
+		puts(strchr(first.path, '.') || first.type->compound
+			     ? "structure"
+			     : "plain");
+		free(first.path);
+		return;
+	}
+	puts(type->compound ? "structure" : "plain");
+}
+
 static void print_variable(struct module *m, uint64_t addr)
 {
 	struct data_variable v;
@@ -62,7 +92,7 @@ int main(int argc, char **argv)
 	char line[64];
 
 	if (argc != 3) {
-		fputs("usage: parts_of FILE access|variable < ADDRESSES\n",
+		fputs("usage: parts_of FILE access|kind|variable < ADDRESSES\n",
 		      stderr);
 		return 2;
 	}
@@ -77,6 +107,8 @@ int main(int argc, char **argv)
 		printf("0x%llx|", (unsigned long long)addr);
 		if (argv[2][0] == 'a')
 			print_access(m, addr);
+		else if (argv[2][0] == 'k')
+			print_kind(m, addr);
 		else
 			print_variable(m, addr);
 	}
