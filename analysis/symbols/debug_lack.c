@@ -248,6 +248,7 @@ char *debug_lack_split(const char *path, const char *name, const char *dir,
 	char *others =
 		n > 1 ? xasprintf(" and %zu other%s", n - 1, n == 2 ? "" : "s")
 		      : xstrdup("");
+	const char *whose = n > 1 ? "their" : "its";
 	char *text;
 
 	if (!file)
@@ -255,9 +256,9 @@ char *debug_lack_split(const char *path, const char *name, const char *dir,
 				      : if_there(xasprintf("%s/%s", dir, name));
 	if (file)
 		text = xasprintf("%s%s: not used, of another build than %s: of "
-				 "their code %s; build it again",
+				 "%s code %s; build it again",
 				 safe_text(file), others, safe_text(path),
-				 shown);
+				 whose, shown);
 	else if (package && !reads_packages())
 		text = xasprintf("%s is not used, elfutils reads such packages "
 				 "from version 0.191 on, and this is %s: of "
@@ -266,16 +267,16 @@ char *debug_lack_split(const char *path, const char *name, const char *dir,
 				 safe_text(path), shown);
 	else if (package)
 		text = xasprintf("%s has no part for %s%s, it is of another "
-				 "build than %s: of their code %s; package the "
+				 "build than %s: of %s code %s; package the "
 				 ".dwo files again",
 				 safe_text(package), safe_text(name), others,
-				 safe_text(path), shown);
+				 safe_text(path), whose, shown);
 	else
 		text = xasprintf("%s%s, split debug information of %s, not "
-				 "here: of their code %s; keep the .dwo files "
+				 "here: of %s code %s; keep the .dwo files "
 				 "where the compiler put them",
 				 safe_text(name), others, safe_text(path),
-				 shown);
+				 whose, shown);
 	free(others);
 	free(package);
 	free(file);

@@ -218,7 +218,7 @@ a_dwo_file_that_is_not_there()
 	shown yes yes yes
 	mv planted.dwo kept.dwo
 	read_report prog
-	says 'planted.dwo, split debug information of .*prog, not here: of their code functions and source lines are shown, but no types'
+	says 'planted.dwo, split debug information of .*prog, not here: of its code functions and source lines are shown, but no types'
 	shown yes yes no
 	# The .dwo file of other options has another signature.
 	cp planted.c other.c
