@@ -22,8 +22,9 @@ says()
 	CPP = [{"id": 0, "function": "shop::count()", "location": "a.cc:3"}]
 
 
-	def line(fields=(), types=(), letters="W" * 4 + "." * 60):
-	    return {"bytes": [{"map": letters}],
+	def line(fields=(), types=(), **more):
+	    return {"bytes": [{"map": "W" * 4 + "." * 60}], "process": 0,
+	            "line": "0x1040", **more,
 	            "fields": [dict(name=n, byte=b, bytes=k)
 	                       for n, b, k in fields],
 	            "types": list(types)}
@@ -50,15 +51,31 @@ a_bare_class_of_cpp_is_a_part_without_a_member()
 
 a_line_is_a_buffer_only_if_no_pointer_leads_to_a_structure()
 {
-	says 'named.members(line(), C, {}) is False' \
-		'named.members(line(), C, {0: "plain"}) is None' \
-		'named.members(line(), C, {0: "plain", 1: "?"}) is None' \
-		'named.members(line(), C, {0: "plain", 1: "structure"}) is False' \
-		'named.members(line(), C, {0: "?", 1: "?"}) is False'
+	local block='line(allocated={})'
+
+	says "named.members($block, C, {}) is False" \
+		"named.members($block, C, {0: 'plain'}) is None" \
+		"named.members($block, C, {0: 'plain', 1: '?'}) is None" \
+		"named.members($block, C, {0: 'plain', 1: 'structure'}) is False" \
+		"named.members($block, C, {0: '?', 1: '?'}) is False"
+	# A stack, or what has no known owner, is no buffer.
+	says 'named.members(line(), C, {0: "plain"}) is False'
 	says 'named.members(line([("struct a.b", 0, 2)],
 		[{"type": "struct a"}]), C, {0: "plain"}) is False'
 	says 'named.members(line([("struct a.b", 0, 4)],
 		[{"type": "struct a"}]), C, {0: "plain"}) is True'
+}
+
+an_object_that_another_line_shows_makes_a_line_no_buffer()
+{
+	local object='[{"type": "struct a", "start": "0x1000", "size": SIZE}]'
+
+	says "[here := line(allocated={}), named.mark_inside([here, line([],
+			${object/SIZE/65}, line='0x1000')]),
+			named.members(here, C, {0: 'plain'}) is False][2]" \
+		"[here := line(allocated={}), named.mark_inside([here, line([],
+			${object/SIZE/64}, line='0x1000')]),
+			named.members(here, C, {0: 'plain'}) is None][2]"
 }
 
 # kind_of FUNCTION - what its first access leads to
@@ -106,4 +123,5 @@ unknown ?" ] || fail "$compiler: $said"
 run_claims "${1:-}" \
 	a_bare_class_of_cpp_is_a_part_without_a_member \
 	a_line_is_a_buffer_only_if_no_pointer_leads_to_a_structure \
+	an_object_that_another_line_shows_makes_a_line_no_buffer \
 	the_declared_types_tell_structures_from_plain_memory

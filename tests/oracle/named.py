@@ -10,9 +10,10 @@ variable, a heap block of a known call, a thread's stack, or, where heaps are no
 known, a type whose members cover the accessed bytes; and of those that
 lie in a structure, or in an object whose type is not known, the share whose
 accessed bytes all have members. A line lies in no structure if the program says
-so: its variable is a number, or debug information declares the pointers that
-lead there as pointers to numbers, characters or pointers, at least one of them,
-and none as a pointer to a structure (tests/oracle/parts_of.c). Such a pointer may
+so: its variable is a number; or it is of a heap block in which no object is known
+to reach there, and debug information declares the pointers that lead there as
+pointers to numbers, characters or pointers, at least one of them, and none as a
+pointer to a structure (tests/oracle/parts_of.c). Such a pointer may
 lead to a member all the same; a row below the table counts how often it did on
 lines whose members are known.
 
@@ -152,6 +153,9 @@ def no_structure(line, sites, pointers):
         # "__atomic_base<int>" is a part of an object that is not known.
         part = in_cpp(sites) and any("variable" not in t for t in types)
         return "" if part else "variable"
+    # A stack has more than its variables; so has what nobody is known to own.
+    if "allocated" not in line or line.get("inside"):
+        return ""
     return "buffer" if "plain" in kinds and "structure" not in kinds else ""
 
 
@@ -186,6 +190,17 @@ def pointers_of(c, parts_of):
     return found
 
 
+def mark_inside(lines):
+    """line["inside"]: what other lines show of an object reaches into this one"""
+    objects = [(line["process"], int(t["start"], 16), t["size"])
+               for line in lines for t in line.get("types", [])]
+    for line in lines:
+        start = int(line["line"], 16)
+        line["inside"] = any(
+            p == line["process"] and at <= start + b < at + size
+            for b in accessed(line) for p, at, size in objects)
+
+
 def sites_of(c, line):
     by_id = c["by_id"]
     return [by_id[i] for i in line["sites"] if i in by_id]
@@ -200,6 +215,7 @@ def open_run(tool, parts_of, name, directory):
     c["program"] = whole["processes"][0]["exe"]
     c["by_id"] = {s["id"]: s for s in c["sites"]}
     c["pointers"] = pointers_of(c, parts_of)
+    mark_inside(c["lines"])
     return c
 
 
@@ -245,7 +261,8 @@ def rule_of_buffers(runs):
             sites = sites_of(c, line)
             if members(line, sites, c["pointers"]) is not True:
                 continue
-            without = dict(line, fields=[], types=[])
+            without = dict(line, fields=[], types=[], inside=False,
+                           allocated={})
             why = no_structure(without, sites, c["pointers"])
             n = line["true"] + line["false"]
             row = said.setdefault(c["name"], [0, 0])

@@ -123,7 +123,8 @@ record()
 	tail -n 1 "$out.log"
 }
 
-# serve NAME PORT CLIENT -- COMMAND... - a server, while the client runs
+# serve NAME CLIENT COMMAND... - a server, while the client runs, which is started
+# again until it finds the server
 serve()
 {
 	local name=$1 client=$2 pid
@@ -131,8 +132,8 @@ serve()
 	shift 2
 	record "$name" "$@" &
 	pid=$!
-	sleep 1
-	timeout "$SECONDS_EACH" bash -c "$client" >/dev/null 2>&1
+	timeout "$SECONDS_EACH" bash -c "sleep 1; until $client; do sleep 1; done" \
+		>/dev/null 2>&1
 	wait "$pid"
 }
 
