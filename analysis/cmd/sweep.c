@@ -13,6 +13,7 @@
 #include "analysis/base/options.h"
 #include "analysis/base/util.h"
 #include "analysis/predict/equation.h"
+#include "analysis/predict/predict_print.h"
 #include "analysis/predict/sampled_memory.h"
 #include "analysis/predict/sweep.h"
 #include "analysis/predict/workload_open.h"
@@ -189,6 +190,8 @@ static void print_text(const struct sweep *s, const struct options *o)
 	if (s->impossible)
 		printf(", and %zu whose values do not fit each other",
 		       s->impossible);
+	if (s->quick)
+		fputs("\n" PREDICT_QUICK_TEXT, stdout);
 	printf("\n\nThe fastest, and %zu within %g %% of it\n", near - 1,
 	       100 * o->bound);
 	printf("  %12s%s  %s\n", "ns", costs ? "         cost" : "",
@@ -238,6 +241,8 @@ static void print_json(const struct sweep *s, const struct options *o)
 	put_count(all, "schema", 1);
 	put_count(all, "designs", s->rows);
 	put_count(all, "impossible", s->impossible);
+	if (!o->merge) /* tables do not say */
+		put(all, "quick", json_boolean(s->quick));
 	put(all, "best", json_row(&s->row[0], s->names));
 	put(all, "within", near);
 	put(all, "front", front);

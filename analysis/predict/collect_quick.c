@@ -55,6 +55,7 @@ void collect_quick(struct collector *all, struct collected *c,
 	struct micro_access a;
 	uint64_t data, code;
 
+	all->quick = true;
 	if (!q->on)
 		begin(c);
 	q->insns += step->insns;

@@ -61,6 +61,7 @@ struct collector {
 	struct sync_engine *engine;
 	struct collected *thread;
 	size_t threads;
+	bool quick; /* the trace has quick parts */
 };
 
 /* The latest window of @c, which has one, gets what is known at its end. */

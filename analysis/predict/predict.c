@@ -262,7 +262,7 @@ static void predict_at_once(struct runner *r, struct predicted_thread *to)
 
 static struct predicted blank(const struct workload *w)
 {
-	struct predicted p = { .threads = w->threads };
+	struct predicted p = { .threads = w->threads, .quick = w->quick };
 
 	p.thread = xcalloc(p.threads, sizeof(*p.thread));
 	for (size_t i = 0; i < p.threads; i++) {

@@ -63,6 +63,7 @@ struct predicted {
 	double low, high;         /* 95 % limits of ns, by the choice alone */
 	struct predicted_thread *thread; /* in the order of the profile */
 	size_t threads;
+	bool quick; /* the profile is */
 };
 
 /*

@@ -82,6 +82,8 @@ void predict_print_text(const struct predicted *p, const struct machine *m)
 		       precise_time_text(p->high));
 	printf("%s: %s cycles\n", of[p->model] ? of[p->model] : "",
 	       count_text(whole(p->cycles)));
+	if (p->quick)
+		puts(PREDICT_QUICK_TEXT);
 	for (size_t i = 0; i < p->threads; i++) {
 		const struct predicted_thread *t = &p->thread[i];
 
@@ -148,6 +150,7 @@ void predict_print_json(const struct predicted *p, const struct machine *m)
 	put(o, "time_ns", json_real(p->ns));
 	put(o, "low", json_real(p->low));
 	put(o, "high", json_real(p->high));
+	put(o, "quick", json_boolean(p->quick));
 	put(o, "threads", threads);
 	put(o, "bottlegraph", json_bottlegraph(p, m->ghz));
 	if (!json_write(o, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER))

@@ -133,7 +133,7 @@ int sweep_run(struct sweep *to, const struct workload *w,
 	struct leaders leaders = { 0 };
 	struct replay_plan plan;
 
-	memset(to, 0, sizeof(*to));
+	*to = (struct sweep){ .quick = w->quick };
 	work.how.times_only = true;
 	machine_check(&s->base, error); /* before threads use its tables */
 	choose(&work);

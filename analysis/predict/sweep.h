@@ -21,6 +21,7 @@ struct sweep {
 	struct sweep_row *row;
 	size_t rows, room;
 	size_t impossible; /* designs whose values do not fit each other */
+	bool quick;        /* the profile is; false after sweep_read */
 };
 
 struct sweep_options {

@@ -150,6 +150,7 @@ struct workload {
 	struct workload_thread *thread;
 	size_t threads;
 	bool shared; /* it has depths among the lines of all threads */
+	bool quick;  /* some of it is estimated (collect_quick.h) */
 };
 
 void workload_release(struct workload *w);

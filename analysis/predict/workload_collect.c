@@ -200,6 +200,7 @@ int workload_collect(struct workload *w, const struct trace *t,
 		if (c.thread[i].interval > w->interval)
 			w->interval = c.thread[i].interval;
 	err = collect_all(&c, error);
+	w->quick = c.quick;
 	for (size_t i = 0; i < c.threads; i++)
 		end_thread(&c.thread[i]);
 	line_uses_release(&c.uses);

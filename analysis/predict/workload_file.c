@@ -77,7 +77,8 @@ int workload_file_write(const struct workload *w, const char *path,
 {
 	struct workload_header h = { .magic = WORKLOAD_MAGIC,
 				     .version = WORKLOAD_VERSION,
-				     .header_bytes = sizeof(h) };
+				     .header_bytes = sizeof(h),
+				     .flags = w->quick ? WORKLOAD_QUICK : 0 };
 	struct workload_codec c = { .version = WORKLOAD_VERSION };
 	struct workload copy = *w; /* what is written is not changed */
 	int err;
@@ -191,6 +192,7 @@ int workload_file_read(struct workload *w, const char *path,
 	close(fd);
 	if (!wrong && !w->threads)
 		wrong = "it has no threads";
+	w->quick = !wrong && h.flags & WORKLOAD_QUICK;
 	if (!wrong)
 		return 0;
 	workload_release(w);

@@ -14,6 +14,9 @@
 
 enum {
 	WORKLOAD_BYTES_MAX = 1 << 30, /* of the content */
+
+	/* In the flags: made by record --quick. */
+	WORKLOAD_QUICK = 1,
 };
 
 /* What the file begins with; the content follows. */
@@ -24,7 +27,7 @@ struct workload_header {
 	uint64_t bytes;  /* of the content */
 	uint64_t stored; /* bytes in the file; fewer: a frame of zstd */
 	uint32_t check;  /* trace_check of the bytes in the file */
-	uint32_t reserved;
+	uint32_t flags;  /* WORKLOAD_QUICK; readers ignore others */
 	uint64_t spare[3];
 };
 

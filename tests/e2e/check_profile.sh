@@ -186,9 +186,34 @@ exact, quick = [json.load(open(f)) for f in "ab"]
 error = quick["time_ns"] / exact["time_ns"] - 1
 print(f"{sys.argv[1]}: quick {100 * error:+.2f} %")
 a, b = [sum(t["instructions"] for t in p["threads"]) for p in (exact, quick)]
-sys.exit(not error or abs(error) > 0.05 or abs(b / a - 1) > 0.001)
+sys.exit(not error or abs(error) > 0.05 or abs(b / a - 1) > 0.001 or
+         exact["quick"] or not quick["quick"])
 END
 done
+says_quick='^The profile is quick: '
+"$TOOL" predict --machine rppm-c3 exact >text || fail 'predict as text'
+grep -q "$says_quick" text && fail 'predict takes an exact profile for quick'
+"$TOOL" predict --machine rppm-c3 quick >text || fail 'predict quick as text'
+grep -q "$says_quick" text || fail "predict does not say it: $(<text)"
+
+# A line that another thread stored to has left the thread's table: all its uses
+# are in the trace, so waits for it are as many as in an exact profile.
+passing=("$B/microbench/workloads/counters" --threads 4 --size 2)
+"$TOOL" record -s emu -m profile -o passed -- "${passing[@]}" >text 2>err ||
+	fail "record counters: $(<err)"
+"$TOOL" record -s emu -m profile --quick -o passed-quick -- "${passing[@]}" \
+	>text 2>err || fail "record --quick counters: $(<err)"
+"$TOOL" predict --json --machine rppm-c3 passed >a || fail 'predict counters'
+"$TOOL" predict --json --machine rppm-c3 passed-quick >b ||
+	fail 'predict counters, quick'
+python3 - <<'END' || fail 'counters: the quick profile lacks coherence'
+import json, sys
+exact, quick = [sum(t["stack"]["coherence"] for t in json.load(open(f))["threads"])
+                for f in "ab"]
+print(f"counters: quick {100 * (quick / exact - 1):+.2f} % of coherence")
+sys.exit(abs(quick / exact - 1) > 0.1)
+END
+
 "$TOOL" record -s emu -m trace --quick -- ./p 2>err && fail '-m trace --quick'
 grep -q 'needs -m profile' err || fail "$(<err)"
 
@@ -212,6 +237,13 @@ row = [line for line in open("table") if line.strip().endswith(sys.argv[1])]
 sys.exit(len(row) != 1 or abs(float(row[0].split(",")[1]) / time - 1) > 1e-9)
 END
 done
+grep -q "$says_quick" text && fail 'sweep takes an exact profile for quick'
+"$TOOL" sweep --space space quick >text || fail 'sweep of a quick profile'
+grep -q "$says_quick" text || fail "sweep does not say it: $(<text)"
+"$TOOL" sweep --json --space space quick >text || fail 'sweep --json'
+grep -q '"quick": true' text || fail "sweep --json: $(<text)"
+"$TOOL" sweep --json --merge table >text || fail 'sweep --json --merge'
+grep -q '"quick"' text && fail 'sweep --merge knows what no table says'
 "$TOOL" sweep --merge --memory sampled table 2>err && fail '--memory --merge'
 grep -q 'does not go with --merge' err || fail "$(<err)"
 

@@ -66,6 +66,24 @@ START_TEST(a_profile_that_does_not_fit_is_removed)
 }
 END_TEST
 
+START_TEST(a_file_says_whether_the_profile_is_quick)
+{
+	char path[128], error[WORKLOAD_ERROR_BYTES] = "";
+	struct workload_thread thread = { .starts = true };
+	struct workload w = { .thread = &thread, .threads = 1 }, read;
+
+	for (int quick = 0; quick < 2; quick++) {
+		snprintf(path, sizeof(path), "%s/%d", sandbox, quick);
+		w.quick = quick;
+		ck_assert_int_eq(workload_file_write(&w, path, error), 0);
+		ck_assert_msg(!workload_file_read(&read, path, error), "%s",
+			      error);
+		ck_assert_int_eq(read.quick, quick);
+		workload_release(&read);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("workload_file");
@@ -74,6 +92,7 @@ int main(void)
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_add_test(t, a_profile_may_have_millions_of_events);
 	tcase_add_test(t, a_profile_that_does_not_fit_is_removed);
+	tcase_add_test(t, a_file_says_whether_the_profile_is_quick);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
