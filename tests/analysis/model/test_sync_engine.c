@@ -216,6 +216,54 @@ START_TEST(of_those_that_wait_for_a_lock_the_first_had_it_before)
 }
 END_TEST
 
+/* If b lent it on, it would never come back to a. */
+START_TEST(a_lock_that_is_lent_is_not_lent_again)
+{
+	uint32_t a = add_thread(true), b = add_thread(true),
+		 c = add_thread(true), d = add_thread(true),
+		 e = add_thread(true);
+
+	add(a, 1, SYNC_LOCK, 64);
+	add(a, 1, SYNC_JOIN, b);
+	add(a, 1, SYNC_UNLOCK, 64); /* at 16 */
+	add_end(a, 1);
+	add(b, 2, SYNC_LOCK, 64); /* a lends it */
+	add(b, 1, SYNC_AWAIT, 128)->pair = 1;
+	add(b, 1, SYNC_UNLOCK, 64); /* at 14 */
+	add_end(b, 1);
+	add(c, 3, SYNC_LOCK, 64); /* sooner than d, which goes first */
+	add(c, 1, SYNC_UNLOCK, 64);
+	add_end(c, 1);
+	add(d, 10, SYNC_LOCK, 256); /* e lends it */
+	add(d, 1, SYNC_SET, 320)->pair = 2;
+	add(d, 1, SYNC_UNLOCK, 256);
+	add(d, 1, SYNC_SET, 128)->pair = 1; /* at 13 */
+	add_end(d, 1);
+	add(e, 1, SYNC_LOCK, 256);
+	add(e, 1, SYNC_AWAIT, 320)->pair = 2;
+	add(e, 5, SYNC_UNLOCK, 256);
+	add_end(e, 1);
+	run();
+	check(d, 0, 14, 0);
+	check(e, 0, 17, 9);
+	check(b, 0, 15, 10);
+	check(a, 0, 17, 13);
+	check(c, 0, 18, 13);
+}
+END_TEST
+
+START_TEST(no_reader_had_a_lock_before_its_writer)
+{
+	uint32_t a = add_thread(true), b = add_thread(true);
+
+	add(a, 1, SYNC_READ_LOCK, 0x40);
+	add(a, 1, SYNC_JOIN, b);
+	add(b, 5, SYNC_LOCK, 0x40);
+	check_fails("deadlock: thread 1 at instruction 0x1001 waits for lock "
+		    "0x40, which readers had at their end");
+}
+END_TEST
+
 /* A signal wakes it at 6, and it runs from 8 on. */
 START_TEST(who_had_the_lock_before_is_woken_no_sooner)
 {
@@ -301,6 +349,8 @@ int main(void)
 	tcase_add_test(t, who_lets_the_owner_go_on_had_the_lock_before_it);
 	tcase_add_test(t,
 		       of_those_that_wait_for_a_lock_the_first_had_it_before);
+	tcase_add_test(t, a_lock_that_is_lent_is_not_lent_again);
+	tcase_add_test(t, no_reader_had_a_lock_before_its_writer);
 	tcase_add_test(t, who_had_the_lock_before_is_woken_no_sooner);
 	tcase_add_test(t, threads_that_lock_in_two_orders_have_no_lock_before);
 	tcase_add_test(t, an_event_that_cannot_be_is_refused);
