@@ -287,6 +287,13 @@ $(filter %/emu/test_turns %/emu/test_calls,$(TESTS)): $(addprefix $(O)/preload/e
 $(filter %/emu/test_calls,$(TESTS)): $(O)/preload/emu/calls.o
 $(filter %/emu/test_calls,$(TESTS)): LIBS_TEST += -Wl,--wrap=emu_scheduler_leave
 
+$(filter %/emu/test_processor,$(TESTS)): $(addprefix $(O)/preload/emu/, \
+	guest.o now.o processor.o state.o)
+$(filter %/emu/test_processor,$(TESTS)): LIBS_TEST += \
+	-Wl,--wrap=emu_guest_read_string,--wrap=sched_getcpu \
+	-Wl,--wrap=sched_getaffinity,--wrap=sched_setaffinity \
+	-Wl,--wrap=sched_setscheduler
+
 $(filter %/test_shadow,$(TESTS)): $(O)/preload/heap/shadow.o
 
 $(filter %/test_recall,$(TESTS)): $(O)/preload/heap/recall.o
@@ -490,7 +497,8 @@ endif
 # Tests find programs and libraries in the plain build. The sanitized trees have
 # copies of the unit tests and of reusetrack.
 TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store %/test_time_slices \
-	%/test_exact %/test_exact_quick %/test_exact_place %/test_path_table %/test_reuse_race \
+	%/test_exact %/test_exact_quick %/test_exact_place %/test_path_table \
+	%/emu/test_processor %/test_reuse_race \
 	%/test_recall %/test_reuse_exact %/test_trace_live %/test_transfer_race,$(UNIT:.c=))
 # A simulation whose sums need millions of steps says so in its first comment
 # ("plain only: REASON"): other tests run the same code under AddressSanitizer.

@@ -6,6 +6,7 @@
 #include <linux/limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -35,7 +36,12 @@ static cpu_set_t all; /* what the program may use; empty: nothing is done */
 static cpu_set_t one;
 static bool ordinary; /* the kernel schedules the program as most */
 static bool shared;   /* there are several threads */
-static bool over;     /* the program looks after it itself */
+/*
+ * The program looks after it itself. Written with the lock held; calls look
+ * without it. A call that sees it too late gives up once more. One that saw it
+ * too early could change its thread's processors before they are all again.
+ */
+static atomic_bool over;
 static enum state state;
 static int asking;         /* calls that ask how threads are scheduled */
 static unsigned int turns; /* since the last look */
@@ -97,19 +103,27 @@ static void look(void)
 		set_all(LOOSE);
 }
 
+static bool is_over(void)
+{
+	/* (B) pairs with (A). */
+	return atomic_load_explicit(&over, memory_order_acquire);
+}
+
 static void give_up(void)
 {
 	pthread_mutex_lock(&lock);
-	over = true;
 	if (state != AS_STARTED)
 		set_all(AS_STARTED);
+	/* (A) pairs with (B) in is_over(): all threads are as they started. */
+	atomic_store_explicit(&over, true, memory_order_release);
 	pthread_mutex_unlock(&lock);
 }
 
 void emu_processor_init(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	shared = over = false;
+	shared = false;
+	atomic_store_explicit(&over, false, memory_order_relaxed);
 	state = AS_STARTED;
 	asking = 0;
 	ordinary = sched_getscheduler(0) == SCHED_OTHER;
@@ -124,7 +138,7 @@ void emu_processor_share(void)
 	if (!CPU_COUNT(&all))
 		return;
 	pthread_mutex_lock(&lock);
-	if (!shared && !over) {
+	if (!shared && !is_over()) {
 		shared = true;
 		look();
 	}
@@ -137,7 +151,7 @@ void emu_processor_turn(void)
 		return;
 	turns = 0;
 	pthread_mutex_lock(&lock);
-	if (shared && !over)
+	if (shared && !is_over())
 		look();
 	pthread_mutex_unlock(&lock);
 }
@@ -185,14 +199,14 @@ void emu_processor_call(int64_t number, const uint64_t *arg)
 {
 	if (!CPU_COUNT(&all))
 		return;
-	if (gives_away(number, arg)) {
-		give_up();
-	} else if (asks(number)) {
+	if (asks(number)) {
 		pthread_mutex_lock(&lock);
 		asking++;
 		if (state != AS_STARTED)
 			set_all(AS_STARTED);
 		pthread_mutex_unlock(&lock);
+	} else if (!is_over() && gives_away(number, arg)) {
+		give_up();
 	}
 }
 
