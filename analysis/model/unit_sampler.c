@@ -165,14 +165,18 @@ void unit_sampler_foresee(struct unit_sampler *s, const struct machine *m,
 			  uint32_t n)
 {
 	struct unit_sampler_block *b = &s->block[block];
-	double cycles = (double)forecast_take(&s->forecast[core]);
 
+	/*
+	 * Between units threads wait when the clock there says so, not as in
+	 * detail. So this is the work of all threads, and not the program's
+	 * time.
+	 */
 	if (b->chain <= 0)
 		b->chain =
 			(float)(forecast_chain(m, insn, all) + 1) / (float)all;
-	cycles += n * (double)b->chain;
 	sampling_foresee(&s->sampling, s->executed,
-			 cycles / s->fetches.running);
+			 n * (double)b->chain +
+				 (double)forecast_take(&s->forecast[core]));
 }
 
 /* The time before instruction @at, when fetches were @fetched. */
