@@ -92,7 +92,11 @@ static bool overlap(const struct instance *x, const struct instance *y)
 	       y->start < x->start + x->type.size;
 }
 
-/* Static variables are certain; then votes count, then the larger object. */
+/*
+ * Static variables are certain; then votes count; then a type of the program's
+ * before one of a library's, which may have had the memory before (malloc);
+ * then the larger object.
+ */
 static int compare_trust(const void *a, const void *b)
 {
 	const struct instance *x = a, *y = b;
@@ -101,6 +105,8 @@ static int compare_trust(const void *a, const void *b)
 		return x->variable ? -1 : 1;
 	if (x->votes != y->votes)
 		return order_u64(y->votes, x->votes);
+	if (x->type.library != y->type.library)
+		return x->type.library ? 1 : -1;
 	if (x->type.size != y->type.size)
 		return order_u64(y->type.size, x->type.size);
 	return order_u64(x->start, y->start);

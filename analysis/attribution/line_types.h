@@ -5,7 +5,8 @@
  * A static variable lies where it lies. Elsewhere the instructions that
  * accessed the line say what it holds: each tells a type and the member, and so
  * where the object begins. They may disagree, where debug information is poor:
- * of objects that overlap, the one with the most detections is there.
+ * of objects that overlap, the one with the most detections is there; of two
+ * with equally many, that of the program, not of a library.
  */
 #ifndef COMDET_ANALYSIS_ATTRIBUTION_LINE_TYPES_H
 #define COMDET_ANALYSIS_ATTRIBUTION_LINE_TYPES_H

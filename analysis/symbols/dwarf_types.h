@@ -73,6 +73,9 @@ const struct data_type *dwarf_types_leaf(struct dwarf_types *t,
 					 const struct data_type *type,
 					 uint64_t offset);
 
+/* True if a library made the type, and its members mean nothing to users. */
+bool dwarf_types_of_library(const struct data_type *type);
+
 /* True for one type, and for those of two units with one name and size. */
 bool dwarf_types_same(const struct data_type *x, const struct data_type *y);
 

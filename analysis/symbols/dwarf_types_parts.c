@@ -213,8 +213,7 @@ static const char *declared_in(Dwarf_Die *die)
 	return dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* True if a library made the type, and its members mean nothing to users. */
-static bool is_of_library(const struct data_type *type)
+bool dwarf_types_of_library(const struct data_type *type)
 {
 	Dwarf_Die die = type->die, unit;
 
@@ -243,7 +242,7 @@ static bool find_part(struct dwarf_types *t, const struct data_type *type,
 	if (type->size && offset >= type->size)
 		return false;
 	for (int depth = 0; depth < DEPTH_MAX && inside; depth++) {
-		if (!into_libraries && is_of_library(type))
+		if (!into_libraries && dwarf_types_of_library(type))
 			break;
 		if (type->array)
 			inside = into_element(t, &w, &type, &offset);

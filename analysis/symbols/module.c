@@ -16,6 +16,7 @@
 #include "demangle.h"
 #include "debug_lack.h"
 #include "dwarf_code.h"
+#include "library_code.h"
 #include "reg_types.h"
 #include "analysis/base/util.h"
 #include "src/base/regular_file.h"
@@ -405,4 +406,11 @@ bool module_holds(struct module *m, const struct data_type *outer,
 {
 	return has_dwarf(m) &&
 	       dwarf_types_holds(m->types, outer, offset, inner);
+}
+
+bool module_library_type(const struct module *m, const struct data_type *type)
+{
+	struct place place = { .module = m->path };
+
+	return is_library_place(&place) || dwarf_types_of_library(type);
 }

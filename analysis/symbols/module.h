@@ -79,4 +79,7 @@ bool module_part(struct module *m, const struct data_type *type,
 bool module_holds(struct module *m, const struct data_type *outer,
 		  uint64_t offset, const struct data_type *inner);
 
+/* True if @type, of @m, is a library's own. */
+bool module_library_type(const struct module *m, const struct data_type *type);
+
 #endif

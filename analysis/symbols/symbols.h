@@ -73,6 +73,7 @@ struct type_ref {
 	const char *name; /* NULL: it has none */
 	uint64_t size;
 	bool compound; /* it has members */
+	bool library;  /* it is a library's own, as malloc's chunks are */
 };
 
 /* What an instruction accesses: a byte of an object of a type. */

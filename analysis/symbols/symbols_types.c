@@ -12,7 +12,8 @@ static struct type_ref type_ref(struct module *m, const struct data_type *type)
 				  .type = type,
 				  .name = type->name,
 				  .size = type->size,
-				  .compound = type->compound };
+				  .compound = type->compound,
+				  .library = module_library_type(m, type) };
 }
 
 bool symbols_access(struct symbols *s, const struct process *process,

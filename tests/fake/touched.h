@@ -9,6 +9,8 @@
 #ifndef COMDET_TESTS_FAKE_TOUCHED_H
 #define COMDET_TESTS_FAKE_TOUCHED_H
 
+#include <sys/stat.h>
+
 #include "fake_profile.h"
 
 #define LINE UINT64_C(0x7f0000001000)
@@ -26,6 +28,7 @@ struct part variable[4] __attribute__((aligned(64)));
 void touch_worker(struct worker *w);
 void touch_part(struct part *p);
 void touch_variable(void);
+void touch_library(struct stat *s);
 
 /* One instruction each, whose address is that of the label. */
 #define TOUCH(label, member)                                                   \
@@ -48,7 +51,14 @@ __attribute__((noinline, used)) void touch_variable(void)
 	TOUCH(touches_variable, variable[2].hits);
 }
 
-extern const char touches_misses[], touches_part[], touches_variable[];
+/* A type that the C library declares. */
+__attribute__((noinline, used)) void touch_library(struct stat *s)
+{
+	TOUCH(touches_library, s->st_size);
+}
+
+extern const char touches_misses[], touches_part[], touches_variable[],
+	touches_library[];
 
 /* @n detections of accesses to @first and @second, by the same instruction. */
 static inline struct cdp_pair *touched_by(struct fake *f, const char *ip,

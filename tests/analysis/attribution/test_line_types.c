@@ -104,6 +104,30 @@ START_TEST(of_objects_that_overlap_the_one_with_most_detections_is_there)
 }
 END_TEST
 
+/* malloc had the memory before, and its chunks are larger. */
+START_TEST(of_two_with_equally_many_the_program_s_own_is_there)
+{
+	uint64_t misses = offsetof(struct worker, part.misses);
+	uint64_t size = offsetof(struct stat, st_size);
+
+	begin();
+	touched_by(&fake, touches_library, LINE + size, LINE + size, 5);
+	touched_by(&fake, touches_misses, LINE + misses, LINE + misses, 5);
+	build();
+	ck_assert_uint_eq(types.n, 1);
+	check_name(LINE + misses, "struct worker.part.misses");
+	end();
+	/* With more detections, it is the library's. */
+	begin();
+	touched_by(&fake, touches_library, LINE + size, LINE + size, 6);
+	touched_by(&fake, touches_misses, LINE + misses, LINE + misses, 5);
+	build();
+	ck_assert_uint_eq(types.n, 1);
+	check_name(LINE + size, "struct stat");
+	end();
+}
+END_TEST
+
 START_TEST(a_static_variable_is_where_it_is)
 {
 	uint64_t at = (uintptr_t)&variable[2];
@@ -144,6 +168,7 @@ int main(void)
 	tcase_add_test(
 		t,
 		of_objects_that_overlap_the_one_with_most_detections_is_there);
+	tcase_add_test(t, of_two_with_equally_many_the_program_s_own_is_there);
 	tcase_add_test(t, a_static_variable_is_where_it_is);
 	tcase_add_test(t, without_debug_information_nothing_is_named);
 	suite_add_tcase(suite, t);
