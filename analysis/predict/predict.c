@@ -283,7 +283,7 @@ struct parts {
 	const struct known_caches *caches; /* NULL: of all micro-traces */
 	struct timed *led;                 /* by group; of these alone */
 	struct timing *timing;             /* NULL: not needed */
-	const struct replay_plan *plan;
+	struct replayed replayed;
 };
 
 static void predict_one(struct predicted *p, const struct predicted *before,
@@ -329,7 +329,7 @@ static int predict_round(struct predicted *p, const struct predicted *before,
 	*p = blank(w);
 	for (size_t i = 0; i < w->threads; i++)
 		predict_one(p, before, w, i, m, options, parts);
-	err = predict_replay(p, w, parts->plan, m, options, error);
+	err = predict_replay(p, &parts->replayed, error);
 	if (err)
 		predicted_release(p);
 	return err;
@@ -371,6 +371,11 @@ static int predict_rounds(struct predicted *p, const struct workload *w,
 		err = predict_round(p, &before, w, m, options, parts, error);
 		predicted_release(&before);
 	}
+	if (err || options->model != PREDICT_RPPM || options->literal_order)
+		return err;
+	err = predict_replay_noisy(p, &parts->replayed, error);
+	if (err)
+		predicted_release(p);
 	return err;
 }
 
@@ -385,7 +390,7 @@ static int predict_led(struct predicted *p, const struct workload *w,
 		.caches = known_caches(k, m),
 		.led = xcalloc(options->leaders->groups + 1,
 			       sizeof(*parts.led)),
-		.plan = plan,
+		.replayed = { w, plan, m, options },
 	};
 	int err;
 
@@ -403,7 +408,7 @@ static int predict_by(struct predicted *p, const struct workload *w,
 		      const struct replay_plan *plan, char *error)
 {
 	bool timed = !(options->without & EQUATION_TIMED);
-	struct parts parts = { .plan = plan };
+	struct parts parts = { .replayed = { w, plan, m, options } };
 	struct known *own = NULL;
 	int err;
 

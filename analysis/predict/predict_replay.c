@@ -2,11 +2,20 @@
 /*
  * predict_replay - threads whose speed is known wait for each other
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "predict_replay.h"
 #include "analysis/base/util.h"
 #include "analysis/model/sync_replay.h"
+#include "src/base/rng.h"
+
+/* If calls that take other times change the total by less, it is steady. */
+#define STEADY 0.01
+
+enum {
+	NOISY = 4, /* replays of which the mean is taken */
+};
 
 /* A thread begins or ceases to run. */
 struct change {
@@ -20,13 +29,15 @@ struct place {
 	const struct replay_step *step, *end;
 	const double *window;
 	double cycles; /* so far */
+	struct rng rng;
 };
 
 struct places {
 	const struct workload *workload;
 	const struct replay_event *event;
 	struct place *of; /* by thread */
-	double call;      /* what a call takes */
+	double call;      /* what a call takes, */
+	bool noisy;       /* or on average: from 0 to twice that */
 };
 
 static double cycles_at(const double *window, const struct replay_step *s)
@@ -37,6 +48,13 @@ static double cycles_at(const double *window, const struct replay_step *s)
 		return 0;
 	begin = s->window ? window[s->window - 1] : 0;
 	return begin + s->share * (window[s->window] - begin);
+}
+
+static double call_of(const struct places *all, struct place *p)
+{
+	if (!all->noisy)
+		return all->call;
+	return all->call * 2 * 0x1p-53 * (double)(rng_next(&p->rng) >> 11);
 }
 
 /* An epoch ends at the next event, or with the last instruction. */
@@ -54,7 +72,7 @@ static const struct sync_event *next_event(void *data, uint32_t thread,
 	p->cycles = cycles_at(p->window, p->step++);
 	*duration = p->cycles - before;
 	if (!e->free)
-		*duration += all->call;
+		*duration += call_of(all, p);
 	return &e->event;
 }
 
@@ -88,7 +106,8 @@ static void share_time(struct predicted *p, const bool *runs, double time)
 	}
 }
 
-static void take_intervals(struct predicted *p, const struct sync_replay *r)
+static void add_intervals(struct predicted *p, const struct sync_replay *r,
+			  double share)
 {
 	struct change *change = xcalloc(2 * r->intervals + 1, sizeof(*change));
 	bool *runs = xcalloc(p->threads, sizeof(*runs));
@@ -106,7 +125,7 @@ static void take_intervals(struct predicted *p, const struct sync_replay *r)
 	qsort(change, n, sizeof(*change), by_time);
 	for (size_t i = 0; i < n; i++) {
 		if (change[i].time > now)
-			share_time(p, runs, change[i].time - now);
+			share_time(p, runs, share * (change[i].time - now));
 		now = change[i].time;
 		runs[change[i].thread] = change[i].runs;
 	}
@@ -114,60 +133,118 @@ static void take_intervals(struct predicted *p, const struct sync_replay *r)
 	free(change);
 }
 
-static void take_times(struct predicted *p, const struct workload *w,
-		       const struct sync_replay *r)
+static void begin_times(struct predicted *p)
+{
+	p->cycles = 0;
+	for (size_t i = 0; i < p->threads; i++) {
+		struct predicted_thread *t = &p->thread[i];
+
+		t->start = t->cycles = t->idle = t->height = t->runs = 0;
+	}
+}
+
+/* Add @share of the times of @r. */
+static void add_times(struct predicted *p, const struct sync_replay *r,
+		      double share)
 {
 	for (size_t i = 0; i < p->threads; i++) {
 		struct predicted_thread *to = &p->thread[i];
 		const struct sync_times *t = &r->time[i];
-		double others = 0;
 
-		to->cycles = t->end - t->start;
-		for (int k = 0; k < CPI_COMPONENTS; k++)
-			others += k == CPI_SYNC ? 0 : to->stack[k];
-		to->stack[CPI_SYNC] =
-			to->cycles > others ? to->cycles - others : 0;
-		to->idle = t->waited + t->queued;
-		to->start = t->start;
+		to->start += share * t->start;
+		to->cycles += share * (t->end - t->start);
+		to->idle += share * (t->waited + t->queued);
 	}
-	p->cycles = r->total;
-	take_intervals(p, r);
+	p->cycles += share * r->total;
+	add_intervals(p, r, share);
 }
 
-int predict_replay(struct predicted *p, const struct workload *w,
-		   const struct replay_plan *plan, const struct machine *m,
-		   const struct predict_options *options,
-		   char error[WORKLOAD_ERROR_BYTES])
+static void end_times(struct predicted *p)
 {
+	for (size_t i = 0; i < p->threads; i++) {
+		struct predicted_thread *t = &p->thread[i];
+		double others = 0;
+
+		for (int k = 0; k < CPI_COMPONENTS; k++)
+			others += k == CPI_SYNC ? 0 : t->stack[k];
+		t->stack[CPI_SYNC] = fmax(t->cycles - others, 0);
+	}
+}
+
+/* Replay with calls that take what they take, or for @seed with noise. */
+static int replay(struct sync_replay *r, const struct predicted *p,
+		  const struct replayed *of, uint64_t seed, char *error)
+{
+	const struct workload *w = of->workload;
 	const struct sync_options how = {
-		.cores = m->cores,
-		.wake = m->sync_wake,
-		.literal = options->literal_order,
-		.no_intervals = options->times_only,
+		.cores = of->machine->cores,
+		.wake = of->machine->sync_wake,
+		.literal = of->options->literal_order,
+		.no_intervals = of->options->times_only,
 	};
 	struct places places = {
 		.workload = w,
-		.event = plan->event,
+		.event = of->plan->event,
 		.of = xcalloc(w->threads + 1, sizeof(*places.of)),
-		.call = m->sync_call,
+		.call = of->machine->sync_call,
+		.noisy = seed,
 	};
 	const struct sync_source source = { &places, next_event, starts };
 	char why[SYNC_ERROR_BYTES];
-	struct sync_replay r;
 	int err;
 
-	for (size_t i = 0; i < w->threads; i++)
+	for (size_t i = 0; i < w->threads; i++) {
 		places.of[i] = (struct place){
-			.step = plan->step[i],
-			.end = plan->step[i] + w->thread[i].events + 1,
+			.step = of->plan->step[i],
+			.end = of->plan->step[i] + w->thread[i].events + 1,
 			.window = p->thread[i].end,
 		};
-	err = sync_replay_source(&r, &source, (uint32_t)w->threads, &how, why);
-	if (err)
+		rng_seed(&places.of[i].rng, seed, i);
+	}
+	err = sync_replay_source(r, &source, (uint32_t)w->threads, &how, why);
+	if (err) {
 		snprintf(error, WORKLOAD_ERROR_BYTES, "%s", why);
-	else
-		take_times(p, w, &r);
-	sync_replay_release(&r);
+		sync_replay_release(r);
+	}
 	free(places.of);
 	return err;
+}
+
+int predict_replay(struct predicted *p, const struct replayed *of,
+		   char error[WORKLOAD_ERROR_BYTES])
+{
+	struct sync_replay r;
+	int err = replay(&r, p, of, 0, error);
+
+	if (err)
+		return err;
+	begin_times(p);
+	add_times(p, &r, 1);
+	end_times(p);
+	sync_replay_release(&r);
+	return 0;
+}
+
+int predict_replay_noisy(struct predicted *p, const struct replayed *of,
+			 char error[WORKLOAD_ERROR_BYTES])
+{
+	double plain = p->cycles;
+	struct sync_replay r;
+
+	for (uint64_t seed = 1; seed <= NOISY; seed++) {
+		int err = replay(&r, p, of, seed, error);
+
+		if (err)
+			return err;
+		if (seed == 1 && fabs(r.total - plain) <= STEADY * plain) {
+			sync_replay_release(&r);
+			return 0;
+		}
+		if (seed == 1)
+			begin_times(p);
+		add_times(p, &r, 1.0 / NOISY);
+		sync_replay_release(&r);
+	}
+	end_times(p);
+	return 0;
 }

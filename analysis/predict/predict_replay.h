@@ -11,14 +11,29 @@
 #include "predict.h"
 #include "replay_plan.h"
 
+/* What is replayed. */
+struct replayed {
+	const struct workload *workload;
+	const struct replay_plan *plan; /* of @workload */
+	const struct machine *machine;
+	const struct predict_options *options;
+};
+
 /*
- * @p has the cycles of the windows, and @plan is that of @w. Set its times,
- * sync components and, unless only times are wanted, the bottlegraph. Returns
- * 0, or -EINVAL with a line in @error.
+ * @p has the cycles of the windows. Set its times, sync components and, unless
+ * only times are wanted, the bottlegraph. Returns 0, or -EINVAL with a line in
+ * @error.
  */
-int predict_replay(struct predicted *p, const struct workload *w,
-		   const struct replay_plan *plan, const struct machine *m,
-		   const struct predict_options *options,
+int predict_replay(struct predicted *p, const struct replayed *of,
 		   char error[WORKLOAD_ERROR_BYTES]);
+
+/*
+ * The same behind it, for the order in which threads get a contended lock. If
+ * all calls take the same time, threads fall in step, and a cycle more or less
+ * can put them into another step. So if the times change when each call takes
+ * a random time with the same mean, they are the means of several such replays.
+ */
+int predict_replay_noisy(struct predicted *p, const struct replayed *of,
+			 char error[WORKLOAD_ERROR_BYTES]);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "src/base/rng.h"
 #include "tests/run_verb.h"
 #include "predicted_loops.h"
 
@@ -264,6 +265,64 @@ START_TEST(a_lock_goes_to_who_waits)
 }
 END_TEST
 
+/* A time of @cycles and of a call, which takes from 0 to 40. */
+static double with_call(struct rng *r, double cycles)
+{
+	return cycles + (double)rng_below(r, 1 << 20) * 40 / (1 << 20);
+}
+
+/*
+ * How long a turn of each of two threads takes, which compute for @cycles with
+ * a lock, and for as many without it.
+ */
+static double turn_of(double cycles)
+{
+	enum {
+		TURNS = 1000000
+	};
+	double asks[2] = { 0 }, free = 0;
+	struct rng r;
+
+	rng_seed(&r, 77, 0);
+	for (int i = 0; i < 2 * TURNS; i++) {
+		double *next = &asks[asks[1] < asks[0]];
+
+		free = with_call(&r, fmax(*next, free) + cycles);
+		*next = with_call(&r, free + cycles);
+	}
+	return free / TURNS;
+}
+
+/* In step, one would compute with the lock while the other does without it. */
+START_TEST(threads_do_not_stay_in_step)
+{
+	enum {
+		TURNS = 4000
+	};
+	const struct predict_options how = { 0 };
+	struct predicted p;
+	double cycles;
+
+	fake_trace_block(&fake, CODE);
+	for (int i = 0; i < 8; i++)
+		fake_trace_insn(&fake, "\x48\x01\xc0", 3);
+	for (int i = 0; i < 2 * TURNS; i++) {
+		fake_trace_event(&fake, i % 2, TRACE_LOCK, 0x1000, 0);
+		fake_trace_run(&fake, i % 2, 0);
+		fake_trace_event(&fake, i % 2, TRACE_UNLOCK, 0x1000, 0);
+		fake_trace_run(&fake, i % 2, 0);
+	}
+	set("sync.call=20");
+	p = predicted_by(how);
+	cycles = (p.thread[0].cycles - p.thread[0].stack[CPI_SYNC]) / TURNS / 2;
+	ck_assert_double_eq_tol(p.cycles / TURNS / turn_of(cycles), 1, 0.01);
+	ck_assert_double_gt(p.cycles / TURNS, 1.05 * 2 * (cycles + 20));
+	ck_assert_double_eq_tol(p.thread[0].height + p.thread[1].height,
+				p.cycles, 1);
+	predicted_release(&p);
+}
+END_TEST
+
 START_TEST(a_deadlock_is_an_error)
 {
 	const struct loop l = { "\x48\x01\xc0", 3, 1, NULL, false };
@@ -385,6 +444,7 @@ int main(void)
 	tcase_add_test(t, the_bottlegraph_shares_the_time_among_those_that_run);
 	tcase_add_test(t, four_balanced_threads_have_boxes_of_a_quarter);
 	tcase_add_test(t, a_lock_goes_to_who_waits);
+	tcase_add_test(t, threads_do_not_stay_in_step);
 	tcase_add_test(t, a_deadlock_is_an_error);
 	tcase_add_test(t, a_profile_that_cannot_run_names_the_event);
 	tcase_add_test(t, the_verb_says_in_a_line_what_is_wrong);
