@@ -14,7 +14,8 @@ enum {
 	WHOLE = 3000, /* instructions that are traced whole at a time */
 	SPACING_MIN = 16000,
 	PHASES = 250, /* then the spacing doubles */
-	OWNERS = 1 << 20,
+	OWNERS_LOG = 20,
+	GROUP_LOG = 6, /* of lines side by side, as a walk uses them */
 	CALM = 4096, /* uses in the trace, of all threads: longer than a moment
 			of each thread */
 };
@@ -34,7 +35,7 @@ static uint32_t last; /* the highest number of a thread with a trace */
 
 int emu_quick_open(void)
 {
-	owners = zero_pages(OWNERS * sizeof(*owners));
+	owners = zero_pages(sizeof(*owners) << OWNERS_LOG);
 	return owners ? 0 : -ENOMEM;
 }
 
@@ -51,9 +52,11 @@ void emu_quick_start(struct vcpu *v)
 
 static struct owner *owner_of(uint64_t line)
 {
-	return &owners[line * UINT64_C(0x9e3779b97f4a7c15) >> (64 - 20)];
+	uint64_t group = (line >> GROUP_LOG) * UINT64_C(0x9e3779b97f4a7c15) >>
+			 (64 - OWNERS_LOG + GROUP_LOG);
+
+	return &owners[group << GROUP_LOG | (line & ((1 << GROUP_LOG) - 1))];
 }
-_Static_assert(OWNERS == 1 << 20, "owner_of has all places");
 
 /* The others' tables forget the line. */
 static void forget(const struct vcpu *but, uint64_t line)
