@@ -41,12 +41,20 @@ static bool had_it_before(const struct sync_engine *e,
 	const struct sync_member *owner;
 
 	if (t->state != SYNC_BLOCKED || !t->lock ||
-	    t->lock->owner == SYNC_NOWHERE || t->lock->lender != SYNC_NOWHERE)
+	    t->lock->owner == SYNC_NOWHERE)
 		return false;
 	owner = &e->thread[t->lock->owner];
 	return owner->state == SYNC_BLOCKED
 		       ? !owner->lock
 		       : complete && owner->state == SYNC_ENDED;
+}
+
+/* @t rather than @u had the lock before that it waits for: by one loan only. */
+static bool is_rather(const struct sync_member *t, const struct sync_member *u)
+{
+	if (!t->lock->loans != !u->lock->loans)
+		return !t->lock->loans;
+	return t->asked < u->asked;
 }
 
 bool sync_engine_go_before(struct sync_engine *e, bool complete)
@@ -62,7 +70,7 @@ bool sync_engine_go_before(struct sync_engine *e, bool complete)
 			best = i;
 			break;
 		}
-		if (best == SYNC_NOWHERE || t->asked < e->thread[best].asked)
+		if (best == SYNC_NOWHERE || is_rather(t, &e->thread[best]))
 			best = i;
 	}
 	if (best == SYNC_NOWHERE)

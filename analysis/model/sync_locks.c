@@ -2,7 +2,10 @@
 /*
  * sync_locks - mutexes, spin locks and locks of readers and writers
  */
+#include <string.h>
+
 #include "sync_locks.h"
+#include "analysis/base/util.h"
 
 static bool can_take(const struct sync_object *lock, uint32_t thread,
 		     bool reads)
@@ -22,15 +25,27 @@ static void take(struct sync_object *lock, uint32_t thread, bool reads)
 	lock->depth++;
 }
 
+/* The loan of @lock by @thread, or NULL. */
+static struct sync_loan *loan_of(const struct sync_object *lock,
+				 uint32_t thread)
+{
+	for (size_t i = lock->loans; i; i--)
+		if (lock->loan[i - 1].lender == thread)
+			return &lock->loan[i - 1];
+	return NULL;
+}
+
 bool sync_acquire(struct sync_engine *e, uint32_t thread,
 		  struct sync_object *lock, bool reads, double time)
 {
 	struct sync_member *t = &e->thread[thread];
+	struct sync_loan *loan;
 
 	t->lock = NULL;
 	t->asked = time;
-	if (lock->lender == thread) {
-		lock->lent++;
+	loan = loan_of(lock, thread);
+	if (loan) {
+		loan->depth++;
 		return true;
 	}
 	if (can_take(lock, thread, reads)) {
@@ -80,6 +95,15 @@ static void take_from_list(struct sync_engine *e, struct sync_object *lock,
 	}
 }
 
+/* The owner's part. */
+static void lend(struct sync_object *lock)
+{
+	lock->loan = grow(lock->loan, lock->loans, &lock->loans_room,
+			  sizeof(*lock->loan));
+	lock->loan[lock->loans++] =
+		(struct sync_loan){ lock->owner, lock->depth };
+}
+
 void sync_borrow(struct sync_engine *e, uint32_t thread)
 {
 	struct sync_member *t = &e->thread[thread];
@@ -91,31 +115,43 @@ void sync_borrow(struct sync_engine *e, uint32_t thread)
 	take_from_list(e, lock, thread);
 	if (over)
 		from = sync_later(from, owner->times.end);
-	lock->lender = over ? SYNC_NOWHERE : lock->owner;
-	lock->lent = lock->depth;
+	if (!over)
+		lend(lock);
 	lock->owner = thread;
 	lock->depth = 1;
 	t->lock = NULL;
 	sync_make_ready(e, thread, from - e->wake);
 }
 
+/* It needs @lock no more. */
+static void end_loan(struct sync_object *lock, struct sync_loan *loan)
+{
+	size_t behind = (size_t)(lock->loan + lock->loans - loan) - 1;
+
+	memmove(loan, loan + 1, behind * sizeof(*loan));
+	lock->loans--;
+}
+
 /* @thread unlocks @lock, which is lent. */
 static void unlock_lent(struct sync_object *lock, uint32_t thread)
 {
-	if (lock->lender == thread) {
-		if (!--lock->lent)
-			lock->lender = SYNC_NOWHERE;
+	struct sync_loan *loan = loan_of(lock, thread);
+
+	if (loan) {
+		if (!--loan->depth)
+			end_loan(lock, loan);
 	} else if (!--lock->depth) {
-		lock->owner = lock->lender;
-		lock->depth = lock->lent;
-		lock->lender = SYNC_NOWHERE;
+		loan = &lock->loan[lock->loans - 1];
+		lock->owner = loan->lender;
+		lock->depth = loan->depth;
+		lock->loans--;
 	}
 }
 
 void sync_unlock(struct sync_engine *e, uint32_t thread,
 		 struct sync_object *lock, double time)
 {
-	if (lock->lender != SYNC_NOWHERE) {
+	if (lock->loans) {
 		unlock_lent(lock, thread);
 		return;
 	}

@@ -64,7 +64,7 @@ struct sync_object *sync_objects_get(struct sync_objects *o,
 	x = xcalloc(1, sizeof(*x));
 	x->class = class;
 	x->address = address;
-	x->owner = x->lender = x->first = x->last = SYNC_NOWHERE;
+	x->owner = x->first = x->last = SYNC_NOWHERE;
 	put(o, x);
 	o->n++;
 	return x;
@@ -77,6 +77,7 @@ void sync_objects_release(struct sync_objects *o)
 			struct sync_object *x = o->bucket[i];
 
 			o->bucket[i] = x->next;
+			free(x->loan);
 			free(x);
 		}
 	free(o->bucket);

@@ -18,15 +18,21 @@ enum sync_class {
 	SYNC_CLASS_SEM,
 };
 
+/* Of a lock that a thread lent to another one. */
+struct sync_loan {
+	uint32_t lender;
+	uint32_t depth; /* how often the lender locked it */
+};
+
 struct sync_object {
 	uint64_t address;
 	enum sync_class class;
-	uint32_t owner;  /* of a lock: a thread, or SYNC_NOWHERE */
-	uint32_t depth;  /* how often the owner locked it */
-	uint32_t lender; /* who lent it to the owner, or SYNC_NOWHERE */
-	uint32_t lent;   /* how often that one locked it */
-	uint64_t count;  /* readers, arrivals, kept signals, or the value */
-	double free_at;  /* the latest release or arrival */
+	uint32_t owner;         /* of a lock: a thread, or SYNC_NOWHERE */
+	uint32_t depth;         /* how often the owner locked it */
+	struct sync_loan *loan; /* the latest, to the owner, is the last */
+	size_t loans, loans_room;
+	uint64_t count; /* readers, arrivals, kept signals, or the value */
+	double free_at; /* the latest release or arrival */
 	uint32_t first, last; /* threads that wait, in the order of coming */
 	struct sync_object *next;
 };

@@ -216,8 +216,33 @@ START_TEST(of_those_that_wait_for_a_lock_the_first_had_it_before)
 }
 END_TEST
 
-/* If b lent it on, it would never come back to a. */
-START_TEST(a_lock_that_is_lent_is_not_lent_again)
+/* c had it first, then b, then a. */
+START_TEST(a_lock_that_is_lent_is_lent_on)
+{
+	uint32_t a = add_thread(true), b = add_thread(true),
+		 c = add_thread(true);
+
+	add(a, 1, SYNC_LOCK, 64);
+	add(a, 1, SYNC_JOIN, b);
+	add(a, 1, SYNC_UNLOCK, 64); /* at 8 */
+	add_end(a, 1);
+	add(b, 2, SYNC_LOCK, 64); /* a lends it */
+	add(b, 1, SYNC_AWAIT, 128)->pair = 1;
+	add(b, 1, SYNC_UNLOCK, 64); /* at 6 */
+	add_end(b, 1);
+	add(c, 3, SYNC_LOCK, 64); /* b lends it */
+	add(c, 1, SYNC_UNLOCK, 64);
+	add(c, 1, SYNC_SET, 128)->pair = 1; /* at 5 */
+	add_end(c, 1);
+	run();
+	check(c, 0, 6, 0);
+	check(b, 0, 7, 2);
+	check(a, 0, 9, 5);
+}
+END_TEST
+
+/* As long as another thread can go on: c comes sooner than d. */
+START_TEST(a_lock_that_is_lent_is_not_lent_on_in_vain)
 {
 	uint32_t a = add_thread(true), b = add_thread(true),
 		 c = add_thread(true), d = add_thread(true),
@@ -349,7 +374,8 @@ int main(void)
 	tcase_add_test(t, who_lets_the_owner_go_on_had_the_lock_before_it);
 	tcase_add_test(t,
 		       of_those_that_wait_for_a_lock_the_first_had_it_before);
-	tcase_add_test(t, a_lock_that_is_lent_is_not_lent_again);
+	tcase_add_test(t, a_lock_that_is_lent_is_lent_on);
+	tcase_add_test(t, a_lock_that_is_lent_is_not_lent_on_in_vain);
 	tcase_add_test(t, no_reader_had_a_lock_before_its_writer);
 	tcase_add_test(t, who_had_the_lock_before_is_woken_no_sooner);
 	tcase_add_test(t, threads_that_lock_in_two_orders_have_no_lock_before);
