@@ -38,8 +38,10 @@ static bool holder_sleeps(int *limit)
 		return false;
 	if (!v->present || v->in_call)
 		*limit = STUCK_IN_CALL_CHECKS;
+	/* It may wait for the watcher, which has the lock while it looks. */
 	if (v->tid)
-		return emu_asleep(v->tid) != ASLEEP_NOT;
+		return emu_asleep(v->tid) != ASLEEP_NOT &&
+		       emu_asleep_futex(v->tid) != (uintptr_t)&emu_turns.lock;
 	*limit = UNBORN_CHECKS;
 	return true;
 }
