@@ -9,12 +9,17 @@
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/emu/scheduler.h"
 #include "preload/emu/turns.h"
 #include "tests/run_suite.h"
+
+enum {
+	LONG_MS = 60 /* the watcher looks often meanwhile */
+};
 
 static _Atomic uint32_t first_goes_on, second_goes_on;
 
@@ -64,9 +69,43 @@ static void *second(void *arg)
 	return NULL;
 }
 
-START_TEST(a_thread_whose_turn_was_taken_watches_the_next)
+static uint64_t now_ms(void)
 {
-	void *(*const body[])(void *) = { first, second };
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* It sleeps where a thread sleeps that wants the lock of the turns. */
+static void *wants_the_lock(void *arg)
+{
+	const struct timespec patience = { 0, LONG_MS * 1000000 };
+	uint32_t *lock = (uint32_t *)&emu_turns.lock;
+	struct vcpu *v = begin(0);
+	uint64_t end;
+
+	emu_scheduler_end(v);
+	for (end = now_ms() + LONG_MS; now_ms() < end;)
+		syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE,
+			__atomic_load_n(lock, __ATOMIC_RELAXED), &patience,
+			NULL, 0);
+	emu_scheduler_exit(v);
+	return NULL;
+}
+
+static void *has_a_turn(void *arg)
+{
+	struct vcpu *v = begin(1);
+
+	emu_scheduler_yield(v);
+	emu_scheduler_exit(v);
+	return NULL;
+}
+
+/* Two threads take turns; returns how many of them were taken. */
+static uint64_t take_turns(void *(*const body[2])(void *))
+{
 	struct cdp_thread record[] = { { .id = 0 }, { .id = 1 } };
 	pthread_t thread[2];
 
@@ -84,8 +123,23 @@ START_TEST(a_thread_whose_turn_was_taken_watches_the_next)
 			pthread_create(&thread[i], NULL, body[i], NULL), 0);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
-	ck_assert_uint_ge(emu_scheduler_counts().by_time, 1);
 	free(emu.vcpu);
+	return emu_scheduler_counts().by_time;
+}
+
+START_TEST(a_thread_whose_turn_was_taken_watches_the_next)
+{
+	ck_assert_uint_ge(
+		take_turns((void *(*const[])(void *)){ first, second }), 1);
+}
+END_TEST
+
+/* The watcher has the lock while it looks. */
+START_TEST(a_thread_that_waits_for_the_watcher_keeps_its_turn)
+{
+	ck_assert_uint_eq(take_turns((void *(*const[])(void *)){ wants_the_lock,
+								 has_a_turn }),
+			  0);
 }
 END_TEST
 
@@ -96,6 +150,7 @@ int main(void)
 
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, a_thread_whose_turn_was_taken_watches_the_next);
+	tcase_add_test(t, a_thread_that_waits_for_the_watcher_keeps_its_turn);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
