@@ -90,11 +90,8 @@ static bool is_detailed(struct simulation *s, const struct runner *r)
 /* @n instructions of @r's block have gone through its core. */
 static void foresee(struct simulation *s, const struct runner *r, uint32_t n)
 {
-	const struct trace_block *b = r->stream->step.block;
-
-	unit_sampler_foresee(s->sampler, s->machine, r->core,
-			     (size_t)(b - s->trace->block),
-			     &s->trace->insn[b->first], b->insns, n);
+	unit_sampler_foresee(s->sampler, s->machine, r->core, s->trace,
+			     r->stream->step.block, n);
 }
 
 /* Execute the whole block between units, if all of it is. */

@@ -78,6 +78,11 @@ enum sampling_phase {
 	SAMPLING_MEASURE
 };
 
+/* Of a unit, for each instruction. */
+struct sampling_unit {
+	double cycles, forecast;
+};
+
 struct sampling {
 	uint64_t unit, warm, distance; /* instructions */
 	double doubt;                  /* SAMPLING_ALONE or SAMPLING_TOGETHER */
@@ -88,10 +93,7 @@ struct sampling {
 	uint64_t turn;  /* the instruction with which the next phase begins */
 	uint64_t start; /* of the stratum's unit */
 	double begun;   /* the time at which the unit began */
-	/* By stratum: of its unit, for each instruction */
-	struct sampling_unit {
-		double cycles, forecast;
-	} * unit_of;
+	struct sampling_unit *unit_of; /* by stratum */
 	size_t units, room;
 	double ahead; /* forecast of the present unit */
 	double *all;  /* by stratum: the forecast of all its instructions */

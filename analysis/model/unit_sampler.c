@@ -160,22 +160,23 @@ uint64_t unit_sampler_pass(struct unit_sampler *s, size_t i, size_t block,
 }
 
 void unit_sampler_foresee(struct unit_sampler *s, const struct machine *m,
-			  uint32_t core, size_t block,
-			  const struct trace_insn *insn, uint32_t all,
-			  uint32_t n)
+			  uint32_t core, const struct trace *trace,
+			  const struct trace_block *b, uint32_t n)
 {
-	struct unit_sampler_block *b = &s->block[block];
+	float *chain = &s->block[b - trace->block].chain;
 
+	/* One more, so that 0 stands for a block that was not met yet. */
+	if (*chain <= 0)
+		*chain = (float)(1 + forecast_chain(m, &trace->insn[b->first],
+						    b->insns)) /
+			 (float)b->insns;
 	/*
 	 * Between units threads wait when the clock there says so, not as in
 	 * detail. So this is the work of all threads, and not the program's
 	 * time.
 	 */
-	if (b->chain <= 0)
-		b->chain =
-			(float)(forecast_chain(m, insn, all) + 1) / (float)all;
 	sampling_foresee(&s->sampling, s->executed,
-			 n * (double)b->chain +
+			 n * (double)*chain +
 				 (double)forecast_take(&s->forecast[core]));
 }
 

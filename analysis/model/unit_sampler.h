@@ -106,14 +106,10 @@ uint64_t unit_sampler_pass(struct unit_sampler *s, size_t i, size_t block,
 void unit_sampler_learn(struct unit_sampler *s, size_t block, uint32_t n,
 			uint64_t cycles);
 
-/*
- * @n instructions of @block, which has the @all instructions from @insn on,
- * went through @core of @m, in detail or not.
- */
+/* @n instructions of @b went through @core of @m, in detail or not. */
 void unit_sampler_foresee(struct unit_sampler *s, const struct machine *m,
-			  uint32_t core, size_t block,
-			  const struct trace_insn *insn, uint32_t all,
-			  uint32_t n);
+			  uint32_t core, const struct trace *trace,
+			  const struct trace_block *b, uint32_t n);
 
 /* The time of thread @i from its start to its end. */
 struct sampling_estimate unit_sampler_time(const struct unit_sampler *s,
