@@ -241,6 +241,53 @@ START_TEST(a_lock_that_is_lent_is_lent_on)
 }
 END_TEST
 
+/* b has it before a, and lets a go on while it has it. */
+START_TEST(who_lent_a_lock_may_lock_it_again)
+{
+	uint32_t a = add_thread(true), b = add_thread(true),
+		 c = add_thread(true);
+
+	add(a, 1, SYNC_LOCK, 64);
+	add(a, 1, SYNC_AWAIT, 128)->pair = 1;
+	add(a, 1, SYNC_LOCK, 64);    /* at 4: lent, and its own */
+	add(a, 10, SYNC_UNLOCK, 64); /* once of twice */
+	add(a, 10, SYNC_UNLOCK, 64); /* at 24 */
+	add_end(a, 1);
+	add(b, 2, SYNC_LOCK, 64); /* a lends it */
+	add(b, 1, SYNC_SET, 128)->pair = 1;
+	add(b, 5, SYNC_UNLOCK, 64); /* at 8 */
+	add_end(b, 1);
+	add(c, 10, SYNC_LOCK, 64);
+	add_end(c, 1);
+	run();
+	check(b, 0, 9, 0);
+	check(a, 0, 25, 1);
+	check(c, 0, 25, 14);
+}
+END_TEST
+
+START_TEST(who_lent_a_lock_may_unlock_it_first)
+{
+	uint32_t a = add_thread(true), b = add_thread(true),
+		 c = add_thread(true);
+
+	add(a, 1, SYNC_LOCK, 64);
+	add(a, 1, SYNC_AWAIT, 128)->pair = 1;
+	add(a, 1, SYNC_UNLOCK, 64); /* at 4 */
+	add_end(a, 1);
+	add(b, 2, SYNC_LOCK, 64); /* a lends it */
+	add(b, 1, SYNC_SET, 128)->pair = 1;
+	add(b, 15, SYNC_UNLOCK, 64); /* at 18: nobody has it */
+	add_end(b, 1);
+	add(c, 10, SYNC_LOCK, 64);
+	add_end(c, 1);
+	run();
+	check(a, 0, 5, 1);
+	check(b, 0, 19, 0);
+	check(c, 0, 19, 8);
+}
+END_TEST
+
 /* As long as another thread can go on: c comes sooner than d. */
 START_TEST(a_lock_that_is_lent_is_not_lent_on_in_vain)
 {
@@ -375,6 +422,8 @@ int main(void)
 	tcase_add_test(t,
 		       of_those_that_wait_for_a_lock_the_first_had_it_before);
 	tcase_add_test(t, a_lock_that_is_lent_is_lent_on);
+	tcase_add_test(t, who_lent_a_lock_may_lock_it_again);
+	tcase_add_test(t, who_lent_a_lock_may_unlock_it_first);
 	tcase_add_test(t, a_lock_that_is_lent_is_not_lent_on_in_vain);
 	tcase_add_test(t, no_reader_had_a_lock_before_its_writer);
 	tcase_add_test(t, who_had_the_lock_before_is_woken_no_sooner);
