@@ -43,6 +43,7 @@ struct thread {
 			   */
 	uint64_t late_ip; /* where the last trap came with its signal blocked */
 	int64_t debt_ns;  /* handler time beyond its share */
+	uint64_t paid_at; /* CPU time that has paid for the handler, ns */
 	uint64_t samples_seen;
 	pid_t tid;
 	uint32_t core;

@@ -34,9 +34,16 @@ static inline int64_t budget_charge(int64_t debt, uint64_t ns, uint64_t period)
 	return debt + (int64_t)(ns < period ? ns : period);
 }
 
-/* The debt when @ns have passed. */
-static inline int64_t budget_pay(int64_t debt, uint64_t ns)
+/*
+ * The debt at CPU time @cpu; what has passed since @paid_at pays it off, however
+ * many interrupts came or were lost meanwhile. A forked child's clock begins
+ * anew.
+ */
+static inline int64_t budget_pay(int64_t debt, uint64_t *paid_at, uint64_t cpu)
 {
+	uint64_t ns = cpu > *paid_at ? cpu - *paid_at : 0;
+
+	*paid_at = cpu;
 	debt -= (int64_t)(ns / HANDLER_SHARE);
 	return debt > 0 ? debt : 0;
 }

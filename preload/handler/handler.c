@@ -226,6 +226,7 @@ static void take_signal(struct thread *t, const struct watch_signal *what,
 	t->in_handler = true;
 	t->clock_at = begin;
 	t->cpu_at = thread_cpu_ns();
+	t->debt_ns = budget_pay(t->debt_ns, &t->paid_at, t->cpu_at);
 	if (starts_a_sample(what->event))
 		watch_rest(t);
 	store_set(&t->record->cpu_ns, t->cpu_at); /* if its end is not seen */

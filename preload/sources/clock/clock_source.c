@@ -18,7 +18,6 @@
 #include "young.h"
 #include "preload/core/sys.h"
 #include "preload/core/timing.h"
-#include "preload/handler/budget.h"
 #include "preload/sources/sample.h"
 #include "preload/sources/thread_reuse.h"
 #include "preload/watch/watch.h"
@@ -174,7 +173,6 @@ static void adapt(struct thread *t, const struct watch_signal *s)
 
 static void leave(struct thread *t, const struct watch_signal *s)
 {
-	t->debt_ns = budget_pay(t->debt_ns, passed(s));
 	if (clock_slow_weight() > 1)
 		adapt(t, s);
 	if (t->reuse)

@@ -26,7 +26,6 @@
 #include "pmu_samples.h"
 #include "preload/core/sys.h"
 #include "preload/core/timing.h"
-#include "preload/handler/budget.h"
 #include "preload/sources/callers.h"
 #include "preload/sources/clock/clock.h"
 #include "preload/sources/our_code.h"
@@ -299,15 +298,6 @@ static void learn_gap(uint64_t ns)
 		  comm_watch_expiry(&runtime.comm));
 }
 
-/* The CPU time since the last call pays off handler time. */
-static void pay(struct thread *t)
-{
-	if (own(t)->paid_at)
-		t->debt_ns =
-			budget_pay(t->debt_ns, t->cpu_at - own(t)->paid_at);
-	own(t)->paid_at = t->cpu_at;
-}
-
 static void take_samples(struct thread *t)
 {
 	static const struct pmu_sink sink = { put_sample, put_loss };
@@ -317,7 +307,6 @@ static void take_samples(struct thread *t)
 	if (!slot)
 		return;
 	thread_reuse_signal(t);
-	pay(t);
 	store_touch(&runtime.store, t->clock_at);
 	before = slot->events.user_samples;
 	if (own(t)->sampled_at)
@@ -387,7 +376,6 @@ void pmu_samples_disarm_after_stop(struct thread *t,
 
 static void tick(struct thread *t)
 {
-	pay(t);
 	thread_reuse_signal(t);
 	threads_reap(t);
 	if (!own(t)->slot) {

@@ -20,7 +20,6 @@ enum {
 struct pmu_own {
 	struct clock_state clock;
 	struct pmu_slot *slot; /* NULL: it has no events */
-	uint64_t paid_at;      /* CPU time up to which its debt is paid off */
 	uint64_t sampled_at;
 	const struct cpu_state *cpu; /* at the signal that is handled */
 };

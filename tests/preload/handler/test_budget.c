@@ -27,6 +27,7 @@ static struct result run(uint64_t cpu, uint64_t lost, uint32_t one_in)
 {
 	struct result r = { 0 };
 	struct rng rng;
+	uint64_t paid_at = 0;
 	int64_t debt = 0;
 
 	rng_seed(&rng, 1, 0);
@@ -45,7 +46,8 @@ static struct result run(uint64_t cpu, uint64_t lost, uint32_t one_in)
 		else
 			ns = wall;
 		r.handler_ns += ns;
-		debt = budget_pay(budget_charge(debt, ns, PERIOD), PERIOD);
+		debt = budget_pay(budget_charge(debt, ns, PERIOD), &paid_at,
+				  (i + 1) * PERIOD);
 	}
 	return r;
 }
@@ -89,8 +91,19 @@ START_TEST(one_handler_counts_as_a_period_at_most)
 {
 	ck_assert_int_eq(budget_charge(7, PERIOD * 100, PERIOD), 7 + PERIOD);
 	ck_assert_int_eq(budget_charge(7, 13, PERIOD), 20);
-	ck_assert_int_eq(budget_pay(20, 80), 10);
-	ck_assert_int_eq(budget_pay(20, 8000), 0);
+}
+END_TEST
+
+START_TEST(all_time_since_the_last_call_pays_a_debt_off)
+{
+	uint64_t paid_at = 1000;
+
+	ck_assert_int_eq(budget_pay(20, &paid_at, 1080), 10);
+	ck_assert_int_eq(budget_pay(10, &paid_at, 1080), 10);
+	ck_assert_int_eq(budget_pay(10, &paid_at, 9000), 0);
+	/* in a forked child */
+	ck_assert_int_eq(budget_pay(20, &paid_at, 80), 20);
+	ck_assert_int_eq(budget_pay(20, &paid_at, 160), 10);
 }
 END_TEST
 
@@ -103,6 +116,7 @@ int main(void)
 	tcase_add_test(t, slow_handlers_take_an_eighth);
 	tcase_add_test(t, a_quick_handler_asks_once);
 	tcase_add_test(t, one_handler_counts_as_a_period_at_most);
+	tcase_add_test(t, all_time_since_the_last_call_pays_a_debt_off);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
