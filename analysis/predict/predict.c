@@ -371,7 +371,8 @@ static int predict_rounds(struct predicted *p, const struct workload *w,
 		err = predict_round(p, &before, w, m, options, parts, error);
 		predicted_release(&before);
 	}
-	if (err || options->model != PREDICT_RPPM || options->literal_order)
+	if (err || options->model != PREDICT_RPPM || options->literal_order ||
+	    !parts->replayed.plan->contended)
 		return err;
 	err = predict_replay_noisy(p, &parts->replayed, error);
 	if (err)

@@ -8,6 +8,7 @@
 #include "number_table.h"
 #include "replay_plan.h"
 #include "analysis/base/util.h"
+#include "analysis/model/sync_objects.h"
 
 /* A window, and the instructions of those before it. */
 struct place {
@@ -103,6 +104,81 @@ static struct replay_step *steps_of(struct replay_plan *p,
 	return step;
 }
 
+/* A thread waits for an object, maybe; of a lock, semaphore or condition. */
+struct wait {
+	uint64_t object;
+	enum sync_class class;
+	size_t thread;
+};
+
+struct waits {
+	struct wait *wait;
+	size_t n, room;
+};
+
+static void add_wait(struct waits *w, size_t thread, enum sync_class class,
+		     uint64_t object)
+{
+	w->wait = grow(w->wait, w->n, &w->room, sizeof(*w->wait));
+	w->wait[w->n++] = (struct wait){ object, class, thread };
+}
+
+static void add_waits(struct waits *w, size_t thread,
+		      const struct sync_event *e)
+{
+	switch (e->kind) {
+	case SYNC_LOCK:
+	case SYNC_READ_LOCK:
+		add_wait(w, thread, SYNC_CLASS_LOCK, e->object);
+		break;
+	case SYNC_COND_WAIT:
+		if (e->argument)
+			add_wait(w, thread, SYNC_CLASS_LOCK, e->argument);
+		if (!e->pair)
+			add_wait(w, thread, SYNC_CLASS_COND, e->object);
+		break;
+	case SYNC_SEM_WAIT:
+		add_wait(w, thread, SYNC_CLASS_SEM, e->object);
+		break;
+	default:
+		break;
+	}
+}
+
+static int by_object(const void *x, const void *y)
+{
+	const struct wait *a = x, *b = y;
+
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	return order_u64(a->object, b->object);
+}
+
+static bool is_contended(const struct replay_plan *p, const struct workload *w)
+{
+	struct waits waits = { 0 };
+	/* By event: the number of the latest thread that came to it, + 1. */
+	uint32_t *seen = xcalloc(p->events + 1, sizeof(*seen));
+	bool contended = false;
+
+	for (uint32_t t = 0; t < p->threads; t++)
+		for (size_t i = 0; i < w->thread[t].events; i++) {
+			uint32_t e = p->step[t][i].event;
+
+			if (seen[e] != t + 1)
+				add_waits(&waits, t, &p->event[e].event);
+			seen[e] = t + 1;
+		}
+	if (waits.n)
+		qsort(waits.wait, waits.n, sizeof(*waits.wait), by_object);
+	for (size_t i = 1; i < waits.n && !contended; i++)
+		contended = !by_object(&waits.wait[i - 1], &waits.wait[i]) &&
+			    waits.wait[i - 1].thread != waits.wait[i].thread;
+	free(waits.wait);
+	free(seen);
+	return contended;
+}
+
 void replay_plan_init(struct replay_plan *p, const struct workload *w)
 {
 	struct number_table table = { .hash = hash_of, .is = is };
@@ -113,6 +189,7 @@ void replay_plan_init(struct replay_plan *p, const struct workload *w)
 	for (size_t i = 0; i < p->threads; i++)
 		p->step[i] = steps_of(p, &table, &w->thread[i]);
 	number_table_release(&table);
+	p->contended = is_contended(p, w);
 }
 
 void replay_plan_release(struct replay_plan *p)

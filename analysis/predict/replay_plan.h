@@ -28,6 +28,11 @@ struct replay_plan {
 	struct replay_step **step; /* by thread, its events and its end */
 	struct replay_event *event;
 	size_t threads, events, room;
+	/*
+	 * Several threads wait for a lock, a semaphore or signals: what each
+	 * gets depends on who comes first.
+	 */
+	bool contended;
 };
 
 /* @w need not outlive it. */

@@ -2,11 +2,10 @@
 /*
  * timing - how long the micro-operations of a micro-trace take on a core
  */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cycle_queue.h"
+#include "port_lanes.h"
 #include "timing.h"
 #include "analysis/base/util.h"
 #include "analysis/model/memory_bus.h"
@@ -19,22 +18,26 @@ enum {
 	WARM_PART = 4,          /* the first quarter is not counted */
 };
 
-/* The times of a micro-operation of the micro-trace. */
+/*
+ * The times of the micro-operations of the micro-trace; those of an earlier one
+ * are before all times of this one.
+ */
 struct times {
-	uint64_t operands; /* from when its own sources are there */
-	uint64_t done, commit;
-	uint64_t line; /* when a miss brings the line of its access; 0: none */
-	uint64_t missed; /* when its access missed L1D; 0: it did not */
-	enum caches_level from;
+	uint64_t done[MICRO_UOPS], commit[MICRO_UOPS];
+	uint64_t operands[MICRO_UOPS]; /* from when its sources are there */
+	uint64_t line[MICRO_UOPS]; /* when a miss brings the line it accesses */
+	uint64_t missed[MICRO_UOPS]; /* when its access missed L1D, */
+	uint8_t from[MICRO_UOPS];    /* and the level that has the line */
 };
 
 struct timing {
 	struct timing_core core;
-	struct ports *ports;
+	struct port_lanes lanes;
+	struct ports *ports; /* NULL: the lanes do */
 	struct memory_bus *bus;
 	struct cycle_queue iq;
 	struct time_queue loads, stores, mshrs;
-	struct times at[MICRO_UOPS];
+	struct times at;
 
 	/* The micro-trace that is timed. */
 	const uint8_t *level;
@@ -43,61 +46,29 @@ struct timing {
 	double written, unwritten;         /* lines to write back */
 	double others, other_next; /* transfers in a cycle, and the next */
 	uint64_t begin;            /* when the bus begins */
-	uint64_t dispatch, front, last_issue, stores_done, barrier;
-	uint64_t last_commit;
-	uint32_t dispatched;
-	enum cpi_component late;
-	struct timed *to; /* NULL: not counted yet */
-	struct cpi_stack *stack, warm;
+	uint64_t end;              /* of what was timed before */
+	struct timed *to;          /* &warm: not counted yet */
+	struct timed warm;
+	double slot_share; /* of the width, a micro-operation */
 };
 
-void timing_core_of(struct timing_core *c, const struct machine *m,
-		    unsigned int used)
-{
-	uint64_t beyond = m->l1d.tag + m->l2.tag;
-	uint64_t latency[LEVELS] = {
-		[LEVEL_L1] = m->l1d.latency,
-		[LEVEL_L2] = m->l1d.tag + m->l2.latency,
-		[LEVEL_LLC] = beyond + m->llc.latency,
-		[LEVEL_CORE] = beyond + m->llc.latency + m->transfer,
-	};
-
-	memset(c, 0, sizeof(*c));
-	c->width = m->width;
-	c->rob = m->rob;
-	c->iq = m->iq;
-	c->load_queue = m->load_queue;
-	c->store_queue = m->store_queue;
-	c->refill = m->refill;
-	c->vector_load_extra = m->vector_load_extra;
-	c->predictor = m->predictor;
-	c->zero_idioms = m->zero_idioms;
-	memcpy(c->uop, m->uop, sizeof(c->uop));
-	if (used & ~(1u << LEVEL_L1)) {
-		c->mshrs = m->mshrs;
-		c->prefetcher = m->prefetcher;
-	}
-	if (c->prefetcher) /* lines that it fetched are there */
-		used |= 1u << LEVEL_L2 | 1u << LEVEL_LLC;
-	if (used >> LEVEL_MEMORY & 1) {
-		c->slot = (1 << MACHINE_LINE_SHIFT) / m->memory_gbs * m->ghz;
-		c->to_memory = beyond + m->llc.tag + m->directory;
-		latency[LEVEL_MEMORY] = (uint64_t)llround(
-			(double)c->to_memory + m->memory_ns * m->ghz + c->slot);
-	}
-	for (int i = 0; i < LEVELS; i++)
-		if (used >> i & 1)
-			c->latency[i] = latency[i];
-}
+/* Where the core is in the micro-trace. */
+struct front {
+	uint64_t dispatch, next, last_issue, stores_done, barrier, last_commit;
+	uint32_t dispatched;     /* in the cycle of the last dispatch */
+	enum cpi_component late; /* what @next is late by */
+	double slots;            /* of the stack */
+};
 
 static void set_up(struct timing *t, const struct machine *m)
 {
 	timing_core_of(&t->core, m, (1u << LEVELS) - 1);
-	t->ports = ports_new(m);
+	t->ports = port_lanes_init(&t->lanes, m) ? NULL : ports_new(m);
 	cycle_queue_init(&t->iq, m->iq);
 	time_queue_init(&t->loads, m->load_queue);
 	time_queue_init(&t->stores, m->store_queue);
 	time_queue_init(&t->mshrs, m->mshrs);
+	t->slot_share = 1.0 / m->width;
 	t->others = 0;
 }
 
@@ -108,7 +79,8 @@ static void tear_down(struct timing *t)
 	for (size_t i = 0; i < sizeof(queues) / sizeof(*queues); i++)
 		time_queue_release(queues[i]);
 	cycle_queue_release(&t->iq);
-	ports_free(t->ports);
+	if (t->ports)
+		ports_free(t->ports);
 }
 
 struct timing *timing_new(const struct machine *m)
@@ -129,6 +101,7 @@ void timing_change(struct timing *t, const struct machine *m)
 void timing_free(struct timing *t)
 {
 	tear_down(t);
+	port_lanes_release(&t->lanes);
 	free(t->bus);
 	free(t);
 }
@@ -174,65 +147,47 @@ static uint64_t ask_memory(struct timing *t, uint64_t now, uint64_t *bus)
 	return done;
 }
 
-static void fetch(struct timing *t, uint32_t i)
+/* A line of instructions comes first. */
+static void fetch(struct timing *t, struct front *f, uint32_t i)
 {
 	enum caches_level level =
 		(enum caches_level)(t->level[i] >> LEVELS_CODE_SHIFT);
-	uint64_t now = later(t->dispatch, t->front), bus;
+	uint64_t now = later(f->dispatch, f->next), bus;
 
-	if (!t->uop[i].fetch)
-		return;
-	if (t->to)
-		t->to->code[level]++;
+	t->to->code[level]++;
 	if (level == LEVEL_L1)
 		return;
-	t->front = level == LEVEL_MEMORY ? ask_memory(t, now, &bus)
-					 : now + t->core.latency[level];
-	t->late = CPI_ICACHE;
+	f->next = level == LEVEL_MEMORY ? ask_memory(t, now, &bus)
+					: now + t->core.latency[level];
+	f->late = CPI_ICACHE;
 }
 
-static uint64_t dispatch(struct timing *t, uint32_t i, bool zero)
+/* Whether the width is used up is as good as random: no branch. */
+static uint64_t dispatch(struct timing *t, struct front *f, uint32_t i,
+			 bool zero)
 {
 	const struct timing_core *m = &t->core;
-	uint64_t now = later(t->dispatch, t->front);
+	uint64_t now = later(f->dispatch, f->next);
 
 	if (i >= m->rob)
-		now = later(now, t->at[i - m->rob].commit + 1);
+		now = later(now, t->at.commit[i - m->rob] + 1);
 	if (!zero)
 		now = cycle_queue_enter(&t->iq, now);
-	if (now == t->dispatch && t->dispatched >= m->width)
-		now++;
-	t->dispatched = now == t->dispatch ? t->dispatched + 1 : 1;
-	t->dispatch = now;
+	now += (now == f->dispatch) & (f->dispatched >= m->width);
+	f->dispatched = (f->dispatched & -(uint32_t)(now == f->dispatch)) + 1;
+	f->dispatch = now;
 	return now;
 }
 
-static uint64_t operands(const struct timing *t, uint32_t i)
+/* Sources that it does not have are itself: a time of an earlier trace. */
+static uint64_t operands(const struct timing *t, const struct micro_uop *u,
+			 uint32_t i)
 {
-	const struct micro_uop *u = &t->uop[i];
-	uint64_t when = 0;
+	const uint64_t *done = &t->at.done[i];
+	uint64_t when = later(*(done - u->source[0]), *(done - u->source[1]));
 
-	for (int k = 0; k < u->sources; k++)
-		when = later(when, t->at[i - u->source[k]].done);
-	return when;
-}
-
-static uint64_t when_ready(struct timing *t, uint32_t i, uint64_t dispatched)
-{
-	const struct micro_uop *u = &t->uop[i];
-	uint64_t when = later(dispatched + 1, t->at[i].operands);
-
-	if (u->flags & UOP_IS_BARRIER)
-		when = later(when, later(t->last_commit, t->stores_done));
-	if (u->flags & (UOP_IS_LOAD | UOP_IS_STORE))
-		when = later(when, t->barrier);
-	if (u->flags & UOP_IS_LOAD) {
-		if (u->forward && u->forward < t->core.rob)
-			when = later(when, t->at[i - u->forward].operands);
-		return time_queue_enter(&t->loads, when);
-	}
-	if (u->flags & UOP_IS_STORE)
-		when = time_queue_enter(&t->stores, later(when, t->last_issue));
+	for (int k = 2; k < u->sources; k++)
+		when = later(when, *(done - u->source[k]));
 	return when;
 }
 
@@ -247,7 +202,9 @@ static uint64_t asked_before(const struct timing *t, uint32_t i,
 	uint64_t cycles;
 
 	if (back <= i)
-		return back ? t->at[i - back].missed : 0;
+		return back && t->at.missed[i - back] >= t->begin
+			       ? t->at.missed[i - back]
+			       : 0;
 	cycles = (now - t->begin) * back / (i + 1);
 	return now - (cycles < APART ? cycles : APART);
 }
@@ -276,7 +233,7 @@ static uint64_t get_prefetched(struct timing *t, uint32_t i,
 	uint64_t asked = asked_before(t, i, a, now), done, late;
 	int vain = level == LEVEL_MEMORY ? a->vain >> kind & 1 : 0;
 
-	t->at[i].missed = now;
+	t->at.missed[i] = now;
 	if (lost)
 		done = now + t->core.latency[LEVEL_LLC];
 	else if (asked && level > LEVEL_L2)
@@ -287,164 +244,200 @@ static uint64_t get_prefetched(struct timing *t, uint32_t i,
 	if (vain)
 		take_slot(t, now + t->core.to_memory);
 	late = now + t->core.latency[level];
-	if (t->to && asked && late > done)
+	if (asked && late > done)
 		t->to->saved[level] += (double)(late - done);
-	if (t->to)
-		t->to->vain += vain - (lost && level == LEVEL_MEMORY);
+	t->to->vain += vain - (lost && level == LEVEL_MEMORY);
 	return done;
 }
 
-/* Access memory at life->issue; returns when the line is there. */
-static uint64_t access_memory(struct timing *t, uint32_t i,
-			      struct cpi_life *life)
+/* What an access found. */
+struct found {
+	uint64_t done, bus;
+	enum caches_level level;
+};
+
+/* The access of @i misses L1D at @now. */
+static __attribute__((noinline)) struct found miss(struct timing *t, uint32_t i,
+						   enum caches_level level,
+						   uint64_t now)
 {
-	const struct micro_uop *u = &t->uop[i];
-	uint64_t now = life->issue, done = now + t->core.latency[LEVEL_L1],
-		 bus = 0;
-	enum caches_level level = LEVEL_L1;
-	struct times line = { 0 };
+	struct found x = { .level = level };
+
+	now = time_queue_enter(&t->mshrs, now);
+	x.done = t->core.prefetcher ? get_prefetched(t, i, level, now, &x.bus)
+				    : get(t, level, now, &x.bus);
+	time_queue_push(&t->mshrs, x.done);
+	t->at.line[i] = x.done;
+	t->at.from[i] = (uint8_t)level;
+	return x;
+}
+
+static struct found access_memory(struct timing *t, const struct micro_uop *u,
+				  uint32_t i, uint64_t now)
+{
+	struct found x = { .done = now + t->core.latency[LEVEL_L1] };
+	enum caches_level level;
 
 	if (!u->access)
-		return done;
-	if (u->line)
-		line = t->at[i - u->line];
+		return x;
 	level = (enum caches_level)(t->level[i] & LEVELS_DATA_MASK);
-	if (t->to)
-		t->to->data[level]++;
-	if (level != LEVEL_L1) {
-		now = time_queue_enter(&t->mshrs, now);
-		done = t->core.prefetcher
-			       ? get_prefetched(t, i, level, now, &bus)
-			       : get(t, level, now, &bus);
-		time_queue_push(&t->mshrs, done);
-		line = (struct times){ .line = done, .from = level };
-	} else if (line.line > done) {
-		done = line.line; /* it is on its way */
-		level = line.from;
+	t->to->data[level]++;
+	if (level != LEVEL_L1)
+		return miss(t, i, level, now);
+	t->at.line[i] = 0;
+	if (!u->line)
+		return x;
+	t->at.line[i] = t->at.line[i - u->line];
+	t->at.from[i] = t->at.from[i - u->line];
+	if (t->at.line[i] > x.done) { /* it is on its way */
+		x.done = t->at.line[i];
+		x.level = (enum caches_level)t->at.from[i];
 	}
-	t->at[i].line = line.line;
-	t->at[i].from = line.from;
-	life->level = level;
-	life->bus = bus;
-	return done;
+	return x;
 }
 
-static void load(struct timing *t, uint32_t i, struct cpi_life *life)
+static inline __attribute__((always_inline)) void issue(
+	struct timing *t, struct front *f, const struct micro_uop *u,
+	struct cpi_life *life)
+{
+	uint64_t unit, now;
+
+	if (t->ports)
+		now = ports_reserve(t->ports, u->class, life->dispatch,
+				    life->ready, &unit);
+	else
+		now = port_lanes_reserve(&t->lanes, u->class, life->dispatch,
+					 life->ready, &unit);
+	life->issue = now;
+	life->unit = unit;
+	f->last_issue = later(f->last_issue, now);
+	cycle_queue_push(&t->iq, now);
+}
+
+static void load(struct timing *t, struct front *f, const struct micro_uop *u,
+		 uint32_t i, struct cpi_life *life)
 {
 	const struct timing_core *m = &t->core;
-	uint64_t done = access_memory(t, i, life);
+	struct found x;
 
-	life->beyond = done - life->issue - t->core.latency[LEVEL_L1];
-	if (life->bus > life->beyond)
-		life->bus = life->beyond;
-	life->done = done + m->uop[t->uop[i].class].latency;
-	if (t->uop[i].flags & UOP_IS_VECTOR)
+	if (u->forward && u->forward < m->rob)
+		life->ready =
+			later(life->ready, t->at.operands[i - u->forward]);
+	life->ready = time_queue_enter(&t->loads, life->ready);
+	issue(t, f, u, life);
+	x = access_memory(t, u, i, life->issue);
+	life->beyond = x.done - life->issue - m->latency[LEVEL_L1];
+	life->bus = x.bus < life->beyond ? x.bus : life->beyond;
+	life->level = x.level;
+	life->done = x.done + m->uop[u->class].latency;
+	if (u->flags & UOP_IS_VECTOR)
 		life->done += m->vector_load_extra;
 	time_queue_push(&t->loads, life->done);
 }
 
-static void store(struct timing *t, uint32_t i, struct cpi_life *life)
+static void store(struct timing *t, struct front *f, const struct micro_uop *u,
+		  uint32_t i, struct cpi_life *life)
 {
-	uint64_t done =
-		t->uop[i].access ? access_memory(t, i, life) : life->issue;
+	uint64_t done;
 
+	life->ready =
+		time_queue_enter(&t->stores, later(life->ready, f->last_issue));
+	issue(t, f, u, life);
+	done = life->issue;
+	if (u->access)
+		done = access_memory(t, u, i, done).done;
 	time_queue_push(&t->stores, done);
-	t->stores_done = later(t->stores_done, done);
-	life->done = life->issue + t->core.uop[t->uop[i].class].latency;
-	life->level = LEVEL_L1;
-	life->bus = 0;
-}
-
-static void commit(struct timing *t, uint32_t i, const struct cpi_life *life)
-{
-	uint64_t now = later(life->done + 1, t->last_commit);
-
-	t->stack->slots += 1.0 / t->core.width;
-	if (now > t->last_commit)
-		cpi_stack_charge(t->stack, life, now - t->last_commit);
-	t->last_commit = now;
-	t->at[i].done = life->done;
-	t->at[i].commit = now;
+	f->stores_done = later(f->stores_done, done);
+	life->done = life->issue + t->core.uop[u->class].latency;
 }
 
 /* From its operands to its result. */
-static void do_work(struct timing *t, uint32_t i, struct cpi_life *life)
+static void do_work(struct timing *t, struct front *f,
+		    const struct micro_uop *u, uint32_t i,
+		    struct cpi_life *life)
 {
-	const struct micro_uop *u = &t->uop[i];
-
-	t->at[i].operands = operands(t, i);
-	life->ready = when_ready(t, i, life->dispatch);
-	life->issue = ports_reserve(t->ports, u->class, life->dispatch,
-				    life->ready, &life->unit);
-	t->last_issue = later(t->last_issue, life->issue);
-	cycle_queue_push(&t->iq, life->issue);
+	t->at.operands[i] = operands(t, u, i);
+	life->ready = later(life->dispatch + 1, t->at.operands[i]);
 	if (u->flags & UOP_IS_BARRIER)
-		t->barrier = life->issue;
-	if (u->flags & UOP_IS_LOAD)
-		load(t, i, life);
-	else if (u->flags & UOP_IS_STORE)
-		store(t, i, life);
-	else
+		life->ready = later(life->ready,
+				    later(f->last_commit, f->stores_done));
+	if (u->flags & (UOP_IS_LOAD | UOP_IS_STORE)) {
+		life->ready = later(life->ready, f->barrier);
+		if (u->flags & UOP_IS_LOAD)
+			load(t, f, u, i, life);
+		else
+			store(t, f, u, i, life);
+	} else {
+		issue(t, f, u, life);
 		life->done = life->issue + t->core.uop[u->class].latency;
+	}
+	if (u->flags & UOP_IS_BARRIER)
+		f->barrier = life->issue;
 }
 
-static void execute(struct timing *t, uint32_t i)
+static void commit(struct timing *t, struct front *f, uint32_t i,
+		   const struct cpi_life *life)
+{
+	uint64_t now = later(life->done + 1, f->last_commit);
+
+	f->slots += t->slot_share;
+	if (now > f->last_commit && t->to != &t->warm) {
+		const struct cpi_life kept = *life;
+
+		t->to->stack.slots = f->slots;
+		f->slots = 0;
+		cpi_stack_charge(&t->to->stack, &kept, now - f->last_commit);
+	}
+	f->last_commit = now;
+	t->at.done[i] = life->done;
+	t->at.commit[i] = now;
+}
+
+static void execute(struct timing *t, struct front *f,
+		    const struct micro_uop *u, uint32_t i)
 {
 	const struct timing_core *m = &t->core;
-	const struct micro_uop *u = &t->uop[i];
 	bool zero = u->flags & UOP_IS_ZERO && m->zero_idioms;
-	struct cpi_life life = { .before = t->dispatch };
+	struct cpi_life life = { .before = f->dispatch };
 
 	if (u->flags & MICRO_IS_DRAINED)
-		t->dispatch = later(t->dispatch, t->last_commit);
-	fetch(t, i);
-	life.front = t->front > t->dispatch ? t->late : CPI_BASE;
-	life.dispatch = dispatch(t, i, zero);
-	t->at[i] = (struct times){ 0 };
+		f->dispatch = later(f->dispatch, f->last_commit);
+	if (u->fetch)
+		fetch(t, f, i);
+	life.front = f->next > f->dispatch ? f->late : CPI_BASE;
+	life.dispatch = dispatch(t, f, i, zero);
 	if (zero)
 		cpi_life_zero(&life);
 	else
-		do_work(t, i, &life);
-	commit(t, i, &life);
+		do_work(t, f, u, i, &life);
+	commit(t, f, i, &life);
 	if (!(u->wrong >> m->predictor & 1))
 		return;
-	if (t->to)
-		t->to->wrong++;
-	t->front =
-		later(life.issue + m->refill - DISPATCH_TO_RESULT, t->dispatch);
-	t->late = CPI_BRANCH;
+	t->to->wrong++;
+	f->next =
+		later(life.issue + m->refill - DISPATCH_TO_RESULT, f->dispatch);
+	f->late = CPI_BRANCH;
 }
 
 /* An empty core, long after all that was timed before. */
-static void begin(struct timing *t)
+static struct front begin(struct timing *t, double slots)
 {
-	uint64_t now = later(t->last_commit, t->stores_done) + APART;
+	uint64_t now = t->end + APART;
 
 	cycle_queue_empty(&t->iq, now);
 	time_queue_empty(&t->loads);
 	time_queue_empty(&t->stores);
 	time_queue_empty(&t->mshrs);
-	t->dispatch = t->last_commit = t->last_issue = now;
-	t->stores_done = t->barrier = now;
-	t->front = 0;
-	t->dispatched = 0;
 	t->other_next = (double)now;
 	memory_bus_restart(t->bus, t->core.slot);
 	t->begin = now;
-	t->to = NULL;
-	t->stack = &t->warm;
-}
-
-double timed_saved(const struct timed *t, enum caches_level level)
-{
-	return t->data[level] > 0 ? t->saved[level] / t->data[level] : 0;
-}
-
-double timed_vain(const struct timed *t)
-{
-	double lines = t->data[LEVEL_MEMORY];
-
-	return lines > 0 ? t->vain / lines : 0;
+	t->to = &t->warm;
+	return (struct front){ .dispatch = now,
+			       .last_commit = now,
+			       .last_issue = now,
+			       .stores_done = now,
+			       .barrier = now,
+			       .slots = slots };
 }
 
 static void count(struct timed *to, double uops, double cycles)
@@ -462,21 +455,22 @@ void timing_run(struct timing *t, const struct workload_thread *thread,
 		double written, struct timed *to)
 {
 	uint32_t warm = of->uops / WARM_PART;
-	uint64_t start;
+	struct front f = begin(t, to->stack.slots);
+	uint64_t start = f.last_commit;
 
 	t->level = level;
 	t->uop = &thread->uop[of->first];
 	t->access = thread->access;
 	t->written = written;
-	begin(t);
-	start = t->last_commit;
 	for (uint32_t i = 0; i < of->uops; i++) {
 		if (i == warm) {
 			t->to = to;
-			t->stack = &to->stack;
-			start = t->last_commit;
+			f.slots = to->stack.slots;
+			start = f.last_commit;
 		}
-		execute(t, i);
+		execute(t, &f, &t->uop[i], i);
 	}
-	count(to, of->uops - warm, (double)(t->last_commit - start));
+	to->stack.slots = f.slots;
+	t->end = later(f.last_commit, f.stores_done);
+	count(to, of->uops - warm, (double)(f.last_commit - start));
 }

@@ -40,7 +40,10 @@ struct timing_core {
 	double slot;              /* of a transfer */
 };
 
-/* Those levels have a bit in @used; what others take is 0. */
+/*
+ * In timing_core.c, as the next two. Those levels have a bit in @used; what
+ * others take is 0.
+ */
 void timing_core_of(struct timing_core *c, const struct machine *m,
 		    unsigned int used);
 
