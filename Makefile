@@ -27,6 +27,7 @@ DEPS_NAMES = $(DEBUG_PACKAGES) llvm $(foreach p,clang rustc:rustc go:golang-go \
 	$(lastword $(subst :, ,$(p)))))
 DEPS_BENCH := pigz xz-utils zstd coreutils python3 sqlite3 perl
 DEPS_FUZZ := clang libclang-rt-14-dev
+DEPS_KERNELS := qemu-system-x86 cpio
 
 CC := gcc
 B := build
@@ -445,7 +446,7 @@ define install
 		--no-install-recommends $$missing >/dev/null
 endef
 
-.PHONY: deps deps-programs deps-suites deps-names deps-bench deps-fuzz
+.PHONY: deps deps-programs deps-suites deps-names deps-bench deps-fuzz deps-kernels
 deps:
 	$(call install,$(DEPS_BUILD) $(DEPS_CHECK))
 
@@ -463,6 +464,9 @@ deps-bench:
 
 deps-fuzz:
 	$(call install,$(DEPS_FUZZ))
+
+deps-kernels:
+	$(call install,$(DEPS_KERNELS))
 
 # Keep all objects, also those of the tests.
 .SECONDARY:
@@ -566,6 +570,13 @@ check-usr-bin: deps deps-programs
 check-suites: deps deps-suites
 	$(BUILD_UNIT)
 	@B=$(abspath build) MODES='$(MODES)' tests/suites/run.py $(SUITES)
+
+# The tests that need the kernel most, on Debian's kernels or on KERNELS=, in a
+# machine that QEMU emulates.
+.PHONY: check-kernels
+check-kernels: deps deps-kernels
+	$(BUILD_UNIT)
+	@B=$(abspath build) ONLY='$(ONLY)' tests/kernels/run.sh $(KERNELS)
 
 # The same under QEMU, sampled and with --exact.
 .PHONY: check-programs-emu
@@ -957,6 +968,8 @@ help:
 	@echo 'make check-suites [SUITES="cpython/test_signal redis stress-ng ..."]'
 	@echo '    [MODES="default fast children rtsig"]'
 	@echo '                    suites of other programs, natively and under the preload'
+	@echo 'make check-kernels [KERNELS="VMLINUZ ..."] [ONLY=WORD]'
+	@echo '                    tests on other kernels, in a machine that QEMU emulates'
 	@echo 'make check-programs-emu [PROGRAMS="pigz ..."]'
 	@echo '                    run real programs natively and under QEMU'
 	@echo 'make check-deb       install the Debian package, use and remove it'
