@@ -295,7 +295,10 @@ $(filter %/emu/test_processor,$(TESTS)): LIBS_TEST += \
 	-Wl,--wrap=sched_getaffinity,--wrap=sched_setaffinity \
 	-Wl,--wrap=sched_setscheduler
 
-$(filter %/test_shadow,$(TESTS)): $(O)/preload/heap/shadow.o
+$(filter %/test_shadow,$(TESTS)): $(addprefix $(O)/preload/heap/, \
+	shadow.o sites.o)
+
+$(filter %/test_sites,$(TESTS)): $(O)/preload/heap/sites.o
 
 $(filter %/test_recall,$(TESTS)): $(O)/preload/heap/recall.o
 

@@ -70,7 +70,7 @@ static int look_up(void)
 
 	if (__atomic_exchange_n(&looking, 1, __ATOMIC_ACQUIRE))
 		return real.malloc && real.calloc && real.realloc && real.free;
-	LOOK_UP(free);
+	LOOK_UP(free); /* first: what is noted can be freed */
 	LOOK_UP(calloc);
 	LOOK_UP(realloc);
 	LOOK_UP(memalign);
@@ -149,14 +149,20 @@ EXPORT void *realloc(void *old, size_t bytes)
 	return p;
 }
 
+/* A block that was not noted, as one of the buffer. */
+__attribute__((noinline)) static void free_other(void *p)
+{
+	if (!is_early(p) && (real.free || look_up()))
+		real.free(p);
+}
+
 EXPORT void free(void *p)
 {
-	if (__builtin_expect(is_early(p), 0) ||
-	    (__builtin_expect(!real.free, 0) && !look_up()))
-		return;
-	if (p)
-		shadow_free((uint64_t)(uintptr_t)p, true);
-	real.free(p);
+	/* Whoever allocated it found the next free first. */
+	if (__builtin_expect(shadow_free((uint64_t)(uintptr_t)p, true), 1))
+		real.free(p);
+	else
+		free_other(p);
 }
 
 /* Is @name there to be called? */

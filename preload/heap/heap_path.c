@@ -7,7 +7,7 @@
 
 #include "heap_path.h"
 #include "recall.h"
-#include "shadow.h"
+#include "sites.h"
 #include "src/base/loaded.h"
 #include "src/unwind/cfi.h"
 #include "src/base/signal_safe.h"
@@ -153,7 +153,7 @@ uint32_t heap_path_site(struct own_stack *s, uint64_t caller,
 
 	recall_path_begin(&p, caller, frame);
 	walk(s, frame, &p);
-	site = shadow_site(p.address, p.calls);
+	site = sites_path(p.address, p.calls);
 	if (s && site)
 		recall_put(s, &p, site);
 	return site;

@@ -26,15 +26,25 @@ void note_begin(void)
 	heap_path_use(&tables);
 }
 
+/* The path is walked. */
+__attribute__((noinline)) static void note_new(uint64_t start, size_t bytes,
+					       struct note_from from,
+					       struct own_stack *s)
+{
+	shadow_add_site(start, bytes,
+			heap_path_site(s, from.caller, from.frame));
+}
+
 __attribute__((noinline)) static void note_path(uint64_t start, size_t bytes,
 						struct note_from from)
 {
 	struct own_stack *s = own_stack();
 	uint32_t site = s ? recall(s, from.caller, from.frame) : 0;
 
-	if (__builtin_expect(!site, 0))
-		site = heap_path_site(s, from.caller, from.frame);
-	shadow_add_site(start, bytes, site);
+	if (__builtin_expect(site != 0, 1))
+		shadow_add_site(start, bytes, site);
+	else
+		note_new(start, bytes, from, s);
 }
 
 void note(const void *p, size_t bytes, struct note_from from)

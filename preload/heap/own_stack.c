@@ -68,7 +68,7 @@ static void set_limits(struct own_stack *s, uint64_t low, uint64_t high)
 }
 
 /* A thread that ended may have had the same pointer, and another stack. */
-struct own_stack *own_stack_search(void)
+__attribute__((noinline)) struct own_stack *own_stack_search(void)
 {
 	uint64_t self = thread_pointer();
 	uint64_t at = own_stack_first(self);

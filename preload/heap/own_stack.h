@@ -20,9 +20,9 @@
  * for each thread, and the program's blocks would move.
  */
 struct own_stack {
-	_Atomic uint64_t thread; /* 0: free; never freed again */
-	uint64_t low, high;      /* what it may read; both 0: not known yet */
-	uint64_t floor;          /* the stack begins there */
+	_Alignas(64) _Atomic uint64_t thread; /* 0: free; never freed again */
+	uint64_t low, high; /* what it may read; both 0: not known yet */
+	uint64_t floor;     /* the stack begins there */
 	/* Where the control block says where the stack begins, and what; or one
 	 * word that says its own value. */
 	const uint64_t *says;

@@ -19,9 +19,9 @@ enum {
  * address. Of a path with fewer calls the first one stands several times.
  */
 struct path {
-	_Alignas(128) _Atomic uint32_t sequence; /* odd: being written */
+	/* A sequence, and the generation, or 0: being written, or empty. */
+	_Alignas(128) _Atomic uint64_t state;
 	_Atomic uint32_t number;
-	_Atomic uint32_t generation;
 	_Atomic uint16_t farthest, rbps;
 	_Atomic uint64_t address[HEAP_PATH_MAX];
 	_Atomic uint64_t at[HEAP_PATH_MAX / 4]; /* 16 bits each */
@@ -30,8 +30,11 @@ struct path {
 };
 _Static_assert(sizeof(struct path) == 128, "two lines");
 
+#define SEQUENCE (UINT64_C(1) << 32)
+
 static struct path paths[1 << SET_BITS][WAYS];
-static _Atomic uint32_t generation, victim;
+static _Atomic uint32_t generation = 1; /* odd */
+static _Atomic uint32_t victim;
 
 #define GET(field) atomic_load_explicit(&(field), memory_order_relaxed)
 #define SET(field, value)                                                      \
@@ -39,7 +42,7 @@ static _Atomic uint32_t generation, victim;
 
 void recall_forget(void)
 {
-	atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&generation, 2, memory_order_relaxed);
 }
 
 void recall_path_begin(struct recall_path *p, uint64_t caller,
@@ -75,37 +78,52 @@ static struct path *set_of(const struct own_stack *s, uint64_t caller,
 		     (64 - SET_BITS)];
 }
 
+__attribute__((noinline)) static uint64_t rbps_differ(const struct path *p,
+						      const uint64_t *frame,
+						      uint16_t farthest,
+						      unsigned rbps)
+{
+	uint64_t differ = 0;
+
+	for (unsigned i = 0; i < rbps && i < RBPS_MAX; i++) {
+		uint16_t at = GET(p->rbp_at[i]);
+
+		if (at > farthest)
+			return true;
+		differ |= frame[at] ^
+			  (uint64_t)(uintptr_t)(frame + GET(p->rbp[i]));
+	}
+	return differ;
+}
+
 /*
- * Are the words of @p on the stack, if it has the @sequence? Nothing beyond the
- * stack is read, even if another path is written meanwhile.
+ * Are the words of @p on the stack, if it has the @state? Nothing beyond the
+ * stack is read, even if another path is written meanwhile. frame[1] has been
+ * compared.
  */
 static inline bool matches(const struct path *p, const struct own_stack *s,
-			   const uint64_t *frame, uint32_t sequence)
+			   const uint64_t *frame, uint64_t state)
 {
-	uint64_t low = GET(p->at[0]), high = GET(p->at[1]), differ = 0;
+	uint64_t low = GET(p->at[0]), high = GET(p->at[1]), differ;
 	uint16_t farthest = GET(p->farthest);
 	unsigned rbps = GET(p->rbps);
 
 	/* (B) pairs with (C): a writer that changed them is seen. */
 	atomic_thread_fence(memory_order_acquire);
-	if (GET(p->sequence) != sequence ||
+	if (GET(p->state) != state ||
 	    (uint64_t)(uintptr_t)(frame + farthest) >= s->high)
 		return false;
+	differ = frame[high & UINT16_MAX] ^ GET(p->address[4]);
 #pragma GCC unroll 4
-	for (int i = 0; i < HEAP_PATH_MAX / 2; i++) {
-		differ |=
-			frame[low >> 16 * i & UINT16_MAX] ^ GET(p->address[i]);
-		differ |= frame[high >> 16 * i & UINT16_MAX] ^
+	for (int i = 1; i < HEAP_PATH_MAX / 2; i++) {
+		low >>= 16;
+		high >>= 16;
+		differ |= frame[low & UINT16_MAX] ^ GET(p->address[i]);
+		differ |= frame[high & UINT16_MAX] ^
 			  GET(p->address[i + HEAP_PATH_MAX / 2]);
 	}
-	for (unsigned i = 0; i < rbps; i++) {
-		uint16_t at = GET(p->rbp_at[i]);
-
-		if (at > farthest)
-			return false;
-		differ |= frame[at] ^
-			  (uint64_t)(uintptr_t)(frame + GET(p->rbp[i]));
-	}
+	if (__builtin_expect(rbps, 0))
+		differ |= rbps_differ(p, frame, farthest, rbps);
 	return !differ;
 }
 
@@ -119,17 +137,17 @@ uint32_t recall(const struct own_stack *s, uint64_t caller,
 	if ((uint64_t)(uintptr_t)(frame + 2) < s->low)
 		return 0;
 	for (int i = 0; i < WAYS; i++, p++) {
-		/* (A) pairs with (D): the words are those of this sequence. */
-		uint32_t before = atomic_load_explicit(&p->sequence,
-						       memory_order_acquire);
+		/* (A) pairs with (D): the words are those of this state. */
+		uint64_t state =
+			atomic_load_explicit(&p->state, memory_order_acquire);
 		uint32_t number = GET(p->number);
 
-		if (GET(p->address[0]) != caller || GET(p->generation) != now ||
-		    before & 1 || !matches(p, s, frame, before))
+		if (GET(p->address[0]) != caller || (uint32_t)state != now ||
+		    !matches(p, s, frame, state))
 			continue;
 		/* (E) pairs with (C), as (B). */
 		atomic_thread_fence(memory_order_acquire);
-		if (GET(p->sequence) == before)
+		if (GET(p->state) == state)
 			return number;
 	}
 	return 0;
@@ -186,7 +204,7 @@ static struct path *to_replace(struct path *set)
 	uint32_t now = GET(generation), i = GET(victim);
 
 	for (int w = 0; w < WAYS; w++)
-		if (!GET(set[w].sequence) || GET(set[w].generation) != now)
+		if ((uint32_t)GET(set[w].state) != now)
 			return &set[w];
 	SET(victim, i + 1);
 	return &set[i % WAYS];
@@ -197,21 +215,23 @@ void recall_put(const struct own_stack *s, const struct recall_path *r,
 {
 	struct words w;
 	struct path *p;
-	uint32_t before;
+	uint64_t before, sequence;
 
 	if (!r->lasting || (uint64_t)(uintptr_t)(r->frame + 2) < s->low ||
 	    !to_words(s, r, &w))
 		return;
 	p = to_replace(set_of(s, r->address[0], r->frame));
-	before = GET(p->sequence);
-	if (before & 1 || !atomic_compare_exchange_strong_explicit(
-				  &p->sequence, &before, before + 1,
-				  memory_order_relaxed, memory_order_relaxed))
+	before = GET(p->state);
+	sequence = (before / SEQUENCE + 1) * SEQUENCE;
+	/* 0: empty. */
+	if ((before && !(uint32_t)before) ||
+	    !atomic_compare_exchange_strong_explicit(
+		    &p->state, &before, sequence, memory_order_relaxed,
+		    memory_order_relaxed))
 		return;
 	/* (C) pairs with (B). */
 	atomic_thread_fence(memory_order_release);
 	SET(p->number, number);
-	SET(p->generation, r->generation);
 	SET(p->farthest, w.farthest);
 	SET(p->rbps, (uint16_t)r->rbps);
 	for (unsigned i = 0; i < HEAP_PATH_MAX; i++)
@@ -223,5 +243,6 @@ void recall_put(const struct own_stack *s, const struct recall_path *r,
 		SET(p->rbp[i], w.rbp[i]);
 	}
 	/* (D) pairs with (A). */
-	atomic_store_explicit(&p->sequence, before + 2, memory_order_release);
+	atomic_store_explicit(&p->state, sequence | r->generation,
+			      memory_order_release);
 }

@@ -174,6 +174,39 @@ START_TEST(a_huge_block_is_found_across_regions)
 }
 END_TEST
 
+START_TEST(sizes_are_exact_to_16_bytes_up_to_16_kib)
+{
+	uint64_t base = UINT64_C(0x7c0000000000);
+	struct heap_block found;
+
+	for (uint64_t bytes = 0; bytes <= 17 << 10; bytes++) {
+		uint64_t rounded = bytes ? (bytes + 15) / 16 * 16 : 16;
+
+		shadow_add(base, bytes, 5);
+		ck_assert(shadow_find(base + rounded - 1, &found));
+		if (bytes <= 16 << 10)
+			ck_assert_uint_eq(found.bytes, rounded);
+		else
+			ck_assert(found.bytes >= rounded &&
+				  found.bytes <= rounded + 32);
+		ck_assert(!shadow_find(base + found.bytes, &found));
+	}
+}
+END_TEST
+
+START_TEST(what_was_not_noted_cannot_be_freed)
+{
+	uint64_t base = UINT64_C(0x7b0000000000);
+
+	ck_assert(!shadow_free(base, true));
+	shadow_add(base, 100, 1);
+	ck_assert(shadow_free(base, true));
+	ck_assert(!shadow_free(base + 16, true));
+	ck_assert(!shadow_free(0, true));
+	ck_assert(!shadow_free(UINT64_MAX, true));
+}
+END_TEST
+
 static void *churn(void *seed)
 {
 	struct rng mine;
@@ -212,6 +245,8 @@ int main(void)
 	tcase_add_test(t, a_failed_realloc_leaves_its_block_alive);
 	tcase_add_test(t, what_no_block_contains_is_not_found);
 	tcase_add_test(t, a_huge_block_is_found_across_regions);
+	tcase_add_test(t, sizes_are_exact_to_16_bytes_up_to_16_kib);
+	tcase_add_test(t, what_was_not_noted_cannot_be_freed);
 	tcase_add_test(t, threads_find_their_own_blocks);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
