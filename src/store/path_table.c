@@ -2,10 +2,11 @@
 /*
  * path_table - call paths of all threads, each kept once
  *
- * A hash table by parent and instruction finds nodes: open addressing with
- * linear probing, and twice as many slots as there may be nodes. A slot holds
- * the number of a node, or 0, and changes only once. The nodes are kept here
- * too, so that a search does not read the file.
+ * Nodes with the same hash of parent and instruction are in a list, from the
+ * latest to the first. A node is complete before it is in its list, and never
+ * changes. The nodes are kept here too, so that a search does not read the
+ * file; as they lie in the order in which they were made, and the beginnings of
+ * lists on a few pages, a new node seldom touches a page for the first time.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -15,9 +16,14 @@
 #include "src/base/spin_lock.h"
 #include "src/base/signal_safe.h"
 
+enum {
+	NODES_A_LIST = 4, /* of a full table */
+};
+
 struct node {
 	uint64_t key; /* the instruction; the top bit says recurs */
 	uint32_t parent;
+	uint32_t before; /* in its list; 0: it is the first */
 };
 
 #define RECURS (UINT64_C(1) << 63)
@@ -27,17 +33,17 @@ struct path_table {
 	struct store *store;
 	struct store_writer writer; /* changed under the lock, as the rest */
 	_Atomic uint32_t nodes;
-	uint32_t nodes_max, slots;
+	uint32_t nodes_max, lists;
 	_Atomic uint64_t lost;
-	_Atomic uint32_t *slot;
+	_Atomic uint32_t *latest;
 	struct node node[]; /* number - 1 */
 };
 
-static uint32_t slots_for(uint32_t nodes)
+static uint32_t lists_for(uint32_t nodes)
 {
 	uint32_t n = 2;
 
-	while (n < 2 * nodes)
+	while (n * NODES_A_LIST < nodes)
 		n *= 2;
 	return n;
 }
@@ -51,7 +57,7 @@ size_t path_table_size(uint32_t nodes)
 {
 	if (!nodes || nodes > CDP_PATHS_MAX)
 		return 0;
-	return nodes_bytes(nodes) + slots_for(nodes) * sizeof(uint32_t);
+	return nodes_bytes(nodes) + lists_for(nodes) * sizeof(uint32_t);
 }
 
 struct path_table *path_table_init(void *mem, struct store *s, uint32_t nodes)
@@ -61,8 +67,8 @@ struct path_table *path_table_init(void *mem, struct store *s, uint32_t nodes)
 	t->store = s;
 	t->writer.section = CDP_PATHS;
 	t->nodes_max = nodes;
-	t->slots = slots_for(nodes);
-	t->slot = (void *)((char *)mem + nodes_bytes(nodes));
+	t->lists = lists_for(nodes);
+	t->latest = (void *)((char *)mem + nodes_bytes(nodes));
 	return t;
 }
 
@@ -75,28 +81,28 @@ static uint32_t hash(const struct path_table *t, const struct node *n)
 	return h >> 32;
 }
 
-/*
- * Returns the number of @n. If there is none returns 0, with the empty slot at
- * which the search ended in *@at.
- */
-static uint32_t find(const struct path_table *t, const struct node *n,
-		     uint32_t *at)
+static _Atomic uint32_t *list_of(const struct path_table *t,
+				 const struct node *n)
 {
-	for (*at = hash(t, n) & (t->slots - 1);;
-	     *at = (*at + 1) & (t->slots - 1)) {
-		/* (A) pairs with (B): the slot's node is complete. */
-		uint32_t i = atomic_load_explicit(&t->slot[*at],
-						  memory_order_acquire);
+	return &t->latest[hash(t, n) & (t->lists - 1)];
+}
 
-		if (!i || (t->node[i - 1].key == n->key &&
-			   t->node[i - 1].parent == n->parent))
-			return i;
-	}
+/* The number of @n, which belongs into @list; 0: there is none. */
+static uint32_t find(const struct path_table *t, const struct node *n,
+		     const _Atomic uint32_t *list)
+{
+	/* (A) pairs with (B): the list's nodes are complete. */
+	uint32_t i = atomic_load_explicit(list, memory_order_acquire);
+
+	while (i && (t->node[i - 1].key != n->key ||
+		     t->node[i - 1].parent != n->parent))
+		i = t->node[i - 1].before;
+	return i;
 }
 
 /* With the lock. 0: there is no room. */
-static uint32_t add(struct path_table *t, const struct node *n, uint32_t at,
-		    uint64_t generation)
+static uint32_t add(struct path_table *t, const struct node *n,
+		    _Atomic uint32_t *list, uint64_t generation)
 {
 	uint32_t i = atomic_load_explicit(&t->nodes, memory_order_relaxed);
 	struct cdp_path *r;
@@ -106,7 +112,8 @@ static uint32_t add(struct path_table *t, const struct node *n, uint32_t at,
 	r = store_record(t->store, &t->writer);
 	if (!r)
 		return 0;
-	t->node[i++] = *n;
+	t->node[i] = *n;
+	t->node[i++].before = atomic_load_explicit(list, memory_order_relaxed);
 	*r = (struct cdp_path){
 		.node = i,
 		.parent = n->parent,
@@ -117,7 +124,7 @@ static uint32_t add(struct path_table *t, const struct node *n, uint32_t at,
 	store_commit(&t->writer);
 	atomic_store_explicit(&t->nodes, i, memory_order_relaxed);
 	/* (B) pairs with (A). */
-	atomic_store_explicit(&t->slot[at], i, memory_order_release);
+	atomic_store_explicit(list, i, memory_order_release);
 	return i;
 }
 
@@ -130,15 +137,16 @@ uint32_t path_table_put(struct path_table *t, uint32_t parent,
 		.parent = parent,
 	};
 	uint64_t generation;
-	uint32_t at, i = find(t, &n, &at);
+	_Atomic uint32_t *list = list_of(t, &n);
+	uint32_t i = find(t, &n, list);
 
 	if (i)
 		return i;
 	generation = map_generation(call->ip);
 	if (spin_try_lock(&t->lock, REUSE_SPINS)) {
-		i = find(t, &n, &at);
+		i = find(t, &n, list);
 		if (!i)
-			i = add(t, &n, at, generation);
+			i = add(t, &n, list, generation);
 		spin_unlock(&t->lock);
 	}
 	if (i)
