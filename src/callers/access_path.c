@@ -86,26 +86,42 @@ uint32_t path_alone(const struct path_finder *f, uint64_t ip)
 	return path_table_put(f->table, 0, &call, f->map_generation);
 }
 
-/* The path of an access ahead: from what the interpreter knows there. */
+/* The frames where the interpreter is. */
+static unsigned walk_ahead(struct path_finder *f, struct interp *in,
+			   uint64_t ip, struct unwind_frame *frame)
+{
+	struct path_finder ahead = *f;
+	struct unwind_registers regs;
+	uint64_t gpr[16];
+	uint32_t known = interp_registers(in, gpr);
+	unsigned n;
+
+	regs = path_registers(gpr, known, ip);
+	ahead.space.memory = (struct unwind_memory){ interp_read, in };
+	n = path_walk(&ahead, &regs, frame);
+	f->ends_early = ahead.ends_early;
+	return n;
+}
+
+/*
+ * The path of an access ahead: from what the interpreter knows there. Most
+ * walks reach the start without what the window has not read.
+ */
 static uint32_t path_ahead(struct path_finder *f, struct interp *in,
 			   const struct choice *c)
 {
 	struct unwind_frame frame[PATH_FRAMES_MAX];
-	struct path_finder ahead = *f;
-	struct unwind_registers regs;
-	uint64_t gpr[16];
-	uint32_t known;
-	unsigned n;
+	uint64_t ip = c->access.ip;
+	unsigned n = 0;
 
 	f->ends_early = true;
-	if (c->gone || !interp_replay(in, c->number - 1))
-		return path_alone(f, c->access.ip);
-	known = interp_registers(in, gpr);
-	regs = path_registers(gpr, known, c->access.ip);
-	ahead.space.memory = (struct unwind_memory){ interp_read, in };
-	n = path_walk(&ahead, &regs, frame);
-	f->ends_early = ahead.ends_early;
-	return path_number(f, frame, 0, n);
+	if (c->gone)
+		return path_alone(f, ip);
+	if (interp_replay(in, c->number - 1))
+		n = walk_ahead(f, in, ip, frame);
+	if (f->ends_early && interp_replay_all(in))
+		n = walk_ahead(f, in, ip, frame);
+	return n ? path_number(f, frame, 0, n) : path_alone(f, ip);
 }
 
 static bool ends_at(uint64_t ip, uint64_t next)

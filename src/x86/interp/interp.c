@@ -342,33 +342,38 @@ static uint32_t instruction_of(const struct interp *in, uint32_t i)
 	return k - 1;
 }
 
-/* Interpret up to instruction number @to of the window, in one pass. */
-static bool run_to(struct interp *in, uint32_t to)
+/* Interpret up to replay_to, in one pass. */
+static bool replay(struct interp *in)
 {
 	enum step s = STEP_NEXT;
 	uint32_t mxcsr;
 
 	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
 	load_mxcsr(in->fp_exact ? in->mxcsr : mxcsr | MXCSR_MASKS);
-	in->demanded = ~TAINT_UNKNOWN;
 	rewind_window(in);
-	while (s == STEP_NEXT && in->instructions < to)
+	while (s == STEP_NEXT && in->instructions < in->replay_to)
 		s = one_step(in);
 	load_mxcsr(mxcsr);
-	return s == STEP_NEXT;
+	return s == STEP_NEXT && in->cpu.rip == in->replay_ip;
 }
 
 bool interp_replay(struct interp *in, uint32_t i)
 {
-	uint64_t ip;
-	uint32_t to;
-
+	in->replay_to = 0;
+	in->replay_ip = 0; /* no instruction is there */
+	in->replay_reads_all = false;
 	if (i >= in->count)
 		return false;
-	ip = in->access[i].ip;
-	to = instruction_of(in, i);
-	return to >= in->base_instructions && run_to(in, to) &&
-	       in->cpu.rip == ip;
+	in->replay_ip = in->access[i].ip;
+	in->replay_to = instruction_of(in, i);
+	return in->replay_to >= in->base_instructions && replay(in);
+}
+
+bool interp_replay_all(struct interp *in)
+{
+	in->replay_reads_all = true;
+	in->demanded = ~TAINT_UNKNOWN;
+	return in->replay_to >= in->base_instructions && replay(in);
 }
 
 uint32_t interp_registers(const struct interp *in, uint64_t gpr[16])
@@ -387,7 +392,7 @@ int interp_read(void *ctx, uint64_t addr, void *buf, size_t n)
 	struct interp *in = ctx;
 	int err = memory_read_data(in->mem, addr, buf, n);
 
-	if (!err)
-		overlay_stores(in, addr, buf, n);
+	if (!err && !overlay_stores(in, addr, buf, n) && !in->replay_reads_all)
+		return -EFAULT;
 	return err;
 }

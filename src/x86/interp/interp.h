@@ -107,19 +107,24 @@ bool interp_first_visit(const struct interp *in, uint32_t *count);
 
 /*
  * Interpret the window once more from where it began, up to the instruction
- * that makes access @i, with every load read; once a window. Returns false if
+ * that makes access @i; once a window. Loads that the window did not need stay
+ * unread, so that registers and stored bytes may not be known. Returns false if
  * the window was resumed behind it, or if memory has changed meanwhile. Until
  * the next window interp_registers and interp_read then tell what the thread
  * has there. What interp_begin was given must still be there.
  */
 bool interp_replay(struct interp *in, uint32_t i);
 
+/* The same once more after interp_replay, with every load read. */
+bool interp_replay_all(struct interp *in);
+
 /* The registers, in the order of instruction encoding; a bit each if known. */
 uint32_t interp_registers(const struct interp *in, uint64_t gpr[16]);
 
 /*
  * Memory as the thread will see it: a function for struct memory, whose context
- * is a struct interp. Bytes whose value cannot be known are zero.
+ * is a struct interp. Where bytes are asked for that are not known it returns
+ * -EFAULT, and after interp_replay_all they are zero.
  */
 int interp_read(void *in, uint64_t addr, void *buf, size_t n);
 

@@ -207,9 +207,10 @@ static const struct store *covering_store(const struct interp *in,
 	return NULL;
 }
 
-void overlay_stores(const struct interp *in, uint64_t addr, void *to, size_t n)
+bool overlay_stores(const struct interp *in, uint64_t addr, void *to, size_t n)
 {
 	uint8_t *bytes = to;
+	bool known = true;
 
 	for (uint32_t i = 0; i < in->stores; i++) {
 		const struct store *s = &in->store[i];
@@ -219,12 +220,15 @@ void overlay_stores(const struct interp *in, uint64_t addr, void *to, size_t n)
 
 		if (low >= high)
 			continue;
-		if (s->taint || s->len > STORE_BYTES)
+		if (s->taint || s->len > STORE_BYTES) {
 			memset(bytes + (low - addr), 0, high - low);
-		else
+			known = false;
+		} else {
 			memcpy(bytes + (low - addr), s->bytes + (low - s->addr),
 			       high - low);
+		}
 	}
+	return known;
 }
 
 static uint64_t fetch(struct interp *in, uint64_t ip, uint64_t addr, void *to,

@@ -26,9 +26,9 @@ bool store_bytes(struct interp *in, uint64_t addr, const void *from, unsigned n,
 bool store(struct interp *in, uint64_t addr, unsigned n, struct value v);
 /*
  * Put what the window has stored in [@addr, @addr + @n) over the bytes @to;
- * what is not known becomes zero.
+ * what is not known becomes zero, and false is returned.
  */
-void overlay_stores(const struct interp *in, uint64_t addr, void *to, size_t n);
+bool overlay_stores(const struct interp *in, uint64_t addr, void *to, size_t n);
 bool stored_to(const struct interp *in, uint64_t addr, unsigned n);
 void memory_begin(struct interp *in);
 

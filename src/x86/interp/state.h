@@ -154,6 +154,11 @@ struct interp {
 	uint32_t base_count, base_instructions;
 	uint32_t base_closed_count, base_closed_instructions;
 
+	/* The instruction that a replay goes up to: its number and place. */
+	uint32_t replay_to;
+	uint64_t replay_ip;
+	bool replay_reads_all;
+
 	struct access access[WINDOW_ACCESSES_MAX + DECODE_ACCESSES_MAX];
 	uint64_t visited_ip[WINDOW_INSTRUCTIONS_MAX];
 	uint8_t visited_count[WINDOW_INSTRUCTIONS_MAX];

@@ -63,9 +63,9 @@ END_TEST
 
 CODE(saved, "mov rbp, [rsi]; push rbp; mov rax, [rdi]; ud2");
 
-START_TEST(loads_that_the_window_left_unread_are_read)
+START_TEST(loads_that_the_window_left_unread_are_read_on_demand)
 {
-	uint64_t gpr[16], v = 1234;
+	uint64_t gpr[16], v = 1234, word;
 
 	LOAD_PROGRAM(saved);
 	cpu.gpr[GPR_RSP] = STACK;
@@ -73,6 +73,13 @@ START_TEST(loads_that_the_window_left_unread_are_read)
 	begin_and_run(0);
 	ck_assert_uint_eq(interp_count(&interp), 3);
 	ck_assert(interp_replay(&interp, 2));
+	ck_assert(!(interp_registers(&interp, gpr) >> GPR_RBP & 1));
+	ck_assert_int_eq(interp_read(&interp, STACK - 8, &word, 8), -EFAULT);
+	ck_assert_int_eq(interp_read(&interp, STACK - 15, &word, 8), -EFAULT);
+	ck_assert_uint_eq(word_at(STACK - 16), 0);
+	ck_assert_uint_eq(word_at(STACK), 0);
+	ck_assert_uint_eq(gpr[GPR_RSP], STACK - 8);
+	ck_assert(interp_replay_all(&interp));
 	ck_assert(interp_registers(&interp, gpr) >> GPR_RBP & 1);
 	ck_assert_uint_eq(gpr[GPR_RBP], 1234);
 	ck_assert_uint_eq(word_at(STACK - 8), 1234);
@@ -86,6 +93,7 @@ START_TEST(an_access_that_is_not_in_the_window_is_refused)
 	cpu.gpr[GPR_RSP] = STACK;
 	begin_and_run(0);
 	ck_assert(!interp_replay(&interp, interp_count(&interp)));
+	ck_assert(!interp_replay_all(&interp));
 	ck_assert_int_eq(interp_read(&interp, 8, &(uint64_t){ 0 }, 8), -EFAULT);
 }
 END_TEST
@@ -96,7 +104,7 @@ int main(void)
 	TCase *c = tcase_create("interp_replay");
 
 	tcase_add_test(c, each_access_has_its_stack_and_return_address);
-	tcase_add_test(c, loads_that_the_window_left_unread_are_read);
+	tcase_add_test(c, loads_that_the_window_left_unread_are_read_on_demand);
 	tcase_add_test(c, an_access_that_is_not_in_the_window_is_refused);
 	suite_add_tcase(s, c);
 	return run_suite(s);
