@@ -191,7 +191,7 @@ $(SRC_LIB) $(ANALYSIS_LIB):
 
 # The hooks call each other and not the program, which may define a function of
 # the same name, and call ours in it.
-PRELOAD_LINK := -shared -pthread -Wl,-Bsymbolic-functions
+PRELOAD_LINK := -shared -pthread -Wl,-Bsymbolic-functions -Wl,-z,noseparate-code
 
 $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) $(PRELOAD_LINK) $(HARDEN_LINK) -Wl,-z,defs \

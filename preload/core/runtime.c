@@ -10,29 +10,22 @@
 
 struct runtime runtime;
 
-enum {
-	IS_OFF,
-	IS_ACTIVE,
-	IS_WAITING,
-};
-
 /* Alone on a page that the kernel wipes in every forked child. */
-static _Atomic int *state;
+static _Atomic bool *active;
 
 void runtime_init(void *page)
 {
-	state = page;
+	active = page;
 }
 
 bool runtime_active(void)
 {
-	return state &&
-	       atomic_load_explicit(state, memory_order_relaxed) == IS_ACTIVE;
+	return active && atomic_load_explicit(active, memory_order_relaxed);
 }
 
 void runtime_set_active(bool value)
 {
-	atomic_store(state, value ? IS_ACTIVE : IS_OFF);
+	atomic_store(active, value);
 }
 
 bool runtime_is_ours(void)
@@ -40,25 +33,27 @@ bool runtime_is_ours(void)
 	return runtime_active() && sys_call0(SYS_getpid) == runtime.pid;
 }
 
+/* A child of the one that waits inherits its process id, and has another. */
 bool runtime_is_waiting(void)
 {
-	return state &&
-	       atomic_load_explicit(state, memory_order_relaxed) ==
-		       IS_WAITING &&
-	       sys_call0(SYS_getpid) == runtime.pid;
+	pid_t who = atomic_load_explicit(&runtime.waiting,
+					 memory_order_relaxed);
+
+	return who && sys_call0(SYS_getpid) == who;
 }
 
 void runtime_set_waiting(void)
 {
-	atomic_store(state, IS_WAITING);
+	atomic_store(&runtime.waiting, runtime.pid);
 }
 
 bool runtime_end_waiting(void)
 {
-	int waiting = IS_WAITING;
+	pid_t who = atomic_load_explicit(&runtime.waiting,
+					 memory_order_relaxed);
 
 	return runtime_is_waiting() &&
-	       atomic_compare_exchange_strong(state, &waiting, IS_OFF);
+	       atomic_compare_exchange_strong(&runtime.waiting, &who, 0);
 }
 
 /* Of the other sources, code may look at it in a child before it is active. */

@@ -45,16 +45,24 @@ enum delivery {
 };
 
 struct runtime {
+	/*
+	 * What a forked child writes comes first, so that it lies on the page
+	 * of our other variables that the child writes: it copies each page.
+	 */
+	struct store store;
+	uint64_t seed;
+	uint64_t start_mono;
+	pid_t pid;
+	_Atomic pid_t waiting; /* the child that waits, see start/child.h */
+	bool waits;            /* a child's clock is set, see start/child.h */
+	_Atomic bool sampling; /* the source is open */
+	_Atomic bool stopped;  /* runtime_stop has disarmed everything */
 	struct config config;
 	const struct source_ops *source; /* never NULL once it is chosen */
-	struct store store;
 	struct comm comm;
 	struct memory memory; /* copy it; reads through process_vm_readv */
 	enum delivery delivery;
 	int signal; /* the signal that we claim; 0: none yet */
-	pid_t pid;
-	uint64_t seed;
-	uint64_t start_mono;
 	uint64_t period_ns; /* between the clock's interrupts, in CPU time */
 	/* A longer handler costs its thread's budget only this much. */
 	uint64_t handler_max_ns;
@@ -62,12 +70,9 @@ struct runtime {
 	bool waits_for_thread; /* Go: sampling starts when a thread is created
 				*/
 	bool little_space;     /* address space or data are limited */
-	bool waits;            /* a child's clock is set, see start/child.h */
-	_Atomic bool sampling; /* the source is open */
 	_Atomic bool paused;   /* by the program, src/base/comdet.h */
 	/* Of record --control, mapped for ever; NULL: there is none. */
 	const struct control_page *control;
-	_Atomic bool stopped;   /* runtime_stop has disarmed everything */
 	_Atomic bool sandboxed; /* the handler must make no system call */
 	struct {
 		uint64_t low, high; /* code that stays mapped and readable */

@@ -59,8 +59,7 @@ static bool (*begin_if_due)(void);
 void handler_init(void)
 {
 	inside_reset();
-	if (!have_fsgsbase)
-		have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
+	have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
 }
 
 void handler_when_waiting(bool (*begin)(void))

@@ -14,20 +14,27 @@
 
 static void leave(void)
 {
-	if (runtime_is_ours() || runtime_is_waiting())
+	if (runtime_is_waiting() || runtime_is_ours())
 		runtime_before_exit();
+}
+
+/* A child that waits has nothing to write; the kernel deletes its timer. */
+static void leave_at_once(void)
+{
+	if (!runtime_end_waiting())
+		leave();
 }
 
 EXPORT void _exit(int status)
 {
-	leave();
+	leave_at_once();
 	REAL(_exit)(status);
 	__builtin_unreachable();
 }
 
 EXPORT void _Exit(int status)
 {
-	leave();
+	leave_at_once();
 	REAL(_Exit)(status);
 	__builtin_unreachable();
 }

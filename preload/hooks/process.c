@@ -8,6 +8,9 @@
  * vfork cannot be hooked: a function of ours that called it could not return in
  * the child. A child of vfork or of a raw system call is recognised by its
  * process id (runtime_is_ours).
+ *
+ * Parent and child copy each page that they write, and errno lies on one. What
+ * does not call libc leaves it alone.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,24 +32,21 @@ static bool *profiled(void)
 
 void process_before_fork(void)
 {
-	int saved_errno = errno;
+	bool is = runtime_is_ours() || runtime_is_waiting();
 
-	*profiled() = runtime_is_ours() || runtime_is_waiting();
-	if (*profiled())
+	if (*profiled() != is) /* a store would copy the page */
+		*profiled() = is;
+	if (is)
 		runtime_before_fork();
-	errno = saved_errno;
 }
 
 void process_after_fork_parent(bool forked)
 {
-	int saved_errno = errno;
-
-	if (*profiled()) {
-		runtime_after_fork_parent();
-		if (forked && !runtime_follow_children())
-			runtime_count_not_followed();
-	}
-	errno = saved_errno;
+	if (!*profiled())
+		return;
+	runtime_after_fork_parent();
+	if (forked && !runtime_follow_children())
+		runtime_count_not_followed();
 }
 
 static bool waits(void)
@@ -57,15 +57,12 @@ static bool waits(void)
 	return runtime_child_waits();
 }
 
-void process_after_fork_child(void)
+/* The child is not followed, or begins its profile now. */
+static void begin_anew(void)
 {
-	int saved_errno = errno, sig = signal_claimed();
+	int sig = signal_claimed();
 	bool blocked;
 
-	if (waits()) {
-		errno = saved_errno;
-		return;
-	}
 	blocked = signal_release_in_child();
 	if (*profiled())
 		runtime_after_fork_child();
@@ -73,7 +70,12 @@ void process_after_fork_child(void)
 		signal_set_app_blocks(true, 0);
 	else if (blocked)
 		kernel_mask_change(SIG_BLOCK, signal_bit(sig));
-	errno = saved_errno;
+}
+
+void process_after_fork_child(void)
+{
+	if (!waits())
+		begin_anew();
 }
 
 static void after_fork_parent(void)

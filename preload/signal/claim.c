@@ -18,6 +18,7 @@
 #include "quiet.h"
 #include "real.h"
 #include "sent.h"
+#include "preload/core/sys.h"
 #include "src/base/signal_safe.h"
 
 enum {
@@ -26,6 +27,14 @@ enum {
 	/* The kernel drops all others. */
 	KNOWN_FLAGS = SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK |
 		      SA_RESTART | SA_NODEFER | RESTORER | TAGBITS,
+};
+
+/* As rt_sigaction takes it. */
+struct kernel_action {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
 };
 
 static _Atomic bool dying;
@@ -263,20 +272,34 @@ int signal_reclaim(void)
 	return 1;
 }
 
+/*
+ * The application's action becomes the kernel's. libc's function would be a
+ * page of code that the child does not have yet.
+ */
+static void give_action_back(int sig)
+{
+	struct kernel_action k;
+	struct app_sigaction w;
+
+	if (sys_call4(SYS_rt_sigaction, sig, NULL, &k, KERNEL_MASK_BYTES) ||
+	    !(k.flags & SA_SIGINFO) || k.handler != (void *)our_handler)
+		return;
+	app_sigaction_read(&w);
+	k.handler = w.handler;
+	k.flags = (unsigned int)(w.flags | RESTORER);
+	k.restorer = libc_restorer;
+	k.mask = w.mask;
+	sys_call4(SYS_rt_sigaction, sig, &k, NULL, KERNEL_MASK_BYTES);
+}
+
 bool signal_release_in_child(void)
 {
 	int sig = signal_claimed();
-	struct sigaction act;
-	struct app_sigaction w;
 	bool blocks;
 
 	if (!sig)
 		return false;
-	if (!REAL(sigaction)(sig, NULL, &act) && is_ours(&act)) {
-		app_sigaction_read(&w);
-		action_to(&act, &w);
-		REAL(sigaction)(sig, &act, NULL);
-	}
+	give_action_back(sig);
 	blocks = signal_blocks_get();
 	if (blocks)
 		kernel_mask_change(SIG_BLOCK, signal_bit(sig));

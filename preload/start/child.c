@@ -8,13 +8,14 @@
  */
 #include <signal.h>
 #include <stddef.h>
-#include <string.h>
+#include <time.h>
 #include <sys/mman.h>
 
 #include "child.h"
 #include "describe.h"
 #include "output.h"
 #include "tables.h"
+#include "preload/core/inside.h"
 #include "preload/core/own_stack.h"
 #include "preload/core/runtime.h"
 #include "preload/core/stderr_line.h"
@@ -29,8 +30,6 @@
 enum {
 	STACK_BYTES = 128 * 1024, /* for the set-up */
 };
-
-static struct cdp_header remembered;
 
 bool child_may_wait(void)
 {
@@ -67,7 +66,7 @@ static void begin(void *none)
 	if (!opened)
 		return;
 	watch_init();
-	describe_child(runtime.store.header, &remembered);
+	describe_child(runtime.store.header);
 	if (tables_init()) {
 		give_up("no room for its tables");
 		return;
@@ -108,7 +107,7 @@ static bool begin_if_due(void)
 
 void child_remember(void)
 {
-	memcpy(&remembered, runtime.store.header, sizeof(remembered));
+	describe_remember(runtime.store.header);
 	handler_when_waiting(begin_if_due);
 }
 
@@ -146,6 +145,15 @@ void child_end(const char *why)
 	stderr_line(why);
 }
 
+/* The vdso would be a page that the child does not have yet. */
+static uint64_t now_by_call(void)
+{
+	struct timespec ts = { 0, 0 };
+
+	sys_call2(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
 bool child_wait(void)
 {
 	uint64_t seed;
@@ -153,10 +161,10 @@ bool child_wait(void)
 	runtime.pid = (pid_t)sys_call0(SYS_getpid);
 	seed = runtime.seed ^ (uint64_t)runtime.pid << 32;
 	runtime.seed = rng_splitmix(&seed);
-	runtime.start_mono = now_ns();
+	runtime.start_mono = now_by_call();
 	runtime.stopped = false;
 	thread_set_self(NULL);
-	handler_init();
+	inside_reset();
 	if (runtime.source->wait())
 		return false;
 	runtime.waits = true;

@@ -250,11 +250,11 @@ __attribute__((destructor)) static void comdet_end(void)
 {
 	int saved_errno = errno;
 
+	child_end(NULL);
 	if (runtime_is_ours()) {
 		runtime_set_active(false);
 		runtime_finish(CDP_ENDED);
 	}
-	child_end(NULL);
 	errno = saved_errno;
 }
 

@@ -18,10 +18,11 @@ void describe_measurement(struct cdp_header *h, const char *why);
 void describe_command(struct cdp_header *h);
 void describe_note(struct cdp_header *h, const char *note);
 /*
- * The profile of a forked child, which uses what its @parent found out: the
- * machine, the source, the registers.
+ * The profile of a forked child, which uses what its parent found out and
+ * remembered: the machine, the source, the registers.
  */
-void describe_child(struct cdp_header *h, const struct cdp_header *parent);
+void describe_remember(const struct cdp_header *h);
+void describe_child(struct cdp_header *h);
 void describe_end(struct cdp_header *h, enum cdp_state state);
 
 #endif

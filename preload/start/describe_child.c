@@ -16,6 +16,8 @@
 #include "preload/core/timing.h"
 #include "src/base/signal_safe.h"
 
+static struct cdp_header remembered;
+
 static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts = { 0, 0 };
@@ -51,8 +53,14 @@ void describe_note(struct cdp_header *h, const char *note)
 	       offsetof(struct cdp_header, end) -                              \
 		       offsetof(struct cdp_header, begin))
 
-void describe_child(struct cdp_header *h, const struct cdp_header *parent)
+void describe_remember(const struct cdp_header *h)
 {
+	memcpy(&remembered, h, sizeof(remembered));
+}
+
+void describe_child(struct cdp_header *h)
+{
+	const struct cdp_header *parent = &remembered;
 	uint64_t ago = now_ns() - runtime.start_mono;
 
 	COPY(h, parent, run_id, loss);

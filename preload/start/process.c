@@ -2,6 +2,7 @@
 /*
  * process - the profile at fork, exec and exit; the hooks call it
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,11 +22,11 @@
 
 void runtime_before_exit(void)
 {
+	child_end(NULL);
 	if (runtime_is_ours()) {
 		runtime_set_active(false);
 		runtime_finish(CDP_ENDED);
 	}
-	child_end(NULL);
 }
 
 void runtime_before_exec(void)
@@ -136,8 +137,13 @@ bool runtime_child_waits(void)
 
 void runtime_after_fork_child(void)
 {
+	int saved_errno;
+
 	release();
 	store_release(&runtime.store); /* closes it */
-	if (runtime.config.children)
-		runtime_start();
+	if (!runtime.config.children)
+		return;
+	saved_errno = errno;
+	runtime_start();
+	errno = saved_errno;
 }

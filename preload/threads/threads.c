@@ -43,6 +43,7 @@ static _Atomic uint32_t adopted_count;
 static atomic_flag reaping = ATOMIC_FLAG_INIT;
 
 static _Atomic(char *) cached[CACHED_MAX];
+static bool kept; /* forked children do not have these mappings */
 static size_t source_bytes; /* of each thread, constant after set-up */
 
 static size_t pages(size_t bytes)
@@ -90,7 +91,10 @@ static char *map_thread(void)
 	}
 	p = sys_call6(SYS_mmap, 0, mapping_bytes(), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p < 0 && p > -4096 ? NULL : (char *)p;
+	if (p < 0 && p > -4096)
+		return NULL;
+	kept = runtime_keep((void *)p, mapping_bytes());
+	return (char *)p;
 }
 
 static void unmap_thread(char *m)
@@ -234,16 +238,21 @@ void threads_reap(const struct thread *self)
 	atomic_flag_clear(&reaping);
 }
 
-/* A followed child may have another source than its parent had. */
-static void set_source_bytes(size_t bytes)
+/*
+ * A followed child has none of its parent's threads, and may have another
+ * source. What lies where its parent kept a mapping is the program's.
+ */
+static void drop_cached(void)
 {
-	for (int i = 0; i < CACHED_MAX && bytes != source_bytes; i++) {
-		char *m = atomic_exchange(&cached[i], NULL);
+	for (int i = 0; i < CACHED_MAX; i++) {
+		char *m = atomic_load(&cached[i]);
 
-		if (m)
+		if (!m)
+			continue;
+		atomic_store(&cached[i], NULL);
+		if (!kept)
 			sys_call2(SYS_munmap, m, mapping_bytes());
 	}
-	source_bytes = bytes;
 }
 
 int threads_init(void)
@@ -258,7 +267,8 @@ int threads_init(void)
 		atomic_store(&adopted[i].tid, NOBODY);
 	atomic_store(&adopted_count, 0);
 	atomic_flag_clear(&reaping);
-	set_source_bytes(runtime.source->thread_bytes);
+	drop_cached();
+	source_bytes = runtime.source->thread_bytes;
 	thread_set_ended(false);
 	t = new_thread(NULL, true);
 	if (!t)

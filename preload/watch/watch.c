@@ -432,7 +432,8 @@ void watch_after_fork(void)
 struct watch_signal watch_classify_fd(int fd)
 {
 	struct watch_signal s = { .event = WATCH_NOTHING };
-	struct thread *t = thread_self();
+	/* A child of a raw system call does not have its parent's. */
+	struct thread *t = runtime_active() ? thread_self() : NULL;
 	struct lease *l = t ? t->lease : NULL;
 	int last = l ? l->count - 1 : -1;
 

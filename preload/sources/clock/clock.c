@@ -190,11 +190,10 @@ void clock_close(void)
 		own_event_close(&events[i]);
 }
 
-int clock_timer_new(pid_t tid, struct rng *rng)
+int clock_timer_new(pid_t tid, struct rng *rng, uint64_t *first)
 {
 	struct sigevent notify;
 	struct itimerspec spec;
-	uint64_t first;
 	int id = -1;
 	long r;
 
@@ -208,9 +207,9 @@ int clock_timer_new(pid_t tid, struct rng *rng)
 		return r;
 	spec.it_interval.tv_sec = runtime.period_ns / 1000000000;
 	spec.it_interval.tv_nsec = runtime.period_ns % 1000000000;
-	first = phase_of_timer(runtime.period_ns, tick_ns, rng);
-	spec.it_value.tv_sec = first / 1000000000;
-	spec.it_value.tv_nsec = first % 1000000000;
+	*first = phase_of_timer(runtime.period_ns, tick_ns, rng);
+	spec.it_value.tv_sec = *first / 1000000000;
+	spec.it_value.tv_nsec = *first % 1000000000;
 	r = sys_call4(SYS_timer_settime, id, 0, &spec, NULL);
 	if (!r)
 		return id;
@@ -221,12 +220,13 @@ int clock_timer_new(pid_t tid, struct rng *rng)
 void clock_thread_begin(struct thread *t)
 {
 	struct clock_state *own = state_of(t);
+	uint64_t first;
 	int id;
 
 	own->has_timer = false;
 	if (runtime.delivery != DELIVERY_RTSIG)
 		return;
-	id = clock_timer_new(t->tid, &t->rng);
+	id = clock_timer_new(t->tid, &t->rng, &first);
 	own->timer = id;
 	own->has_timer = id >= 0;
 }

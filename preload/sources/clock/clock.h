@@ -68,10 +68,10 @@ void clock_pause(void);
 void clock_resume(void);
 void clock_thread_begin(struct thread *t);
 /*
- * A timer on the CPU clock of thread @tid, which must be the calling one.
- * Returns its id or -errno. Any context.
+ * A timer on the CPU clock of thread @tid, which must be the calling one. It
+ * comes first in *@first ns. Returns its id or -errno. Any context.
  */
-int clock_timer_new(pid_t tid, struct rng *rng);
+int clock_timer_new(pid_t tid, struct rng *rng, uint64_t *first);
 void clock_thread_end(struct thread *t);
 
 #endif

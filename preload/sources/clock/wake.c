@@ -18,7 +18,8 @@ enum {
 
 static int timer = NONE;
 static bool came;
-static uint64_t set_at;      /* CPU time when it was set, ns */
+static uint64_t set_at;      /* CPU time when it was set, ns, about */
+static uint64_t first;       /* it comes so much later, ns */
 static struct timespec left; /* until it comes, while it is paused */
 
 int wake_begin(void)
@@ -26,8 +27,8 @@ int wake_begin(void)
 	struct rng rng;
 
 	rng_seed(&rng, runtime.seed, (uint64_t)runtime.pid);
-	set_at = thread_cpu_ns();
-	timer = clock_timer_new(runtime.pid, &rng);
+	set_at = 0; /* the child has just begun */
+	timer = clock_timer_new(runtime.pid, &rng, &first);
 	return timer < 0 ? timer : 0;
 }
 
@@ -52,13 +53,13 @@ static uint64_t ns(const struct timespec *t)
 	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
 }
 
-/* @first: CPU time until it comes, 0: never. */
-static void set(struct timespec first, struct itimerspec *old)
+/* @wait: CPU time until it comes, 0: never. */
+static void set(struct timespec wait, struct itimerspec *old)
 {
 	const struct itimerspec spec = {
 		{ (time_t)(runtime.period_ns / 1000000000),
 		  (long)(runtime.period_ns % 1000000000) },
-		first,
+		wait,
 	};
 
 	if (timer != NONE)
@@ -75,7 +76,8 @@ void wake_pause(void)
 		return;
 	left = old.it_value;
 	/* It is due on the next tick, and the kernel tells of the one after. */
-	if (ns(&left) + thread_cpu_ns() - set_at > runtime.period_ns)
+	if (ns(&left) + thread_cpu_ns() - set_at >
+	    first + runtime.period_ns / 2)
 		left = (struct timespec){ 0, 1 };
 }
 
@@ -84,6 +86,7 @@ void wake_resume(void)
 	if (!ns(&left))
 		return;
 	set_at = thread_cpu_ns();
+	first = ns(&left);
 	set(left, NULL);
 	left = (struct timespec){ 0, 0 };
 }

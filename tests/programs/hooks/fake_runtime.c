@@ -88,6 +88,11 @@ bool runtime_is_waiting(void)
 	return false;
 }
 
+bool runtime_end_waiting(void)
+{
+	return false;
+}
+
 bool runtime_child_may_wait(void)
 {
 	return false;
