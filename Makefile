@@ -190,7 +190,8 @@ $(SRC_LIB) $(ANALYSIS_LIB):
 	$(AR) rcs $@ $^
 
 # The hooks call each other and not the program, which may define a function of
-# the same name, and call ours in it.
+# the same name, and call ours in it. Code and constants are one mapping, since
+# each one is copied when the program forks.
 PRELOAD_LINK := -shared -pthread -Wl,-Bsymbolic-functions -Wl,-z,noseparate-code
 
 $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
