@@ -130,7 +130,10 @@ struct source_ops {
 	 * Context: handler.
 	 */
 	bool (*takes_late_traps)(const struct thread *t);
-	/* Drop the samples of @s: outside --delay, --duration. Optional. */
+	/*
+	 * Drop the samples of @s: outside --delay, --duration, in the set-up, or
+	 * because the clock's signal came too late. Optional.
+	 */
 	void (*skip)(struct thread *t, const struct watch_signal *s);
 	/*
 	 * @s names a register that watches in all threads. It keeps trapping

@@ -170,6 +170,12 @@ static void block_all(void)
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof(all));
 }
 
+static void skip(struct thread *t, const struct watch_signal *what)
+{
+	if (runtime.source->skip)
+		runtime.source->skip(t, what);
+}
+
 static bool starts_a_sample(enum watch_event event)
 {
 	return event == WATCH_CLOCK || event == WATCH_SOURCE;
@@ -191,6 +197,8 @@ static void disarm_late_trap(struct thread *t, const struct watch_signal *what,
 	} else if (what->event == WATCH_DATA) {
 		watch_ops.disarm(t);
 		t->registers_lost = true;
+	} else if (what->event == WATCH_CLOCK) {
+		skip(t, what);
 	} else if (what->event == WATCH_SHARED && t->late_ip == ip &&
 		   runtime.source->disarm_late_trap) {
 		runtime.source->disarm_late_trap(what);
@@ -218,8 +226,7 @@ static void take_signal(struct thread *t, const struct watch_signal *what,
 	uint64_t begin = now_ns();
 
 	if (starts_a_sample(what->event) && outside_the_time_asked_for(begin)) {
-		if (source->skip)
-			source->skip(t, what);
+		skip(t, what);
 		return;
 	}
 	t->in_handler = true;
@@ -247,6 +254,9 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 		if (t &&
 		    (what.event == WATCH_DATA || what.event == WATCH_SHARED))
 			t->record->traps++;
+		block_all();
+		if (t && what.event == WATCH_CLOCK)
+			skip(t, &what);
 		return;
 	}
 	block_all();

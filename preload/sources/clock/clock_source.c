@@ -200,6 +200,18 @@ static void on_signal(struct thread *t, const struct watch_signal *s,
 		rate_found(&rate);
 }
 
+/*
+ * A young thread's event comes at its first interval until it has been taken.
+ * That may be shorter than a signal takes: the thread would get no further.
+ */
+static void skip(struct thread *t, const struct watch_signal *s)
+{
+	if (s->event != WATCH_CLOCK)
+		return;
+	t->cpu_at = thread_cpu_ns();
+	young_takes(&own(t)->young, t, s->reg == CLOCK_OWN);
+}
+
 static void pause_all(void)
 {
 	clock_pause();
@@ -267,6 +279,7 @@ const struct source_ops clock_source = {
 	.enter = enter,
 	.leave = leave,
 	.on_signal = on_signal,
+	.skip = skip,
 	.takes_late_traps = thread_reuse_takes_late,
 	.time = sample_time,
 };
