@@ -11,23 +11,23 @@
 #include "src/base/signal_safe.h"
 
 enum {
-	AHEAD_MIN = 15, /* stores passed between the stop and the sample */
-	AHEAD_MAX = 47,
-	AHEAD = (AHEAD_MIN + AHEAD_MAX) / 2 + 1, /* the sample is so many stores
-						    later in the mean */
-	PERIOD_MIN = 2 * AHEAD,
+	AHEAD_MAX = 16384, /* stores from a stop to its sample, in the mean */
 };
 
-static struct rng_rare rare;      /* distances between samples */
-static struct rng_rare rare_soon; /* from a sample to the next stop */
+static struct rng_rare rare;  /* distances between samples */
+static struct rng_rare ahead; /* from an event of stores to the next one */
+static uint64_t ahead_mean;
 
 void instr_draw_init(void)
 {
-	if (!instr_config.period)
+	uint64_t period = instr_config.period;
+
+	if (!period)
 		return;
-	rng_rare_init(&rare, instr_config.period);
-	if (instr_config.period >= PERIOD_MIN)
-		rng_rare_init(&rare_soon, instr_config.period - AHEAD);
+	ahead_mean = period / 2 < AHEAD_MAX ? period / 2 : AHEAD_MAX;
+	rng_rare_init(&rare, period);
+	if (ahead_mean)
+		rng_rare_init(&ahead, ahead_mean);
 }
 
 static bool is_rare(enum instr_class class)
@@ -38,34 +38,37 @@ static bool is_rare(enum instr_class class)
 
 static bool stops_ahead(enum instr_class class)
 {
-	return is_rare(class) && !runtime.config.paths &&
-	       instr_config.period >= PERIOD_MIN;
+	return is_rare(class) && !runtime.config.paths && ahead_mean;
 }
 
-/* Accesses of @class to pass over before the next stop. */
+/*
+ * A thread's stores are a stop after @period - ahead_mean of them, its sample
+ * after ahead_mean more, and so on, in the mean. The first of them may be the
+ * sample of a stop before the thread began.
+ */
+void instr_draw_start(struct thread *t)
+{
+	instr_of(t)->coming = DRAW_SOON;
+	if (instr_config.period &&
+	    rng_below(&t->rng, instr_config.period) < ahead_mean)
+		instr_of(t)->coming = DRAW_STOP;
+}
+
+/* Accesses of @class to pass over before the next event. */
 static int64_t skip(struct thread *t, enum instr_class class)
 {
 	if (stops_ahead(class))
-		return (int64_t)rng_rare_skip(&t->rng, &rare_soon);
+		return (int64_t)rng_rare_skip(&t->rng, &ahead);
 	if (is_rare(class))
 		return (int64_t)rng_rare_skip(&t->rng, &rare);
 	return (int64_t)rng_skip(&t->rng, instr_config.period,
 				 &instr_of(t)->rest[class]);
 }
 
-/* Whose counter runs: with exact each class has one in all copies. */
-static const void *counter_of(const struct thread *t,
-			      const struct instr_thread *h)
-{
-	return instr_config.exact ? (const void *)t : h;
-}
-
 void instr_draw_begin(struct thread *t, struct instr_thread *h)
 {
 	struct instr_state *s = instr_of(t);
 
-	if (s->soon == counter_of(t, h))
-		s->soon = NULL;
 	for (int c = 0; c < INSTR_CLASSES; c++) {
 		int64_t n;
 
@@ -76,28 +79,33 @@ void instr_draw_begin(struct thread *t, struct instr_thread *h)
 	}
 }
 
-/* What the access is; *@n becomes how many to pass over before the next event.
+/*
+ * Events of stores have no memory, so they may be those of any class and of any
+ * copy of the hooks. Of those that may be a stop, some are none: then a stop is
+ * as far from the sample before it as the period asks for.
  */
-static enum instr_drawn draw(struct thread *t, const void *counter,
-			     enum instr_class class, int64_t *n)
+static enum instr_drawn draw_store(struct thread *t)
 {
 	struct instr_state *s = instr_of(t);
+	enum instr_drawn drawn = s->coming;
 
-	if (stops_ahead(class) && !s->soon) {
-		s->soon = counter;
-		s->soon_class = class;
-		*n = AHEAD_MIN +
-		     (int64_t)rng_below(&t->rng, AHEAD_MAX - AHEAD_MIN + 1);
-		return DRAW_SOON;
+	if (drawn != DRAW_SOON) {
+		s->coming = DRAW_SOON;
+		return drawn;
 	}
-	if (s->soon == counter && s->soon_class == class) {
-		s->soon = NULL;
-		*n = skip(t, class);
-		return DRAW_NOW;
-	}
-	*n = stops_ahead(class) ? (int64_t)rng_rare_skip(&t->rng, &rare)
-				: skip(t, class);
-	return DRAW_STOP;
+	if (rng_below(&t->rng, instr_config.period - ahead_mean) >= ahead_mean)
+		return DRAW_NONE;
+	s->coming = DRAW_NOW;
+	return DRAW_SOON;
+}
+
+/* What the access is; *@n becomes how many to pass over before the next event.
+ */
+static enum instr_drawn draw(struct thread *t, enum instr_class class,
+			     int64_t *n)
+{
+	*n = skip(t, class);
+	return stops_ahead(class) ? draw_store(t) : DRAW_STOP;
 }
 
 enum instr_drawn instr_draw(struct thread *t, struct instr_thread *h,
@@ -108,12 +116,11 @@ enum instr_drawn instr_draw(struct thread *t, struct instr_thread *h,
 
 	if (instr_config.exact) {
 		instr_counters_load(h, class, 0);
-		return --*until < 0 ? draw(t, counter_of(t, h), class, until)
-				    : DRAW_NONE;
+		return --*until < 0 ? draw(t, class, until) : DRAW_NONE;
 	}
 	if (h->left[class] >= 0)
 		return DRAW_NONE;
-	drawn = draw(t, counter_of(t, h), class, &n);
+	drawn = draw(t, class, &n);
 	instr_counters_load(h, class, n);
 	return drawn;
 }

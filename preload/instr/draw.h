@@ -9,10 +9,16 @@
  * stop is then a sample as often as any.
  *
  * A thread that was stopped takes its lines back from others, who want them
- * again: transfers that would not be without the stop. So the stop comes some
- * stores before the sampled one (DRAW_SOON), and at that one (DRAW_NOW) little
- * is left to do. Only where two classes of stores come so close, where the
- * period is short, and where callers are asked for does the sample itself stop.
+ * again: transfers that would not be without the stop. So the stop comes before
+ * the sampled store (DRAW_SOON), and at that one (DRAW_NOW) little is left to
+ * do. Only at a thread's first sample, and where callers are asked for, the
+ * sample may itself stop.
+ *
+ * How long before is random, half of the period in the mean. If it were always
+ * some stores, the first stores after a wait would be samples too often: a
+ * thread that waits for another one is as likely to be in a stop when the wait
+ * ends as it spends time in stops, and those stores are what comes next. Half of
+ * the time a sample is about to come anyway, so that matters little.
  */
 #ifndef COMDET_PRELOAD_INSTR_DRAW_H
 #define COMDET_PRELOAD_INSTR_DRAW_H
@@ -24,12 +30,15 @@ struct thread;
 enum instr_drawn {
 	DRAW_NONE,
 	DRAW_STOP, /* the access is a sample */
-	DRAW_SOON, /* a later access of its class will be one: DRAW_NOW */
+	DRAW_SOON, /* a later store will be one: DRAW_NOW */
 	DRAW_NOW
 };
 
 /* Context: set-up. */
 void instr_draw_init(void);
+
+/* The first event of @t. */
+void instr_draw_start(struct thread *t);
 
 /* The first event of @t in the hooks @h: load their counters. */
 void instr_draw_begin(struct thread *t, struct instr_thread *h);

@@ -77,6 +77,7 @@ static void begin(struct thread *t)
 	if (instr_of(t)->begun)
 		return;
 	instr_of(t)->begun = true;
+	instr_draw_start(t);
 	if (instr_config.reuse)
 		instr_reuse_start(t);
 	if (instr_config.comm && instr_config.algorithm != INSTR_COMDETECTIVE)

@@ -230,6 +230,7 @@ static void thread_end(struct thread *t)
 			instr_library(i)->thread()->owner = 0;
 			instr_rearm_end(instr_library(i));
 		}
+	instr_transfer_end(t);
 	if (instr_of(t)->in_exact)
 		instr_exact_end(t);
 }

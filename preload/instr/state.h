@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "draw.h"
 #include "runtime/instr.h"
 #include "preload/core/thread.h"
 #include "src/engine/comm.h"
@@ -67,9 +68,7 @@ struct instr_state {
 	int64_t until[INSTR_CLASSES]; /* with exact: accesses left to the next
 					 sample */
 	uint64_t rest[INSTR_CLASSES]; /* of the period after the latest one */
-	const void *soon; /* whose counter runs to an announced sample (draw.h);
-			     NULL: none */
-	enum instr_class soon_class;
+	enum instr_drawn coming; /* what the next event of a store may be */
 	struct transfer_thread transfer, needed;
 	uint64_t own; /* slots, as bits, whose sample is made only now */
 	bool begun;

@@ -283,6 +283,19 @@ void instr_transfer_met(struct thread *t, const struct access *a)
 		signals_restore(before);
 }
 
+void instr_transfer_end(struct thread *t)
+{
+	uint64_t before;
+
+	if (!instr_of(t)->in_transfer)
+		return;
+	before = signals_block_all();
+	transfer_give_up(run.transfer, &instr_of(t)->transfer, t->clock_at);
+	if (run.needed)
+		transfer_give_up(run.needed, &instr_of(t)->needed, t->clock_at);
+	signals_restore(before);
+}
+
 /* Tell the estimator whose slot it is. */
 static enum transfer_need trap(struct thread *t, uint32_t slot,
 			       uint32_t generation, uint32_t range,

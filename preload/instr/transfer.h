@@ -45,6 +45,9 @@ void instr_transfer_made(struct thread *t);
 void instr_transfer_expect(struct thread *t);
 void instr_transfer_met(struct thread *t, const struct access *a);
 
+/* The calling thread ends: what it has announced never comes. Any context. */
+void instr_transfer_end(struct thread *t);
+
 /*
  * After instr_transfer_made: later accesses of the thread may end what it
  * sampled. Until then its accesses do not count for it. Any context.

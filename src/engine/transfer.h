@@ -292,6 +292,15 @@ void transfer_expect(struct transfer *e, struct transfer_thread *t,
 void transfer_met(struct transfer *e, struct transfer_thread *t,
 		  const struct access *a, uint32_t core);
 
+/*
+ * The thread ends: the store that it announced last, if it has not been made,
+ * never will be. Its slot is free for others.
+ *
+ * Context: as transfer_trap.
+ */
+void transfer_give_up(struct transfer *e, struct transfer_thread *t,
+		      uint64_t now);
+
 /* True if @slot ignores all traps until its sample is made. Any context. */
 bool transfer_awaits(const struct transfer *e, uint32_t slot);
 

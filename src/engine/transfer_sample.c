@@ -275,3 +275,20 @@ void transfer_met(struct transfer *e, struct transfer_thread *t,
 	t->latest = t->expected;
 	t->expected.generation = 0;
 }
+
+/* A sample that is never made counts nothing, so nothing is lost with it. */
+void transfer_give_up(struct transfer *e, struct transfer_thread *t,
+		      uint64_t now)
+{
+	struct transfer_slot *s = &e->slot[t->expected.slot];
+	const struct transfer_chain none = { .n = 0 };
+
+	if (!t->expected.generation)
+		return;
+	if (!slot_lock_armed(&s->slot, t->expected.generation,
+			     e->config.spins)) {
+		slot_change(&s->slot, SLOT_FREE);
+		transfer_program(e, t, s, &none, now);
+	}
+	t->expected.generation = 0;
+}

@@ -316,6 +316,28 @@ START_TEST(an_announced_sample_that_never_comes_credits_nothing)
 }
 END_TEST
 
+START_TEST(a_thread_that_ends_gives_up_what_it_announced)
+{
+	struct hand *h = start_awaiting(1);
+
+	expect(h, 0, 0);
+	ck_assert(h->live[0]);
+	transfer_give_up(h->transfer, &h->thread[0], 1);
+	ck_assert(!h->live[0]);
+	/* The next sample finds a free slot, and stands for itself. */
+	sample(h, 1, word(1, 0, ACCESS_STORE), 2);
+	transfer_made(h->transfer, &h->thread[1]);
+	ck_assert_uint_eq(stats(h).displaced, 0);
+	trap(h, 2, word(1, 0, ACCESS_STORE), 3);
+	ck_assert_int_eq(h->chains, 1);
+	ck_assert_double_eq_tol(h->event[0].weight, PERIOD, 1e-6);
+	/* Another one has the slot now, and keeps it. */
+	expect(h, 1, 4);
+	transfer_give_up(h->transfer, &h->thread[0], 5);
+	ck_assert(h->live[0]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("transfer_slots");
@@ -342,6 +364,7 @@ int main(void)
 		       an_announced_sample_that_lost_its_slot_watches_nothing);
 	tcase_add_test(tc,
 		       an_announced_sample_that_never_comes_credits_nothing);
+	tcase_add_test(tc, a_thread_that_ends_gives_up_what_it_announced);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
