@@ -5,6 +5,7 @@
  * Where there are estimates, the report's JSON gives transfers instead of
  * detections. Threads are numbered within their process, by their start.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,16 +134,45 @@ struct cell *report_estimate_cells(const struct report *r, size_t *n)
 	return cell;
 }
 
-/* The share of false sharing, and its interval. */
+/* The interval of the part @m by its own samples. */
+static struct interval part_interval(const struct estimate *e,
+				     const struct transfer_moment *m)
+{
+	struct transfer_sampling s = e->sampling;
+
+	s.systematic = 0;
+	return transfer_interval(m, &s);
+}
+
+static double ratio(double part, double rest)
+{
+	return part + rest > 0 ? part / (part + rest) : 0;
+}
+
+/*
+ * The share of false sharing, and its interval. Many samples of a few lines in
+ * steady use may all be of one kind; then what there is of the other kind comes
+ * from one sample or two, or from none. So each kind has its own interval, too.
+ */
 static struct interval false_share(const struct estimate *e,
 				   const struct transfer_cell *c, double *share)
 {
-	double all = c->share[TRANSFER_ALL].sum;
+	double all = c->share[TRANSFER_ALL].sum, part, rest;
 	double n = interval_effective(all, c->share[TRANSFER_ALL].square);
+	struct interval v, f, t;
 
 	*share = all > 0 ? c->share[TRANSFER_FALSE].sum / all : 0;
 	*share = *share < 0 ? 0 : *share > 1 ? 1 : *share;
-	return estimate_share_interval(e, interval_share(*share * n, n));
+	v = interval_share(*share * n, n);
+	if (!(all > 0))
+		return v;
+	f = part_interval(e, &c->share[TRANSFER_FALSE]);
+	t = part_interval(e, &c->share[TRANSFER_TRUE]);
+	part = *share * all;
+	rest = all - part;
+	v.low = fmin(v.low, fmin(ratio(f.low, rest), ratio(part, t.high)));
+	v.high = fmax(v.high, fmax(ratio(f.high, rest), ratio(part, t.low)));
+	return estimate_share_interval(e, v);
 }
 
 /* ", 3 % of that by false sharing (1 to 5 %)", and what padding avoids. */
