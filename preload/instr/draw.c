@@ -10,8 +10,9 @@
 #include "preload/core/runtime.h"
 #include "src/base/signal_safe.h"
 
+/* Of a period, in thousandths, from a stop to its sample in the mean. */
 enum {
-	AHEAD_MAX = 16384, /* stores from a stop to its sample, in the mean */
+	AHEAD = 382,
 };
 
 static struct rng_rare rare;  /* distances between samples */
@@ -24,8 +25,8 @@ void instr_draw_init(void)
 
 	if (!period)
 		return;
-	ahead_mean = period / 2 < AHEAD_MAX ? period / 2 : AHEAD_MAX;
 	rng_rare_init(&rare, period);
+	ahead_mean = (uint64_t)((double)period * (AHEAD / 1000.0));
 	if (ahead_mean)
 		rng_rare_init(&ahead, ahead_mean);
 }
@@ -42,16 +43,21 @@ static bool stops_ahead(enum instr_class class)
 }
 
 /*
- * A thread's stores are a stop after @period - ahead_mean of them, its sample
- * after ahead_mean more, and so on, in the mean. The first of them may be the
+ * The thread begins anywhere between two samples. The first event may be the
  * sample of a stop before the thread began.
  */
 void instr_draw_start(struct thread *t)
 {
-	instr_of(t)->coming = DRAW_SOON;
-	if (instr_config.period &&
-	    rng_below(&t->rng, instr_config.period) < ahead_mean)
-		instr_of(t)->coming = DRAW_STOP;
+	struct instr_state *s = instr_of(t);
+	uint64_t at = instr_config.period
+			      ? rng_below(&t->rng, instr_config.period)
+			      : 0;
+
+	s->coming = DRAW_SOON;
+	if (at < 2 * ahead_mean)
+		s->coming = DRAW_NONE;
+	if (at < ahead_mean)
+		s->coming = DRAW_STOP;
 }
 
 /* Accesses of @class to pass over before the next event. */
@@ -81,19 +87,23 @@ void instr_draw_begin(struct thread *t, struct instr_thread *h)
 
 /*
  * Events of stores have no memory, so they may be those of any class and of any
- * copy of the hooks. Of those that may be a stop, some are none: then a stop is
- * as far from the sample before it as the period asks for.
+ * copy of the hooks. The first one after a sample is a stop, or nothing; the
+ * second one is a stop if there was none. The chances are such that a sample
+ * comes once in a period, and that the store just before a stop is one as often
+ * as any.
  */
 static enum instr_drawn draw_store(struct thread *t)
 {
 	struct instr_state *s = instr_of(t);
 	enum instr_drawn drawn = s->coming;
 
-	if (drawn != DRAW_SOON) {
-		s->coming = DRAW_SOON;
+	if (drawn == DRAW_NOW || drawn == DRAW_STOP) {
+		s->coming = DRAW_NONE;
 		return drawn;
 	}
-	if (rng_below(&t->rng, instr_config.period - ahead_mean) >= ahead_mean)
+	s->coming = DRAW_SOON;
+	if (drawn == DRAW_NONE && rng_below(&t->rng, ahead_mean) >=
+					  3 * ahead_mean - instr_config.period)
 		return DRAW_NONE;
 	s->coming = DRAW_NOW;
 	return DRAW_SOON;

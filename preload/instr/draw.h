@@ -14,11 +14,14 @@
  * do. Only at a thread's first sample, and where callers are asked for, the
  * sample may itself stop.
  *
- * How long before is random, half of the period in the mean. If it were always
- * some stores, the first stores after a wait would be samples too often: a
+ * How long before is random, four tenths of the period in the mean. If it were
+ * always some stores, the first stores after a wait would be samples too often: a
  * thread that waits for another one is as likely to be in a stop when the wait
- * ends as it spends time in stops, and those stores are what comes next. Half of
- * the time a sample is about to come anyway, so that matters little.
+ * ends as it spends time in stops, and those stores are what comes next. Four
+ * tenths of the time a sample is about to come anyway, so that matters little.
+ *
+ * A thread also loses its processor in a stop, and others then take the lines
+ * that it stored to last. So the store before a stop is a sample as often as any.
  */
 #ifndef COMDET_PRELOAD_INSTR_DRAW_H
 #define COMDET_PRELOAD_INSTR_DRAW_H

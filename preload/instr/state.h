@@ -68,7 +68,8 @@ struct instr_state {
 	int64_t until[INSTR_CLASSES]; /* with exact: accesses left to the next
 					 sample */
 	uint64_t rest[INSTR_CLASSES]; /* of the period after the latest one */
-	enum instr_drawn coming; /* what the next event of a store may be */
+	enum instr_drawn coming; /* what the next event of a store may be;
+				    DRAW_NONE: the first one after a sample */
 	struct transfer_thread transfer, needed;
 	uint64_t own; /* slots, as bits, whose sample is made only now */
 	bool begun;
