@@ -248,65 +248,6 @@ START_TEST(what_was_missed_widens_the_intervals)
 }
 END_TEST
 
-/*
- * 50,000 samples of chains found 500 periods of transfers on lines in steady
- * use, all of one kind. Of the other kind none was met, but 3.69 periods of it
- * may be there, as where nothing was seen at all.
- */
-START_TEST(what_no_sample_met_may_be_of_the_other_kind)
-{
-	double all = 500 * PERIOD, square = all * all / 50000;
-	double other = 3.688879454113936 * PERIOD;
-	double share[] = { all, square, _i ? 0 : all, _i ? 0 : square,
-			   _i ? all : 0, _i ? square : 0 };
-	double more[] = { all / 4, 50000, 50000 };
-	json_t *j;
-
-	begin("chain");
-	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
-	put_sampling(50000);
-	fake_transfer(&fake, CDP_ESTIMATE_CELL, NO_CELL, NO_CELL, share, 6);
-	fake_transfer(&fake, CDP_ESTIMATE_MORE, NO_CELL, NO_CELL, more, 3);
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	if (_i)
-		same_interval(at(j, "communication.false_share"),
-			      all / (all + other), 1);
-	else
-		same_interval(at(j, "communication.false_share"), 0,
-			      other / (all + other));
-	json_decref(j);
-}
-END_TEST
-
-/* The same, but one sample found four transfers of the other kind. */
-START_TEST(what_one_sample_met_may_be_much_less)
-{
-	double all = 500 * PERIOD, square = all * all / 50000;
-	double other = 4 * PERIOD, low;
-	double share[] = { all + other, square + other * other, all, square,
-			   other, other * other };
-	double more[] = { all / 4, 50000, 50000 };
-	struct transfer_sampling s = { 50000, 1 / 12.0, 0, 0 };
-	struct transfer_moment one = { other, other * other };
-	json_t *j;
-
-	begin("chain");
-	fake_pair(&fake, 0, 1, LINE, LINE + 8, 100);
-	put_sampling(50000);
-	fake_transfer(&fake, CDP_ESTIMATE_CELL, NO_CELL, NO_CELL, share, 6);
-	fake_transfer(&fake, CDP_ESTIMATE_MORE, NO_CELL, NO_CELL, more, 3);
-	fake_end(&fake);
-	j = report_of(fake.dir);
-	low = transfer_interval(&one, &s).low;
-	ck_assert_double_lt(low, PERIOD);
-	ck_assert_double_eq_tol(
-		json_number_value(at(j, "communication.false_share.low")),
-		low / (low + all), 1e-9);
-	json_decref(j);
-}
-END_TEST
-
 /* Five samples may stand for 500 transfers of 5,000, or for 170. */
 START_TEST(what_a_few_samples_may_have_missed_is_no_warning)
 {
@@ -544,9 +485,6 @@ int main(void)
 	tcase_add_loop_test(tc, padding_is_advised_only_where_it_helps, 0, 2);
 	tcase_add_test(tc, lines_without_a_log_may_be_avoidable_or_not);
 	tcase_add_loop_test(tc, what_was_missed_widens_the_intervals, 0, 2);
-	tcase_add_test(tc, what_one_sample_met_may_be_much_less);
-	tcase_add_loop_test(tc, what_no_sample_met_may_be_of_the_other_kind, 0,
-			    2);
 	tcase_add_loop_test(
 		tc, what_a_few_samples_may_have_missed_is_no_warning, 0, 2);
 	tcase_add_loop_test(tc, what_stops_change_is_said, 0, 6);
