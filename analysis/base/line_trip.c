@@ -16,7 +16,6 @@ enum {
 };
 
 struct player {
-	int cpu;
 	uint64_t end; /* ns */
 };
 
@@ -67,22 +66,42 @@ static void *throw_back(void *arg)
 {
 	const struct player *p = arg;
 
-	stay_on(p->cpu);
 	for (long i = 0; wait_for(2 * i + 1, p->end); i++)
 		__atomic_store_n(&ball, 2 * i + 2, __ATOMIC_RELEASE);
 	return NULL;
 }
 
+/*
+ * A thread that begins on the processor @cpu: it could not go there by itself
+ * while this one is busy, if both have real-time priority.
+ */
+static bool start_on(int cpu, pthread_t *thread, void *(*run)(void *arg),
+		     void *arg)
+{
+	pthread_attr_t where;
+	cpu_set_t one;
+	bool good;
+
+	if (pthread_attr_init(&where))
+		return false;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	good = !pthread_attr_setaffinity_np(&where, sizeof(one), &one) &&
+	       !pthread_create(thread, &where, run, arg);
+	pthread_attr_destroy(&where);
+	return good;
+}
+
 bool line_round_trip(const int cpu[2], double *ns)
 {
-	struct player other = { .cpu = cpu[1], .end = now() + GAME_NS };
+	struct player other = { .end = now() + GAME_NS };
 	uint64_t begin = 0;
 	pthread_t thread;
 	long i;
 
 	stay_on(cpu[0]);
 	ball = 0;
-	if (pthread_create(&thread, NULL, throw_back, &other))
+	if (!start_on(cpu[1], &thread, throw_back, &other))
 		return false;
 	for (i = 0; i < ROUND_TRIPS; i++) {
 		if (i == ROUND_TRIPS / 4)

@@ -43,6 +43,7 @@ static void say_missing(const struct machine_times *t)
 		{ t->l2_ns, "the latency of L2" },
 		{ t->llc_ns, "the latency of the LLC" },
 		{ t->memory_ns, "the latency of memory" },
+		{ t->next_ns, "how far the prefetcher runs ahead" },
 		{ t->bandwidth_gbs, "the bandwidth of memory" },
 		{ t->round_trip_ns, "a line's way between two cores" },
 	};

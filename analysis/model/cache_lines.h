@@ -28,6 +28,7 @@ struct cache_line {
 	uint8_t state;    /* others: enum line_state */
 	uint8_t from;     /* enum caches_level that it comes from */
 	bool dirty;
+	bool asked; /* first data cache: a prefetcher did, and nobody used it */
 };
 
 struct cache_lines {

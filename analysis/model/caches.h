@@ -75,6 +75,12 @@ void caches_free(struct caches *c);
 void caches_watch(struct caches *c, struct misses *misses);
 
 /*
+ * The next accesses are of the instruction at @ip; the prefetcher stream wants
+ * to know. 0: of none, which makes it ask for nothing.
+ */
+void caches_at(struct caches *c, uint64_t ip);
+
+/*
  * While @warming, accesses change the state of the caches, and wait neither for
  * memory's other transfers nor for a free MSHR, nor make others wait.
  */

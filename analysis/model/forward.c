@@ -13,7 +13,7 @@ enum {
 struct entry {
 	uint64_t word;
 	uint64_t number; /* of the store, plus 1 */
-	uint64_t ready;
+	uint64_t ready, until;
 	uint64_t before; /* number, plus 1, of the one before in its bucket */
 };
 
@@ -32,7 +32,7 @@ struct forward *forward_new(uint32_t rob)
 }
 
 void forward_store(struct forward *f, uint64_t addr, uint64_t number,
-		   uint64_t ready)
+		   uint64_t ready, uint64_t until)
 {
 	uint64_t word = addr >> WORD_SHIFT,
 		 *latest = &f->latest[word % BUCKETS];
@@ -41,16 +41,19 @@ void forward_store(struct forward *f, uint64_t addr, uint64_t number,
 		.word = word,
 		.number = number + 1,
 		.ready = ready,
+		.until = until,
 		.before = *latest,
 	};
 	*latest = number + 1;
 }
 
-uint64_t forward_ready(const struct forward *f, uint64_t addr, uint64_t number)
+uint64_t forward_ready(const struct forward *f, uint64_t addr, uint64_t number,
+		       uint64_t *until)
 {
 	uint64_t word = addr >> WORD_SHIFT;
 	uint64_t at = f->latest[word % BUCKETS];
 
+	*until = 0;
 	/* A store is in the ROB with this load if fewer than rob lie between.
 	 */
 	while (at && number - (at - 1) < f->rob) {
@@ -58,8 +61,10 @@ uint64_t forward_ready(const struct forward *f, uint64_t addr, uint64_t number)
 
 		if (e->number != at)
 			return 0;
-		if (e->word == word)
+		if (e->word == word) {
+			*until = e->until;
 			return e->ready;
+		}
 		at = e->before;
 	}
 	return 0;

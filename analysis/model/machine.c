@@ -203,6 +203,9 @@ static int begin(struct reader *r)
 {
 	memset(r->m, 0, sizeof(*r->m));
 	return set_key(r, "core.zero_idioms", "false") ||
+	       set_key(r, "core.prefetch_ahead", "20") ||
+	       set_key(r, "core.forwarding", "0") ||
+	       set_key(r, "coherence.in_turn", "false") ||
 	       set_key(r, "sync.call", "20") || set_key(r, "sync.wake", "0");
 }
 

@@ -23,6 +23,7 @@ enum {
 	MACHINE_NAME_BYTES = 64,
 	MACHINE_ERROR_BYTES = 400,
 	MACHINE_ROB_MAX = 4096,
+	MACHINE_AHEAD_MAX = 127,
 };
 
 /* The order is that of machine_predictor_names. */
@@ -42,6 +43,7 @@ enum machine_prefetcher {
 	PREFETCHER_NEXT_LINE,
 	PREFETCHER_ADJACENT,
 	PREFETCHER_STRIDE,
+	PREFETCHER_STREAM,
 	PREFETCHERS
 };
 extern const char *const machine_prefetcher_names[PREFETCHERS];
@@ -69,10 +71,14 @@ struct machine {
 	uint32_t vector_load_extra;
 	uint32_t predictor;   /* enum machine_predictor */
 	uint32_t prefetcher;  /* enum machine_prefetcher, of L1D misses */
+	uint32_t ahead;       /* lines that PREFETCHER_STREAM runs ahead */
 	uint32_t zero_idioms; /* true: UOP_IS_ZERO is renaming alone */
+	uint32_t forwarding;  /* cycles to data that a store holds; 0: its line
+				 is accessed */
 	struct machine_uop uop[UOP_CLASSES];
 	struct machine_cache l1i, l1d, l2, llc; /* l1 and l2 of each core */
 	uint32_t transfer;  /* cycles more if another core has modified it */
+	uint32_t in_turn;   /* true: a line stays until its core has had it */
 	uint32_t directory; /* cycles of the look-up before memory */
 	double memory_ns;
 	double memory_gbs;  /* bytes per ns of the memory bus */

@@ -102,6 +102,8 @@ const char *machine_like(const struct pmu_model *known)
 		if (known->family < 0x17)
 			return "golden-c3";
 		/* Zen 3 is 0x19 too, and has Zen 4's dividers. */
+		if (known->family > 0x19)
+			return "zen5";
 		return known->family < 0x19 ? "zen2" : "zen4";
 	default:
 		return "golden-c3";
@@ -118,6 +120,7 @@ void machine_host(struct machine *m)
 	if (machine_read(m, machine_like(p.known), error))
 		die("machine: %s", error);
 	m->zero_idioms = true;
+	m->in_turn = true;
 	if (ghz > 0)
 		m->ghz = ghz;
 	take_topology(m);

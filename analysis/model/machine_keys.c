@@ -22,6 +22,7 @@ const char *const machine_prefetcher_names[PREFETCHERS] = {
 	[PREFETCHER_NEXT_LINE] = "next_line",
 	[PREFETCHER_ADJACENT] = "adjacent_line",
 	[PREFETCHER_STRIDE] = "stride",
+	[PREFETCHER_STREAM] = "stream",
 };
 
 static const char *const truths[] = { "false", "true" };
@@ -71,16 +72,24 @@ static const struct machine_key keys[] = {
 	  "of conditional branches; others are always predicted" },
 	{ "core.prefetcher", KEY_WORD, AT(prefetcher), 0, 0,
 	  machine_prefetcher_names, PREFETCHERS,
-	  "what a miss of L1D fetches into L2 besides" },
+	  "what a miss of L1D fetches besides" },
+	COUNT("core.prefetch_ahead", ahead, 1, MACHINE_AHEAD_MAX,
+	      "lines that the prefetcher stream runs ahead at most"),
 	{ "core.zero_idioms", KEY_WORD, AT(zero_idioms), 0, 0, truths, 2,
 	  "whether xor of a register with itself, and its like, wait for "
 	  "nothing and are not executed" },
+	COUNT("core.forwarding", forwarding, 0, 100,
+	      "cycles of a load to data that a store of the core still holds; "
+	      "0: it accesses the line like others"),
 	CACHE("l1i", l1i, "instruction cache of a core"),
 	CACHE("l1d", l1d, "data cache of a core"),
 	CACHE("l2", l2, "second cache of a core"),
 	CACHE("llc", llc, "cache that the cores share"),
 	COUNT("coherence.transfer", transfer, 0, CYCLES_MAX,
 	      "cycles more where another core has modified the line"),
+	{ "coherence.in_turn", KEY_WORD, AT(in_turn), 0, 0, truths, 2,
+	  "whether a line goes to the next core only when the one that asked "
+	  "before has it, and has done what waits for it" },
 	COUNT("memory.directory", directory, 0, CYCLES_MAX,
 	      "cycles of the look-up before memory"),
 	{ "memory.latency_ns", KEY_REAL, AT(memory_ns), 0, 1e5, NULL, 0,

@@ -99,8 +99,19 @@ static uint32_t follow(const struct place *p, uint32_t at, uint32_t loads)
 	return at;
 }
 
-/* ns of a load in a chain through @bytes; 0 if there is not enough memory. */
-static double load_ns(uint64_t bytes, uint32_t loads)
+/* In the order of the addresses. */
+static void straight(uint32_t *next, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = i + 1 < n ? i + 1 : 0;
+}
+
+/*
+ * ns of a load in a chain through @bytes, in the order that @lead gives; 0 if
+ * there is not enough memory.
+ */
+static double load_ns(uint64_t bytes, uint32_t loads,
+		      void (*lead)(uint32_t *next, uint32_t n))
 {
 	uint32_t n = (uint32_t)(bytes / LINE_BYTES), at = 0;
 	uint32_t *next = malloc(n * sizeof(*next));
@@ -114,7 +125,7 @@ static double load_ns(uint64_t bytes, uint32_t loads)
 		free(next);
 		return 0;
 	}
-	machine_circle(next, n);
+	lead(next, n);
 	for (uint32_t i = 0; i < n; i++)
 		p[i].next = next[i];
 	free(next);
@@ -129,6 +140,44 @@ static double load_ns(uint64_t bytes, uint32_t loads)
 	__asm__ volatile("" : : "r"(at)); /* it is used */
 	munmap(mapped, length);
 	return (double)best / loads;
+}
+
+/*
+ * A virtual machine shares its LLC, and has less of it than CPUID says. Double
+ * a chain until it takes longer than the mean, of logarithms, of the LLC and
+ * memory.
+ */
+static uint64_t llc_bytes(const struct machine *m, double llc_ns,
+			  double memory_ns)
+{
+	uint64_t bytes = 2 * m->l2.size;
+
+	while (2 * bytes <= m->llc.size) {
+		double ns = load_ns(2 * bytes, CACHE_LOADS, machine_circle);
+
+		if (ns > sqrt(llc_ns * memory_ns))
+			break;
+		bytes *= 2;
+	}
+	return bytes;
+}
+
+/* ns of an addition to the same place in memory, each behind another. */
+static double rmw_ns(void)
+{
+	uint64_t best = UINT64_MAX, t, x = 0;
+
+	for (int i = 0; i < REPEATS; i++) {
+		t = now();
+		for (int k = 0; k < ADD_ROUNDS; k++)
+			__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr"
+					 : "+m"(x)
+					 : "r"(UINT64_C(1))
+					 : "cc");
+		t = now() - t;
+		best = t < best ? t : best;
+	}
+	return (double)best / ADD_ROUNDS / ADDITIONS;
 }
 
 struct stream {
@@ -192,28 +241,44 @@ static double round_trip_ns(const cpu_set_t *all)
 	return n ? ns[n / 2] : 0;
 }
 
+/*
+ * The LLC by twice L2, which it holds if it holds anything more, and memory by
+ * four times what the LLC holds: much more would measure pages, too.
+ */
+static void measure_memory(const struct machine *m, struct machine_times *t)
+{
+	uint64_t far = 4 * m->llc.size;
+
+	if (far < MEMORY_BYTES)
+		far = MEMORY_BYTES;
+	if (far > MEMORY_BYTES_MAX)
+		far = MEMORY_BYTES_MAX;
+	if (m->llc.size >= 4 * m->l2.size) {
+		t->llc_ns =
+			load_ns(2 * m->l2.size, CACHE_LOADS, machine_circle);
+		t->llc_bytes =
+			llc_bytes(m, t->llc_ns,
+				  load_ns(far, MEMORY_LOADS, machine_circle));
+		far = 4 * t->llc_bytes;
+	}
+	if (far < 4 * m->llc.size && !t->llc_bytes)
+		return;
+	t->memory_ns = load_ns(far, MEMORY_LOADS, machine_circle);
+	t->next_ns = load_ns(far, MEMORY_LOADS, straight);
+}
+
 void machine_measure(const struct machine *m, struct machine_times *t)
 {
-	uint64_t memory = 4 * m->llc.size;
 	cpu_set_t all;
 
 	*t = (struct machine_times){ 0 };
 	if (sched_getaffinity(0, sizeof(all), &all))
 		return;
-	if (memory < MEMORY_BYTES)
-		memory = MEMORY_BYTES;
-	if (memory > MEMORY_BYTES_MAX)
-		memory = MEMORY_BYTES_MAX;
 	t->cycle_ns = cycle_ns();
-	/* Between two sizes, as far from the one as from the other. */
+	t->rmw_ns = rmw_ns();
 	if (m->l2.size >= 4 * m->l1d.size)
-		t->l2_ns = load_ns(m->l2.size / 2, CACHE_LOADS);
-	if (m->llc.size >= 4 * m->l2.size)
-		t->llc_ns = load_ns((uint64_t)sqrt((double)m->l2.size *
-						   (double)m->llc.size),
-				    CACHE_LOADS);
-	if (memory >= 4 * m->llc.size)
-		t->memory_ns = load_ns(memory, MEMORY_LOADS);
+		t->l2_ns = load_ns(m->l2.size / 2, CACHE_LOADS, machine_circle);
+	measure_memory(m, t);
 	t->bandwidth_gbs = bandwidth_gbs((unsigned int)CPU_COUNT(&all));
 	t->round_trip_ns = round_trip_ns(&all);
 	sched_setaffinity(0, sizeof(all), &all);
@@ -228,6 +293,18 @@ static uint32_t cycles(double ns, double cycle_ns, uint32_t less,
 	return n > least ? (uint32_t)n : least;
 }
 
+/*
+ * Little's law: lines that take @ratio times as long as they come one after the
+ * other are so many at a time, the one that is loaded among them.
+ */
+static uint32_t ahead(double ratio)
+{
+	if (ratio < 2)
+		return 1;
+	return ratio < MACHINE_AHEAD_MAX ? (uint32_t)round(ratio) - 1
+					 : MACHINE_AHEAD_MAX;
+}
+
 void machine_take_times(struct machine *m, const struct machine_times *t)
 {
 	double cycle = t->cycle_ns, rest;
@@ -240,6 +317,15 @@ void machine_take_times(struct machine *m, const struct machine_times *t)
 		m->l2.latency = cycles(t->l2_ns, cycle, m->l1d.tag, 1);
 	if (t->llc_ns > 0)
 		m->llc.latency = cycles(t->llc_ns, cycle, to_llc, 1);
+	/* Halved, as a machine has a power of two of sets. */
+	while (t->llc_bytes && m->llc.size >= 2 * t->llc_bytes &&
+	       m->llc.size >= 2 * m->l2.size)
+		m->llc.size /= 2;
+	if (t->rmw_ns > 0)
+		m->forwarding =
+			cycles(t->rmw_ns, cycle, m->uop[UOP_ALU].latency, 1);
+	if (t->memory_ns > 0 && t->next_ns > 0)
+		m->ahead = ahead(t->memory_ns / t->next_ns);
 	if (t->bandwidth_gbs > 0)
 		m->memory_gbs = t->bandwidth_gbs;
 	if (t->memory_ns > 0) {

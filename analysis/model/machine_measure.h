@@ -14,7 +14,10 @@ struct machine_times {
 	double cycle_ns; /* of a chain of additions, one a cycle */
 	double l2_ns;    /* a load that hits there, from issue to data */
 	double llc_ns;
+	uint64_t llc_bytes; /* of the LLC that this machine really has */
 	double memory_ns;
+	double next_ns; /* a load of the next line of a stream from memory */
+	double rmw_ns;  /* an addition to memory, after the one before */
 	double bandwidth_gbs; /* of all cores that this process may use */
 	double round_trip_ns; /* of a line between two cores */
 };

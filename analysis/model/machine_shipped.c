@@ -28,6 +28,7 @@ EMBED(machine_neoverse_n1, "neoverse-n1");
 EMBED(machine_skylake, "skylake");
 EMBED(machine_zen2, "zen2");
 EMBED(machine_zen4, "zen4");
+EMBED(machine_zen5, "zen5");
 EMBED(machine_rppm_c1, "rppm-c1");
 EMBED(machine_rppm_c2, "rppm-c2");
 EMBED(machine_rppm_c3, "rppm-c3");
@@ -51,6 +52,8 @@ static const struct {
 	  "complex of an EPYC 7742, 3.4 GHz, 6 wide, ROB 224" },
 	{ "zen4", machine_zen4,
 	  "two cores of an EPYC 9004, 3.7 GHz, 6 wide, ROB 320" },
+	{ "zen5", machine_zen5,
+	  "two cores of an EPYC 9005, 4 GHz, 8 wide, ROB 448" },
 	{ "skylake", machine_skylake, "Core i7-6700K, 4 GHz, 4 wide, ROB 224" },
 	{ "neoverse-n1", machine_neoverse_n1,
 	  "Graviton2, 2.5 GHz, 4 wide, ROB 128" },

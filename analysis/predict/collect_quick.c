@@ -72,6 +72,7 @@ void collect_quick(struct collector *all, struct collected *c,
 	if (!use)
 		return;
 	c->uses.in_micro = false;
+	c->uses.ip = 0;
 	q->sent[kinds[step->use]]++;
 	thread_uses_add(&c->uses, &all->uses, (uint32_t)(c - all->thread),
 			step->line, kinds[step->use], c->now, &a);

@@ -121,6 +121,7 @@ static void collect_insn(struct collector *all, struct collected *c,
 	const struct uop_insn *decoded = &insn->decoded;
 
 	begin_insn(c);
+	c->uses.ip = insn->ip;
 	fetch_line(all, c, insn->ip >> MACHINE_LINE_SHIFT);
 	fetch_line(all, c, (insn->ip + insn->bytes - 1) >> MACHINE_LINE_SHIFT);
 	for (int i = 0; i < decoded->uops; i++) {
@@ -222,6 +223,7 @@ static void collect_block(struct collector *all, struct collected *c,
 		while (end < step->accesses &&
 		       step->access[end].index == s->index)
 			end++;
+		c->uses.ip = insn->ip;
 		c->uses.uop += s->uops;
 		if (s->kind == BLOCK_FETCH)
 			fetch_line(all, c, s->line);

@@ -131,8 +131,8 @@ void thread_uses_add(struct thread_uses *t, struct line_uses *all,
 	w->global[kind][to->global]++;
 	use_globally(all, l, own, number, stores);
 	if (!code) {
-		prefetches_add(t->prefetches, t->to, line, t->uop, t->in_micro,
-			       to);
+		prefetches_add(t->prefetches, t->to, t->ip, line, t->uop,
+			       t->in_micro, to);
 		t->deep = n > DEEP;
 		t->lines += !own->used;
 		t->stored_lines += stores && !own->stored;

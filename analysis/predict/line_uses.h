@@ -40,6 +40,7 @@ struct thread_uses {
 	bool deep; /* the latest use of data was no use of a recent line */
 	struct prefetches *prefetches;
 	struct workload_thread *to;
+	uint64_t ip;   /* of the instruction that uses lines; 0: not known */
 	uint32_t uop;  /* the number of the micro-operation that uses lines */
 	bool in_micro; /* it is in a micro-trace */
 

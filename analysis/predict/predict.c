@@ -113,6 +113,16 @@ static double lines_of(const struct runner *r, const struct known_misses *n)
 	return n->lines + n->data.llc * timed_vain(&r->timed);
 }
 
+/* The cycles that a line of @level holds an MSHR, on average. */
+static double hold(const struct runner *r, enum caches_level level)
+{
+	/* Transfers from other cores were never in this bound in full. */
+	const uint64_t *all = r->core.latency;
+	uint64_t cycles = level == LEVEL_CORE ? all[LEVEL_LLC] : all[level];
+
+	return fmax((double)cycles - timed_saved(&r->timed, level), 0);
+}
+
 /*
  * No window ends before memory has transferred its lines, nor before the
  * entries for misses have held each until it was complete.
@@ -121,19 +131,18 @@ static void bound(const struct runner *r, const struct known_misses *n,
 		  double stack[CPI_COMPONENTS])
 {
 	const struct machine *m = r->machine;
-	const uint64_t *latency = r->core.latency;
 	double left = 1 - r->others * r->core.slot; /* of the bus */
 	double bus = lines_of(r, n) * (1 + written(r)) * r->core.slot / left;
-	double llc =
-		(double)latency[LEVEL_LLC] - timed_saved(&r->timed, LEVEL_LLC);
-	double memory = (double)latency[LEVEL_MEMORY] -
-			timed_saved(&r->timed, LEVEL_MEMORY);
-	double held =
-		((n->data.l1 - n->data.l2) * (double)latency[LEVEL_L2] +
-		 (n->data.l2 - n->data.llc) * llc + n->data.llc * memory) /
-		m->mshrs;
-	double sum = 0;
+	double held = 0, sum = 0;
+	double misses[LEVELS] = {
+		[LEVEL_L2] = n->data.l1 - n->data.l2,
+		[LEVEL_LLC] = n->data.l2 - n->data.llc - n->data.core,
+		[LEVEL_CORE] = n->data.core,
+		[LEVEL_MEMORY] = n->data.llc,
+	};
 
+	for (int i = LEVEL_L2; i < LEVELS; i++)
+		held += misses[i] * hold(r, (enum caches_level)i) / m->mshrs;
 	for (int k = 0; k < CPI_COMPONENTS; k++)
 		sum += stack[k];
 	if (held > fmax(sum, bus))

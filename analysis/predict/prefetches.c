@@ -4,6 +4,7 @@
  */
 #include "prefetches.h"
 #include "analysis/base/util.h"
+#include "analysis/model/streams.h"
 #include "analysis/model/strides.h"
 
 #define HASH UINT64_C(0x9e3779b97f4a7c15)
@@ -13,6 +14,7 @@ enum {
 	L1D_WAYS = 8,
 	NEAR_SHIFT = 12,
 	FAR_SHIFT = 17,
+	TABLE_KINDS = PREFETCH_STREAM, /* those that it is for */
 };
 
 /* A line of the table that stands for L2. */
@@ -22,7 +24,7 @@ struct asked {
 	uint8_t by;    /* a bit for each that asked for it, and was not used */
 	uint8_t far;   /* the same, so long ago that L2 had lost it */
 	/* Of each of them: the micro-operation, and the access + 1. */
-	uint32_t uop[PREFETCH_KINDS], access[PREFETCH_KINDS];
+	uint32_t uop[TABLE_KINDS], access[TABLE_KINDS];
 };
 
 struct prefetches {
@@ -30,6 +32,7 @@ struct prefetches {
 	/* Lines that left it and were not used: line + 1 and bits, as above. */
 	uint64_t far[1 << FAR_SHIFT];
 	struct strides strides;
+	struct streams streams;
 };
 
 struct prefetches *prefetches_new(void)
@@ -51,12 +54,12 @@ static struct asked *place_of(struct prefetches *p, uint64_t line)
 	if (x->line == line + 1)
 		return x;
 	if (x->by | x->far)
-		*far_of(p, x->line - 1) = x->line << PREFETCH_KINDS |
-					  (unsigned int)(x->by | x->far);
+		*far_of(p, x->line - 1) =
+			x->line << TABLE_KINDS | (unsigned int)(x->by | x->far);
 	*x = (struct asked){ .line = line + 1 };
 	far = far_of(p, line);
-	if (*far >> PREFETCH_KINDS == line + 1) {
-		x->far = *far & ((1 << PREFETCH_KINDS) - 1);
+	if (*far >> TABLE_KINDS == line + 1) {
+		x->far = *far & ((1 << TABLE_KINDS) - 1);
 		*far = 0;
 	}
 	return x;
@@ -68,7 +71,7 @@ static void find_askers(struct prefetches *p, struct workload_thread *t,
 {
 	struct asked *x = place_of(p, line);
 
-	for (int i = 0; i < PREFETCH_KINDS; i++) {
+	for (int i = 0; i < TABLE_KINDS; i++) {
 		uint32_t back = uop - x->uop[i], access = x->access[i];
 
 		if (x->far >> i & 1)
@@ -99,8 +102,28 @@ static void ask(struct prefetches *p, int i, uint64_t line, uint32_t uop,
 		a->vain |= (uint8_t)(1u << i);
 }
 
+/* The same of the stream of the instruction at @ip. */
+static void find_stream(struct prefetches *p, uint64_t ip, uint64_t line,
+			uint32_t uop, struct micro_access *a)
+{
+	struct stream *s = streams_of(&p->streams, ip);
+	uint32_t before = s->ip == ip ? s->place : 0, back = uop - s->uop;
+
+	s = streams_add(&p->streams, ip, line);
+	if (s->place > 1 || before > s->place)
+		a->asked[PREFETCH_STREAM] =
+			back < PREFETCH_FAR ? (uint16_t)back : PREFETCH_FAR - 1;
+	if (s->place > 1)
+		a->place = (uint8_t)s->place;
+	if (before > s->place) {
+		a->vain |= 1u << PREFETCH_STREAM;
+		a->ended = (uint8_t)before;
+	}
+	s->uop = uop;
+}
+
 void prefetches_add(struct prefetches *p, struct workload_thread *t,
-		    uint64_t line, uint32_t uop, bool in_micro,
+		    uint64_t ip, uint64_t line, uint32_t uop, bool in_micro,
 		    struct micro_access *a)
 {
 	uint32_t access = in_micro ? (uint32_t)t->accesses + 1 : 0;
@@ -108,7 +131,9 @@ void prefetches_add(struct prefetches *p, struct workload_thread *t,
 	if (a->depth[L1D_SIZE] < L1D_WAYS)
 		return;
 	find_askers(p, t, line, uop, a);
-	for (int i = 0; i < PREFETCH_KINDS; i++) {
+	if (ip)
+		find_stream(p, ip, line, uop, a);
+	for (int i = 0; i < TABLE_KINDS; i++) {
 		uint64_t next = prefetch_line(
 			(enum machine_prefetcher)(PREFETCHER_NONE + 1 + i),
 			&p->strides, line);

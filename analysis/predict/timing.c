@@ -4,52 +4,12 @@
  */
 #include <stdlib.h>
 
-#include "cycle_queue.h"
-#include "port_lanes.h"
-#include "timing.h"
+#include "timing_internal.h"
 #include "analysis/base/util.h"
-#include "analysis/model/memory_bus.h"
-#include "analysis/model/ports.h"
-#include "analysis/model/time_queue.h"
 
 enum {
 	DISPATCH_TO_RESULT = 2, /* of core.refill */
-	APART = 1 << 16,        /* cycles between two micro-traces */
 	WARM_PART = 4,          /* the first quarter is not counted */
-};
-
-/*
- * The times of the micro-operations of the micro-trace; those of an earlier one
- * are before all times of this one.
- */
-struct times {
-	uint64_t done[MICRO_UOPS], commit[MICRO_UOPS];
-	uint64_t operands[MICRO_UOPS]; /* from when its sources are there */
-	uint64_t line[MICRO_UOPS]; /* when a miss brings the line it accesses */
-	uint64_t missed[MICRO_UOPS]; /* when its access missed L1D, */
-	uint8_t from[MICRO_UOPS];    /* and the level that has the line */
-};
-
-struct timing {
-	struct timing_core core;
-	struct port_lanes lanes;
-	struct ports *ports; /* NULL: the lanes do */
-	struct memory_bus *bus;
-	struct cycle_queue iq;
-	struct time_queue loads, stores, mshrs;
-	struct times at;
-
-	/* The micro-trace that is timed. */
-	const uint8_t *level;
-	const struct micro_uop *uop;
-	const struct micro_access *access; /* of the thread */
-	double written, unwritten;         /* lines to write back */
-	double others, other_next; /* transfers in a cycle, and the next */
-	uint64_t begin;            /* when the bus begins */
-	uint64_t end;              /* of what was timed before */
-	struct timed *to;          /* &warm: not counted yet */
-	struct timed warm;
-	double slot_share; /* of the width, a micro-operation */
 };
 
 /* Where the core is in the micro-trace. */
@@ -111,42 +71,6 @@ void timing_others(struct timing *t, double lines)
 	t->others = lines;
 }
 
-static inline uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* How long a transfer waits that begins at @now. */
-static uint64_t take_slot(struct timing *t, uint64_t now)
-{
-	return memory_bus_take(t->bus, now - t->begin);
-}
-
-/* Transfers of other cores up to @now, at equal distances. */
-static void transfer_for_others(struct timing *t, uint64_t now)
-{
-	if (!(t->others > 0))
-		return;
-	for (; t->other_next < (double)now; t->other_next += 1 / t->others)
-		take_slot(t, (uint64_t)t->other_next);
-}
-
-/* When what was asked for at @t arrives from memory; *@bus: the wait. */
-static uint64_t ask_memory(struct timing *t, uint64_t now, uint64_t *bus)
-{
-	uint64_t done;
-
-	transfer_for_others(t, now + t->core.to_memory);
-	*bus = take_slot(t, now + t->core.to_memory);
-	done = now + t->core.latency[LEVEL_MEMORY] + *bus;
-	t->unwritten += t->written;
-	if (t->unwritten >= 1) {
-		t->unwritten -= 1;
-		take_slot(t, done);
-	}
-	return done;
-}
-
 /* A line of instructions comes first. */
 static void fetch(struct timing *t, struct front *f, uint32_t i)
 {
@@ -157,7 +81,7 @@ static void fetch(struct timing *t, struct front *f, uint32_t i)
 	t->to->code[level]++;
 	if (level == LEVEL_L1)
 		return;
-	f->next = level == LEVEL_MEMORY ? ask_memory(t, now, &bus)
+	f->next = level == LEVEL_MEMORY ? timing_ask_memory(t, now, &bus)
 					: now + t->core.latency[level];
 	f->late = CPI_ICACHE;
 }
@@ -191,87 +115,6 @@ static uint64_t operands(const struct timing *t, const struct micro_uop *u,
 	return when;
 }
 
-/*
- * When the prefetcher asked for the line of @a, which the number @i needs @now;
- * 0: it did not. Before the micro-trace time went on as it does in it.
- */
-static uint64_t asked_before(const struct timing *t, uint32_t i,
-			     const struct micro_access *a, uint64_t now)
-{
-	uint32_t back = a->asked[t->core.prefetcher - 1];
-	uint64_t cycles;
-
-	if (back <= i)
-		return back && t->at.missed[i - back] >= t->begin
-			       ? t->at.missed[i - back]
-			       : 0;
-	cycles = (now - t->begin) * back / (i + 1);
-	return now - (cycles < APART ? cycles : APART);
-}
-
-/* When a line of @level is there that is asked for at @now. */
-static uint64_t get(struct timing *t, enum caches_level level, uint64_t now,
-		    uint64_t *bus)
-{
-	if (level == LEVEL_MEMORY && now >= t->begin)
-		return ask_memory(t, now, bus);
-	return now + t->core.latency[level];
-}
-
-/*
- * The same with a prefetcher, which puts lines into L2. What it asks for in
- * vain comes from where the line is that makes it ask. What L2 has lost since
- * is in the last cache, and was counted as in vain.
- */
-static uint64_t get_prefetched(struct timing *t, uint32_t i,
-			       enum caches_level level, uint64_t now,
-			       uint64_t *bus)
-{
-	const struct micro_access *a = &t->access[t->uop[i].access - 1];
-	uint32_t kind = t->core.prefetcher - 1;
-	bool lost = a->asked[kind] == PREFETCH_FAR && level > LEVEL_L2;
-	uint64_t asked = asked_before(t, i, a, now), done, late;
-	int vain = level == LEVEL_MEMORY ? a->vain >> kind & 1 : 0;
-
-	t->at.missed[i] = now;
-	if (lost)
-		done = now + t->core.latency[LEVEL_LLC];
-	else if (asked && level > LEVEL_L2)
-		done = later(get(t, level, asked, bus),
-			     now + t->core.latency[LEVEL_L2]);
-	else
-		done = get(t, level, now, bus);
-	if (vain)
-		take_slot(t, now + t->core.to_memory);
-	late = now + t->core.latency[level];
-	if (asked && late > done)
-		t->to->saved[level] += (double)(late - done);
-	t->to->vain += vain - (lost && level == LEVEL_MEMORY);
-	return done;
-}
-
-/* What an access found. */
-struct found {
-	uint64_t done, bus;
-	enum caches_level level;
-};
-
-/* The access of @i misses L1D at @now. */
-static __attribute__((noinline)) struct found miss(struct timing *t, uint32_t i,
-						   enum caches_level level,
-						   uint64_t now)
-{
-	struct found x = { .level = level };
-
-	now = time_queue_enter(&t->mshrs, now);
-	x.done = t->core.prefetcher ? get_prefetched(t, i, level, now, &x.bus)
-				    : get(t, level, now, &x.bus);
-	time_queue_push(&t->mshrs, x.done);
-	t->at.line[i] = x.done;
-	t->at.from[i] = (uint8_t)level;
-	return x;
-}
-
 static struct found access_memory(struct timing *t, const struct micro_uop *u,
 				  uint32_t i, uint64_t now)
 {
@@ -282,8 +125,8 @@ static struct found access_memory(struct timing *t, const struct micro_uop *u,
 		return x;
 	level = (enum caches_level)(t->level[i] & LEVELS_DATA_MASK);
 	t->to->data[level]++;
-	if (level != LEVEL_L1)
-		return miss(t, i, level, now);
+	if (level != LEVEL_L1 || t->core.forwarding)
+		return timing_access(t, i, level, now);
 	t->at.line[i] = 0;
 	if (!u->line)
 		return x;
@@ -326,7 +169,8 @@ static void load(struct timing *t, struct front *f, const struct micro_uop *u,
 	life->ready = time_queue_enter(&t->loads, life->ready);
 	issue(t, f, u, life);
 	x = access_memory(t, u, i, life->issue);
-	life->beyond = x.done - life->issue - m->latency[LEVEL_L1];
+	life->beyond = later(x.done, life->issue + m->latency[LEVEL_L1]) -
+		       life->issue - m->latency[LEVEL_L1];
 	life->bus = x.bus < life->beyond ? x.bus : life->beyond;
 	life->level = x.level;
 	life->done = x.done + m->uop[u->class].latency;
@@ -346,6 +190,7 @@ static void store(struct timing *t, struct front *f, const struct micro_uop *u,
 	done = life->issue;
 	if (u->access)
 		done = access_memory(t, u, i, done).done;
+	t->at.ended[i] = done;
 	time_queue_push(&t->stores, done);
 	f->stores_done = later(f->stores_done, done);
 	life->done = life->issue + t->core.uop[u->class].latency;

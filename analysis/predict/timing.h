@@ -19,10 +19,12 @@ struct timed {
 	double squares[3]; /* sums of cycles^2, cycles x uops, uops^2 */
 	uint32_t micros;
 	struct cpi_stack stack;
-	double wrong;         /* mispredicted branches */
-	double data[LEVELS];  /* loads and stores by their level */
-	double code[LEVELS];  /* lines of instructions */
-	double saved[LEVELS]; /* cycles, by asking for lines before */
+	double wrong;        /* mispredicted branches */
+	double data[LEVELS]; /* loads and stores by their level */
+	double code[LEVELS]; /* lines of instructions */
+	/* Cycles that they hold no MSHR, as lines were asked for before, or
+	 * wait for a line that is on its way. */
+	double saved[LEVELS];
 	double vain; /* lines of memory that a prefetcher asked for in vain */
 };
 
@@ -33,7 +35,8 @@ struct timed {
 struct timing_core {
 	uint32_t width, rob, iq, load_queue, store_queue, mshrs;
 	uint32_t refill, vector_load_extra, predictor, zero_idioms;
-	uint32_t prefetcher, padding; /* for misses of L1D */
+	uint32_t prefetcher, ahead; /* for misses of L1D */
+	uint32_t forwarding, in_turn;
 	struct machine_uop uop[UOP_CLASSES];
 	uint64_t latency[LEVELS]; /* of a load */
 	uint64_t to_memory;       /* cycles until memory is asked */
@@ -47,7 +50,7 @@ struct timing_core {
 void timing_core_of(struct timing_core *c, const struct machine *m,
 		    unsigned int used);
 
-/* How much sooner prefetchers have a line of @level arrive, on average. */
+/* How many cycles less a line of @level holds an MSHR, on average. */
 double timed_saved(const struct timed *t, enum caches_level level);
 
 /* Of each line of data from memory, how many are fetched in vain. */

@@ -28,10 +28,14 @@ void timing_core_of(struct timing_core *c, const struct machine *m,
 	c->vector_load_extra = m->vector_load_extra;
 	c->predictor = m->predictor;
 	c->zero_idioms = m->zero_idioms;
+	c->forwarding = m->forwarding;
 	memcpy(c->uop, m->uop, sizeof(c->uop));
 	if (used & ~(1u << LEVEL_L1)) {
 		c->mshrs = m->mshrs;
 		c->prefetcher = m->prefetcher;
+		if (m->prefetcher == PREFETCHER_STREAM)
+			c->ahead = m->ahead;
+		c->in_turn = m->in_turn;
 	}
 	if (c->prefetcher) /* lines that it fetched are there */
 		used |= 1u << LEVEL_L2 | 1u << LEVEL_LLC;

@@ -36,6 +36,7 @@
 
 enum {
 	PREFETCH_KINDS = PREFETCHERS - 1, /* all but none */
+	PREFETCH_STREAM = PREFETCHER_STREAM - 1,
 	PREFETCH_FAR = UINT16_MAX,
 
 	DEPTH_SETS_MIN = 4, /* log2 of the fewest sets */
@@ -71,6 +72,12 @@ struct micro_access {
 	/* How many micro-operations before it asked for this line; 0: never;
 	 * PREFETCH_FAR: so many that L2 has lost it since. */
 	uint16_t asked[PREFETCH_KINDS];
+	/*
+	 * Of the stream (streams.h), which has in asked how far back the access
+	 * before this one is: the place of this line, and that of the last
+	 * line of a run that ends with that access; 0: none.
+	 */
+	uint8_t place, ended;
 };
 
 /* Distances count micro-operations back; 0: there is none. */

@@ -142,17 +142,22 @@ static void code_asked(struct workload_codec *c, struct micro_access *a,
 		       const char *what)
 {
 	unsigned int by = 0;
+	int kinds = c->version > WORKLOAD_STRIDES ? PREFETCH_KINDS
+						  : PREFETCH_STREAM;
 
-	for (int i = 0; i < PREFETCH_KINDS; i++)
+	for (int i = 0; i < kinds; i++)
 		by |= a->asked[i] ? 1u << i : 0;
-	by = (unsigned int)number(c,
-				  by | (unsigned int)a->vain << PREFETCH_KINDS,
-				  (1 << 2 * PREFETCH_KINDS) - 1, what);
-	a->vain = (uint8_t)(by >> PREFETCH_KINDS);
-	for (int i = 0; i < PREFETCH_KINDS; i++)
+	by = (unsigned int)number(c, by | (unsigned int)a->vain << kinds,
+				  (1u << 2 * kinds) - 1, what);
+	a->vain = (uint8_t)(by >> kinds);
+	for (int i = 0; i < kinds; i++)
 		if (by >> i & 1)
 			a->asked[i] = (uint16_t)number(c, a->asked[i],
 						       UINT16_MAX, what);
+	if (a->asked[PREFETCH_STREAM])
+		a->place = (uint8_t)number(c, a->place, UINT8_MAX, what);
+	if (a->vain >> PREFETCH_STREAM & 1)
+		a->ended = (uint8_t)number(c, a->ended, UINT8_MAX, what);
 }
 
 static void code_access(struct workload_codec *c, struct micro_access *a,

@@ -13,6 +13,7 @@
 enum {
 	WORKLOAD_UNSHARED = 1, /* without depths among all threads */
 	WORKLOAD_PLAIN,        /* without zero idioms and prefetches */
+	WORKLOAD_STRIDES,      /* without the prefetcher stream */
 	WORKLOAD_VERSION
 };
 

@@ -9,7 +9,8 @@ real_time - simulated and predicted against measured ratios of two ways
         order changing, with a line's round trip before and after each run
   real_time.py table DIR             print the table in Markdown
 
-CASES= chooses some. The ratio is time of the first way / time of the second. A
+CASES= chooses some. RUN= comes before each program that is measured, and before
+machine: with RUN="chrt -f 1" no other program interrupts them. The ratio is time of the first way / time of the second. A
 pair counts if the round trips around its runs are of one regime: within a factor
 of 1.5 of the median of those below 1 us, which is longer than any line takes;
 beyond it the threads did not run side by side.
@@ -30,6 +31,7 @@ CASES = {
     "members": (12, 800),
 }
 WAYS = ([], ["--second"])
+BEFORE = os.environ.get("RUN", "").split()
 SIDE_BY_SIDE_NS = 1000
 TRIPS = 2000
 
@@ -39,14 +41,14 @@ def chosen():
     return {name: CASES[name] for name in names}
 
 
-def tool(build, *arguments):
-    return subprocess.run([f"{build}/reusetrack", *arguments], check=True,
-                          stdout=subprocess.PIPE).stdout
+def tool(build, *arguments, before=()):
+    return subprocess.run([*before, f"{build}/reusetrack", *arguments],
+                          check=True, stdout=subprocess.PIPE).stdout
 
 
 def seconds(build, case, rounds, way):
     err = subprocess.run(
-        [f"{build}/microbench/variants", "--case", case, "--rounds",
+        [*BEFORE, f"{build}/microbench/variants", "--case", case, "--rounds",
          str(rounds), *way], check=True, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True).stderr
     return float(re.match(r"([0-9.]+) s", err)[1])
@@ -65,7 +67,7 @@ def trace(build, where):
     os.makedirs(where, exist_ok=True)
     machine = f"{where}/machine"
     if not os.path.exists(machine):
-        text = tool(build, "machine", "--host", "--measure")
+        text = tool(build, "machine", "--host", "--measure", before=BEFORE)
         with open(machine, "wb") as f:
             f.write(text)
     for case, (rounds, _) in chosen().items():

@@ -45,8 +45,16 @@ struct slow_queue {
 	int n;
 };
 
+/* Until this cycle a line that others have asked for is still the core's. */
+struct slow_stay {
+	int core;
+	uint64_t line, until;
+};
+
 struct slow_caches {
 	const struct machine *m;
+	struct slow_stay stay[SLOW_SLOTS];
+	int stays;
 	struct slow_copy copy[SLOW_COPIES];
 	int copies;
 	uint64_t clock;
@@ -234,6 +242,47 @@ static inline bool slow_share(struct slow_caches *c, int owner, uint64_t line)
 	return dirty;
 }
 
+/* When the line that is on its way to @core is there; 0: it does not come. */
+static inline uint64_t slow_comes(struct slow_caches *c, int core,
+				  uint64_t line)
+{
+	const struct slow_copy *a = slow_find(c, SLOW_L1D, core, line);
+	const struct slow_copy *b = slow_find(c, SLOW_L2, core, line);
+
+	if (a && b)
+		return a->ready > b->ready ? a->ready : b->ready;
+	return b ? b->ready : 0;
+}
+
+/* When @core, which asks at @t, may have the line: after those that lose it. */
+static inline uint64_t slow_turn(struct slow_caches *c, int core, uint64_t line,
+				 bool store, uint64_t t)
+{
+	uint64_t turn = t;
+
+	for (int i = 0; c->m->in_turn && i < SLOW_CORES; i++) {
+		uint64_t comes = slow_comes(c, i, line);
+
+		if (i == core || comes <= t ||
+		    (!store && slow_owner(c, line) != i))
+			continue;
+		ck_assert_int_lt(c->stays, SLOW_SLOTS);
+		c->stay[c->stays++] = (struct slow_stay){ i, line, comes };
+		turn = comes > turn ? comes : turn;
+	}
+	return turn;
+}
+
+/* Until when the line is still @core's; 0: it is not, at @t. */
+static inline uint64_t slow_stays(const struct slow_caches *c, int core,
+				  uint64_t line, uint64_t t)
+{
+	for (int i = c->stays - 1; i >= 0; i--)
+		if (c->stay[i].core == core && c->stay[i].line == line)
+			return t < c->stay[i].until ? c->stay[i].until : 0;
+	return 0;
+}
+
 static inline void slow_fill_llc(struct slow_caches *c, uint64_t line,
 				 uint64_t t)
 {
@@ -265,6 +314,7 @@ static inline uint64_t slow_get(struct slow_caches *c, int core, uint64_t line,
 
 	c->misses[core][SLOW_L2]++;
 	if (slow_find(c, SLOW_LLC, 0, line)) {
+		done += slow_turn(c, core, line, store, t) - t;
 		if (owner >= 0 && slow_share(c, owner, line))
 			done += c->m->transfer;
 		if (store)
@@ -300,8 +350,10 @@ static inline uint64_t slow_access(struct slow_caches *c, int core,
 {
 	enum slow_cache first = fetch ? SLOW_L1I : SLOW_L1D;
 	struct slow_copy *a = slow_find(c, first, core, line), *b, *x;
-	uint64_t done;
+	uint64_t done = fetch ? 0 : slow_stays(c, core, line, t);
 
+	if (done)
+		return done;
 	if (!a)
 		c->misses[core][first]++;
 	if (a && (!store || a->state != 'S')) {
@@ -317,6 +369,7 @@ static inline uint64_t slow_access(struct slow_caches *c, int core,
 		t = slow_enter(&c->mshr[core], (int)c->m->mshrs, t);
 	b = slow_find(c, SLOW_L2, core, line);
 	if (b && store && b->state == 'S') {
+		t = slow_turn(c, core, line, true, t);
 		slow_drop_others(c, core, line);
 		b = slow_find(c, SLOW_L2, core, line);
 		b->state = 'M';

@@ -106,13 +106,34 @@ static inline uint64_t slow_operands(const struct slow_core *c, int i)
 	return t;
 }
 
-static inline uint64_t slow_forwarded(const struct slow_core *c, int i)
+/* The store from which number @i, a load, takes its data; NULL: none. */
+static inline const struct slow_uop *slow_source(const struct slow_core *c,
+						 int i)
 {
 	for (int k = i - 1; k >= 0 && i - k < (int)c->caches->m->rob; k--)
 		if (c->uop[k].u->flags & UOP_IS_STORE && c->uop[k].addr &&
 		    c->uop[k].addr / 8 == c->uop[i].addr / 8)
-			return slow_operands(c, k);
-	return 0;
+			return &c->uop[k];
+	return NULL;
+}
+
+static inline uint64_t slow_forwarded(const struct slow_core *c, int i)
+{
+	const struct slow_uop *from = slow_source(c, i);
+
+	return from ? slow_operands(c, (int)(from - c->uop)) : 0;
+}
+
+/* That store has not yet given the data away. */
+static inline bool slow_is_held(const struct slow_core *c, int i)
+{
+	const struct slow_uop *from =
+		c->uop[i].u->flags & UOP_IS_LOAD && c->uop[i].addr
+			? slow_source(c, i)
+			: NULL;
+
+	return c->caches->m->forwarding && from &&
+	       c->uop[i].issue < from->ended;
 }
 
 static inline uint64_t slow_ready(struct slow_core *c, int i)
@@ -188,7 +209,9 @@ static inline void slow_do(struct slow_core *c, int i)
 	bool store = x->u->flags & UOP_IS_STORE;
 	uint64_t done = x->issue;
 
-	if (x->u->flags & (UOP_IS_LOAD | UOP_IS_STORE) && x->addr)
+	if (slow_is_held(c, i))
+		done = x->issue + m->forwarding;
+	else if (x->u->flags & (UOP_IS_LOAD | UOP_IS_STORE) && x->addr)
 		done = slow_access(c->caches, c->id, x->addr / 64, store, false,
 				   x->issue);
 	else if (x->u->flags & UOP_IS_LOAD)

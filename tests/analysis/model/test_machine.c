@@ -44,7 +44,7 @@ START_TEST(every_shipped_machine_is_good)
 			      error);
 		ck_assert_str_eq(m.name, name);
 	}
-	ck_assert_uint_eq(i, 15);
+	ck_assert_uint_eq(i, 16);
 }
 END_TEST
 

@@ -64,6 +64,45 @@ START_TEST(times_of_whole_accesses_give_the_keys)
 }
 END_TEST
 
+/* 4 GHz: 0.25 ns a cycle. Of golden-c3 the LLC has 8 MiB, L2 256 KiB. */
+START_TEST(times_give_the_part_of_the_llc_and_how_stores_and_streams_go)
+{
+	static const struct {
+		uint64_t llc_bytes, size;
+	} llc[] = {
+		{ 16 << 20, 8 << 20 },  { 8 << 20, 8 << 20 },
+		{ 5 << 20, 8 << 20 },   { 2 << 20, 2 << 20 },
+		{ 1 << 10, 256 << 10 },
+	};
+	char error[MACHINE_ERROR_BYTES];
+	struct machine_times t = { .cycle_ns = 0.25 };
+	struct machine m;
+
+	for (size_t i = 0; i < sizeof(llc) / sizeof(*llc); i++) {
+		ck_assert_int_eq(machine_read(&m, "golden-c3", error), 0);
+		ck_assert_uint_eq(m.llc.size, 8 << 20);
+		t.llc_bytes = llc[i].llc_bytes;
+		machine_take_times(&m, &t);
+		ck_assert_uint_eq(m.llc.size, llc[i].size);
+		ck_assert_int_eq(machine_check(&m, error), 0);
+	}
+	t.rmw_ns = 1.5; /* the addition takes one of 6 cycles */
+	t.memory_ns = 100;
+	t.next_ns = 4;
+	machine_take_times(&m, &t);
+	ck_assert_uint_eq(m.forwarding, 5);
+	ck_assert_uint_eq(m.ahead, 24);
+	t.rmw_ns = 0.2;
+	t.next_ns = 0.1;
+	machine_take_times(&m, &t);
+	ck_assert_uint_eq(m.forwarding, 1);
+	ck_assert_uint_eq(m.ahead, MACHINE_AHEAD_MAX);
+	t.next_ns = 200;
+	machine_take_times(&m, &t);
+	ck_assert_uint_eq(m.ahead, 1);
+}
+END_TEST
+
 START_TEST(what_was_not_measured_stays)
 {
 	static const struct machine_times nothing, clock = { .cycle_ns = 0.5 };
@@ -120,6 +159,7 @@ START_TEST(a_processor_has_the_core_of_a_similar_machine)
 		{ PMU_VENDOR_INTEL, 6, 0xff, "golden-c3" },   /* unknown */
 		{ PMU_VENDOR_AMD, 0x17, 0x31, "zen2" },       /* Rome */
 		{ PMU_VENDOR_AMD, 0x19, 0x11, "zen4" },       /* Zen 4 */
+		{ PMU_VENDOR_AMD, 0x1a, 2, "zen5" },          /* Zen 5 */
 		{ PMU_VENDOR_AMD, 0x10, 2, "golden-c3" },     /* K10 */
 		{ PMU_VENDOR_OTHER, 6, 0x1a, "golden-c3" },
 	};
@@ -180,6 +220,9 @@ int main(void)
 	tcase_add_checked_fixture(t, sandbox_setup, sandbox_teardown);
 	tcase_add_test(t, a_chain_comes_to_each_place_once);
 	tcase_add_test(t, times_of_whole_accesses_give_the_keys);
+	tcase_add_test(
+		t,
+		times_give_the_part_of_the_llc_and_how_stores_and_streams_go);
 	tcase_add_test(t, what_was_not_measured_stays);
 	tcase_add_test(t,
 		       times_shorter_than_the_tags_give_a_machine_that_can_be);

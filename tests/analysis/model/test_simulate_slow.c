@@ -88,6 +88,8 @@ static void random_machine(void)
 	machine.predictor = below(4) ? PREDICTOR_ONE_BIT : PREDICTOR_PERFECT;
 	machine.vector_load_extra = below(3);
 	machine.zero_idioms = below(2);
+	machine.forwarding = below(3);
+	machine.in_turn = below(2);
 	machine.memory_ns = below(40);
 	machine.memory_gbs = 2 + below(40);
 	machine.transfer = below(40);

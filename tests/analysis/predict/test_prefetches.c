@@ -17,6 +17,7 @@ enum {
 	/* Lines: more than L2 has, fewer than the LLC. */
 	FAR = 1 << 15,
 	AGAIN = 1 << 14,
+	IP = 0x401000,
 	LOST = 1 << 14, /* misses, until L2 has lost what was there before */
 };
 
@@ -190,7 +191,7 @@ static struct micro_access miss(struct prefetches *p, struct workload_thread *t,
 	struct micro_access a = { 0 };
 
 	memset(a.depth, DEPTH_WAYS, sizeof(a.depth));
-	prefetches_add(p, t, line, uop, true, &a);
+	prefetches_add(p, t, IP, line, uop, true, &a);
 	t->access[t->accesses++] = a;
 	return a;
 }
@@ -214,7 +215,7 @@ START_TEST(each_access_knows_when_its_line_was_asked_for)
 	ck_assert_uint_eq(access[3].vain, 0);
 	ck_assert_uint_eq(access[4].vain,
 			  1 << NEXT_LINE | 1 << ADJACENT | 1 << STRIDE);
-	prefetches_add(p, &t, 105, 50, true, &hit); /* L1D has it */
+	prefetches_add(p, &t, IP, 105, 50, true, &hit); /* L1D has it */
 	ck_assert_uint_eq(hit.asked[NEXT_LINE], 0);
 	ck_assert_uint_eq(access[4].vain & 1 << NEXT_LINE, 1 << NEXT_LINE);
 	free(p);
@@ -238,6 +239,68 @@ START_TEST(what_the_last_cache_has_is_not_asked_for_in_vain)
 }
 END_TEST
 
+START_TEST(a_stream_is_predicted_however_far_it_runs_ahead)
+{
+	by_equation = false;
+	set("core.prefetcher=stream");
+	set("core.prefetch_ahead=4");
+	takes(&(struct loop){ chase, 3, 1, up, false }, MEMORY / 5.0, 0.02);
+}
+END_TEST
+
+/* Nor is it slower than the bus, or than L1D. */
+START_TEST(a_stream_far_ahead_is_predicted)
+{
+	by_equation = false;
+	set("core.prefetcher=stream");
+	set("core.prefetch_ahead=100");
+	make(&(struct loop){ chase, 3, 1, every_third, false }, 0);
+	cycles_of(0.03);
+	set("memory.bandwidth_gbs=1000");
+	ck_assert_double_eq_tol(cycles_of(0.03) / ROUNDS, machine.l1d.latency,
+				0.1);
+}
+END_TEST
+
+static uint64_t runs_of_eight(int i)
+{
+	return DATA + ((uint64_t)i / 8 * 50 + (uint64_t)i % 8) * LINE;
+}
+
+/* Of a short run the first lines are late, and what lies behind is in vain. */
+START_TEST(short_runs_are_predicted)
+{
+	by_equation = false;
+	set("core.prefetcher=stream");
+	make(&(struct loop){ chase, 3, 1, runs_of_eight, false }, 0);
+	cycles_of(0.05);
+	set("memory.bandwidth_gbs=1.5");
+	cycles_of(0.1);
+}
+END_TEST
+
+START_TEST(each_access_knows_its_place_in_a_stream)
+{
+	struct micro_access access[16];
+	struct workload_thread t = { .access = access };
+	struct prefetches *p = prefetches_new();
+
+	for (uint32_t i = 0; i < 6; i++)
+		miss(p, &t, 100 + i, 10 * i);
+	miss(p, &t, 500, 60);
+	ck_assert_uint_eq(access[2].asked[PREFETCH_STREAM], 0);
+	ck_assert_uint_eq(access[3].asked[PREFETCH_STREAM], 10);
+	ck_assert_uint_eq(access[3].place, 2);
+	ck_assert_uint_eq(access[5].place, 4);
+	ck_assert_uint_eq(access[5].ended, 0);
+	ck_assert_uint_eq(access[6].asked[PREFETCH_STREAM], 10);
+	ck_assert_uint_eq(access[6].place, 0);
+	ck_assert_uint_eq(access[6].ended, 4);
+	ck_assert_uint_eq(access[6].vain >> PREFETCH_STREAM, 1);
+	free(p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("prefetches");
@@ -256,6 +319,10 @@ int main(void)
 	tcase_add_test(t, what_the_last_cache_has_is_not_asked_for_in_vain);
 	tcase_add_test(t, what_is_saved_is_missing_in_the_time);
 	tcase_add_test(t, a_line_in_vain_is_counted_for_each_that_is_used);
+	tcase_add_test(t, a_stream_is_predicted_however_far_it_runs_ahead);
+	tcase_add_test(t, a_stream_far_ahead_is_predicted);
+	tcase_add_test(t, short_runs_are_predicted);
+	tcase_add_test(t, each_access_knows_its_place_in_a_stream);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

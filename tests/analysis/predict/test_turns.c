@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_turns - loops of threads that contend for a line, predicted and
+ * simulated
+ */
+#include "predicted_loops.h"
+
+static uint64_t first_word(int i)
+{
+	return DATA;
+}
+
+static uint64_t second_word(int i)
+{
+	return DATA + 8;
+}
+
+static const char store[] = "\x48\x89\x11"; /* mov %rdx,(%rcx) */
+static const char add[] = "\x48\x01\x11";   /* add %rdx,(%rcx) */
+
+/* From one core to the other. */
+static double transfer(void)
+{
+	return machine.l1d.tag + machine.l2.tag + machine.llc.latency +
+	       machine.transfer;
+}
+
+/* An instruction that loads a word and stores it again. */
+static void make_add(uint64_t addr, int thread)
+{
+	if (!fake.blocks) {
+		fake_trace_block(&fake, CODE);
+		fake_trace_insn(&fake, add, 3);
+	}
+	for (int i = 0; i < ROUNDS; i++) {
+		fake_trace_run(&fake, thread, 0);
+		fake_trace_access(&fake, thread, 0, false, addr);
+		fake_trace_access(&fake, thread, 0, true, addr);
+	}
+}
+
+/*
+ * With a short issue queue. Simulated cores access lines in the order in which
+ * they dispatch, so with a longer one they keep this line for longer.
+ *
+ * Each core gets the line once in two transfers, and does what waits for it.
+ */
+START_TEST(what_waits_is_done_when_the_line_comes)
+{
+	double waiting = 16;
+
+	by_equation = false;
+	set("coherence.in_turn=true");
+	set("core.store_queue=16");
+	set("core.issue_queue=4");
+	make(&(struct loop){ store, 3, 1, first_word, true }, 0);
+	make(&(struct loop){ store, 3, 1, second_word, true }, 1);
+	ck_assert_double_eq_tol(cycles_of(0.1) / ROUNDS,
+				2 * transfer() / waiting, 1);
+}
+END_TEST
+
+START_TEST(a_line_alone_is_as_before)
+{
+	double before;
+
+	by_equation = false;
+	make(&(struct loop){ store, 3, 1, first_word, true }, 0);
+	before = cycles_of(0.02);
+	set("coherence.in_turn=true");
+	ck_assert_double_eq(cycles_of(0.02), before);
+}
+END_TEST
+
+/* The load takes a cycle, or that of L1D, and the addition another one. */
+START_TEST(a_load_takes_what_a_store_holds)
+{
+	by_equation = false;
+	make_add(DATA, 0);
+	ck_assert_double_eq_tol(cycles_of(0.02) / ROUNDS,
+				machine.l1d.latency + 1, 0.05);
+	set("core.forwarding=1");
+	ck_assert_double_eq_tol(cycles_of(0.02) / ROUNDS, 2, 0.05);
+}
+END_TEST
+
+/*
+ * Counters side by side: loads take what stores hold, stores wait. The load
+ * that comes when none is held gets a shared line, when simulated, and the
+ * store behind it needs no transfer then: that is not predicted.
+ */
+START_TEST(counters_that_share_a_line_wait_for_it)
+{
+	double each;
+
+	by_equation = false;
+	set("coherence.in_turn=true");
+	set("core.forwarding=1");
+	set("core.store_queue=16");
+	set("core.issue_queue=4");
+	make_add(DATA, 0);
+	make_add(DATA + 8, 1);
+	each = cycles_of(0.35) / ROUNDS;
+	ck_assert_double_eq_tol(each, 2 * transfer() / 16, 1);
+	set("coherence.in_turn=false");
+	set("core.forwarding=0");
+	ck_assert_double_gt(cycles_of(0.15) / ROUNDS, 5 * each);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("turns");
+	TCase *t = tcase_create("turns");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_set_timeout(t, 300);
+	tcase_add_test(t, what_waits_is_done_when_the_line_comes);
+	tcase_add_test(t, a_line_alone_is_as_before);
+	tcase_add_test(t, a_load_takes_what_a_store_holds);
+	tcase_add_test(t, counters_that_share_a_line_wait_for_it);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
