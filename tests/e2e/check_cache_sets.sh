@@ -165,8 +165,8 @@ this_machines_caches_are_simulated_unasked()
 	local wanted found
 
 	wanted=$(caches_of_this_machine)
-	case $wanted in
-	'' | *' 0 '*)
+	case " ${wanted:-0 }" in
+	*' 0 '* | *'  '*)
 		echo 'this machine does not say what its caches are'
 		return
 		;;

@@ -89,7 +89,7 @@ static inline void split(struct stream *s, const struct access *a,
 	}
 }
 
-static struct stream stream;
+__attribute__((unused)) static struct stream stream;
 static struct exact_thread threads[EXACT_THREADS_MAX];
 
 /* Random accesses; threads move between cores now and then. */
