@@ -14,6 +14,7 @@
 # covers: analysis/symbols analysis/report analysis/html
 
 . "$(dirname "$0")/e2e.sh"
+debug_registers || skip "no debug registers here"
 PLANTED=$TOP/tests/programs/planted/planted.c
 cd "$WORK" || exit 1
 
