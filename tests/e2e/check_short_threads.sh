@@ -67,5 +67,26 @@ a_short_program_of_short_threads_is_seen()
 	holds "$WORK/json" 'est("total") > 0' 'what it shares'
 }
 
+# While --delay lasts nothing is a sample. 100 threads of 20 ms take an inherited
+# interrupt each 5 ms, and one of their own at a random time up to 5 ms: 500 in
+# all. One that came again and again at its first time would make 25 a thread.
+an_interrupt_that_is_skipped_does_not_come_again_at_once()
+{
+	local n
+
+	command -v strace >/dev/null || {
+		echo '  no strace: not tried'
+		return
+	}
+	COMDET_OUT=$WORK/out COMDET_SOURCE=clock COMDET_FREQ=200 \
+		COMDET_DELAY=100 strace -f -e trace=none -e signal=SIGTRAP \
+		-o "$WORK/signals" env LD_PRELOAD="$LIB" "$HELP" 2 20 \
+		>"$WORK/times" 2>"$WORK/err" || fail "status $?"
+	n=$(grep -c SIGTRAP "$WORK/signals")
+	echo "$n interrupts of threads of 20 ms"
+	[ "$n" -ge 100 ] && [ "$n" -le 900 ] || fail "$n interrupts, not 500"
+}
+
 run_claims "${1:-}" threads_of_all_lengths_have_the_same_rate \
-	a_short_program_of_short_threads_is_seen
+	a_short_program_of_short_threads_is_seen \
+	an_interrupt_that_is_skipped_does_not_come_again_at_once
