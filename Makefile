@@ -11,7 +11,7 @@ DEPS_BUILD := gcc g++ libc6-dev libc6-dbg libpfm4 libpfm4-dev libunwind-dev libd
 	pkg-config binutils python3
 DEPS_CHECK := python3-prometheus-client spin clang-format procps gdb libubsan1 libasan8 \
 	libtsan2 man-db qemu-user valgrind linux-perf libjemalloc2 \
-	libtcmalloc-minimal4 btrfs-progs e2fsprogs
+	libtcmalloc-minimal4 btrfs-progs e2fsprogs strace
 DEPS_PROGRAMS := pigz xz-utils zstd coreutils sqlite3 redis-server redis-tools \
 	memcached python3 git bash gdb golang-go default-jdk-headless jq \
 	bc bzip2 lz4 mawk openssl openmpi-bin libopenmpi-dev postgresql

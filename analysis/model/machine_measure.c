@@ -59,17 +59,37 @@ void machine_circle(uint32_t *next, uint32_t n)
 	}
 }
 
-static double cycle_ns(void)
+/* Additions that each need the one before it, in a register. */
+static void add_in_register(uint64_t *x)
+{
+	uint64_t sum = *x;
+
+	__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr"
+			 : "+r"(sum)
+			 : "r"(sum | 1)
+			 : "cc");
+	*x = sum;
+}
+
+/* The same to one place in memory. */
+static void add_in_memory(uint64_t *x)
+{
+	__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr"
+			 : "+m"(*x)
+			 : "r"(UINT64_C(1))
+			 : "cc");
+}
+
+/* ns of an addition, the least of some tries. */
+static inline __attribute__((always_inline)) double addition_ns(
+	void (*add)(uint64_t *x))
 {
 	uint64_t best = UINT64_MAX, t, x = 1;
 
 	for (int i = 0; i < REPEATS; i++) {
 		t = now();
 		for (int k = 0; k < ADD_ROUNDS; k++)
-			__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr"
-					 : "+r"(x)
-					 : "r"(x | 1)
-					 : "cc");
+			add(&x);
 		t = now() - t;
 		best = t < best ? t : best;
 	}
@@ -160,24 +180,6 @@ static uint64_t llc_bytes(const struct machine *m, double llc_ns,
 		bytes *= 2;
 	}
 	return bytes;
-}
-
-/* ns of an addition to the same place in memory, each behind another. */
-static double rmw_ns(void)
-{
-	uint64_t best = UINT64_MAX, t, x = 0;
-
-	for (int i = 0; i < REPEATS; i++) {
-		t = now();
-		for (int k = 0; k < ADD_ROUNDS; k++)
-			__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr"
-					 : "+m"(x)
-					 : "r"(UINT64_C(1))
-					 : "cc");
-		t = now() - t;
-		best = t < best ? t : best;
-	}
-	return (double)best / ADD_ROUNDS / ADDITIONS;
 }
 
 struct stream {
@@ -274,8 +276,8 @@ void machine_measure(const struct machine *m, struct machine_times *t)
 	*t = (struct machine_times){ 0 };
 	if (sched_getaffinity(0, sizeof(all), &all))
 		return;
-	t->cycle_ns = cycle_ns();
-	t->rmw_ns = rmw_ns();
+	t->cycle_ns = addition_ns(add_in_register);
+	t->rmw_ns = addition_ns(add_in_memory);
 	if (m->l2.size >= 4 * m->l1d.size)
 		t->l2_ns = load_ns(m->l2.size / 2, CACHE_LOADS, machine_circle);
 	measure_memory(m, t);

@@ -279,6 +279,20 @@ START_TEST(short_runs_are_predicted)
 }
 END_TEST
 
+/* The third line of a run is place 1, and its last one place 6. */
+START_TEST(what_a_run_leaves_behind_is_in_vain)
+{
+	struct timed all = { 0 }, near = { 0 };
+
+	set("core.prefetcher=stream");
+	time_micros(&(struct loop){ load, 3, 1, runs_of_eight, false }, &all);
+	ck_assert_double_eq_tol(timed_vain(&all), 6 / 8.0, 0.02);
+	set("core.prefetch_ahead=4");
+	time_micros(&(struct loop){ load, 3, 1, runs_of_eight, false }, &near);
+	ck_assert_double_eq_tol(timed_vain(&near), 4 / 8.0, 0.02);
+}
+END_TEST
+
 START_TEST(each_access_knows_its_place_in_a_stream)
 {
 	struct micro_access access[16];
@@ -319,6 +333,7 @@ int main(void)
 	tcase_add_test(t, what_the_last_cache_has_is_not_asked_for_in_vain);
 	tcase_add_test(t, what_is_saved_is_missing_in_the_time);
 	tcase_add_test(t, a_line_in_vain_is_counted_for_each_that_is_used);
+	tcase_add_test(t, what_a_run_leaves_behind_is_in_vain);
 	tcase_add_test(t, a_stream_is_predicted_however_far_it_runs_ahead);
 	tcase_add_test(t, a_stream_far_ahead_is_predicted);
 	tcase_add_test(t, short_runs_are_predicted);
