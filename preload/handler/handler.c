@@ -250,12 +250,12 @@ static void handle(struct watch_signal what, const ucontext_t *uc)
 	struct thread *t = thread_self();
 	bool anothers;
 
-	if (!runtime.sampling) { /* the self-test only counts */
+	if (!runtime.sampling) { /* in the set-up; its self-test counts */
 		if (t &&
 		    (what.event == WATCH_DATA || what.event == WATCH_SHARED))
 			t->record->traps++;
 		block_all();
-		if (t && what.event == WATCH_CLOCK)
+		if (t && what.event == WATCH_CLOCK && !thread_is_another())
 			skip(t, &what);
 		return;
 	}
