@@ -171,10 +171,12 @@ a_child_that_gives_up_rights_is_profiled()
 	done
 }
 
-# The sampling clock of a process without a file must not outlive its reasons.
+# The sampling clock of a process without a file must not outlive its reasons. It
+# comes once in the second after the child began: hardly ever before the child asks
+# for the filter, and surely while it works.
 a_child_in_a_sandbox_is_left_alone()
 {
-	COMDET_CHILDREN=1 preload "$WORK/out" "$HELP" 1 200 filter \
+	COMDET_FREQ=1 COMDET_CHILDREN=1 preload "$WORK/out" "$HELP" 1 1200 filter \
 		>"$WORK/stdout" 2>"$WORK/err" || fail "status $?"
 	sums_to 3
 	grep -q 'profiling stopped: the program uses seccomp' "$WORK/err" ||
