@@ -44,7 +44,7 @@
 #include "src/base/signal_mask.h"
 #include "src/base/signal_safe.h"
 
-static uint64_t owner;     /* a number for this run in this process; not 0 */
+static uint64_t owner;     /* a number for this run in this process; odd */
 static _Atomic int inside; /* how many threads are in an event */
 
 void instr_event_init(void)
@@ -414,6 +414,11 @@ static void listen(struct instr_thread *h, enum instr_class class,
 		e.access.flags |= ACCESS_LOCKED;
 	if (!runtime_active()) { /* a child made by a raw system call */
 		leave(h);
+		mute(h, class);
+		return;
+	}
+	/* No system call: a handler that each tick calls must come to its end. */
+	if (!t && h->owner == INSTR_ENDED) {
 		mute(h, class);
 		return;
 	}

@@ -227,7 +227,8 @@ static void thread_end(struct thread *t)
 	}
 	for (int i = 0; i < instr_libraries(); i++)
 		if (instr_library(i)) {
-			instr_library(i)->thread()->owner = 0;
+			instr_library(i)->thread()->owner =
+				t == thread_self() ? INSTR_ENDED : 0;
 			instr_rearm_end(instr_library(i));
 		}
 	instr_transfer_end(t);

@@ -352,8 +352,10 @@ static void drop_dead(pid_t dead)
  * Make @t the calling thread's, and end what it had before. The stack may be
  * that of an ended thread whose end no hook saw; or a handler was faster than
  * the hook, and the thread was adopted. A handler of the program must not have
- * it adopted between the look and the change. SIGTRAP may come: an adopted
- * thread has events whose signal must not be blocked.
+ * it adopted between the look and the change, and finds it ready: one that a
+ * fast timer calls would never let it get there otherwise, since each access of
+ * a thread that is not ready costs three system calls. SIGTRAP may come: an
+ * adopted thread has events whose signal must not be blocked.
  */
 static void take_record(struct thread *t)
 {
@@ -363,7 +365,6 @@ static void take_record(struct thread *t)
 
 	t->in_handler = true; /* handlers leave it alone until it is ready */
 	begin_record(t);
-	signals_restore(before);
 	thread_set_ended(false);
 	if (old && of == t->tid)
 		drop_adopted(old);
@@ -371,6 +372,7 @@ static void take_record(struct thread *t)
 		drop_dead(of);
 	atomic_signal_fence(memory_order_seq_cst);
 	t->in_handler = false;
+	signals_restore(before);
 }
 
 void threads_begin(struct thread *t)
@@ -385,8 +387,10 @@ void threads_begin(struct thread *t)
 	inside_leave();
 }
 
+/* Handlers of the program wait, as they do while the thread begins. */
 static void end(struct thread *t)
 {
+	uint64_t before = signals_block(~(UINT64_C(1) << (SIGTRAP - 1)));
 	uint64_t now = now_ns();
 
 	t->ending = true; /* from here on our handler leaves the thread alone */
@@ -403,6 +407,7 @@ static void end(struct thread *t)
 	atomic_signal_fence(memory_order_seq_cst);
 	thread_row_ended(t->record, now, true);
 	unmap_thread((char *)t);
+	signals_restore(before);
 }
 
 void threads_end(void)

@@ -171,8 +171,19 @@ int tracee_interrupt(struct tracee *t, unsigned us)
 	}
 }
 
+/* Is the next instruction cpuid? */
+static bool at_cpuid(struct tracee *t)
+{
+	static const uint8_t cpuid[2] = { 0x0f, 0xa2 };
+	uint8_t code[2];
+
+	return !t->mem.read(t, t->cpu.rip, code, sizeof(code)) &&
+	       !memcmp(code, cpuid, sizeof(code));
+}
+
 int tracee_step(struct tracee *t)
 {
+	uint64_t after_cpuid = at_cpuid(t) ? t->cpu.rip + 2 : 0;
 	int sig, event, err;
 
 	if (ptrace(PTRACE_SINGLESTEP, t->pid, NULL, (long)t->signal))
@@ -184,8 +195,12 @@ int tracee_step(struct tracee *t)
 	err = take_registers(t);
 	if (err)
 		return err;
-	if (sig == SIGTRAP && !event)
-		return 0;
+	if (sig == SIGTRAP && !event) {
+		if (!after_cpuid || t->cpu.rip == after_cpuid)
+			return 0;
+		t->steps_lost++;
+		return -EINTR;
+	}
 	t->signal = event ? 0 : sig;
 	return -EINTR;
 }

@@ -25,6 +25,7 @@ struct tracee {
 	bool ended, running;
 	int status; /* as of waitpid, once it has ended */
 	int signal; /* to deliver when it continues */
+	unsigned long steps_lost; /* after a cpuid, by the machine */
 	_Alignas(64) char xstate[8192];
 };
 
@@ -45,7 +46,9 @@ int tracee_interrupt(struct tracee *t, unsigned us);
 /*
  * Execute one instruction (one iteration of a rep string instruction).
  * Returns 0, -EINTR if a signal came instead (it is delivered when the
- * tracee continues), or -ESRCH if it ended.
+ * tracee continues), or -ESRCH if it ended. A virtual machine that emulates
+ * cpuid may execute the instruction after it too before it stops: that is
+ * -EINTR too, and counted in steps_lost.
  */
 int tracee_step(struct tracee *t);
 

@@ -57,6 +57,7 @@ struct score {
 
 static struct {
 	unsigned long windows, accesses, divergences, interrupted, unfinished;
+	unsigned long steps_lost;
 	unsigned long unchecked; /* unknown to the second decoder */
 	unsigned long decoder;   /* instructions it decodes differently */
 	unsigned long ends[ENDS];
@@ -364,8 +365,9 @@ static void print_sum(void)
 		if (sum.ends[i])
 			printf(" %s %lu", end_name[i], sum.ends[i]);
 	}
-	printf("; cut by a signal %lu, unfinished %lu\n", sum.interrupted,
-	       sum.unfinished);
+	printf("; cut by a signal %lu, unfinished %lu, steps lost after a "
+	       "cpuid %lu\n",
+	       sum.interrupted, sum.unfinished, sum.steps_lost);
 	qsort(blockers, BLOCKERS, sizeof(blockers[0]), by_count);
 	printf("blocked at:");
 	for (int i = 0; i < BLOCKERS_SHOWN && blockers[i].count; i++)
@@ -426,6 +428,7 @@ int main(int argc, char **argv)
 				err = walk(steps);
 		}
 		tracee_release(&tracee);
+		sum.steps_lost += tracee.steps_lost;
 		barren = sum.windows > before ? 0 : barren + 1;
 	} while (sum.accesses < accesses && sum.windows < windows &&
 		 barren < BARREN_MAX);

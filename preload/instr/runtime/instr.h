@@ -71,6 +71,8 @@ struct instr_call {
 	const struct instr_saved *saved; /* NULL: not known */
 };
 
+#define INSTR_ENDED 2 /* the owner when the thread's record has ended */
+
 /* One per thread and copy of the library, all zero when the thread starts. */
 struct instr_thread {
 	int64_t left[INSTR_CLASSES]; /* an event if below 0 */
@@ -78,7 +80,8 @@ struct instr_thread {
 	int64_t given[INSTR_CLASSES];
 	uint64_t range_bytes[2]; /* loaded and stored by ranges */
 	uint64_t atomic_ip;      /* the caller of the latest atomic hook */
-	uint64_t owner; /* set by the listener; 0: it has not set this up */
+	/* Set by the listener; 0: it has not set this up, or INSTR_ENDED. */
+	uint64_t owner;
 	/*
 	 * The hooks look into the table that a word points to. This is the
 	 * distance of that word from the member watched of the copy's struct
