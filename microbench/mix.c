@@ -15,8 +15,8 @@
  * SHARE is of all accesses of the loop, STORE_SHARE of the region's own. The
  * implicit accesses of call, ret, push and pop count, in the region "stack".
  * Data that decides a branch is balanced exactly. Around the loops there is
- * less than one access in 10,000. Large arrays are filled through another
- * mapping, so that the set-up never touches a region's addresses.
+ * less than one access in 10,000. The chain is filled by a forked child, so that
+ * the set-up neither touches a region's addresses nor takes samples.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,29 +87,38 @@ static void shuffle(uint32_t *p, uint32_t n)
 /* Make one cycle through all lines, in random order. */
 static void fill_chase(void)
 {
-	size_t bytes = (size_t)CHASE_LINES * LINE_BYTES;
 	uint32_t *order = malloc(CHASE_LINES * sizeof(*order));
-	int fd = memfd_create("chase", MFD_CLOEXEC);
-	char *fill;
 
-	if (!order || fd < 0 || ftruncate(fd, (off_t)bytes))
+	if (!order)
 		die("cannot make the chain");
-	chase = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
-	fill = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (chase == MAP_FAILED || fill == MAP_FAILED)
-		die("cannot map the chain");
 	for (uint32_t i = 0; i < CHASE_LINES; i++)
 		order[i] = i;
 	shuffle(order, CHASE_LINES);
 	for (uint32_t i = 0; i < CHASE_LINES; i++) {
 		uint32_t next = order[(i + 1) % CHASE_LINES];
 
-		*(char **)(fill + (size_t)order[i] * LINE_BYTES) =
+		*(char **)(chase + (size_t)order[i] * LINE_BYTES) =
 			chase + (size_t)next * LINE_BYTES;
 	}
-	munmap(fill, bytes);
-	close(fd);
-	free(order);
+}
+
+static void make_chase(void)
+{
+	pid_t child;
+	int status;
+
+	chase = mmap(NULL, (size_t)CHASE_LINES * LINE_BYTES,
+		     PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	child = chase == MAP_FAILED ? -1 : fork();
+	if (child < 0)
+		die("cannot make the chain");
+	if (!child) {
+		fill_chase();
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || status)
+		die("cannot make the chain");
 }
 
 /* Fill A for the loop: with words that decide a branch, or with indices. */
@@ -202,7 +212,7 @@ static void run_loop(const struct loop *l)
 	fill_array(l);
 	for (unsigned i = 0; i < l->regions; i++) {
 		if (l->expected[i].region == CHASE)
-			fill_chase();
+			make_chase();
 	}
 	printf("loop %s accesses %g longest %u\n", l->name,
 	       (double)accesses_of(l) / l->iterations, l->longest);

@@ -417,7 +417,7 @@ static void listen(struct instr_thread *h, enum instr_class class,
 		mute(h, class);
 		return;
 	}
-	/* No system call: a handler that each tick calls must come to its end. */
+	/* No system call: a handler that a fast timer calls must end. */
 	if (!t && h->owner == INSTR_ENDED) {
 		mute(h, class);
 		return;

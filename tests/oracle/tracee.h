@@ -23,8 +23,8 @@ struct tracee {
 	struct memory mem;
 	bool in_syscall; /* stopped inside the kernel: cpu is not final */
 	bool ended, running;
-	int status; /* as of waitpid, once it has ended */
-	int signal; /* to deliver when it continues */
+	int status;               /* as of waitpid, once it has ended */
+	int signal;               /* to deliver when it continues */
 	unsigned long steps_lost; /* after a cpuid, by the machine */
 	_Alignas(64) char xstate[8192];
 };

@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "clock_source.h"
+#include "interrupt_cost.h"
 #include "rate.h"
 #include "wake.h"
 #include "young.h"
@@ -33,6 +34,8 @@ struct own {
 static struct rate rate;
 static _Atomic bool slow;     /* all threads are sampled at the slow rate */
 static _Atomic bool changing; /* somebody changes it */
+static uint64_t interrupt_ns; /* why the rate is lower than asked for; 0: it is
+				 not */
 
 static struct own *own(const struct thread *t)
 {
@@ -44,14 +47,32 @@ static int choose(char *why, size_t size)
 	return 1;
 }
 
-static void set_period(void)
+static void use_period(uint64_t ns)
 {
-	clock_set_period(1000000000ull / runtime.config.freq);
+	clock_set_period(ns);
 	clock_allow_slow(
 		rate_slow_weight(runtime.config.budget, runtime.period_ns));
 	runtime.handler_max_ns = runtime.period_ns;
 	comm_set_expiry(&runtime.comm, runtime.period_ns);
 	young_init();
+}
+
+static void set_period(void)
+{
+	use_period(1000000000ull / runtime.config.freq);
+}
+
+/* Leave most of the time to the program, whatever rate was asked for. */
+static void limit_rate(void)
+{
+	uint64_t cost = 0;
+
+	if (runtime.delivery == DELIVERY_SIGTRAP &&
+	    runtime.period_ns < INTERRUPT_COST_MATTERS)
+		cost = interrupt_cost();
+	interrupt_ns = runtime.period_ns < INTERRUPT_SHARE * cost ? cost : 0;
+	if (interrupt_ns)
+		use_period(INTERRUPT_SHARE * cost);
 }
 
 static void begin_young(struct thread *t)
@@ -77,10 +98,12 @@ static int open(char *why, size_t size)
 	int timer, r = 0;
 	bool woken = wake_end(&timer);
 
-	if (timer >= 0)
+	if (timer >= 0) {
 		clock_open_timer(timer);
-	else
+	} else {
+		limit_rate();
 		r = clock_open(why, size);
+	}
 	if (r)
 		return r;
 	begin_rate();
@@ -102,12 +125,18 @@ static void end_wait(void)
 static void describe(struct cdp_header *h, const char *why)
 {
 	const char *better = runtime.source_why;
+	char slower[120] = "";
 
+	if (interrupt_ns)
+		snprintf(slower, sizeof(slower),
+			 "; not the %u Hz asked for, since an interrupt takes "
+			 "%.0f us here",
+			 runtime.config.freq, (double)interrupt_ns / 1e3);
 	snprintf(h->source, sizeof(h->source), "clock");
 	if (runtime.delivery == DELIVERY_SIGTRAP)
 		snprintf(h->source_reason, sizeof(h->source_reason),
-			 "perf task-clock with synchronous signals%s%s",
-			 *better ? "; " : "", better);
+			 "perf task-clock with synchronous signals%s%s%.100s",
+			 slower, *better ? "; " : "", better);
 	else
 		snprintf(h->source_reason, sizeof(h->source_reason),
 			 "POSIX timers of each thread%s%.150s",
@@ -208,6 +237,7 @@ static void skip(struct thread *t, const struct watch_signal *s)
 {
 	if (s->event != WATCH_CLOCK)
 		return;
+	interrupt_cost_saw();
 	t->cpu_at = thread_cpu_ns();
 	young_takes(&own(t)->young, t, s->reg == CLOCK_OWN);
 }
