@@ -135,7 +135,7 @@ static void describe(struct cdp_header *h, const char *why)
 	snprintf(h->source, sizeof(h->source), "clock");
 	if (runtime.delivery == DELIVERY_SIGTRAP)
 		snprintf(h->source_reason, sizeof(h->source_reason),
-			 "perf task-clock with synchronous signals%s%s%.100s",
+			 "perf task-clock with synchronous signals%s%s%s",
 			 slower, *better ? "; " : "", better);
 	else
 		snprintf(h->source_reason, sizeof(h->source_reason),
