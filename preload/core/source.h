@@ -71,6 +71,11 @@ struct source_ops {
 	/* Set runtime.period_ns and what follows from it. Context: set-up. */
 	void (*set_period)(void);
 	/*
+	 * Lengthen it if this machine needs that. The signal has its handler,
+	 * and nothing is sampled yet. NULL: never.
+	 */
+	void (*limit_rate)(void);
+	/*
 	 * Begin to sample the calling thread, which is the only one, and all
 	 * threads that it creates. Returns 0, or -errno with the reason in
 	 * @why. Context: set-up.

@@ -128,6 +128,8 @@ int source_start(char *why, size_t size)
 		r = signal_claim(runtime.signal, handler_on_signal);
 		if (r)
 			return r;
+		if (runtime.source->limit_rate)
+			runtime.source->limit_rate();
 		try_registers();
 		if (runtime.config.modes & CDP_MODE_REUSE) {
 			r = thread_reuse_possible(why, size);

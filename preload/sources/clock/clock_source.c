@@ -98,12 +98,10 @@ static int open(char *why, size_t size)
 	int timer, r = 0;
 	bool woken = wake_end(&timer);
 
-	if (timer >= 0) {
+	if (timer >= 0)
 		clock_open_timer(timer);
-	} else {
-		limit_rate();
+	else
 		r = clock_open(why, size);
-	}
 	if (r)
 		return r;
 	begin_rate();
@@ -295,6 +293,7 @@ const struct source_ops clock_source = {
 	.reuse = &reuse,
 	.choose = choose,
 	.set_period = set_period,
+	.limit_rate = limit_rate,
 	.open = open,
 	.describe = describe,
 	.pause = pause_all,

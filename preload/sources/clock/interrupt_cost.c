@@ -61,7 +61,7 @@ uint64_t interrupt_cost(void)
 		return 0;
 	if (!sys_call3(SYS_ioctl, event.fd, PERF_EVENT_IOC_ENABLE, 0) &&
 	    watch_time(sorted) == TRIALS)
-		known = sorted[TRIALS / 2];
+		known = sorted[TRIALS / 4];
 	own_event_close(&event);
 	return known;
 }

@@ -20,10 +20,11 @@ enum {
 };
 
 /*
- * The median of a few interrupts, in ns, from the program's code back to it; 0
- * if none comes. Takes some 2 ms of CPU time, the first time in a process or
- * its parents. Context: set-up, when the signal has a handler that does nothing
- * but to call interrupt_cost_saw.
+ * The lower quartile of a few interrupts, in ns, from the program's code back
+ * to it, since other programs only lengthen them; 0 if none comes. Takes some 2
+ * ms of CPU time, the first time in a process or its parents. Context: set-up,
+ * when the signal has a handler that does nothing but to call
+ * interrupt_cost_saw.
  */
 uint64_t interrupt_cost(void);
 
