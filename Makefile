@@ -1044,7 +1044,7 @@ help:
 	@echo 'make tests          build the tests, and run none'
 	@echo 'make deps           install the Debian packages that are missing'
 	@echo 'make deps-programs, deps-suites, deps-names, deps-bench, deps-fuzz,'
-	@echo '                    the same for the targets of these names'
+	@echo 'deps-kernels        the same for the targets of these names'
 	@echo 'make deb            make a Debian package of what would be installed'
 	@echo 'make deb-source [BUILD=-S]'
 	@echo '                    make a Debian source package, and build it'

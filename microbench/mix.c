@@ -15,11 +15,12 @@
  * SHARE is of all accesses of the loop, STORE_SHARE of the region's own. The
  * implicit accesses of call, ret, push and pop count, in the region "stack".
  * Data that decides a branch is balanced exactly. Around the loops there is
- * less than one access in 10,000. The chain is filled by a forked child, so that
- * the set-up neither touches a region's addresses nor takes samples.
+ * less than one access in 10,000. The chain is filled by a forked child, so
+ * that the set-up neither touches a region's addresses nor takes samples.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -102,11 +103,16 @@ static void fill_chase(void)
 	}
 }
 
+/* The child's end sends no signal, which would stop whoever traces this. */
 static void make_chase(void)
 {
+	sigset_t ends, before;
 	pid_t child;
 	int status;
 
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &ends, &before);
 	chase = mmap(NULL, (size_t)CHASE_LINES * LINE_BYTES,
 		     PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -119,6 +125,8 @@ static void make_chase(void)
 	}
 	if (waitpid(child, &status, 0) != child || status)
 		die("cannot make the chain");
+	sigwaitinfo(&ends, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Fill A for the loop: with words that decide a branch, or with indices. */
