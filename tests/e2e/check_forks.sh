@@ -127,12 +127,14 @@ a_child_inherits_few_mappings()
 	[ "$with" -le $((without + 11)) ] || fail "too many"
 }
 
-# works WAY FILES EXPRESSION - the profile of a child that works for long
+# works WAY FILES EXPRESSION - the profile of a child that works for long; FILES
+# is a pattern
 works()
 {
 	children "$WORK/out" "$HELP" 1 400 "$1"
 	sums_to 3
-	[ "$(files "$WORK/out")" = "$2" ] ||
+	# shellcheck disable=SC2053
+	[[ $(files "$WORK/out") == $2 ]] ||
 		fail "$1: $(ls "$WORK/out") instead of $2 files"
 	json "$WORK/out" "$WORK/json"
 	holds "$WORK/json" "$3" "$1"
@@ -149,7 +151,8 @@ a_child_that_works_is_profiled()
 		works "$way" 2 "$all_samples >= 20"
 		holds "$WORK/json" "$ended == ['ended'] * 2" "$way: its end"
 	done
-	works deep 2 "$all_samples >= 20"
+	# The child between may have its first sample while it forks.
+	works deep '[23]' "$all_samples >= 20"
 	works exec 2 "$all_samples >= 20"
 	works threads 2 "$all_samples >= 40"
 	holds "$WORK/json" 'est("total") > 0' 'what the threads share'
