@@ -151,9 +151,9 @@ a_child_that_works_is_profiled()
 		works "$way" 2 "$all_samples >= 20"
 		holds "$WORK/json" "$ended == ['ended'] * 2" "$way: its end"
 	done
-	# The child between may have its first sample while it forks.
+	# The child between, or before, may have a sample while it forks or executes.
 	works deep '[23]' "$all_samples >= 20"
-	works exec 2 "$all_samples >= 20"
+	works exec '[23]' "$all_samples >= 20"
 	works threads 2 "$all_samples >= 40"
 	holds "$WORK/json" 'est("total") > 0' 'what the threads share'
 }
