@@ -5,10 +5,9 @@
 #
 # A single thread shares nothing. Its first half second of CPU time is sampled
 # at the full rate, or less where the budget ends, the rest at the slow one;
-# samples are counted by CPU time, so other programs do not matter. As a control,
-# -F 200 keeps its rate. A rate that the interrupts of this machine would leave
-# no time for is lowered, and the report says so. Where lines are shared, detections weigh what they
-# stand for.
+# samples are counted by CPU time. As a control, -F 200 keeps its rate. A rate
+# whose interrupts would leave the program no time is lowered, and the report says
+# so. Where lines are shared, detections weigh what they stand for.
 #
 # serial: a virtual machine whose host has no time for it counts CPU time in which
 # no interrupt comes: beside check_forks, 19 samples a second once instead of 74
