@@ -123,18 +123,19 @@ static void end_wait(void)
 static void describe(struct cdp_header *h, const char *why)
 {
 	const char *better = runtime.source_why;
-	char slower[120] = "";
 
-	if (interrupt_ns)
-		snprintf(slower, sizeof(slower),
-			 "; not the %u Hz asked for, since an interrupt takes "
-			 "%.0f us here",
-			 runtime.config.freq, (double)interrupt_ns / 1e3);
 	snprintf(h->source, sizeof(h->source), "clock");
-	if (runtime.delivery == DELIVERY_SIGTRAP)
+	if (runtime.delivery == DELIVERY_SIGTRAP && interrupt_ns)
 		snprintf(h->source_reason, sizeof(h->source_reason),
-			 "perf task-clock with synchronous signals%s%s%s",
-			 slower, *better ? "; " : "", better);
+			 "perf task-clock with synchronous signals; not the "
+			 "%u Hz asked for, since an interrupt takes %u us "
+			 "here%s%.130s",
+			 runtime.config.freq, (uint32_t)(interrupt_ns / 1000),
+			 *better ? "; " : "", better);
+	else if (runtime.delivery == DELIVERY_SIGTRAP)
+		snprintf(h->source_reason, sizeof(h->source_reason),
+			 "perf task-clock with synchronous signals%s%s",
+			 *better ? "; " : "", better);
 	else
 		snprintf(h->source_reason, sizeof(h->source_reason),
 			 "POSIX timers of each thread%s%.150s",
