@@ -349,17 +349,25 @@ static void drop_dead(pid_t dead)
 }
 
 /*
+ * Have the program's handlers wait until signals_restore. SIGTRAP may come: an
+ * adopted thread has events whose signal must not be blocked.
+ */
+static uint64_t hold_handlers(void)
+{
+	return signals_block(~(UINT64_C(1) << (SIGTRAP - 1)));
+}
+
+/*
  * Make @t the calling thread's, and end what it had before. The stack may be
  * that of an ended thread whose end no hook saw; or a handler was faster than
  * the hook, and the thread was adopted. A handler of the program must not have
  * it adopted between the look and the change, and finds it ready: one that a
  * fast timer calls would never let it get there otherwise, since each access of
- * a thread that is not ready costs three system calls. SIGTRAP may come: an
- * adopted thread has events whose signal must not be blocked.
+ * a thread that is not ready costs three system calls.
  */
 static void take_record(struct thread *t)
 {
-	uint64_t before = signals_block(~(UINT64_C(1) << (SIGTRAP - 1)));
+	uint64_t before = hold_handlers();
 	struct thread *old = thread_self();
 	pid_t of = thread_self_tid();
 
@@ -390,7 +398,7 @@ void threads_begin(struct thread *t)
 /* Handlers of the program wait, as they do while the thread begins. */
 static void end(struct thread *t)
 {
-	uint64_t before = signals_block(~(UINT64_C(1) << (SIGTRAP - 1)));
+	uint64_t before = hold_handlers();
 	uint64_t now = now_ns();
 
 	t->ending = true; /* from here on our handler leaves the thread alone */
