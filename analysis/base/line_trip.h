@@ -20,8 +20,9 @@ bool two_processors(const cpu_set_t *all, int cpu[2]);
 
 /*
  * Two threads, on the processors @cpu, store to one line in turn. Writes ns of
- * a turn of both to @ns, the mean of 1,500. Returns false if the second thread
- * did not get its processor within 20 ms. The calling thread stays on @cpu[0].
+ * a turn of both to @ns: the median of five means of 300, since a processor may
+ * be taken away meanwhile. Returns false if the second thread did not get its
+ * processor within 20 ms. The calling thread stays on @cpu[0].
  */
 bool line_round_trip(const int cpu[2], double *ns);
 
