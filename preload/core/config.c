@@ -94,6 +94,13 @@ static int percent(char *const *env, const char *name, uint32_t *millionths,
 	return 0;
 }
 
+static bool is_given(char *const *env, const char *name)
+{
+	const char *value = config_get(env, name);
+
+	return value && *value;
+}
+
 static int one_of(char *const *env, const char *name, const char *const *names,
 		  const char *wanted, char *error, unsigned int size)
 {
@@ -210,6 +217,8 @@ int config_read(struct config *c, char *const *env, char *error,
 	/* Those of the map; instr reads this too. */
 	c->paths = paths && c->modes == CDP_MODE_COMM;
 	c->registers_asked = config_get(env, "COMDET_REGISTERS");
+	if (!c->budget && !is_given(env, "COMDET_FREQ"))
+		c->budget = CONFIG_BUDGET_DEFAULT;
 	if (c->modes & CDP_MODE_REUSE)
 		c->budget = 0; /* uses have no weight */
 	return 0;

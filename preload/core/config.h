@@ -16,6 +16,7 @@
 
 enum {
 	CONFIG_FREQ_DEFAULT = 200,
+	CONFIG_BUDGET_DEFAULT = 50000, /* where no rate is asked for */
 	CONFIG_FREQ_MAX = 20000,
 	CONFIG_LDLAT_MAX = 65535
 };

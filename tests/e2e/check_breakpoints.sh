@@ -59,7 +59,7 @@ a_thread_that_does_not_arm_holds_none()
 {
 	local n
 
-	COMDET_REGISTERS=4 COMDET_SOURCE=clock preload "$WORK/out" \
+	COMDET_REGISTERS=4 COMDET_SOURCE=clock COMDET_FREQ=200 preload "$WORK/out" \
 		bash -c 'find "/proc/$$/fd" -lname "anon_inode:*perf_event*"' \
 		>"$WORK/fds" || fail "status $?"
 	n=$(wc -l <"$WORK/fds")
