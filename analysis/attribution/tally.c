@@ -461,6 +461,7 @@ void tally_init(struct tally *t, const struct profile *p, struct symbols *s,
 			t->by_line[n++] = i;
 	t->taken = n;
 	t->design = tally_design(p);
+	t->heaviest = tally_heaviest(p);
 	sum_totals(t, t->by_line, n);
 	sum_guessed(t, t->by_line, n);
 	sum_cells(t, t->by_line, n);

@@ -71,6 +71,7 @@ struct tally {
 	struct judged judged;
 	double periods; /* volume, in sampling periods */
 	double design;  /* tally_design */
+	double heaviest; /* tally_heaviest */
 
 	struct cell *cell; /* ordered by a, b */
 	size_t cells;
@@ -116,8 +117,15 @@ struct interval tally_avoidable_share(const struct tally *t);
 double tally_design(const struct profile *p);
 
 /*
+ * What a detection may weigh: as many as the slow rate's samples stand for, if
+ * there were some. 1 if the rate was fixed.
+ */
+double tally_heaviest(const struct profile *p);
+
+/*
  * The intervals of a sum of weights, and of a share of such sums: as many
- * detections of equal weight would have them (interval_effective).
+ * detections of equal weight would have them (interval_effective). Of none, no
+ * weight is known: the high limit takes all as the heaviest.
  */
 struct interval tally_count_interval(const struct tally *t, uint64_t count);
 struct interval tally_share_interval(const struct tally *t, uint64_t part,

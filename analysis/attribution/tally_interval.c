@@ -20,12 +20,29 @@ double tally_design(const struct profile *p)
 	return design;
 }
 
+double tally_heaviest(const struct profile *p)
+{
+	double heaviest = 1;
+
+	for (size_t i = 0; i < p->threads; i++) {
+		const struct thread_row *t = &p->thread[i];
+		const struct cdp_header *h = &p->process[t->process].header;
+		double weight = h->period ? (double)h->slow_period /
+						    (double)h->period
+					  : 1;
+
+		if (t->samples_skipped && weight > heaviest)
+			heaviest = weight;
+	}
+	return heaviest;
+}
+
 struct interval tally_count_interval(const struct tally *t, uint64_t count)
 {
 	struct interval v = interval_count(tally_effective(t, count));
 
 	v.low *= t->design;
-	v.high *= t->design;
+	v.high *= count ? t->design : t->heaviest;
 	return v;
 }
 

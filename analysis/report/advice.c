@@ -5,6 +5,7 @@
  * A program that takes five seconds cannot be told to run for ten minutes. Its
  * samples can come more often, and its work can be repeated in a loop.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +52,30 @@ static int highest_hz(const struct profile *p)
 	return hz > 100 ? (int)(hz / 100 * 100) : 100;
 }
 
-static char *by_clock(double period_ns, double times, int highest)
+/*
+ * Samples a second of CPU time. Where sharing was met, the rate was the full
+ * one.
+ */
+static double clock_hz(const struct profile *p, const struct cdp_header *h)
 {
-	double hz = 1e9 / period_ns, wanted = hz * times;
+	double full = 1e9 / (double)h->period, cpu = 0, samples = 0;
+
+	if (p->pairs || h->slow_period <= h->period)
+		return full;
+	for (size_t i = 0; i < p->threads; i++) {
+		cpu += (double)p->thread[i].cpu_ns;
+		for (int k = 0; k < SAMPLE_KINDS; k++)
+			samples += (double)p->thread[i].samples[k];
+	}
+	return cpu > 0 && samples > 0 ? fmin(full, samples * 1e9 / cpu) : full;
+}
+
+static char *by_clock(double hz, double full, double times, int highest)
+{
+	double wanted = fmax(full, hz * times);
 	char *again, *text;
 
-	if (hz >= highest) {
+	if (full >= highest) {
 		again = repeat(times);
 		text = xasprintf("repeat the work %s", again);
 	} else if (wanted <= highest) {
@@ -134,5 +153,6 @@ char *advice_more_samples(const struct profile *p, double times)
 		return xstrdup("record more of them");
 	return strcmp(h->period_unit, "ns")
 		       ? by_period(h->period, times)
-		       : by_clock(h->period, times, highest_hz(p));
+		       : by_clock(clock_hz(p, h), 1e9 / (double)h->period, times,
+				  highest_hz(p));
 }

@@ -155,6 +155,39 @@ START_TEST(the_advice_fits_a_short_program)
 }
 END_TEST
 
+/*
+ * Where nothing is shared the clock is slow: 960 samples in 4 s of CPU time, at
+ * a full rate of 500. A fixed rate of 1,250 takes 5,000. One detection at the
+ * slow rate would count as four, so 4 * 3.69 of them may have been missed.
+ */
+START_TEST(nothing_found_at_the_slow_rate_says_less)
+{
+	struct cdp_header *h = fake_begin(&fake);
+	char *lead;
+	json_t *j;
+
+	h->slow_period = _i ? 4 * h->period : 0;
+	for (int i = 0; i < 2; i++) {
+		struct cdp_thread *t = fake_thread(&fake, "a");
+
+		t->samples[SAMPLE_UNIFORM] = 480;
+		t->samples[SAMPLE_STALLED] = 0;
+		t->samples_skipped = _i ? 520 : 0;
+	}
+	lead = lead_of_report();
+	ASSERT_SAYS(lead, _i ? "sample more often (record -F 1300) or repeat "
+			       "the work 6 times"
+			     : "sample more often (record -F 2700) or repeat "
+			       "the work 6 times");
+	free(lead);
+	j = report_of(fake.dir);
+	ck_assert_double_eq_tol(
+		json_number_value(at(j, "communication.total.high")),
+		(_i ? 4 : 1) * 3.688879454113936, 1e-6);
+	json_decref(j);
+}
+END_TEST
+
 /* The work of a service cannot be repeated, but it goes on: 2 s so far. */
 START_TEST(a_program_that_still_runs_is_to_go_on)
 {
@@ -283,6 +316,7 @@ int main(void)
 	tcase_add_test(t, a_small_part_of_the_other_kind_is_not_in_the_lead);
 	tcase_add_loop_test(t, the_advice_fits_a_short_program, 0,
 			    sizeof(recordings) / sizeof(recordings[0]));
+	tcase_add_loop_test(t, nothing_found_at_the_slow_rate_says_less, 0, 2);
 	tcase_add_test(t, a_program_that_still_runs_is_to_go_on);
 	tcase_add_test(t, the_lines_of_one_variable_add_up);
 	tcase_add_test(t, a_variable_on_one_line_has_one_row);
