@@ -27,9 +27,9 @@ double tally_heaviest(const struct profile *p)
 	for (size_t i = 0; i < p->threads; i++) {
 		const struct thread_row *t = &p->thread[i];
 		const struct cdp_header *h = &p->process[t->process].header;
-		double weight = h->period ? (double)h->slow_period /
-						    (double)h->period
-					  : 1;
+		double weight =
+			h->period ? (double)h->slow_period / (double)h->period
+				  : 1;
 
 		if (t->samples_skipped && weight > heaviest)
 			heaviest = weight;

@@ -153,6 +153,6 @@ char *advice_more_samples(const struct profile *p, double times)
 		return xstrdup("record more of them");
 	return strcmp(h->period_unit, "ns")
 		       ? by_period(h->period, times)
-		       : by_clock(clock_hz(p, h), 1e9 / (double)h->period, times,
-				  highest_hz(p));
+		       : by_clock(clock_hz(p, h), 1e9 / (double)h->period,
+				  times, highest_hz(p));
 }
