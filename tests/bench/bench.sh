@@ -14,6 +14,10 @@
 # amount. Programs of Debian that are not among the default ones: zstd, sort,
 # python3, sqlite3, perl.
 #
+# With BESIDE=1 the runs of a pair go on at the same time, on one processor: where
+# the host of a virtual machine is busy, ratios of CPU time vary much less. Then
+# SECONDS_EACH is the CPU time of one run, and wall times say nothing.
+#
 # The numbers of every run go to build/bench.csv, the summary to stdout. Only a
 # quiet machine gives useful figures. The bench prints figures and judges none.
 
@@ -116,6 +120,18 @@ threads = json.load(sys.stdin)["threads"]
 print(sum(t["samples"]["uniform"] + t["samples"]["stalled"] for t in threads))'
 }
 
+# WITH, and for each way an output directory of its own; the first one's is out
+ways_with_files()
+{
+	local ways i
+
+	IFS='|' read -ra ways <<<"${WITH-}"
+	printf 'COMDET_OUT=%s %s' "$dir/out" "${ways[0]-}"
+	for ((i = 1; i < ${#ways[@]}; i++)); do
+		printf '|COMDET_OUT=%s %s' "$dir/out$i" "${ways[i]}"
+	done
+}
+
 [ -e "$B/libcomdet.so" ] || die "$B/libcomdet.so is not built"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -124,7 +140,8 @@ echo program,pair,how,first,wall_s,user_s,system_s,maxrss_kib >"$csv"
 for name in ${*:-$all}; do
 	calibrate "$name"
 	echo "$name: $PAIRS pairs of" "${cmd[@]}" >&2
-	RATIO_WITH="LD_PRELOAD=$B/libcomdet.so COMDET_OUT=$dir/out" RATIO_WAYS=${WITH-} \
+	RATIO_WITH="LD_PRELOAD=$B/libcomdet.so" RATIO_WAYS=$(ways_with_files) \
+		${BESIDE:+env RATIO_BESIDE=1} \
 		"$B/tests/programs/help_ratio" "$PAIRS" "$name" "${cmd[@]}" >>"$csv" ||
 		die "$name failed"
 	taken=$(samples "$dir/out") && [ "$taken" -gt 0 ] ||

@@ -13,6 +13,12 @@
  * a run for each in every pair, with the variables of $RATIO_WITH and its own:
  * "with", "with2", "with3", ...
  *
+ * With $RATIO_BESIDE all runs of a pair go on at the same time, on the first
+ * processor that this program may use. The kernel changes between them every
+ *few milliseconds, so whatever slows this processor down slows all alike: where
+ *the host of a virtual machine is busy, ratios of CPU time vary much less. Wall
+ * times then say nothing.
+ *
  * Prints a line of CSV for each run:
  *	NAME,PAIR,HOW,PLACE,WALL_S,USER_S,SYSTEM_S,MAXRSS_KIB
  * HOW is "without" or "with", PLACE counts the runs of the pair from 0.
@@ -23,6 +29,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +44,9 @@ enum {
 };
 
 struct run {
+	long way; /* 0: without */
+	pid_t pid;
+	double start;              /* s */
 	double wall, user, system; /* s */
 	long maxrss;               /* KiB */
 };
@@ -91,38 +101,111 @@ __attribute__((noreturn)) static void child(const char *way, char **argv)
 	}
 	unsetenv("RATIO_WITH");
 	unsetenv("RATIO_WAYS");
+	unsetenv("RATIO_BESIDE");
 	execvp(argv[0], argv);
 	fprintf(stderr, "help_ratio: cannot run %s: %s\n", argv[0],
 		strerror(errno));
 	_exit(127);
 }
 
-/* Returns 0, or -1 after a message on stderr. */
-static int run_once(const char *way, char **argv, struct run *r)
+static const char *name_of(const struct run *r)
 {
-	double start = now();
-	struct rusage usage;
-	int status;
-	pid_t pid = fork();
+	return r->way ? "with" : "without";
+}
 
-	if (pid < 0) {
+/* Returns 0, or -1 after a message on stderr. */
+static int start(struct run *r, const char *const way[], char **argv)
+{
+	r->start = now();
+	r->pid = fork();
+	if (r->pid < 0) {
 		perror("help_ratio: fork");
 		return -1;
 	}
-	if (!pid)
-		child(way, argv);
-	while (wait4(pid, &status, 0, &usage) < 0)
+	if (!r->pid)
+		child(r->way ? way[r->way - 1] : NULL, argv);
+	return 0;
+}
+
+/*
+ * Wait for the next of the @n @run to end. Returns it, or NULL after a message
+ * on stderr.
+ */
+static struct run *finish(struct run *run, long n, char **argv)
+{
+	struct run *r = NULL;
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, 0, &usage)) < 0)
 		if (errno != EINTR)
-			return -1;
-	r->wall = now() - start;
+			return NULL;
+	for (long i = 0; i < n; i++)
+		if (run[i].pid == pid)
+			r = &run[i];
+	if (!r)
+		return NULL;
+	r->wall = now() - r->start;
 	r->user = seconds(usage.ru_utime);
 	r->system = seconds(usage.ru_stime);
 	r->maxrss = usage.ru_maxrss;
 	if (status) {
 		fprintf(stderr, "help_ratio: %s %s the preload: status 0x%x\n",
-			argv[0], way ? "with" : "without",
-			(unsigned int)status);
-		return -1;
+			argv[0], name_of(r), (unsigned int)status);
+		return NULL;
+	}
+	return r;
+}
+
+static bool use_one_processor(void)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return false;
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return !sched_setaffinity(0, sizeof(one), &one);
+}
+
+static void print(const char *name, long pair, long place, const struct run *r)
+{
+	printf("%s,%ld,%s", name, pair, name_of(r));
+	if (r->way > 1)
+		printf("%ld", r->way);
+	printf(",%ld,%.4f,%.4f,%.4f,%ld\n", place, r->wall, r->user, r->system,
+	       r->maxrss);
+	fflush(stdout);
+}
+
+/*
+ * Run all @n ways, in the order of @run; @beside at the same time. Returns 0,
+ * or -1 after a message on stderr.
+ */
+static int run_pair(struct run *run, long n, bool beside,
+		    const char *const way[], char **argv, long pair)
+{
+	struct run *r;
+
+	for (long i = 0; i < n; i++) {
+		if (start(&run[i], way, argv + 3))
+			return -1;
+		if (beside)
+			continue;
+		r = finish(run, i + 1, argv + 3);
+		if (!r)
+			return -1;
+		print(argv[2], pair, i, r);
+	}
+	for (long i = 0; beside && i < n; i++) {
+		r = finish(run, n, argv + 3);
+		if (!r)
+			return -1;
+		print(argv[2], pair, r - run, r);
 	}
 	return 0;
 }
@@ -131,26 +214,22 @@ int main(int argc, char **argv)
 {
 	const char *way[WAYS];
 	long pairs, pair, i, ways = find_ways(way);
+	bool beside = getenv("RATIO_BESIDE") != NULL;
+	struct run run[WAYS + 1];
 
 	if (argc < 4 || (pairs = atol(argv[1])) < 1) {
 		fprintf(stderr, "usage: help_ratio PAIRS NAME COMMAND...\n");
 		return 2;
 	}
+	if (beside && !use_one_processor()) {
+		perror("help_ratio: sched_setaffinity");
+		return 1;
+	}
 	for (pair = 0; pair < pairs; pair++) {
-		for (i = 0; i <= ways; i++) {
-			long k = (pair + i) % (ways + 1); /* 0: without */
-			struct run r;
-
-			if (run_once(k ? way[k - 1] : NULL, argv + 3, &r))
-				return 1;
-			printf("%s,%ld,%s", argv[2], pair,
-			       k ? "with" : "without");
-			if (k > 1)
-				printf("%ld", k);
-			printf(",%ld,%.4f,%.4f,%.4f,%ld\n", i, r.wall, r.user,
-			       r.system, r.maxrss);
-			fflush(stdout);
-		}
+		for (i = 0; i <= ways; i++)
+			run[i] = (struct run){ .way = (pair + i) % (ways + 1) };
+		if (run_pair(run, ways + 1, beside, way, argv, pair))
+			return 1;
 	}
 	return 0;
 }
