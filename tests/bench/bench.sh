@@ -14,9 +14,10 @@
 # amount. Programs of Debian that are not among the default ones: zstd, sort,
 # python3, sqlite3, perl.
 #
-# With BESIDE=1 the runs of a pair go on at the same time, on one processor: where
-# the host of a virtual machine is busy, ratios of CPU time vary much less. Then
-# SECONDS_EACH is the CPU time of one run, and wall times say nothing.
+# With BESIDE=1 the runs of a pair go on at the same time, on one processor in
+# turns: where the host of a virtual machine is busy, ratios of CPU time vary much
+# less. Two such benches can run side by side with taskset. SECONDS_EACH is the CPU
+# time of one run then, and wall times say nothing.
 #
 # The numbers of every run go to build/bench.csv, the summary to stdout. Only a
 # quiet machine gives useful figures. The bench prints figures and judges none.

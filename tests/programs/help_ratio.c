@@ -14,10 +14,10 @@
  * "with", "with2", "with3", ...
  *
  * With $RATIO_BESIDE all runs of a pair go on at the same time, on the first
- * processor that this program may use. The kernel changes between them every
- *few milliseconds, so whatever slows this processor down slows all alike: where
- *the host of a virtual machine is busy, ratios of CPU time vary much less. Wall
- * times then say nothing.
+ * processor that this program may use, in turns of a tenth of a second
+ * (SCHED_RR). Whatever slows this processor down for a while slows all of them
+ * down: where the host of a virtual machine is busy, ratios of CPU time vary
+ *much less. Wall times then say nothing.
  *
  * Prints a line of CSV for each run:
  *	NAME,PAIR,HOW,PLACE,WALL_S,USER_S,SYSTEM_S,MAXRSS_KIB
@@ -158,8 +158,9 @@ static struct run *finish(struct run *run, long n, char **argv)
 	return r;
 }
 
-static bool use_one_processor(void)
+static bool take_turns_on_one_processor(void)
 {
+	struct sched_param lowest = { .sched_priority = 1 };
 	cpu_set_t all, one;
 	int cpu = 0;
 
@@ -169,7 +170,8 @@ static bool use_one_processor(void)
 		cpu++;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	return !sched_setaffinity(0, sizeof(one), &one);
+	return !sched_setaffinity(0, sizeof(one), &one) &&
+	       !sched_setscheduler(0, SCHED_RR, &lowest);
 }
 
 static void print(const char *name, long pair, long place, const struct run *r)
@@ -221,8 +223,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: help_ratio PAIRS NAME COMMAND...\n");
 		return 2;
 	}
-	if (beside && !use_one_processor()) {
-		perror("help_ratio: sched_setaffinity");
+	if (beside && !take_turns_on_one_processor()) {
+		perror("help_ratio: turns on one processor");
 		return 1;
 	}
 	for (pair = 0; pair < pairs; pair++) {
