@@ -83,10 +83,8 @@ enum {
 };
 
 /* ud2, syscall, int3, hlt: the FLOW_SYSTEM instructions of compiled code. */
-static bool compiled_system(const struct insn *insn)
+static bool compiled_system(const uint8_t *b)
 {
-	const uint8_t *b = insn->bytes;
-
 	return (b[0] == 0x0f && (b[1] == 0x0b || b[1] == 0x05)) ||
 	       b[0] == 0xcc || b[0] == 0xf4;
 }
@@ -97,18 +95,20 @@ static uint8_t follow(const struct code_before *c, uint32_t back,
 {
 	uint32_t b = back, next;
 	uint8_t last = NO_VOTE;
-	struct insn insn;
+	struct insn_shape insn;
 
 	while (t->last[b] == UNTRIED) {
+		const uint8_t *code = c->bytes + BACK_BYTES - b;
+
 		t->last[b] = NO_VOTE;
-		if (backdecode_at(c, b, &insn) || insn.len > b)
+		if (decode_shape(code, b, c->ip - b, &insn) || insn.len > b)
 			break;
 		t->length[b] = insn.len;
-		if (insn.flow == FLOW_SYSTEM && !compiled_system(&insn))
+		if (insn.flow == FLOW_SYSTEM && !compiled_system(code))
 			break;
 		t->branches[b] =
 			(insn.flow == FLOW_COND || insn.flow == FLOW_JUMP) &&
-			insn.imm == c->ip;
+			insn.target == c->ip;
 		if (insn.len == b) {
 			t->last[b] = insn.len;
 			break;

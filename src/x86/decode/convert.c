@@ -412,3 +412,31 @@ void decode_convert(const ZydisDecodedInstruction *z,
 			out->gpr_address |= 1u << m->index;
 	}
 }
+
+/* mov, pop, lfs and lgs, by their opcodes; all but mov have one register each */
+static bool loads_fs_or_gs(const ZydisDecodedInstruction *z)
+{
+	switch (z->mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+		return z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT &&
+		       z->opcode == 0x8e &&
+		       (z->raw.modrm.reg == 4 || z->raw.modrm.reg == 5);
+	case ZYDIS_MNEMONIC_POP:
+		return z->opcode_map == ZYDIS_OPCODE_MAP_0F;
+	case ZYDIS_MNEMONIC_LFS:
+	case ZYDIS_MNEMONIC_LGS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void convert_shape(const ZydisDecodedInstruction *z, uint64_t ip,
+		   struct insn_shape *out)
+{
+	out->len = z->length;
+	out->flow = flow_of(z, loads_fs_or_gs(z) ? FLOW_SYSTEM : FLOW_NEXT);
+	out->target = 0;
+	if (z->raw.imm[0].is_relative)
+		out->target = ip + z->length + z->raw.imm[0].value.u;
+}

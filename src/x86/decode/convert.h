@@ -14,4 +14,8 @@
 void decode_convert(const ZydisDecodedInstruction *z,
 		    const ZydisDecodedOperand *operands, struct insn *out);
 
+/* Fill @out from what Zydis decoded without the operands. */
+void convert_shape(const ZydisDecodedInstruction *z, uint64_t ip,
+		   struct insn_shape *out);
+
 #endif

@@ -235,22 +235,49 @@ bool decode_unchanged(const struct memory *mem, const struct insn *insn)
 	       !memcmp(now, insn->bytes, insn->len);
 }
 
-int decode_bytes(const void *code, size_t n, uint64_t ip, struct insn *out)
+static int error_of(ZyanStatus status)
+{
+	if (status == ZYDIS_STATUS_NO_MORE_DATA)
+		return -ENODATA;
+	return ZYAN_SUCCESS(status) ? 0 : -EILSEQ;
+}
+
+/* All but the operands. */
+static int decode_head(ZydisDecoder *decoder, ZydisDecoderContext *context,
+		       const void *code, size_t n, ZydisDecodedInstruction *z)
+{
+	ZydisDecoderInit(decoder, ZYDIS_MACHINE_MODE_LONG_64,
+			 ZYDIS_STACK_WIDTH_64);
+	return error_of(ZydisDecoderDecodeInstruction(
+		decoder, context, code,
+		n < INSN_BYTES_MAX ? n : INSN_BYTES_MAX, z));
+}
+
+int decode_shape(const void *code, size_t n, uint64_t ip,
+		 struct insn_shape *out)
 {
 	ZydisDecoder decoder;
 	ZydisDecodedInstruction z;
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-	ZyanStatus status;
+	int err = decode_head(&decoder, NULL, code, n, &z);
 
-	if (n > INSN_BYTES_MAX)
-		n = INSN_BYTES_MAX;
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-			 ZYDIS_STACK_WIDTH_64);
-	status = ZydisDecoderDecodeFull(&decoder, code, n, &z, operands);
-	if (status == ZYDIS_STATUS_NO_MORE_DATA)
-		return -ENODATA;
-	if (!ZYAN_SUCCESS(status))
-		return -EILSEQ;
+	if (!err)
+		convert_shape(&z, ip, out);
+	return err;
+}
+
+int decode_bytes(const void *code, size_t n, uint64_t ip, struct insn *out)
+{
+	ZydisDecoder decoder;
+	ZydisDecoderContext context;
+	ZydisDecodedInstruction z;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	int err = decode_head(&decoder, &context, code, n, &z);
+
+	if (!err)
+		err = error_of(ZydisDecoderDecodeOperands(
+			&decoder, &context, &z, operands, z.operand_count));
+	if (err)
+		return err;
 	memset(out, 0, sizeof(*out));
 	out->ip = ip;
 	memcpy(out->bytes, code, z.length);

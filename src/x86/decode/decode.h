@@ -39,6 +39,10 @@ void decode_learn_ahead(uint64_t ip, uint64_t later);
  */
 int decode_bytes(const void *code, size_t n, uint64_t ip, struct insn *out);
 
+/* As decode_bytes, but of the operands only a branch target: much faster. */
+int decode_shape(const void *code, size_t n, uint64_t ip,
+		 struct insn_shape *out);
+
 /* True if the bytes in memory at insn->ip are still those of @insn. */
 bool decode_unchanged(const struct memory *mem, const struct insn *insn);
 

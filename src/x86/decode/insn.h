@@ -127,4 +127,11 @@ struct insn {
 	uint8_t index_bytes;
 };
 
+/* What it takes to follow a chain of instructions. */
+struct insn_shape {
+	uint8_t len;
+	uint8_t flow;    /* enum insn_flow */
+	uint64_t target; /* of a direct jump, call or conditional branch, or 0 */
+};
+
 #endif

@@ -345,6 +345,53 @@ START_TEST(threads_that_fight_for_a_slot_get_their_own_instruction)
 }
 END_TEST
 
+/* Of @n bytes; true if they are an instruction. */
+static bool shape_is_right(const uint8_t *code, size_t n)
+{
+	struct insn_shape shape;
+	struct insn insn;
+	int err = decode_bytes(code, n, IP, &insn);
+
+	ck_assert_int_eq(decode_shape(code, n, IP, &shape), err);
+	if (err)
+		return false;
+	ck_assert_uint_eq(shape.len, insn.len);
+	ck_assert_msg(shape.flow == insn.flow, "flow of %02x %02x %02x %02x",
+		      code[0], code[1], code[2], code[3]);
+	if (insn.operands && insn.op[0].kind == OPERAND_IMM &&
+	    insn.flow != FLOW_NEXT && insn.flow != FLOW_SYSTEM &&
+	    insn.flow != FLOW_RET)
+		ck_assert_uint_eq(shape.target, insn.imm);
+	return true;
+}
+
+START_TEST(shape_is_what_the_whole_decoding_says)
+{
+	const uint8_t prefixes[] = { 0, 0x66, 0xf2, 0xf3, 0x48, 0xf0 };
+	unsigned good = 0, tried = 0;
+	uint64_t rng = 1;
+
+	/* Each opcode of one and of two bytes, prefixed, then at random. */
+	for (unsigned i = 0; i < 2 * 256 * 256 * 6; i++) {
+		uint8_t code[INSN_BYTES_MAX], *p = code;
+
+		for (unsigned j = 0; j < sizeof(code); j++) {
+			rng = rng * 6364136223846793005u + 1442695040888963407u;
+			code[j] = rng >> 56;
+		}
+		if (prefixes[i % 6])
+			*p++ = prefixes[i % 6];
+		if (i & 1)
+			*p++ = 0x0f;
+		*p++ = i / 2 / 6 % 256;
+		*p++ = i / 2 / 6 / 256;
+		good += shape_is_right(code, i % 16 ? sizeof(code) : 1 + i % 7);
+		tried++;
+	}
+	ck_assert_uint_gt(good, tried / 4);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("decode");
@@ -355,6 +402,7 @@ int main(void)
 			    sizeof(rows) / sizeof(rows[0]));
 	tcase_add_test(forms, what_is_not_known_is_not_guessed);
 	tcase_add_test(forms, flow_and_targets_are_told);
+	tcase_add_test(forms, shape_is_what_the_whole_decoding_says);
 	tcase_add_test(forms, short_or_wrong_bytes_are_refused);
 	suite_add_tcase(s, forms);
 	tcase_add_test(cache, code_at_the_end_of_what_can_be_read_is_decoded);
