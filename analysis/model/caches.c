@@ -31,6 +31,8 @@ struct caches *caches_new(const struct machine *m, uint32_t cores)
 		cache_lines_init(&p->l1d, &m->l1d);
 		cache_lines_init(&p->l2, &m->l2);
 		time_queue_init(&p->mshrs, m->mshrs);
+		if (m->after_load || m->after_store)
+			p->turn = xcalloc(p->l1d.sets, sizeof(*p->turn));
 	}
 	return c;
 }
@@ -44,6 +46,7 @@ void caches_free(struct caches *c)
 		cache_lines_release(&c->private[i].l1d);
 		cache_lines_release(&c->private[i].l2);
 		time_queue_release(&c->private[i].mshrs);
+		free(c->private[i].turn);
 	}
 	cache_lines_release(&c->llc);
 	free(c->bus);
@@ -119,6 +122,19 @@ static void tell_miss(const struct caches *c, bool in_l2,
 	misses_count(c->misses, in_l2 ? MISS_FROM_L2 : source[level], cycles);
 }
 
+/* The set that @line is to come into takes its misses one after the other. */
+static uint64_t wait_for_set(const struct caches *c, const struct private *p,
+			     uint64_t line, enum caches_use use, uint64_t t)
+{
+	const struct machine *m = c->machine;
+
+	if (!p->turn)
+		return t;
+	return set_turn_take(&p->turn[line & (p->l1d.sets - 1)], t,
+			     use == CACHES_STORE ? m->after_store
+						 : m->after_load);
+}
+
 /* The first cache lacks the line, or may not store to it. */
 static struct caches_answer miss(struct caches *c, uint32_t core, uint64_t line,
 				 enum caches_use use, uint64_t t,
@@ -132,6 +148,8 @@ static struct caches_answer miss(struct caches *c, uint32_t core, uint64_t line,
 	bool in_l2 = b, queues = use != CACHES_FETCH && !c->warming;
 
 	caches_look(c, core, MISS_L2, line);
+	if (queues && !a)
+		t = wait_for_set(c, p, line, use, t);
 	if (queues)
 		t = time_queue_enter(&p->mshrs, t);
 	if (!a)

@@ -7,6 +7,7 @@
 
 #include "cache_lines.h"
 #include "caches.h"
+#include "set_turn.h"
 #include "streams.h"
 #include "strides.h"
 #include "time_queue.h"
@@ -31,6 +32,7 @@ struct private
 	struct streams streams;
 	struct leaving leaving[LEAVING];
 	struct time_queue mshrs;
+	uint64_t *turn; /* by set of l1d: when it is free; NULL: always */
 	struct caches_counts counts;
 };
 

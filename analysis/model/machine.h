@@ -77,6 +77,8 @@ struct machine {
 				 is accessed */
 	struct machine_uop uop[UOP_CLASSES];
 	struct machine_cache l1i, l1d, l2, llc; /* l1 and l2 of each core */
+	/* Cycles from a load or store that misses L1D to the set's next miss */
+	uint32_t after_load, after_store;
 	uint32_t transfer;  /* cycles more if another core has modified it */
 	uint32_t in_turn;   /* true: a line stays until its core has had it */
 	uint32_t directory; /* cycles of the look-up before memory */

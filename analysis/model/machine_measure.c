@@ -25,6 +25,7 @@ enum {
 	ADDITIONS = 16, /* in a row */
 	ADD_ROUNDS = 20 * 1000,
 	CACHE_LOADS = 100 * 1000,
+	SET_ACCESSES = 100 * 1000,
 	MEMORY_LOADS = 50 * 1000,
 	MEMORY_BYTES = 128 << 20, /* at the least, of a chain through memory */
 	MEMORY_BYTES_MAX = 1 << 30,
@@ -162,6 +163,62 @@ static double load_ns(uint64_t bytes, uint32_t loads,
 	return (double)best / loads;
 }
 
+static void load_each(const volatile uint64_t *p, size_t words, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		(void)p[i * words];
+}
+
+static void store_each(volatile uint64_t *p, size_t words, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		p[i * words] = i;
+}
+
+/*
+ * ns of an access to @n lines @bytes apart, which need not wait for each other;
+ * 0 if there is not enough memory.
+ */
+static double apart_ns(size_t bytes, uint32_t n, bool store)
+{
+	uint64_t best = UINT64_MAX, t;
+	uint32_t rounds = SET_ACCESSES / n;
+	size_t length;
+	void *mapped;
+	uint64_t *p = pages(bytes * n, &mapped, &length);
+
+	if (!p)
+		return 0;
+	store_each(p, bytes / sizeof(*p), n);
+	for (int i = 0; i < REPEATS; i++) {
+		t = now();
+		for (uint32_t k = 0; k < rounds; k++)
+			if (store)
+				store_each(p, bytes / sizeof(*p), n);
+			else
+				load_each(p, bytes / sizeof(*p), n);
+		t = now() - t;
+		best = t < best ? t : best;
+	}
+	munmap(mapped, length);
+	return (double)best / rounds / n;
+}
+
+/*
+ * Lines of one set of L1D, half of those that L2 holds: some processors keep a
+ * few more than the ways of a set, and the next ones never.
+ */
+static void measure_set(const struct machine *m, struct machine_times *t)
+{
+	size_t apart = m->l1d.size / m->l1d.ways;
+	uint32_t n = (uint32_t)(m->l2.size / 2 / apart);
+
+	if (n < 4 * m->l1d.ways)
+		return;
+	t->set_load_ns = apart_ns(apart, n, false);
+	t->set_store_ns = apart_ns(apart, n, true);
+}
+
 /*
  * A virtual machine shares its LLC, and has less of it than CPUID says. Double
  * a chain until it takes longer than the mean, of logarithms, of the LLC and
@@ -280,6 +337,7 @@ void machine_measure(const struct machine *m, struct machine_times *t)
 	t->rmw_ns = addition_ns(add_in_memory);
 	if (m->l2.size >= 4 * m->l1d.size)
 		t->l2_ns = load_ns(m->l2.size / 2, CACHE_LOADS, machine_circle);
+	measure_set(m, t);
 	measure_memory(m, t);
 	t->bandwidth_gbs = bandwidth_gbs((unsigned int)CPU_COUNT(&all));
 	t->round_trip_ns = round_trip_ns(&all);
@@ -317,6 +375,10 @@ void machine_take_times(struct machine *m, const struct machine_times *t)
 	m->ghz = 1 / cycle;
 	if (t->l2_ns > 0)
 		m->l2.latency = cycles(t->l2_ns, cycle, m->l1d.tag, 1);
+	if (t->set_load_ns > 0)
+		m->after_load = cycles(t->set_load_ns, cycle, 0, 0);
+	if (t->set_store_ns > 0)
+		m->after_store = cycles(t->set_store_ns, cycle, 0, 0);
 	if (t->llc_ns > 0)
 		m->llc.latency = cycles(t->llc_ns, cycle, to_llc, 1);
 	/* Halved, as a machine has a power of two of sets. */

@@ -13,6 +13,7 @@
 struct machine_times {
 	double cycle_ns; /* of a chain of additions, one a cycle */
 	double l2_ns;    /* a load that hits there, from issue to data */
+	double set_load_ns, set_store_ns; /* of lines of one set, as of L2 */
 	double llc_ns;
 	uint64_t llc_bytes; /* of the LLC that this machine really has */
 	double memory_ns;

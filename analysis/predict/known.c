@@ -19,7 +19,7 @@ enum {
 
 /* What decides what hits. */
 struct geometry {
-	uint64_t size[CACHES], ways[CACHES], prefetcher;
+	uint64_t size[CACHES], ways[CACHES], prefetcher, sets;
 };
 
 struct known_caches {
@@ -104,7 +104,8 @@ static struct geometry geometry_of(const struct machine *m)
 {
 	const struct machine_cache *from[] = { &m->l1i, &m->l1d, &m->l2,
 					       &m->llc };
-	struct geometry g = { .prefetcher = m->prefetcher };
+	struct geometry g = { .prefetcher = m->prefetcher,
+			      .sets = m->after_load || m->after_store };
 
 	for (int i = 0; i < CACHES; i++) {
 		g.size[i] = from[i]->size;

@@ -28,6 +28,7 @@ static void set_up(struct timing *t, const struct machine *m)
 	time_queue_init(&t->loads, m->load_queue);
 	time_queue_init(&t->stores, m->store_queue);
 	time_queue_init(&t->mshrs, m->mshrs);
+	t->turn = t->core.sets ? xcalloc(t->core.sets, sizeof(*t->turn)) : NULL;
 	t->slot_share = 1.0 / m->width;
 	t->others = 0;
 }
@@ -41,6 +42,7 @@ static void tear_down(struct timing *t)
 	cycle_queue_release(&t->iq);
 	if (t->ports)
 		ports_free(t->ports);
+	free(t->turn);
 }
 
 struct timing *timing_new(const struct machine *m)

@@ -7,6 +7,14 @@
 
 #include "timing.h"
 
+/* As many as profiles tell apart. */
+static uint32_t sets_of(const struct machine_cache *l1d)
+{
+	uint64_t sets = l1d->size / l1d->ways >> MACHINE_LINE_SHIFT;
+
+	return sets < SETS ? (uint32_t)sets : SETS;
+}
+
 void timing_core_of(struct timing_core *c, const struct machine *m,
 		    unsigned int used)
 {
@@ -36,6 +44,10 @@ void timing_core_of(struct timing_core *c, const struct machine *m,
 		if (m->prefetcher == PREFETCHER_STREAM)
 			c->ahead = m->ahead;
 		c->in_turn = m->in_turn;
+		c->after_load = m->after_load;
+		c->after_store = m->after_store;
+		if (c->after_load || c->after_store)
+			c->sets = sets_of(&m->l1d);
 	}
 	if (c->prefetcher) /* lines that it fetched are there */
 		used |= 1u << LEVEL_L2 | 1u << LEVEL_LLC;

@@ -10,6 +10,7 @@
 #include "timing.h"
 #include "analysis/model/memory_bus.h"
 #include "analysis/model/ports.h"
+#include "analysis/model/set_turn.h"
 #include "analysis/model/streams.h"
 #include "analysis/model/time_queue.h"
 
@@ -39,6 +40,7 @@ struct timing {
 	struct memory_bus *bus;
 	struct cycle_queue iq;
 	struct time_queue loads, stores, mshrs;
+	uint64_t *turn; /* by set of L1D: when it is free; NULL: always */
 	struct times at;
 
 	/* The micro-trace that is timed. */

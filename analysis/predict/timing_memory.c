@@ -163,6 +163,19 @@ static uint64_t get_from_core(struct timing *t, uint64_t came, uint64_t now)
 	return later(now, came + cycles) + cycles;
 }
 
+/* When the set of @a takes the miss that number @i needs @now. */
+static uint64_t wait_for_set(struct timing *t, uint32_t i,
+			     const struct micro_access *a, uint64_t now)
+{
+	const struct timing_core *m = &t->core;
+
+	if (!t->turn || a->set == SETS)
+		return now;
+	return set_turn_take(&t->turn[a->set & (m->sets - 1)], now,
+			     t->uop[i].flags & UOP_IS_STORE ? m->after_store
+							    : m->after_load);
+}
+
 /* When a line that was missed before comes, and from where; 0: it never was. */
 struct line {
 	uint64_t comes;
@@ -188,6 +201,7 @@ static uint64_t get_missed(struct timing *t, uint32_t i,
 	}
 	if (waits)
 		return get_from_core(t, line->comes, now);
+	now = wait_for_set(t, i, a, now);
 	now = time_queue_enter(&t->mshrs, now);
 	if (level == LEVEL_CORE)
 		done = get_from_core(

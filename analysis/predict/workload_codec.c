@@ -174,6 +174,10 @@ static void code_access(struct workload_codec *c, struct micro_access *a,
 			(uint8_t)number(c, a->shared[i], DEPTH_WAYS, what);
 	if (c->version > WORKLOAD_PLAIN)
 		code_asked(c, a, what);
+	if (c->version > WORKLOAD_SETLESS)
+		a->set = (uint16_t)number(c, a->set, SETS, what);
+	else if (c->reads)
+		a->set = SETS;
 }
 
 /* The micro-operation number @at of its micro-trace. */

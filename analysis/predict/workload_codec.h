@@ -14,6 +14,7 @@ enum {
 	WORKLOAD_UNSHARED = 1, /* without depths among all threads */
 	WORKLOAD_PLAIN,        /* without zero idioms and prefetches */
 	WORKLOAD_STRIDES,      /* without the prefetcher stream */
+	WORKLOAD_SETLESS,      /* without the set of an access */
 	WORKLOAD_VERSION
 };
 

@@ -51,8 +51,16 @@ struct slow_stay {
 	uint64_t line, until;
 };
 
+/* A set of L1D takes no other miss until then. */
+struct slow_busy {
+	int core;
+	uint64_t set, until;
+};
+
 struct slow_caches {
 	const struct machine *m;
+	struct slow_busy busy[SLOW_SLOTS];
+	int busies;
 	struct slow_stay stay[SLOW_SLOTS];
 	int stays;
 	struct slow_copy copy[SLOW_COPIES];
@@ -343,6 +351,23 @@ static inline uint64_t slow_get(struct slow_caches *c, int core, uint64_t line,
 	return done;
 }
 
+/* A miss waits while the set is busy, and then keeps it busy, if it does. */
+static inline uint64_t slow_set(struct slow_caches *c, int core, uint64_t line,
+				bool store, uint64_t t)
+{
+	uint64_t set = line % (c->m->l1d.size / 64 / c->m->l1d.ways);
+	uint32_t busy = store ? c->m->after_store : c->m->after_load;
+
+	for (int i = 0; i < c->busies; i++)
+		if (c->busy[i].core == core && c->busy[i].set == set &&
+		    t < c->busy[i].until)
+			t = c->busy[i].until;
+	ck_assert_int_lt(c->busies, SLOW_SLOTS);
+	if (busy)
+		c->busy[c->busies++] = (struct slow_busy){ core, set, t + busy };
+	return t;
+}
+
 /* An access at @t; returns when it is complete. */
 static inline uint64_t slow_access(struct slow_caches *c, int core,
 				   uint64_t line, bool store, bool fetch,
@@ -365,6 +390,8 @@ static inline uint64_t slow_access(struct slow_caches *c, int core,
 		done = fetch ? t : t + c->m->l1d.latency;
 		return done > a->ready ? done : a->ready;
 	}
+	if (!fetch && !a)
+		t = slow_set(c, core, line, store, t);
 	if (!fetch)
 		t = slow_enter(&c->mshr[core], (int)c->m->mshrs, t);
 	b = slow_find(c, SLOW_L2, core, line);

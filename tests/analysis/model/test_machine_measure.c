@@ -89,7 +89,11 @@ START_TEST(times_give_the_part_of_the_llc_and_how_stores_and_streams_go)
 	t.rmw_ns = 1.5; /* the addition takes one of 6 cycles */
 	t.memory_ns = 100;
 	t.next_ns = 4;
+	t.set_load_ns = 2.5;
+	t.set_store_ns = 4.3;
 	machine_take_times(&m, &t);
+	ck_assert_uint_eq(m.after_load, 10);
+	ck_assert_uint_eq(m.after_store, 17);
 	ck_assert_uint_eq(m.forwarding, 5);
 	ck_assert_uint_eq(m.ahead, 24);
 	t.rmw_ns = 0.2;
@@ -120,6 +124,7 @@ START_TEST(what_was_not_measured_stays)
 	ck_assert_double_eq(m.memory_ns, before.memory_ns);
 	ck_assert_double_eq(m.memory_gbs, before.memory_gbs);
 	ck_assert_uint_eq(m.transfer, before.transfer);
+	ck_assert_uint_eq(m.after_store, before.after_store);
 }
 END_TEST
 

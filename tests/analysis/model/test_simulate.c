@@ -21,6 +21,12 @@ static uint64_t llc_lines(int i)
 	return DATA + (uint64_t)(i % 5000) * LINE;
 }
 
+/* The same of L1D and L2. */
+static uint64_t l2_lines(int i)
+{
+	return DATA + (uint64_t)(i % 1000) * LINE;
+}
+
 /* 4 lines more than a set of L1D has: they miss there, and hit in L2. */
 static uint64_t one_set(int i)
 {
@@ -136,6 +142,27 @@ START_TEST(stores_that_miss_wait_for_mshrs)
 	two = cycles_of(&l, 10000);
 	/* 34 cycles in the LLC, 10 at a time */
 	ck_assert_double_eq_tol((double)(three - two) / 5000, 3.4, 0.034);
+}
+END_TEST
+
+START_TEST(misses_of_one_set_take_turns)
+{
+	struct loop stores = { .insn = { STORE_RCX },
+			       .address = one_set,
+			       .store = true };
+	struct loop loads = { .insn = { LOAD_RCX }, .address = one_set };
+
+	takes(&stores, 1);
+	takes(&loads, 1);
+	set("l1d.after_store=17");
+	takes(&stores, 17);
+	takes(&loads, 1);
+	set("l1d.after_load=10");
+	takes(&loads, 10);
+	/* Each set for itself. */
+	stores.address = loads.address = l2_lines;
+	takes(&stores, 1);
+	takes(&loads, 1);
 }
 END_TEST
 
@@ -365,6 +392,7 @@ int main(void)
 	tcase_add_test(t, independent_loads_stream_at_the_bandwidth_of_memory);
 	tcase_add_test(t, independent_hits_take_the_load_port_each);
 	tcase_add_test(t, stores_that_miss_wait_for_mshrs);
+	tcase_add_test(t, misses_of_one_set_take_turns);
 	tcase_add_test(t,
 		       a_branch_that_is_always_mispredicted_takes_the_refill);
 	tcase_add_test(t, predictors_learn_patterns_that_they_can_hold);

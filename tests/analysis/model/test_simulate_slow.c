@@ -90,6 +90,8 @@ static void random_machine(void)
 	machine.zero_idioms = below(2);
 	machine.forwarding = below(3);
 	machine.in_turn = below(2);
+	machine.after_load = below(3) * below(9);
+	machine.after_store = below(3) * below(20);
 	machine.memory_ns = below(40);
 	machine.memory_gbs = 2 + below(40);
 	machine.transfer = below(40);

@@ -95,6 +95,8 @@ static const char *const changes[][3] = {
 	  "core.prefetcher=next_line" },
 	{ "core.zero_idioms=true", "core.zero_idioms=false",
 	  "core.zero_idioms=true" },
+	{ "l1d.after_store=9", "l1d.after_store=0", "l1d.after_store=30" },
+	{ "l1d.after_load=0", "l1d.after_load=20", "l1d.after_load=4" },
 	{ "l1d.size=16K", "l1d.size=32K", "l1d.size=8K" },
 	{ "l1d.latency=4", "l1d.latency=3", "l1d.latency=5" },
 	{ "l2.size=128K", "l2.size=256K", "l2.size=512K" },

@@ -108,6 +108,24 @@ START_TEST(counters_that_share_a_line_wait_for_it)
 }
 END_TEST
 
+/* 4 lines more than a set of L1D has: they miss there, and hit in L2. */
+static uint64_t one_set(int i)
+{
+	return DATA + (uint64_t)(i % 8) * 8192;
+}
+
+START_TEST(misses_of_one_set_take_turns)
+{
+	by_equation = false;
+	make(&(struct loop){ store, 3, 1, one_set, true }, 0);
+	ck_assert_double_eq_tol(cycles_of(0.01) / ROUNDS, 1, 0.1);
+	set("l1d.after_store=17");
+	ck_assert_double_eq_tol(cycles_of(0.01) / ROUNDS, 17, 0.1);
+	set("l1d.after_load=30"); /* of which there are none */
+	ck_assert_double_eq_tol(cycles_of(0.01) / ROUNDS, 17, 0.1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("turns");
@@ -117,6 +135,7 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, what_waits_is_done_when_the_line_comes);
 	tcase_add_test(t, a_line_alone_is_as_before);
+	tcase_add_test(t, misses_of_one_set_take_turns);
 	tcase_add_test(t, a_load_takes_what_a_store_holds);
 	tcase_add_test(t, counters_that_share_a_line_wait_for_it);
 	suite_add_tcase(s, t);

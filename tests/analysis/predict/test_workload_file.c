@@ -84,6 +84,43 @@ START_TEST(a_file_says_whether_the_profile_is_quick)
 }
 END_TEST
 
+/* Not as if all lines were in one set. */
+START_TEST(older_profiles_do_not_know_sets)
+{
+	struct window window = { .instructions = 1 };
+	struct micro_trace micro = { .instructions = 1, .uops = 1 };
+	struct micro_uop uop = { .access = 1 };
+	struct micro_access access = { .set = 77 };
+	struct workload_thread thread = { .starts = true,
+					  .instructions = 1,
+					  .window = &window,
+					  .windows = 1,
+					  .micro = &micro,
+					  .micros = 1,
+					  .uop = &uop,
+					  .uops = 1,
+					  .access = &access,
+					  .accesses = 1 };
+
+	for (uint32_t v = WORKLOAD_UNSHARED; v <= WORKLOAD_VERSION; v++) {
+		struct workload w = { .thread = &thread, .threads = 1 };
+		struct workload_codec c = { .version = v }, d;
+		struct workload read = { 0 };
+
+		workload_codec_run(&c, &w);
+		d = (struct workload_codec){
+			.reads = true, .version = v, .bytes = c.bytes, .n = c.n
+		};
+		workload_codec_run(&d, &read);
+		ck_assert_msg(!d.wrong, "%s", d.wrong);
+		ck_assert_uint_eq(read.thread[0].access[0].set,
+				  v == WORKLOAD_VERSION ? 77 : SETS);
+		workload_release(&read);
+		free(c.bytes);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("workload_file");
@@ -93,6 +130,7 @@ int main(void)
 	tcase_add_test(t, a_profile_may_have_millions_of_events);
 	tcase_add_test(t, a_profile_that_does_not_fit_is_removed);
 	tcase_add_test(t, a_file_says_whether_the_profile_is_quick);
+	tcase_add_test(t, older_profiles_do_not_know_sets);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
