@@ -101,8 +101,9 @@ static uint64_t turn(struct caches *c, uint32_t core,
 		until = arrival(c, i, x->line);
 		if (until <= t)
 			continue;
-		c->private[i].leaving[x->line % LEAVING] =
-			(struct leaving){ x->line + 1, until };
+		if (use != CACHES_FETCH) /* no instructions take a turn */
+			c->private[i].leaving[x->line % LEAVING] =
+				(struct leaving){ x->line + 1, until };
 		from = until > from ? until : from;
 	}
 	return from;

@@ -110,6 +110,8 @@ static void load(struct core *c, const struct uop *u,
 	life->done = life->issue + c->machine->l1d.latency;
 	if (held) {
 		life->done = life->issue + c->machine->forwarding;
+		if (u->flags & UOP_IS_VECTOR)
+			life->done += c->machine->forwarding_vector;
 	} else if (a) {
 		struct caches_answer answer =
 			core_access_memory(c, all, a, life->issue);

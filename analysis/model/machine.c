@@ -205,6 +205,7 @@ static int begin(struct reader *r)
 	return set_key(r, "core.zero_idioms", "false") ||
 	       set_key(r, "core.prefetch_ahead", "20") ||
 	       set_key(r, "core.forwarding", "0") ||
+	       set_key(r, "core.forwarding_vector", "0") ||
 	       set_key(r, "l1d.after_load", "0") ||
 	       set_key(r, "l1d.after_store", "0") ||
 	       set_key(r, "coherence.in_turn", "false") ||

@@ -75,6 +75,7 @@ struct machine {
 	uint32_t zero_idioms; /* true: UOP_IS_ZERO is renaming alone */
 	uint32_t forwarding;  /* cycles to data that a store holds; 0: its line
 				 is accessed */
+	uint32_t forwarding_vector; /* cycles more into a vector register */
 	struct machine_uop uop[UOP_CLASSES];
 	struct machine_cache l1i, l1d, l2, llc; /* l1 and l2 of each core */
 	/* Cycles from a load or store that misses L1D to the set's next miss */

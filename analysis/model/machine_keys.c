@@ -81,6 +81,9 @@ static const struct machine_key keys[] = {
 	COUNT("core.forwarding", forwarding, 0, 100,
 	      "cycles of a load to data that a store of the core still holds; "
 	      "0: it accesses the line like others"),
+	COUNT("core.forwarding_vector", forwarding_vector, 0, 100,
+	      "cycles more of such a load into a vector register, beside "
+	      "core.vector_load_extra"),
 	CACHE("l1i", l1i, "instruction cache of a core"),
 	CACHE("l1d", l1d, "data cache of a core"),
 	COUNT("l1d.after_load", after_load, 0, CYCLES_MAX,

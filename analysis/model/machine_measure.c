@@ -81,6 +81,19 @@ static void add_in_memory(uint64_t *x)
 			 : "cc");
 }
 
+/* Likewise, of floating-point numbers. */
+static void add_double_in_memory(uint64_t *x)
+{
+	__asm__ volatile(".rept 16\n\t"
+			 "movsd %0, %%xmm0\n\t"
+			 "addsd %%xmm1, %%xmm0\n\t"
+			 "movsd %%xmm0, %0\n\t"
+			 ".endr"
+			 : "+m"(*x)
+			 :
+			 : "xmm0");
+}
+
 /* ns of an addition, the least of some tries. */
 static inline __attribute__((always_inline)) double addition_ns(
 	void (*add)(uint64_t *x))
@@ -335,6 +348,7 @@ void machine_measure(const struct machine *m, struct machine_times *t)
 		return;
 	t->cycle_ns = addition_ns(add_in_register);
 	t->rmw_ns = addition_ns(add_in_memory);
+	t->rmw_double_ns = addition_ns(add_double_in_memory);
 	if (m->l2.size >= 4 * m->l1d.size)
 		t->l2_ns = load_ns(m->l2.size / 2, CACHE_LOADS, machine_circle);
 	measure_set(m, t);
@@ -388,6 +402,12 @@ void machine_take_times(struct machine *m, const struct machine_times *t)
 	if (t->rmw_ns > 0)
 		m->forwarding =
 			cycles(t->rmw_ns, cycle, m->uop[UOP_ALU].latency, 1);
+	if (t->rmw_double_ns > 0)
+		m->forwarding_vector =
+			cycles(t->rmw_double_ns, cycle,
+			       m->uop[UOP_FADD].latency + m->forwarding +
+				       m->vector_load_extra,
+			       0);
 	if (t->memory_ns > 0 && t->next_ns > 0)
 		m->ahead = ahead(t->memory_ns / t->next_ns);
 	if (t->bandwidth_gbs > 0)

@@ -19,6 +19,7 @@ struct machine_times {
 	double memory_ns;
 	double next_ns; /* a load of the next line of a stream from memory */
 	double rmw_ns;  /* an addition to memory, after the one before */
+	double rmw_double_ns; /* the same of floating-point numbers */
 	double bandwidth_gbs; /* of all cores that this process may use */
 	double round_trip_ns; /* of a line between two cores */
 };

@@ -177,7 +177,8 @@ static void load(struct timing *t, struct front *f, const struct micro_uop *u,
 	life->level = x.level;
 	life->done = x.done + m->uop[u->class].latency;
 	if (u->flags & UOP_IS_VECTOR)
-		life->done += m->vector_load_extra;
+		life->done += m->vector_load_extra +
+			      (x.held ? m->forwarding_vector : 0);
 	time_queue_push(&t->loads, life->done);
 }
 

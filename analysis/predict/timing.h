@@ -36,7 +36,7 @@ struct timing_core {
 	uint32_t width, rob, iq, load_queue, store_queue, mshrs;
 	uint32_t refill, vector_load_extra, predictor, zero_idioms;
 	uint32_t prefetcher, ahead; /* for misses of L1D */
-	uint32_t forwarding, in_turn;
+	uint32_t forwarding, forwarding_vector, in_turn;
 	uint32_t sets, after_load, after_store; /* of L1D; 0: no turns */
 	struct machine_uop uop[UOP_CLASSES];
 	uint64_t latency[LEVELS]; /* of a load */

@@ -37,6 +37,8 @@ void timing_core_of(struct timing_core *c, const struct machine *m,
 	c->predictor = m->predictor;
 	c->zero_idioms = m->zero_idioms;
 	c->forwarding = m->forwarding;
+	if (m->forwarding)
+		c->forwarding_vector = m->forwarding_vector;
 	memcpy(c->uop, m->uop, sizeof(c->uop));
 	if (used & ~(1u << LEVEL_L1)) {
 		c->mshrs = m->mshrs;

@@ -68,6 +68,7 @@ uint64_t timing_ask_memory(struct timing *t, uint64_t now, uint64_t *bus);
 struct found {
 	uint64_t done, bus;
 	enum caches_level level;
+	bool held; /* a store has its data */
 };
 
 /* The number @i accesses its line of @level @now; quick ones are in timing.c. */

@@ -240,6 +240,7 @@ struct found timing_access(struct timing *t, uint32_t i,
 	if (forwarded(t, i, now)) {
 		t->at.left[i] = (uint8_t)level;
 		x.done = now + t->core.forwarding;
+		x.held = true;
 	} else if (level != LEVEL_L1) {
 		x.done = get_missed(t, i, level, &line, now, &x.bus);
 		x.level = level;

@@ -207,9 +207,10 @@ static inline void slow_do(struct slow_core *c, int i)
 	struct slow_uop *x = &c->uop[i];
 	uint32_t latency = m->uop[x->u->class].latency;
 	bool store = x->u->flags & UOP_IS_STORE;
+	bool held = slow_is_held(c, i);
 	uint64_t done = x->issue;
 
-	if (slow_is_held(c, i))
+	if (held)
 		done = x->issue + m->forwarding;
 	else if (x->u->flags & (UOP_IS_LOAD | UOP_IS_STORE) && x->addr)
 		done = slow_access(c->caches, c->id, x->addr / 64, store, false,
@@ -225,7 +226,8 @@ static inline void slow_do(struct slow_core *c, int i)
 	}
 	if (x->u->flags & UOP_IS_LOAD) {
 		if (x->u->flags & UOP_IS_VECTOR)
-			x->done += m->vector_load_extra;
+			x->done += m->vector_load_extra +
+				   (held ? m->forwarding_vector : 0);
 		slow_leave(&c->loads, x->done);
 	}
 	x->commit = x->done + 1;

@@ -87,6 +87,7 @@ START_TEST(times_give_the_part_of_the_llc_and_how_stores_and_streams_go)
 		ck_assert_int_eq(machine_check(&m, error), 0);
 	}
 	t.rmw_ns = 1.5; /* the addition takes one of 6 cycles */
+	t.rmw_double_ns = 4; /* 16 cycles: 3, 5, 2 and 6 more */
 	t.memory_ns = 100;
 	t.next_ns = 4;
 	t.set_load_ns = 2.5;
@@ -95,6 +96,7 @@ START_TEST(times_give_the_part_of_the_llc_and_how_stores_and_streams_go)
 	ck_assert_uint_eq(m.after_load, 10);
 	ck_assert_uint_eq(m.after_store, 17);
 	ck_assert_uint_eq(m.forwarding, 5);
+	ck_assert_uint_eq(m.forwarding_vector, 6);
 	ck_assert_uint_eq(m.ahead, 24);
 	t.rmw_ns = 0.2;
 	t.next_ns = 0.1;

@@ -89,6 +89,7 @@ static void random_machine(void)
 	machine.vector_load_extra = below(3);
 	machine.zero_idioms = below(2);
 	machine.forwarding = below(3);
+	machine.forwarding_vector = below(3) * below(4);
 	machine.in_turn = below(2);
 	machine.after_load = below(3) * below(9);
 	machine.after_store = below(3) * below(20);

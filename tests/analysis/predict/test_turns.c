@@ -39,6 +39,20 @@ static void make_add(uint64_t addr, int thread)
 	}
 }
 
+/* The same of a floating-point number, in three instructions. */
+static void make_add_double(void)
+{
+	fake_trace_block(&fake, CODE);
+	fake_trace_insn(&fake, "\xf2\x0f\x10\x01", 4); /* movsd (%rcx),%xmm0 */
+	fake_trace_insn(&fake, "\xf2\x0f\x58\xc1", 4); /* addsd %xmm1,%xmm0 */
+	fake_trace_insn(&fake, "\xf2\x0f\x11\x01", 4); /* movsd %xmm0,(%rcx) */
+	for (int i = 0; i < ROUNDS; i++) {
+		fake_trace_run(&fake, 0, 0);
+		fake_trace_access(&fake, 0, 0, false, DATA);
+		fake_trace_access(&fake, 0, 2, true, DATA);
+	}
+}
+
 /*
  * With a short issue queue. Simulated cores access lines in the order in which
  * they dispatch, so with a longer one they keep this line for longer.
@@ -81,6 +95,23 @@ START_TEST(a_load_takes_what_a_store_holds)
 				machine.l1d.latency + 1, 0.05);
 	set("core.forwarding=1");
 	ck_assert_double_eq_tol(cycles_of(0.02) / ROUNDS, 2, 0.05);
+	set("core.forwarding_vector=9"); /* this one is an integer */
+	ck_assert_double_eq_tol(cycles_of(0.02) / ROUNDS, 2, 0.05);
+}
+END_TEST
+
+START_TEST(a_vector_register_waits_longer_for_what_a_store_holds)
+{
+	by_equation = false;
+	make_add_double();
+	set("core.vector_load_extra=3");
+	set("core.forwarding=1");
+	ck_assert_double_eq_tol(cycles_of(0.02) / ROUNDS,
+				1 + 3 + machine.uop[UOP_FADD].latency, 0.05);
+	set("core.forwarding_vector=5");
+	ck_assert_double_eq_tol(cycles_of(0.02) / ROUNDS,
+				1 + 3 + 5 + machine.uop[UOP_FADD].latency,
+				0.05);
 }
 END_TEST
 
@@ -137,6 +168,8 @@ int main(void)
 	tcase_add_test(t, a_line_alone_is_as_before);
 	tcase_add_test(t, misses_of_one_set_take_turns);
 	tcase_add_test(t, a_load_takes_what_a_store_holds);
+	tcase_add_test(t,
+		       a_vector_register_waits_longer_for_what_a_store_holds);
 	tcase_add_test(t, counters_that_share_a_line_wait_for_it);
 	suite_add_tcase(s, t);
 	return run_suite(s);
