@@ -157,6 +157,27 @@ START_TEST(misses_of_one_set_take_turns)
 }
 END_TEST
 
+/*
+ * Some 140 stores of a micro-trace would leave a queue of 64 unfilled for long;
+ * in the program it is full all the time.
+ */
+START_TEST(a_queue_of_stores_that_fills_was_full_before)
+{
+	by_equation = false;
+	set("core.store_queue=64");
+	set("l1d.after_store=17");
+	fake_trace_block(&fake, CODE);
+	fake_trace_insn(&fake, store, 3);
+	for (int i = 0; i < 6; i++)
+		fake_trace_insn(&fake, "\x48\x83\xc0\x01", 4); /* add $1,%rax */
+	for (int i = 0; i < ROUNDS; i++) {
+		fake_trace_run(&fake, 0, 0);
+		fake_trace_access(&fake, 0, 0, true, one_set(i));
+	}
+	ck_assert_double_eq_tol(cycles_of(0.01) / ROUNDS, 17, 0.1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("turns");
@@ -171,6 +192,7 @@ int main(void)
 	tcase_add_test(t,
 		       a_vector_register_waits_longer_for_what_a_store_holds);
 	tcase_add_test(t, counters_that_share_a_line_wait_for_it);
+	tcase_add_test(t, a_queue_of_stores_that_fills_was_full_before);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
