@@ -95,9 +95,8 @@ uint32_t known_paths_of(struct known_paths *k, uint32_t leader,
 	const struct workload_thread *t =
 		&k->w->thread[k->leaders->leader[leader].thread];
 	uint8_t level[MICRO_UOPS];
-	struct path p = { .leader = l->prefetcher || l->sets
-					    ? leader
-					    : k->alike[leader],
+	struct path p = { .leader = l->prefetcher || l->sets ? leader
+							     : k->alike[leader],
 			  .level = level };
 	uint64_t h;
 	uint32_t i;

@@ -120,7 +120,7 @@ void micro_add(struct micro *m, struct workload_thread *t, const struct uop *u,
 		find_memory(m, addr, now, &to);
 		to.access = add_access(t, access);
 		t->access[to.access - 1].set =
-			(addr >> MACHINE_LINE_SHIFT) % SETS;
+			(addr >> MACHINE_LINE_SHIFT) % MICRO_SETS;
 	}
 	if (m->fetches)
 		to.fetch = add_access(t, &m->fetch);

@@ -12,7 +12,7 @@ static uint32_t sets_of(const struct machine_cache *l1d)
 {
 	uint64_t sets = l1d->size / l1d->ways >> MACHINE_LINE_SHIFT;
 
-	return sets < SETS ? (uint32_t)sets : SETS;
+	return sets < MICRO_SETS ? (uint32_t)sets : MICRO_SETS;
 }
 
 void timing_core_of(struct timing_core *c, const struct machine *m,

@@ -170,7 +170,7 @@ static uint64_t wait_for_set(struct timing *t, uint32_t i,
 	const struct timing_core *m = &t->core;
 	bool store = t->uop[i].flags & UOP_IS_STORE;
 
-	if (!t->turn || a->set == SETS)
+	if (!t->turn || a->set == MICRO_SETS)
 		return now;
 	if (store && !t->has_set)
 		t->first_set = a->set;

@@ -42,14 +42,13 @@ enum {
 	DEPTH_SETS_MIN = 4, /* log2 of the fewest sets */
 	DEPTH_SIZES = 11,   /* numbers of sets: 16 to 16,384 */
 	DEPTH_WAYS = 24,    /* a depth of this many or more is this */
-	SETS = 1 << 14, /* a set is known of caches with so many or fewer; as a
-			   set: not known */
 	SHARED_FIRST = 6, /* 1,024 sets: the fewest for lines of all threads */
 	SHARED_SIZES = DEPTH_SIZES - SHARED_FIRST,
 
 	MICRO_INSNS = 1000,
 	MICRO_UOPS = MICRO_INSNS * UOPS_MAX,
 	MICRO_SOURCES = UOP_SOURCES,
+	MICRO_SETS = 1 << 14, /* of L1D at most, to know those of lines */
 
 	/* In the flags: behind an event, which waits for all before it. */
 	MICRO_IS_DRAINED = 32,
@@ -69,7 +68,7 @@ struct micro_access {
 	uint16_t global; /* the same of the accesses of all threads */
 	uint8_t depth[DEPTH_SIZES];
 	uint8_t shared[SHARED_SIZES]; /* among the lines of all threads */
-	uint16_t set; /* of data: the line's number modulo SETS; or SETS */
+	uint16_t set; /* of data: its line modulo MICRO_SETS; that: unknown */
 	/* Prefetchers, as prefetches.h has them, a bit for each. */
 	uint8_t vain; /* asks here for a line that is not used then */
 	/* How many micro-operations before it asked for this line; 0: never;

@@ -175,9 +175,9 @@ static void code_access(struct workload_codec *c, struct micro_access *a,
 	if (c->version > WORKLOAD_PLAIN)
 		code_asked(c, a, what);
 	if (c->version > WORKLOAD_SETLESS)
-		a->set = (uint16_t)number(c, a->set, SETS, what);
+		a->set = (uint16_t)number(c, a->set, MICRO_SETS, what);
 	else if (c->reads)
-		a->set = SETS;
+		a->set = MICRO_SETS;
 }
 
 /* The micro-operation number @at of its micro-trace. */

@@ -364,7 +364,8 @@ static inline uint64_t slow_set(struct slow_caches *c, int core, uint64_t line,
 			t = c->busy[i].until;
 	ck_assert_int_lt(c->busies, SLOW_SLOTS);
 	if (busy)
-		c->busy[c->busies++] = (struct slow_busy){ core, set, t + busy };
+		c->busy[c->busies++] =
+			(struct slow_busy){ core, set, t + busy };
 	return t;
 }
 

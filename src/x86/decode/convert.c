@@ -413,7 +413,7 @@ void decode_convert(const ZydisDecodedInstruction *z,
 	}
 }
 
-/* mov, pop, lfs and lgs, by their opcodes; all but mov have one register each */
+/* mov, pop, lfs and lgs; all but mov name the register by their opcode */
 static bool loads_fs_or_gs(const ZydisDecodedInstruction *z)
 {
 	switch (z->mnemonic) {

@@ -249,8 +249,8 @@ static int decode_head(ZydisDecoder *decoder, ZydisDecoderContext *context,
 	ZydisDecoderInit(decoder, ZYDIS_MACHINE_MODE_LONG_64,
 			 ZYDIS_STACK_WIDTH_64);
 	return error_of(ZydisDecoderDecodeInstruction(
-		decoder, context, code,
-		n < INSN_BYTES_MAX ? n : INSN_BYTES_MAX, z));
+		decoder, context, code, n < INSN_BYTES_MAX ? n : INSN_BYTES_MAX,
+		z));
 }
 
 int decode_shape(const void *code, size_t n, uint64_t ip,

@@ -114,7 +114,7 @@ START_TEST(older_profiles_do_not_know_sets)
 		workload_codec_run(&d, &read);
 		ck_assert_msg(!d.wrong, "%s", d.wrong);
 		ck_assert_uint_eq(read.thread[0].access[0].set,
-				  v == WORKLOAD_VERSION ? 77 : SETS);
+				  v == WORKLOAD_VERSION ? 77 : MICRO_SETS);
 		workload_release(&read);
 		free(c.bytes);
 	}
