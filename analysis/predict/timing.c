@@ -10,7 +10,8 @@
 enum {
 	DISPATCH_TO_RESULT = 2, /* of core.refill */
 	WARM_PART = 4,          /* the first quarter is not counted */
-	FULL_PART = 4,          /* a queue is full with all but a quarter */
+	PILED_UP = 4,           /* stores that are left: their queue may fill */
+	TIMED_MAX = 16,         /* times, until it has filled */
 };
 
 /* Where the core is in the micro-trace. */
@@ -300,15 +301,15 @@ static void count(struct timed *to, double uops, double cycles)
 	to->micros++;
 }
 
-/* Most of the stores' entries are still taken when the last one commits. */
-static bool stores_pile_up(const struct timing *t, const struct front *f)
+/* How many stores are not over when the last micro-operation commits. */
+static uint32_t stores_left(const struct timing *t, const struct front *f)
 {
 	const struct time_queue *q = &t->stores;
 	uint32_t over = q->first;
 
 	while (over < q->end && q->at[over] <= f->last_commit)
 		over++;
-	return q->end - over >= q->entries - q->entries / FULL_PART;
+	return q->end - over;
 }
 
 /* Go on with the micro-trace @of where @f is, and count all but its begin. */
@@ -334,9 +335,9 @@ static void run(struct timing *t, const struct micro_trace *of, struct front *f,
 
 /*
  * A micro-trace begins with an empty core. Where stores come faster than they
- * end, their queue fills, and only then micro-operations wait; in the program
- * it was full before. So such a micro-trace is timed again, behind itself, and
- * begins with the set of L1D that its last store was in.
+ * end, their queue fills, and only then micro-operations wait. It is taken to
+ * have been full before: the micro-trace is timed again, behind itself, until
+ * no more stores are left at its end than the time before.
  */
 void timing_run(struct timing *t, const struct workload_thread *thread,
 		const struct micro_trace *of, const uint8_t *level,
@@ -344,21 +345,24 @@ void timing_run(struct timing *t, const struct workload_thread *thread,
 {
 	const struct timed before = *to;
 	struct front f = begin(t), next;
+	uint32_t left = PILED_UP - 1, now;
 
 	f.slots = to->stack.slots;
 	t->level = level;
 	t->uop = &thread->uop[of->first];
 	t->access = thread->access;
 	t->written = written;
-	t->has_set = false;
-	t->shift = t->first_set = t->last_set = 0;
 	run(t, of, &f, to);
-	if (!stores_pile_up(t, &f))
-		return;
-	*to = before;
-	t->shift = t->last_set - t->first_set;
-	next = begin_at(t, f.last_commit + 1);
-	next.stores_done = f.stores_done;
-	next.slots = to->stack.slots;
-	run(t, of, &next, to);
+	for (int i = 1; i < TIMED_MAX; i++) {
+		now = stores_left(t, &f);
+		if (now <= left)
+			return;
+		left = now;
+		*to = before;
+		next = begin_at(t, f.last_commit + 1);
+		next.stores_done = f.stores_done;
+		next.slots = to->stack.slots;
+		f = next;
+		run(t, of, &f, to);
+	}
 }

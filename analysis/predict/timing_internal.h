@@ -41,10 +41,6 @@ struct timing {
 	struct cycle_queue iq;
 	struct time_queue loads, stores, mshrs;
 	uint64_t *turn; /* by set of L1D: when it is free; NULL: always */
-	/* Of stores that waited for it: the first set, the last, and how much
-	 * further on sets are when a micro-trace is timed again. */
-	uint32_t first_set, last_set, shift;
-	bool has_set;
 	struct times at;
 
 	/* The micro-trace that is timed. */

@@ -168,17 +168,12 @@ static uint64_t wait_for_set(struct timing *t, uint32_t i,
 			     const struct micro_access *a, uint64_t now)
 {
 	const struct timing_core *m = &t->core;
-	bool store = t->uop[i].flags & UOP_IS_STORE;
 
 	if (!t->turn || a->set == MICRO_SETS)
 		return now;
-	if (store && !t->has_set)
-		t->first_set = a->set;
-	t->has_set |= store;
-	if (store)
-		t->last_set = a->set;
-	return set_turn_take(&t->turn[(a->set + t->shift) & (m->sets - 1)], now,
-			     store ? m->after_store : m->after_load);
+	return set_turn_take(&t->turn[a->set & (m->sets - 1)], now,
+			     t->uop[i].flags & UOP_IS_STORE ? m->after_store
+							    : m->after_load);
 }
 
 /* When a line that was missed before comes, and from where; 0: it never was. */

@@ -157,24 +157,71 @@ START_TEST(misses_of_one_set_take_turns)
 }
 END_TEST
 
+/* Two columns: every third store goes to the second one. */
+static uint64_t two_columns(int i)
+{
+	return one_set(i) + (i % 3 ? 0 : LINE);
+}
+
+/* A store, and additions that each need the one before. */
+static void make_stores(uint64_t (*address)(int i), int additions)
+{
+	fake_trace_block(&fake, CODE);
+	fake_trace_insn(&fake, store, 3);
+	for (int i = 0; i < additions; i++)
+		fake_trace_insn(&fake, "\x48\x83\xc0\x01", 4); /* add $1,%rax */
+	for (int i = 0; i < ROUNDS; i++) {
+		fake_trace_run(&fake, 0, 0);
+		fake_trace_access(&fake, 0, 0, true, address(i));
+	}
+}
+
 /*
- * Some 140 stores of a micro-trace would leave a queue of 64 unfilled for long;
- * in the program it is full all the time.
+ * The stores of a micro-trace leave a queue unfilled for long, or all the time;
+ * in the program it is full.
  */
+static const struct {
+	const char *queue;
+	int additions, after_store;
+} filling[] = {
+	{ "core.store_queue=64", 6, 17 },   { "core.store_queue=64", 9, 17 },
+	{ "core.store_queue=64", 12, 17 },  { "core.store_queue=130", 6, 17 },
+	{ "core.store_queue=104", 16, 30 }, { "core.store_queue=104", 21, 30 },
+};
+
 START_TEST(a_queue_of_stores_that_fills_was_full_before)
+{
+	char gap[40];
+
+	by_equation = false;
+	set(filling[_i].queue);
+	snprintf(gap, sizeof(gap), "l1d.after_store=%d",
+		 filling[_i].after_store);
+	set(gap);
+	make_stores(one_set, filling[_i].additions);
+	ck_assert_double_eq_tol(cycles_of(0.02) / ROUNDS,
+				filling[_i].after_store, 0.5);
+}
+END_TEST
+
+START_TEST(stores_to_another_column_do_not_empty_it)
 {
 	by_equation = false;
 	set("core.store_queue=64");
 	set("l1d.after_store=17");
-	fake_trace_block(&fake, CODE);
-	fake_trace_insn(&fake, store, 3);
-	for (int i = 0; i < 6; i++)
-		fake_trace_insn(&fake, "\x48\x83\xc0\x01", 4); /* add $1,%rax */
-	for (int i = 0; i < ROUNDS; i++) {
-		fake_trace_run(&fake, 0, 0);
-		fake_trace_access(&fake, 0, 0, true, one_set(i));
-	}
-	ck_assert_double_eq_tol(cycles_of(0.01) / ROUNDS, 17, 0.1);
+	make_stores(two_columns, 6);
+	cycles_of(0.02);
+}
+END_TEST
+
+START_TEST(loads_of_one_set_take_turns_and_others_do_not)
+{
+	static const char load[] = "\x48\x8b\x11"; /* mov (%rcx),%rdx */
+
+	by_equation = false;
+	set("l1d.after_load=10");
+	make(&(struct loop){ load, 3, 1, one_set, false }, 0);
+	ck_assert_double_eq_tol(cycles_of(0.02) / ROUNDS, 10, 0.2);
 }
 END_TEST
 
@@ -192,7 +239,10 @@ int main(void)
 	tcase_add_test(t,
 		       a_vector_register_waits_longer_for_what_a_store_holds);
 	tcase_add_test(t, counters_that_share_a_line_wait_for_it);
-	tcase_add_test(t, a_queue_of_stores_that_fills_was_full_before);
+	tcase_add_loop_test(t, a_queue_of_stores_that_fills_was_full_before, 0,
+			    sizeof(filling) / sizeof(*filling));
+	tcase_add_test(t, stores_to_another_column_do_not_empty_it);
+	tcase_add_test(t, loads_of_one_set_take_turns_and_others_do_not);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
