@@ -40,7 +40,11 @@ static void say_missing(const struct machine_times *t)
 		double measured;
 		const char *what;
 	} all[] = {
+		{ t->rmw_ns, "what a load of stored data takes" },
+		{ t->rmw_double_ns, "the same of a double" },
 		{ t->l2_ns, "the latency of L2" },
+		{ t->set_load_ns, "loads that miss in one set of L1D" },
+		{ t->set_store_ns, "stores that miss in one set of L1D" },
 		{ t->llc_ns, "the latency of the LLC" },
 		{ t->memory_ns, "the latency of memory" },
 		{ t->next_ns, "how far the prefetcher runs ahead" },

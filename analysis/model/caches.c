@@ -31,7 +31,7 @@ struct caches *caches_new(const struct machine *m, uint32_t cores)
 		cache_lines_init(&p->l1d, &m->l1d);
 		cache_lines_init(&p->l2, &m->l2);
 		time_queue_init(&p->mshrs, m->mshrs);
-		if (m->after_load || m->after_store)
+		if (machine_has_turns(m))
 			p->turn = xcalloc(p->l1d.sets, sizeof(*p->turn));
 	}
 	return c;

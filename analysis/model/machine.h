@@ -78,7 +78,8 @@ struct machine {
 	uint32_t forwarding_vector; /* cycles more into a vector register */
 	struct machine_uop uop[UOP_CLASSES];
 	struct machine_cache l1i, l1d, l2, llc; /* l1 and l2 of each core */
-	/* Cycles from a load or store that misses L1D to the set's next miss */
+	/* Cycles from a load or store that misses L1D to its set's next miss.
+	 */
 	uint32_t after_load, after_store;
 	uint32_t transfer;  /* cycles more if another core has modified it */
 	uint32_t in_turn;   /* true: a line stays until its core has had it */
@@ -88,6 +89,12 @@ struct machine {
 	uint32_t sync_call; /* cycles of a call that synchronizes */
 	uint32_t sync_wake; /* cycles until a released thread runs */
 };
+
+/* Misses of one set of L1D wait for each other. */
+static inline bool machine_has_turns(const struct machine *m)
+{
+	return m->after_load || m->after_store;
+}
 
 /*
  * Read the machine that is called @name, or the file @name. Returns 0, or

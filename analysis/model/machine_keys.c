@@ -89,7 +89,7 @@ static const struct machine_key keys[] = {
 	COUNT("l1d.after_load", after_load, 0, CYCLES_MAX,
 	      "cycles from a load that misses to the next miss of its set"),
 	COUNT("l1d.after_store", after_store, 0, CYCLES_MAX,
-	      "the same of a store"),
+	      "cycles from a store that misses to the next miss of its set"),
 	CACHE("l2", l2, "second cache of a core"),
 	CACHE("llc", llc, "cache that the cores share"),
 	COUNT("coherence.transfer", transfer, 0, CYCLES_MAX,

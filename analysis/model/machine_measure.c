@@ -84,21 +84,22 @@ static void add_in_memory(uint64_t *x)
 /* Likewise, of floating-point numbers. */
 static void add_double_in_memory(uint64_t *x)
 {
-	__asm__ volatile(".rept 16\n\t"
+	__asm__ volatile("xorps %%xmm1, %%xmm1\n\t"
+			 ".rept 16\n\t"
 			 "movsd %0, %%xmm0\n\t"
 			 "addsd %%xmm1, %%xmm0\n\t"
 			 "movsd %%xmm0, %0\n\t"
 			 ".endr"
 			 : "+m"(*x)
 			 :
-			 : "xmm0");
+			 : "xmm0", "xmm1");
 }
 
 /* ns of an addition, the least of some tries. */
 static inline __attribute__((always_inline)) double addition_ns(
 	void (*add)(uint64_t *x))
 {
-	uint64_t best = UINT64_MAX, t, x = 1;
+	uint64_t best = UINT64_MAX, t, x = 0; /* as a double, too */
 
 	for (int i = 0; i < REPEATS; i++) {
 		t = now();
@@ -195,7 +196,7 @@ static void store_each(volatile uint64_t *p, size_t words, uint32_t n)
 static double apart_ns(size_t bytes, uint32_t n, bool store)
 {
 	uint64_t best = UINT64_MAX, t;
-	uint32_t rounds = SET_ACCESSES / n;
+	uint32_t rounds = SET_ACCESSES / n + 1;
 	size_t length;
 	void *mapped;
 	uint64_t *p = pages(bytes * n, &mapped, &length);
@@ -218,8 +219,8 @@ static double apart_ns(size_t bytes, uint32_t n, bool store)
 }
 
 /*
- * Lines of one set of L1D, half of those that L2 holds: some processors keep a
- * few more than the ways of a set, and the next ones never.
+ * Lines of one set of L1D, half of those that L2 holds. They are many, as some
+ * processors still hit now and then with a few more lines than ways.
  */
 static void measure_set(const struct machine *m, struct machine_times *t)
 {

@@ -17,9 +17,9 @@ enum {
 	TIMES_MAX = 1 << 19,  /* likewise */
 };
 
-/* What decides what hits. */
+/* All of a machine that its struct levels depends on. */
 struct geometry {
-	uint64_t size[CACHES], ways[CACHES], prefetcher, sets;
+	uint64_t size[CACHES], ways[CACHES], prefetcher, turns;
 };
 
 struct known_caches {
@@ -105,7 +105,7 @@ static struct geometry geometry_of(const struct machine *m)
 	const struct machine_cache *from[] = { &m->l1i, &m->l1d, &m->l2,
 					       &m->llc };
 	struct geometry g = { .prefetcher = m->prefetcher,
-			      .sets = m->after_load || m->after_store };
+			      .turns = machine_has_turns(m) };
 
 	for (int i = 0; i < CACHES; i++) {
 		g.size[i] = from[i]->size;

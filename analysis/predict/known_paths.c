@@ -15,8 +15,8 @@ enum {
 
 /* Where accesses go in some caches, of leaders that execute the same. */
 struct path {
-	/* The first of them; with a prefetcher, or sets that take their misses
-	 * in turn, the only one: what it asks for, and where, may differ. */
+	/* The first of them. With a prefetcher the only one, as what that asks
+	 * for need not be the same, and with turns, as the sets need not. */
 	uint32_t leader;
 	uint32_t used;  /* a bit for each level */
 	uint8_t *level; /* as levels_of_micro says */
@@ -95,8 +95,9 @@ uint32_t known_paths_of(struct known_paths *k, uint32_t leader,
 	const struct workload_thread *t =
 		&k->w->thread[k->leaders->leader[leader].thread];
 	uint8_t level[MICRO_UOPS];
-	struct path p = { .leader = l->prefetcher || l->sets ? leader
-							     : k->alike[leader],
+	struct path p = { .leader = l->prefetcher || l->turns
+					    ? leader
+					    : k->alike[leader],
 			  .level = level };
 	uint64_t h;
 	uint32_t i;

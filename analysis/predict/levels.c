@@ -103,7 +103,7 @@ void levels_init(struct levels *l, const struct workload *w, size_t thread,
 	bool summed = false;
 
 	l->prefetcher = m->prefetcher;
-	l->sets = m->after_load || m->after_store;
+	l->turns = machine_has_turns(m);
 	for (int i = 0; i < 4; i++) {
 		bool global = i == 3 && w->threads > 1;
 		int size = depth_of(from[i], global ? SHARED_FIRST : 0,

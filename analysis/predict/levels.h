@@ -26,7 +26,7 @@ struct levels {
 	/* First caches and second cache of the core, and the last cache. */
 	struct levels_cache l1i, l1d, l2, llc;
 	uint32_t prefetcher; /* enum machine_prefetcher */
-	bool sets;           /* of L1D take their misses in turn */
+	bool turns;          /* machine_has_turns */
 };
 
 /* Misses of accesses of one kind; each no more than the one before. */

@@ -269,6 +269,7 @@ static void execute(struct timing *t, struct front *f,
 	f->late = CPI_BRANCH;
 }
 
+/* A core without micro-operations, at @now. Its older stores may go on. */
 static struct front begin_at(struct timing *t, uint64_t now)
 {
 	cycle_queue_empty(&t->iq, now);

@@ -48,7 +48,7 @@ void timing_core_of(struct timing_core *c, const struct machine *m,
 		c->in_turn = m->in_turn;
 		c->after_load = m->after_load;
 		c->after_store = m->after_store;
-		if (c->after_load || c->after_store)
+		if (machine_has_turns(m))
 			c->sets = sets_of(&m->l1d);
 	}
 	if (c->prefetcher) /* lines that it fetched are there */

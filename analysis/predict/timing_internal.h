@@ -19,8 +19,9 @@ enum {
 };
 
 /*
- * The times of the micro-operations of the micro-trace; those of an earlier one
- * are before all times of this one.
+ * The times of the micro-operations of the micro-trace. Those of an earlier
+ * one, which nobody asks for, are before all times of this one; but where the
+ * same one was timed just before, its stores may end later.
  */
 struct times {
 	uint64_t done[MICRO_UOPS], commit[MICRO_UOPS];

@@ -48,7 +48,7 @@ enum {
 	MICRO_INSNS = 1000,
 	MICRO_UOPS = MICRO_INSNS * UOPS_MAX,
 	MICRO_SOURCES = UOP_SOURCES,
-	MICRO_SETS = 1 << 14, /* of L1D at most, to know those of lines */
+	MICRO_SETS = 1 << 14, /* of L1D, that a profile tells apart */
 
 	/* In the flags: behind an event, which waits for all before it. */
 	MICRO_IS_DRAINED = 32,
@@ -68,7 +68,8 @@ struct micro_access {
 	uint16_t global; /* the same of the accesses of all threads */
 	uint8_t depth[DEPTH_SIZES];
 	uint8_t shared[SHARED_SIZES]; /* among the lines of all threads */
-	uint16_t set; /* of data: its line modulo MICRO_SETS; that: unknown */
+	uint16_t set; /* of data: line modulo MICRO_SETS, or MICRO_SETS: unknown
+		       */
 	/* Prefetchers, as prefetches.h has them, a bit for each. */
 	uint8_t vain; /* asks here for a line that is not used then */
 	/* How many micro-operations before it asked for this line; 0: never;

@@ -413,7 +413,7 @@ void decode_convert(const ZydisDecodedInstruction *z,
 	}
 }
 
-/* mov, pop, lfs and lgs; all but mov name the register by their opcode */
+/* Of these only mov has the register in its operand, not in its opcode. */
 static bool loads_fs_or_gs(const ZydisDecodedInstruction *z)
 {
 	switch (z->mnemonic) {

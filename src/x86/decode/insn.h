@@ -131,7 +131,7 @@ struct insn {
 struct insn_shape {
 	uint8_t len;
 	uint8_t flow;    /* enum insn_flow */
-	uint64_t target; /* direct jump, call, conditional branch; or 0 */
+	uint64_t target; /* what a relative operand gives; or 0 */
 };
 
 #endif

@@ -295,6 +295,28 @@ START_TEST(every_miss_of_every_core_counts_once)
 }
 END_TEST
 
+/*
+ * Where cores have lines in turn, one whose line another core has asked for is
+ * done with it when it comes, whatever instructions it shares meanwhile.
+ */
+START_TEST(a_line_of_instructions_does_not_take_the_place_of_one_of_data)
+{
+	uint64_t data = FIRST, code = FIRST + 64, comes;
+
+	machine.in_turn = true;
+	open_caches(2);
+	comes = caches_access(caches, 0, data, CACHES_LOAD, 0).done;
+	ck_assert_uint_gt(comes, 100);
+	caches_access(caches, 1, data, CACHES_STORE, 1);
+	caches_access(caches, 0, code, CACHES_FETCH, 2);
+	caches_access(caches, 1, code, CACHES_FETCH, 3);
+	ck_assert_uint_eq(
+		caches_access(caches, 0, data, CACHES_LOAD, comes - 1).done,
+		comes);
+	close_caches();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("misses");
@@ -309,6 +331,9 @@ int main(void)
 	tcase_add_test(t,
 		       reasons_of_random_accesses_are_those_of_searched_lists);
 	tcase_add_test(t, every_miss_of_every_core_counts_once);
+	tcase_add_test(
+		t,
+		a_line_of_instructions_does_not_take_the_place_of_one_of_data);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -203,6 +203,55 @@ START_TEST(micro_traces_that_execute_alike_are_timed_once)
 }
 END_TEST
 
+/*
+ * Two threads that execute the same, and miss L2 each time: one goes through a
+ * set of L1D, the other one through all.
+ */
+START_TEST(micro_traces_with_other_sets_are_not_alike)
+{
+	static const char *const stores[] = { "l1d.after_store=0",
+					      "l1d.after_store=17",
+					      "l1d.after_store=0" };
+	struct known *k;
+
+	fake_trace_block(&fake, CODE);
+	fake_trace_insn(&fake, "\x48\x89\x11", 3); /* mov %rdx,(%rcx) */
+	for (int i = 0; i < 3; i++)
+		fake_trace_insn(&fake, "\x48\x83\xc0\x01", 4);
+	for (int t = 0; t < 2; t++)
+		for (int i = 0; i < ROUNDS; i++) {
+			uint64_t line = t ? 100000 + i % 6000 : i % 600 * 128;
+
+			fake_trace_run(&fake, t, 0);
+			fake_trace_access(&fake, t, 0, true,
+					  DATA + LINE * line);
+		}
+	fake_trace_write(&fake, path);
+	ck_assert_msg(!trace_open(&trace, path, error), "%s", error);
+	ck_assert_msg(!workload_collect(&w, &trace, 0, error), "%s", error);
+	leaders_choose(&leaders, &w, LEADERS);
+	k = known_new(&w, &leaders);
+	for (int i = 0; i < 3; i++) {
+		struct predicted alone, after;
+
+		set(stores[i]);
+		alone = predicted_with(NULL);
+		after = predicted_with(k);
+		assert_same(&alone, &after);
+		ck_assert_double_lt(after.thread[1].cycles, 8 * ROUNDS);
+		if (i == 1)
+			ck_assert_double_gt(after.thread[0].cycles,
+					    16 * ROUNDS);
+		else
+			ck_assert_double_lt(after.thread[0].cycles, 8 * ROUNDS);
+		predicted_release(&alone);
+		predicted_release(&after);
+	}
+	known_free(k);
+	drop();
+}
+END_TEST
+
 START_TEST(only_what_a_change_can_reach_is_timed_again)
 {
 	const struct loop l = { "\x48\x8b\x00", 3, 4, NULL, false };
@@ -330,6 +379,7 @@ int main(void)
 	tcase_add_test(t,
 		       a_design_takes_the_same_whatever_was_predicted_before);
 	tcase_add_test(t, micro_traces_that_execute_alike_are_timed_once);
+	tcase_add_test(t, micro_traces_with_other_sets_are_not_alike);
 	tcase_add_test(t, only_what_a_change_can_reach_is_timed_again);
 	tcase_add_test(t,
 		       a_leader_takes_what_it_takes_alone_with_each_prefetcher);

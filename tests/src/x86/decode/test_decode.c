@@ -362,6 +362,8 @@ static bool shape_is_right(const uint8_t *code, size_t n)
 	    insn.flow != FLOW_NEXT && insn.flow != FLOW_SYSTEM &&
 	    insn.flow != FLOW_RET)
 		ck_assert_uint_eq(shape.target, insn.imm);
+	if (insn.flow == FLOW_NEXT || insn.flow == FLOW_RET)
+		ck_assert_uint_eq(shape.target, 0);
 	return true;
 }
 
