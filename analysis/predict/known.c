@@ -363,6 +363,7 @@ static void add_timed(struct timed *to, const struct timed *from)
 		to->data[i] += from->data[i];
 		to->code[i] += from->code[i];
 		to->saved[i] += from->saved[i];
+		to->queued[i] += from->queued[i];
 	}
 }
 

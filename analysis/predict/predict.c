@@ -105,6 +105,7 @@ static void window_stack(const struct runner *r, size_t i,
 		correction(n->data.llc, t->data[LEVEL_MEMORY], share);
 	for (int k = 0; k < CPI_COMPONENTS; k++)
 		stack[k] = t->stack.cycles[k] * share * factor[k];
+	stack[CPI_DEPENDENCE] += timed_queued(t, factor) * share;
 }
 
 /* The lines that memory delivers, and those that nobody uses. */

@@ -2,6 +2,7 @@
 /*
  * timing - how long the micro-operations of a micro-trace take on a core
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "timing_internal.h"
@@ -12,6 +13,7 @@ enum {
 	WARM_PART = 4,          /* the first quarter is not counted */
 	PILED_UP = 4,           /* stores that are left: their queue may fill */
 	TIMED_MAX = 16,         /* times, until it has filled */
+	STORE_END = 8,          /* more than levels */
 };
 
 /* Where the core is in the micro-trace. */
@@ -20,6 +22,9 @@ struct front {
 	uint32_t dispatched;     /* in the cycle of the last dispatch */
 	enum cpi_component late; /* what @next is late by */
 	double slots;            /* of the stack */
+	/* What the micro-operation waits for a store to end, and where to. */
+	uint64_t queued;
+	enum caches_level queued_for;
 };
 
 static void set_up(struct timing *t, const struct machine *m)
@@ -30,7 +35,7 @@ static void set_up(struct timing *t, const struct machine *m)
 	time_queue_init(&t->loads, m->load_queue);
 	time_queue_init(&t->stores, m->store_queue);
 	time_queue_init(&t->mshrs, m->mshrs);
-	t->turn = t->core.sets ? xcalloc(t->core.sets, sizeof(*t->turn)) : NULL;
+	t->set = t->core.sets ? xcalloc(t->core.sets, sizeof(*t->set)) : NULL;
 	t->slot_share = 1.0 / m->width;
 	t->others = 0;
 }
@@ -44,7 +49,7 @@ static void tear_down(struct timing *t)
 	cycle_queue_release(&t->iq);
 	if (t->ports)
 		ports_free(t->ports);
-	free(t->turn);
+	free(t->set);
 }
 
 struct timing *timing_new(const struct machine *m)
@@ -184,20 +189,29 @@ static void load(struct timing *t, struct front *f, const struct micro_uop *u,
 	time_queue_push(&t->loads, life->done);
 }
 
+/* When a store to a line of @level ends: the entries of their queue. */
+static uint64_t store_end(uint64_t when, enum caches_level level)
+{
+	return when * STORE_END + level;
+}
+
 static void store(struct timing *t, struct front *f, const struct micro_uop *u,
 		  uint32_t i, struct cpi_life *life)
 {
-	uint64_t done;
+	uint64_t ready = later(life->ready, f->last_issue), ended;
+	struct found x = { 0 };
 
-	life->ready =
-		time_queue_enter(&t->stores, later(life->ready, f->last_issue));
+	ended = time_queue_enter(&t->stores, store_end(ready, LEVELS));
+	life->ready = ended / STORE_END;
+	f->queued = life->ready - ready;
+	f->queued_for = (enum caches_level)(ended % STORE_END);
 	issue(t, f, u, life);
-	done = life->issue;
+	x.done = life->issue;
 	if (u->access)
-		done = access_memory(t, u, i, done).done;
-	t->at.ended[i] = done;
-	time_queue_push(&t->stores, done);
-	f->stores_done = later(f->stores_done, done);
+		x = access_memory(t, u, i, life->issue);
+	t->at.ended[i] = x.done;
+	time_queue_push(&t->stores, store_end(x.done, x.level));
+	f->stores_done = later(f->stores_done, x.done);
 	life->done = life->issue + t->core.uop[u->class].latency;
 }
 
@@ -234,10 +248,16 @@ static void commit(struct timing *t, struct front *f, uint32_t i,
 	if (now > f->last_commit && t->to != &t->warm) {
 		const struct cpi_life kept = *life;
 
+		double *to = &t->to->stack.cycles[CPI_DEPENDENCE], was = *to;
+
 		t->to->stack.slots = f->slots;
 		f->slots = 0;
 		cpi_stack_charge(&t->to->stack, &kept, now - f->last_commit);
+		if (f->queued)
+			t->to->queued[f->queued_for] +=
+				fmin(*to - was, (double)f->queued);
 	}
+	f->queued = 0;
 	f->last_commit = now;
 	t->at.done[i] = life->done;
 	t->at.commit[i] = now;
@@ -306,9 +326,10 @@ static void count(struct timed *to, double uops, double cycles)
 static uint32_t stores_left(const struct timing *t, const struct front *f)
 {
 	const struct time_queue *q = &t->stores;
+	uint64_t now = store_end(f->last_commit, LEVELS);
 	uint32_t over = q->first;
 
-	while (over < q->end && q->at[over] <= f->last_commit)
+	while (over < q->end && q->at[over] <= now)
 		over++;
 	return q->end - over;
 }
@@ -329,6 +350,7 @@ static void run(struct timing *t, const struct micro_trace *of, struct front *f,
 		}
 		execute(t, f, &t->uop[i], i);
 	}
+	t->pass += of->uops;
 	to->stack.slots = f->slots;
 	t->end = later(f->last_commit, f->stores_done);
 	count(to, of->uops - warm, (double)(f->last_commit - start));
@@ -353,6 +375,7 @@ void timing_run(struct timing *t, const struct workload_thread *thread,
 	t->uop = &thread->uop[of->first];
 	t->access = thread->access;
 	t->written = written;
+	t->first = t->pass;
 	run(t, of, &f, to);
 	for (int i = 1; i < TIMED_MAX; i++) {
 		now = stores_left(t, &f);

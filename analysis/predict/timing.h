@@ -26,6 +26,9 @@ struct timed {
 	 * wait for a line that is on its way. */
 	double saved[LEVELS];
 	double vain; /* lines of memory that a prefetcher asked for in vain */
+	/* Of CPI_DEPENDENCE: stores waited until their queue had an entry,
+	 * which one to a line of this level gave up. */
+	double queued[LEVELS];
 };
 
 /*
@@ -53,6 +56,12 @@ void timing_core_of(struct timing_core *c, const struct machine *m,
 
 /* How many cycles less a line of @level holds an MSHR, on average. */
 double timed_saved(const struct timed *t, enum caches_level level);
+
+/*
+ * How many cycles more stores waited for their queue, if those of each level
+ * had the factor of its component.
+ */
+double timed_queued(const struct timed *t, const double factor[CPI_COMPONENTS]);
 
 /* Of each line of data from memory, how many are fetched in vain. */
 double timed_vain(const struct timed *t);

@@ -69,6 +69,14 @@ double timed_saved(const struct timed *t, enum caches_level level)
 	return t->data[level] > 0 ? t->saved[level] / t->data[level] : 0;
 }
 
+double timed_queued(const struct timed *t, const double factor[CPI_COMPONENTS])
+{
+	return t->queued[LEVEL_L2] * (factor[CPI_L2] - 1) +
+	       t->queued[LEVEL_LLC] * (factor[CPI_LLC] - 1) +
+	       t->queued[LEVEL_CORE] * (factor[CPI_COHERENCE] - 1) +
+	       t->queued[LEVEL_MEMORY] * (factor[CPI_DRAM] - 1);
+}
+
 double timed_vain(const struct timed *t)
 {
 	double lines = t->data[LEVEL_MEMORY];

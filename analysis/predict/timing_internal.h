@@ -34,6 +34,17 @@ struct times {
 	uint8_t left[MICRO_UOPS];
 };
 
+/*
+ * A set of L1D. Where a micro-trace is timed again behind itself, the program
+ * would have gone on: it comes again to a set that it comes to all the time,
+ * and to another one in place of a set that it had left.
+ */
+struct timing_set {
+	uint64_t free; /* when; see set_turn.h */
+	uint64_t last; /* micro-operation that missed in it, of all timed */
+	uint64_t gap;  /* largest between two of them in a micro-trace */
+};
+
 struct timing {
 	struct timing_core core;
 	struct port_lanes lanes;
@@ -41,13 +52,15 @@ struct timing {
 	struct memory_bus *bus;
 	struct cycle_queue iq;
 	struct time_queue loads, stores, mshrs;
-	uint64_t *turn; /* by set of L1D: when it is free; NULL: always */
+	struct timing_set *set; /* of L1D; NULL: they are always free */
 	struct times at;
 
 	/* The micro-trace that is timed. */
 	const uint8_t *level;
 	const struct micro_uop *uop;
 	const struct micro_access *access; /* of the thread */
+	uint64_t first, pass;              /* micro-operations timed before it,
+					      and before it was timed again */
 	double written, unwritten;         /* lines to write back */
 	double others, other_next; /* transfers in a cycle, and the next */
 	uint64_t begin;            /* when the bus begins */

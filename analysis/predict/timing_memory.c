@@ -4,6 +4,10 @@
  */
 #include "timing_internal.h"
 
+enum {
+	LEFT_GAPS = 2, /* longest pauses of a set, after which it was left */
+};
+
 /* How long a transfer waits that begins at @now. */
 static uint64_t take_slot(struct timing *t, uint64_t now)
 {
@@ -163,15 +167,35 @@ static uint64_t get_from_core(struct timing *t, uint64_t came, uint64_t now)
 	return later(now, came + cycles) + cycles;
 }
 
+/*
+ * The number @i misses in @s. If it is the first since the micro-trace is timed
+ * again, and comes much later than ever before, the set was left.
+ */
+static void visit(const struct timing *t, struct timing_set *s, uint32_t i)
+{
+	uint64_t now = t->pass + i, gap = now - s->last;
+
+	if (s->last < t->first)
+		s->gap = 0;
+	else if (s->last >= t->pass)
+		s->gap = later(s->gap, gap);
+	else if (gap > LEFT_GAPS * s->gap)
+		s->free = 0;
+	s->last = now;
+}
+
 /* When the set of @a takes the miss that number @i needs @now. */
 static uint64_t wait_for_set(struct timing *t, uint32_t i,
 			     const struct micro_access *a, uint64_t now)
 {
 	const struct timing_core *m = &t->core;
+	struct timing_set *s;
 
-	if (!t->turn || a->set == MICRO_SETS)
+	if (!t->set || a->set == MICRO_SETS)
 		return now;
-	return set_turn_take(&t->turn[a->set & (m->sets - 1)], now,
+	s = &t->set[a->set & (m->sets - 1)];
+	visit(t, s, i);
+	return set_turn_take(&s->free, now,
 			     t->uop[i].flags & UOP_IS_STORE ? m->after_store
 							    : m->after_load);
 }

@@ -220,6 +220,47 @@ START_TEST(stores_to_another_column_do_not_empty_it)
 }
 END_TEST
 
+/* Columns of 16 lines one after the other, more than L1D holds. */
+static uint64_t next_columns(int i)
+{
+	return DATA + (uint64_t)(i % 16) * 8192 +
+	       (uint64_t)(i / 16 % 64) * LINE;
+}
+
+/*
+ * The first stores come from memory, and their queue is full. Those cycles are
+ * no more than those lines, of which few micro-traces have many.
+ */
+START_TEST(a_queue_is_full_of_lines_from_memory_for_as_long_as_they_come)
+{
+	by_equation = false;
+	make_stores(next_columns, _i);
+	cycles_of(0.05);
+	set("core.store_queue=64");
+	cycles_of(0.05);
+}
+END_TEST
+
+/* The same, eight stores to each line: these all miss. */
+static uint64_t next_wide_columns(int i)
+{
+	return next_columns(i / 128 * 16 + i % 16) + (uint64_t)(i / 16 % 8) * 8;
+}
+
+/*
+ * The set that comes next is free, whatever waits for those before. A
+ * micro-trace has more stores than a column here, or it says nothing of that.
+ */
+START_TEST(a_column_behind_another_finds_its_set_free)
+{
+	by_equation = false;
+	set("core.store_queue=64");
+	set("l1d.after_store=17");
+	make_stores(next_wide_columns, _i);
+	cycles_of(0.05);
+}
+END_TEST
+
 static const char load[] = "\x48\x8b\x11"; /* mov (%rcx),%rdx */
 
 START_TEST(loads_of_one_set_take_turns)
@@ -263,6 +304,12 @@ int main(void)
 	tcase_add_loop_test(t, a_queue_of_stores_that_fills_was_full_before, 0,
 			    sizeof(filling) / sizeof(*filling));
 	tcase_add_test(t, stores_to_another_column_do_not_empty_it);
+	tcase_add_loop_test(
+		t,
+		a_queue_is_full_of_lines_from_memory_for_as_long_as_they_come,
+		0, 5);
+	tcase_add_loop_test(t, a_column_behind_another_finds_its_set_free, 0,
+			    6);
 	tcase_add_test(t, loads_of_one_set_take_turns);
 	tcase_add_loop_test(t, misses_of_other_sets_do_not_wait, 0, 2);
 	suite_add_tcase(s, t);
