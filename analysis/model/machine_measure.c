@@ -3,24 +3,24 @@
  * machine_measure - what a machine file says, measured on this machine
  *
  * A chain of additions tells the frequency, chains of loads through memory of
- * a chosen size tell the latency of the cache that holds it. Each load reads
- * the place of the next one, in an order that no prefetcher knows. Lines come
- * again only after all others, so a chain longer than a cache finds nothing in
- * it.
+ * a chosen size tell the latency of the cache that holds it.
  */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
+#include "machine_chain.h"
 #include "machine_measure.h"
 #include "analysis/base/line_trip.h"
+#include "analysis/base/util.h"
 #include "analysis/base/workers.h"
-#include "src/base/rng.h"
 
 enum {
 	LINE_BYTES = 1 << MACHINE_LINE_SHIFT,
-	HUGE_BYTES = 2 << 20,
+	ROUNDS = 5,
 	REPEATS = 7,
 	ADDITIONS = 16, /* in a row */
 	ADD_ROUNDS = 20 * 1000,
@@ -32,32 +32,12 @@ enum {
 	STREAM_BYTES = 64 << 20, /* that each core reads */
 };
 
-struct place {
-	uint32_t next;
-	char rest[LINE_BYTES - sizeof(uint32_t)];
-};
-
 static uint64_t now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-void machine_circle(uint32_t *next, uint32_t n)
-{
-	struct rng r;
-
-	rng_seed(&r, 1, n);
-	for (uint32_t i = 0; i < n; i++)
-		next[i] = i;
-	for (uint32_t i = n; i-- > 1;) {
-		uint32_t j = (uint32_t)(rng_next(&r) % i), x = next[i];
-
-		next[i] = next[j];
-		next[j] = x;
-	}
 }
 
 /* Additions that each need the one before it, in a register. */
@@ -111,72 +91,6 @@ static inline __attribute__((always_inline)) double addition_ns(
 	return (double)best / ADD_ROUNDS / ADDITIONS;
 }
 
-/* Memory on huge pages, if there are any; NULL if there is not enough. */
-static void *pages(size_t bytes, void **mapped, size_t *length)
-{
-	uintptr_t at;
-
-	*length = bytes + HUGE_BYTES;
-	*mapped = mmap(NULL, *length, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (*mapped == MAP_FAILED)
-		return NULL;
-	at = ((uintptr_t)*mapped + HUGE_BYTES - 1) &
-	     ~(uintptr_t)(HUGE_BYTES - 1);
-	madvise((void *)at, bytes, MADV_HUGEPAGE);
-	return (void *)at;
-}
-
-static uint32_t follow(const struct place *p, uint32_t at, uint32_t loads)
-{
-	while (loads--)
-		at = p[at].next;
-	return at;
-}
-
-/* In the order of the addresses. */
-static void straight(uint32_t *next, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		next[i] = i + 1 < n ? i + 1 : 0;
-}
-
-/*
- * ns of a load in a chain through @bytes, in the order that @lead gives; 0 if
- * there is not enough memory.
- */
-static double load_ns(uint64_t bytes, uint32_t loads,
-		      void (*lead)(uint32_t *next, uint32_t n))
-{
-	uint32_t n = (uint32_t)(bytes / LINE_BYTES), at = 0;
-	uint32_t *next = malloc(n * sizeof(*next));
-	uint64_t best = UINT64_MAX, t;
-	struct place *p;
-	size_t length;
-	void *mapped;
-
-	p = next ? pages(bytes, &mapped, &length) : NULL;
-	if (!p) {
-		free(next);
-		return 0;
-	}
-	lead(next, n);
-	for (uint32_t i = 0; i < n; i++)
-		p[i].next = next[i];
-	free(next);
-	if (n <= loads)
-		at = follow(p, at, n);
-	for (int i = 0; i < REPEATS; i++) {
-		t = now();
-		at = follow(p, at, loads);
-		t = now() - t;
-		best = t < best ? t : best;
-	}
-	__asm__ volatile("" : : "r"(at)); /* it is used */
-	munmap(mapped, length);
-	return (double)best / loads;
-}
-
 static void load_each(const volatile uint64_t *p, size_t words, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -199,7 +113,7 @@ static double apart_ns(size_t bytes, uint32_t n, bool store)
 	uint32_t rounds = SET_ACCESSES / n + 1;
 	size_t length;
 	void *mapped;
-	uint64_t *p = pages(bytes * n, &mapped, &length);
+	uint64_t *p = machine_pages(bytes * n, &mapped, &length);
 
 	if (!p)
 		return 0;
@@ -233,24 +147,49 @@ static void measure_set(const struct machine *m, struct machine_times *t)
 	t->set_store_ns = apart_ns(apart, n, true);
 }
 
+/* ns of a load in chains through @bytes in all, each longer than L2. */
+static double llc_chains_ns(const struct machine *m, uint64_t bytes,
+			    unsigned int cores)
+{
+	uint64_t most = bytes / (2 * m->l2.size);
+	unsigned int n = most < cores ? (unsigned int)most : cores;
+
+	return machine_chain_ns(bytes / n, CACHE_LOADS, machine_circle, n);
+}
+
 /*
  * A virtual machine shares its LLC, and has less of it than CPUID says. Double
- * a chain until it takes longer than the mean, of logarithms, of the LLC and
- * memory.
+ * what chains of as many cores as possible have until a load takes longer than
+ * @limit_ns, then add quarters of what they held.
  */
-static uint64_t llc_bytes(const struct machine *m, double llc_ns,
-			  double memory_ns)
+static uint64_t llc_bytes(const struct machine *m, double limit_ns,
+			  unsigned int cores)
 {
-	uint64_t bytes = 2 * m->l2.size;
+	uint64_t bytes = 2 * m->l2.size, quarter;
 
-	while (2 * bytes <= m->llc.size) {
-		double ns = load_ns(2 * bytes, CACHE_LOADS, machine_circle);
-
-		if (ns > sqrt(llc_ns * memory_ns))
-			break;
+	while (2 * bytes <= m->llc.size &&
+	       llc_chains_ns(m, 2 * bytes, cores) <= limit_ns)
 		bytes *= 2;
-	}
+	quarter = bytes / 4;
+	for (int i = 0; i < 3 && bytes + quarter <= m->llc.size &&
+			llc_chains_ns(m, bytes + quarter, cores) <= limit_ns;
+	     i++)
+		bytes += quarter;
 	return bytes;
+}
+
+/*
+ * By twice L2, which finds some lines in L2, and by four times L2, which finds
+ * few. If that takes twice as long, the LLC has not room enough for it.
+ */
+static double llc_ns(const struct machine *m)
+{
+	double near = machine_chain_ns(2 * m->l2.size, CACHE_LOADS,
+				       machine_circle, 1);
+	double far = machine_chain_ns(4 * m->l2.size, CACHE_LOADS,
+				      machine_circle, 1);
+
+	return far < 2 * near ? far : near;
 }
 
 struct stream {
@@ -276,7 +215,7 @@ static double bandwidth_gbs(unsigned int cores)
 	size_t bytes = (size_t)cores * STREAM_BYTES, length;
 	uint64_t best = UINT64_MAX, t;
 	void *mapped;
-	char *p = pages(bytes, &mapped, &length);
+	char *p = machine_pages(bytes, &mapped, &length);
 
 	if (!p)
 		return 0;
@@ -315,48 +254,97 @@ static double round_trip_ns(const cpu_set_t *all)
 }
 
 /*
- * The LLC by twice L2, which it holds if it holds anything more, and memory by
- * four times what the LLC holds: much more would measure pages, too.
+ * Memory by four times what the LLC holds: much more would measure pages, too.
  */
-static void measure_memory(const struct machine *m, struct machine_times *t)
+static void measure_memory(const struct machine *m, unsigned int cores,
+			   struct machine_times *t)
 {
 	uint64_t far = 4 * m->llc.size;
+	double memory_ns;
 
 	if (far < MEMORY_BYTES)
 		far = MEMORY_BYTES;
 	if (far > MEMORY_BYTES_MAX)
 		far = MEMORY_BYTES_MAX;
 	if (m->llc.size >= 4 * m->l2.size) {
-		t->llc_ns =
-			load_ns(2 * m->l2.size, CACHE_LOADS, machine_circle);
-		t->llc_bytes =
-			llc_bytes(m, t->llc_ns,
-				  load_ns(far, MEMORY_LOADS, machine_circle));
-		far = 4 * t->llc_bytes;
+		t->llc_ns = llc_ns(m);
+		memory_ns =
+			machine_chain_ns(far, MEMORY_LOADS, machine_circle, 1);
+		t->llc_bytes = (double)llc_bytes(m, sqrt(t->llc_ns * memory_ns),
+						 cores);
+		far = 4 * (uint64_t)t->llc_bytes;
 	}
-	if (far < 4 * m->llc.size && !t->llc_bytes)
+	if (far < 4 * m->llc.size && t->llc_bytes <= 0)
 		return;
-	t->memory_ns = load_ns(far, MEMORY_LOADS, machine_circle);
-	t->next_ns = load_ns(far, MEMORY_LOADS, straight);
+	t->memory_ns = machine_chain_ns(far, MEMORY_LOADS, machine_circle, 1);
+	t->next_ns = machine_chain_ns(far, MEMORY_LOADS, machine_straight, 1);
 }
 
-void machine_measure(const struct machine *m, struct machine_times *t)
+static void measure_round(const struct machine *m, const cpu_set_t *all,
+			  struct machine_times *t)
 {
-	cpu_set_t all;
+	unsigned int cores = (unsigned int)CPU_COUNT(all);
 
-	*t = (struct machine_times){ 0 };
-	if (sched_getaffinity(0, sizeof(all), &all))
-		return;
 	t->cycle_ns = addition_ns(add_in_register);
 	t->rmw_ns = addition_ns(add_in_memory);
 	t->rmw_double_ns = addition_ns(add_double_in_memory);
 	if (m->l2.size >= 4 * m->l1d.size)
-		t->l2_ns = load_ns(m->l2.size / 2, CACHE_LOADS, machine_circle);
+		t->l2_ns = machine_chain_ns(m->l2.size / 2, CACHE_LOADS,
+					    machine_circle, 1);
 	measure_set(m, t);
-	measure_memory(m, t);
-	t->bandwidth_gbs = bandwidth_gbs((unsigned int)CPU_COUNT(&all));
-	t->round_trip_ns = round_trip_ns(&all);
-	sched_setaffinity(0, sizeof(all), &all);
+	measure_memory(m, cores, t);
+	t->bandwidth_gbs = bandwidth_gbs(cores);
+	t->round_trip_ns = round_trip_ns(all);
+	sched_setaffinity(0, sizeof(*all), all);
+}
+
+/* The median of those that could be measured. */
+static double middle(double *value, size_t n)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (value[i] > 0)
+			value[known++] = value[i];
+	qsort(value, known, sizeof(*value), compare);
+	return known ? value[known / 2] : 0;
+}
+
+void machine_middle_times(const struct machine_times *rounds, size_t n,
+			  struct machine_times *t)
+{
+#define AT(name) offsetof(struct machine_times, name)
+	static const size_t times[] = {
+		AT(cycle_ns),      AT(l2_ns),         AT(set_load_ns),
+		AT(set_store_ns),  AT(llc_ns),        AT(llc_bytes),
+		AT(memory_ns),     AT(next_ns),       AT(rmw_ns),
+		AT(rmw_double_ns), AT(bandwidth_gbs), AT(round_trip_ns),
+	};
+#undef AT
+	double *value = xcalloc(n, sizeof(*value));
+
+	_Static_assert(sizeof(*t) ==
+			       sizeof(times) / sizeof(*times) * sizeof(*value),
+		       "each time has a median");
+	for (size_t k = 0; k < sizeof(times) / sizeof(*times); k++) {
+		for (size_t i = 0; i < n; i++)
+			memcpy(&value[i], (const char *)&rounds[i] + times[k],
+			       sizeof(*value));
+		value[0] = middle(value, n);
+		memcpy((char *)t + times[k], value, sizeof(*value));
+	}
+	free(value);
+}
+
+void machine_measure(const struct machine *m, struct machine_times *t)
+{
+	struct machine_times rounds[ROUNDS] = { 0 };
+	cpu_set_t all;
+
+	if (!sched_getaffinity(0, sizeof(all), &all))
+		for (int i = 0; i < ROUNDS; i++)
+			measure_round(m, &all, &rounds[i]);
+	machine_middle_times(rounds, ROUNDS, t);
 }
 
 /* Cycles of @ns, less what other keys say of them already; at least @least. */
@@ -380,6 +368,21 @@ static uint32_t ahead(double ratio)
 					 : MACHINE_AHEAD_MAX;
 }
 
+/* Halved, as a machine has a power of two of sets; then it has fewer ways. */
+static void take_llc_bytes(struct machine *m, uint64_t bytes)
+{
+	struct machine_cache *c = &m->llc;
+	uint64_t way;
+
+	while (c->size >= 2 * bytes && c->size >= 2 * m->l2.size)
+		c->size /= 2;
+	way = c->size / c->ways;
+	if (bytes < c->size && bytes >= way && bytes >= m->l2.size) {
+		c->ways = (uint32_t)(bytes / way);
+		c->size = c->ways * way;
+	}
+}
+
 void machine_take_times(struct machine *m, const struct machine_times *t)
 {
 	double cycle = t->cycle_ns, rest;
@@ -396,10 +399,8 @@ void machine_take_times(struct machine *m, const struct machine_times *t)
 		m->after_store = cycles(t->set_store_ns, cycle, 0, 0);
 	if (t->llc_ns > 0)
 		m->llc.latency = cycles(t->llc_ns, cycle, to_llc, 1);
-	/* Halved, as a machine has a power of two of sets. */
-	while (t->llc_bytes && m->llc.size >= 2 * t->llc_bytes &&
-	       m->llc.size >= 2 * m->l2.size)
-		m->llc.size /= 2;
+	if (t->llc_bytes > 0)
+		take_llc_bytes(m, (uint64_t)t->llc_bytes);
 	if (t->rmw_ns > 0)
 		m->forwarding =
 			cycles(t->rmw_ns, cycle, m->uop[UOP_ALU].latency, 1);

@@ -5,6 +5,7 @@
 #ifndef COMDET_ANALYSIS_MODEL_MACHINE_MEASURE_H
 #define COMDET_ANALYSIS_MODEL_MACHINE_MEASURE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "machine.h"
@@ -15,7 +16,7 @@ struct machine_times {
 	double l2_ns;    /* a load that hits there, from issue to data */
 	double set_load_ns, set_store_ns; /* of lines of one set, as of L2 */
 	double llc_ns;
-	uint64_t llc_bytes; /* of the LLC that this machine really has */
+	double llc_bytes; /* of the LLC that this machine really has */
 	double memory_ns;
 	double next_ns; /* a load of the next line of a stream from memory */
 	double rmw_ns;  /* an addition to memory, after the one before */
@@ -25,22 +26,22 @@ struct machine_times {
 };
 
 /*
- * Measure for about a second. @m says how large the caches are. The least of
- * several repeats counts, as whatever disturbs a measurement makes it longer;
- * of the bandwidth the greatest, of round trips the median.
+ * Measure for about three seconds. @m says how large the caches are. The least
+ * of several repeats counts, as whatever disturbs a measurement makes it
+ * longer; of the bandwidth the greatest, of round trips the median. Of all that
+ * the median of five rounds counts: what others on the host leave of the LLC
+ * and of the memory changes from second to second.
  */
 void machine_measure(const struct machine *m, struct machine_times *t);
+
+/* Put the medians of @n rounds into @t, each of those that are not 0. */
+void machine_middle_times(const struct machine_times *rounds, size_t n,
+			  struct machine_times *t);
 
 /*
  * Put @t into @m: the keys of docs/machines.md from the times of whole
  * accesses. What was not measured stays as it is.
  */
 void machine_take_times(struct machine *m, const struct machine_times *t);
-
-/*
- * Let @next, of @n places, lead through all of them in one circle, in an order
- * that looks random (Sattolo 1986).
- */
-void machine_circle(uint32_t *next, uint32_t n);
 
 #endif

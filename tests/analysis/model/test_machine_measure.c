@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "analysis/model/machine_chain.h"
 #include "analysis/model/machine_host.h"
 #include "analysis/model/machine_measure.h"
 #include "tests/run_suite.h"
@@ -68,10 +69,12 @@ END_TEST
 START_TEST(times_give_the_part_of_the_llc_and_how_stores_and_streams_go)
 {
 	static const struct {
-		uint64_t llc_bytes, size;
+		double llc_bytes;
+		uint64_t size;
 	} llc[] = {
 		{ 16 << 20, 8 << 20 },  { 8 << 20, 8 << 20 },
-		{ 5 << 20, 8 << 20 },   { 2 << 20, 2 << 20 },
+		{ 5 << 20, 5 << 20 },   { 2 << 20, 2 << 20 },
+		{ 7 << 18, 7 << 18 },   { (5 << 20) - 1, 9 << 19 },
 		{ 1 << 10, 256 << 10 },
 	};
 	char error[MACHINE_ERROR_BYTES];
@@ -106,6 +109,37 @@ START_TEST(times_give_the_part_of_the_llc_and_how_stores_and_streams_go)
 	t.next_ns = 200;
 	machine_take_times(&m, &t);
 	ck_assert_uint_eq(m.ahead, 1);
+}
+END_TEST
+
+START_TEST(the_median_of_what_could_be_measured_counts)
+{
+	static const struct machine_times rounds[] = {
+		{ .cycle_ns = 3, .llc_bytes = 5, .round_trip_ns = 9 },
+		{ .cycle_ns = 1, .llc_bytes = 0, .round_trip_ns = 0 },
+		{ .cycle_ns = 2, .llc_bytes = 7, .round_trip_ns = 0 },
+		{ .cycle_ns = 9, .llc_bytes = 0, .round_trip_ns = 0 },
+		{ .cycle_ns = 8, .llc_bytes = 6, .round_trip_ns = 0 },
+	};
+	struct machine_times t = { .memory_ns = 4 };
+
+	machine_middle_times(rounds, 5, &t);
+	ck_assert_double_eq(t.cycle_ns, 3);
+	ck_assert_double_eq(t.llc_bytes, 6);
+	ck_assert_double_eq(t.round_trip_ns, 9);
+	ck_assert_double_eq(t.memory_ns, 0);
+}
+END_TEST
+
+/* Chains of several threads at once; the circle through 64 KiB is in caches. */
+START_TEST(a_chain_of_each_core_takes_its_time)
+{
+	double one = machine_chain_ns(64 << 10, 20000, machine_circle, 1);
+	double three = machine_chain_ns(64 << 10, 20000, machine_circle, 3);
+	double far = machine_chain_ns(64 << 20, 20000, machine_circle, 1);
+
+	ck_assert(one > 0.1 && three > 0.1);
+	ck_assert_double_gt(far, 2 * one);
 }
 END_TEST
 
@@ -230,6 +264,8 @@ int main(void)
 	tcase_add_test(
 		t,
 		times_give_the_part_of_the_llc_and_how_stores_and_streams_go);
+	tcase_add_test(t, the_median_of_what_could_be_measured_counts);
+	tcase_add_test(t, a_chain_of_each_core_takes_its_time);
 	tcase_add_test(t, what_was_not_measured_stays);
 	tcase_add_test(t,
 		       times_shorter_than_the_tags_give_a_machine_that_can_be);
