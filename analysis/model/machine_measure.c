@@ -6,6 +6,7 @@
  * a chosen size tell the latency of the cache that holds it.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,25 +158,47 @@ static double llc_chains_ns(const struct machine *m, uint64_t bytes,
 	return machine_chain_ns(bytes / n, CACHE_LOADS, machine_circle, n);
 }
 
+/* What is looked for: how much of the LLC the machine has. */
+struct llc_search {
+	const struct machine *machine;
+	unsigned int cores;
+	double limit_ns; /* of a load that hits */
+	uint64_t bytes;  /* that it has at least */
+	bool failed;     /* something could not be measured */
+};
+
+/* Does it have @step bytes more? */
+static bool has_more(struct llc_search *s, uint64_t step)
+{
+	double ns;
+
+	if (s->bytes + step > s->machine->llc.size)
+		return false;
+	ns = llc_chains_ns(s->machine, s->bytes + step, s->cores);
+	s->failed |= ns <= 0;
+	if (ns <= 0 || ns > s->limit_ns)
+		return false;
+	s->bytes += step;
+	return true;
+}
+
 /*
  * A virtual machine shares its LLC, and has less of it than CPUID says. Double
  * what chains of as many cores as possible have until a load takes longer than
- * @limit_ns, then add quarters of what they held.
+ * @limit_ns, then add quarters of what they held. 0: it could not be measured.
  */
 static uint64_t llc_bytes(const struct machine *m, double limit_ns,
 			  unsigned int cores)
 {
-	uint64_t bytes = 2 * m->l2.size, quarter;
+	struct llc_search s = { m, cores, limit_ns, 2 * m->l2.size, false };
+	uint64_t quarter;
 
-	while (2 * bytes <= m->llc.size &&
-	       llc_chains_ns(m, 2 * bytes, cores) <= limit_ns)
-		bytes *= 2;
-	quarter = bytes / 4;
-	for (int i = 0; i < 3 && bytes + quarter <= m->llc.size &&
-			llc_chains_ns(m, bytes + quarter, cores) <= limit_ns;
-	     i++)
-		bytes += quarter;
-	return bytes;
+	while (has_more(&s, s.bytes))
+		;
+	quarter = s.bytes / 4;
+	for (int i = 0; i < 3 && has_more(&s, quarter); i++)
+		;
+	return s.failed ? 0 : s.bytes;
 }
 
 /*
@@ -270,9 +293,11 @@ static void measure_memory(const struct machine *m, unsigned int cores,
 		t->llc_ns = llc_ns(m);
 		memory_ns =
 			machine_chain_ns(far, MEMORY_LOADS, machine_circle, 1);
-		t->llc_bytes = (double)llc_bytes(m, sqrt(t->llc_ns * memory_ns),
-						 cores);
-		far = 4 * (uint64_t)t->llc_bytes;
+		if (t->llc_ns > 0 && memory_ns > 0)
+			t->llc_bytes = (double)llc_bytes(
+				m, sqrt(t->llc_ns * memory_ns), cores);
+		if (t->llc_bytes > 0)
+			far = 4 * (uint64_t)t->llc_bytes;
 	}
 	if (far < 4 * m->llc.size && t->llc_bytes <= 0)
 		return;
@@ -377,7 +402,7 @@ static void take_llc_bytes(struct machine *m, uint64_t bytes)
 	while (c->size >= 2 * bytes && c->size >= 2 * m->l2.size)
 		c->size /= 2;
 	way = c->size / c->ways;
-	if (bytes < c->size && bytes >= way && bytes >= m->l2.size) {
+	if (bytes < c->size && bytes / way * way >= m->l2.size) {
 		c->ways = (uint32_t)(bytes / way);
 		c->size = c->ways * way;
 	}

@@ -359,11 +359,13 @@ static void add_timed(struct timed *to, const struct timed *from)
 		to->stack.cycles[i] += from->stack.cycles[i];
 	to->wrong += from->wrong;
 	to->vain += from->vain;
+	to->whole_uops += from->whole_uops;
 	for (int i = 0; i < LEVELS; i++) {
 		to->data[i] += from->data[i];
 		to->code[i] += from->code[i];
 		to->saved[i] += from->saved[i];
 		to->queued[i] += from->queued[i];
+		to->whole[i] += from->whole[i];
 	}
 }
 

@@ -77,6 +77,20 @@ static double correction(double exact, double timed, double share)
 	return (exact / share + 1) / (timed + 1);
 }
 
+/* The factors of the levels, of whose misses @timed were timed. */
+static void level_factors(const struct known_misses *n, const double *timed,
+			  double share, double factor[CPI_COMPONENTS])
+{
+	factor[CPI_L2] =
+		correction(n->data.l1 - n->data.l2, timed[LEVEL_L2], share);
+	factor[CPI_LLC] = correction(n->data.l2 - n->data.llc - n->data.core,
+				     timed[LEVEL_LLC], share);
+	factor[CPI_COHERENCE] =
+		correction(n->data.core, timed[LEVEL_CORE], share);
+	factor[CPI_DRAM] = factor[CPI_BUS] =
+		correction(n->data.llc, timed[LEVEL_MEMORY], share);
+}
+
 /* The cycles of the window number @i, by component. */
 static void window_stack(const struct runner *r, size_t i,
 			 const struct timed *t, const struct known_misses *n,
@@ -84,7 +98,7 @@ static void window_stack(const struct runner *r, size_t i,
 {
 	const struct window *w = &r->thread->window[i];
 	double share = uops_of(w) / t->uops;
-	double factor[CPI_COMPONENTS];
+	double factor[CPI_COMPONENTS], whole[CPI_COMPONENTS];
 
 	for (int k = 0; k < CPI_COMPONENTS; k++)
 		factor[k] = 1;
@@ -95,17 +109,11 @@ static void window_stack(const struct runner *r, size_t i,
 			   t->code[LEVEL_L2] + t->code[LEVEL_LLC] +
 				   t->code[LEVEL_CORE] + t->code[LEVEL_MEMORY],
 			   share);
-	factor[CPI_L2] =
-		correction(n->data.l1 - n->data.l2, t->data[LEVEL_L2], share);
-	factor[CPI_LLC] = correction(n->data.l2 - n->data.llc - n->data.core,
-				     t->data[LEVEL_LLC], share);
-	factor[CPI_COHERENCE] =
-		correction(n->data.core, t->data[LEVEL_CORE], share);
-	factor[CPI_DRAM] = factor[CPI_BUS] =
-		correction(n->data.llc, t->data[LEVEL_MEMORY], share);
+	level_factors(n, t->data, share, factor);
 	for (int k = 0; k < CPI_COMPONENTS; k++)
 		stack[k] = t->stack.cycles[k] * share * factor[k];
-	stack[CPI_DEPENDENCE] += timed_queued(t, factor) * share;
+	level_factors(n, t->whole, uops_of(w) / t->whole_uops, whole);
+	stack[CPI_DEPENDENCE] += timed_queued(t, whole) * share;
 }
 
 /* The lines that memory delivers, and those that nobody uses. */

@@ -57,6 +57,7 @@ struct timing *timing_new(const struct machine *m)
 	struct timing *t = xcalloc(1, sizeof(*t));
 
 	set_up(t, m);
+	t->pass = 1; /* 0 is no micro-operation */
 	t->bus = memory_bus_new(t->core.slot);
 	return t;
 }
@@ -134,6 +135,7 @@ static struct found access_memory(struct timing *t, const struct micro_uop *u,
 		return x;
 	level = (enum caches_level)(t->level[i] & LEVELS_DATA_MASK);
 	t->to->data[level]++;
+	t->whole->whole[level]++;
 	if (level != LEVEL_L1 || t->core.forwarding)
 		return timing_access(t, i, level, now);
 	t->at.line[i] = 0;
@@ -342,6 +344,7 @@ static void run(struct timing *t, const struct micro_trace *of, struct front *f,
 	uint64_t start = f->last_commit;
 
 	t->to = &t->warm;
+	t->whole = to;
 	for (uint32_t i = 0; i < of->uops; i++) {
 		if (i == warm) {
 			t->to = to;
@@ -351,6 +354,7 @@ static void run(struct timing *t, const struct micro_trace *of, struct front *f,
 		execute(t, f, &t->uop[i], i);
 	}
 	t->pass += of->uops;
+	to->whole_uops += of->uops;
 	to->stack.slots = f->slots;
 	t->end = later(f->last_commit, f->stores_done);
 	count(to, of->uops - warm, (double)(f->last_commit - start));

@@ -27,8 +27,10 @@ struct timed {
 	double saved[LEVELS];
 	double vain; /* lines of memory that a prefetcher asked for in vain */
 	/* Of CPI_DEPENDENCE: stores waited until their queue had an entry,
-	 * which one to a line of this level gave up. */
-	double queued[LEVELS];
+	 * which one to a line of this level gave up. That may have been issued
+	 * before: so @whole counts what @data does, but in whole micro-traces,
+	 * which have @whole_uops. */
+	double queued[LEVELS], whole[LEVELS], whole_uops;
 };
 
 /*
@@ -59,7 +61,7 @@ double timed_saved(const struct timed *t, enum caches_level level);
 
 /*
  * How many cycles more stores waited for their queue, if those of each level
- * had the factor of its component.
+ * had the factor of its component, which is for t->whole.
  */
 double timed_queued(const struct timed *t, const double factor[CPI_COMPONENTS]);
 

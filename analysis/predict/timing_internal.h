@@ -61,11 +61,13 @@ struct timing {
 	const struct micro_access *access; /* of the thread */
 	uint64_t first, pass;              /* micro-operations timed before it,
 					      and before it was timed again */
+	uint64_t latest; /* of all sets, the last that missed */
 	double written, unwritten;         /* lines to write back */
 	double others, other_next; /* transfers in a cycle, and the next */
 	uint64_t begin;            /* when the bus begins */
 	uint64_t end;              /* of what was timed before */
 	struct timed *to;          /* &warm: not counted yet */
+	struct timed *whole;       /* where it will be */
 	struct timed warm;
 	double slot_share; /* of the width, a micro-operation */
 };

@@ -169,9 +169,10 @@ static uint64_t get_from_core(struct timing *t, uint64_t came, uint64_t now)
 
 /*
  * The number @i misses in @s. If it is the first since the micro-trace is timed
- * again, and comes much later than ever before, the set was left.
+ * again, and other sets went on for much longer than @s ever paused, it was
+ * left.
  */
-static void visit(const struct timing *t, struct timing_set *s, uint32_t i)
+static void visit(struct timing *t, struct timing_set *s, uint32_t i)
 {
 	uint64_t now = t->pass + i, gap = now - s->last;
 
@@ -179,9 +180,9 @@ static void visit(const struct timing *t, struct timing_set *s, uint32_t i)
 		s->gap = 0;
 	else if (s->last >= t->pass)
 		s->gap = later(s->gap, gap);
-	else if (gap > LEFT_GAPS * s->gap)
+	else if (t->latest - s->last > LEFT_GAPS * s->gap)
 		s->free = 0;
-	s->last = now;
+	s->last = t->latest = now;
 }
 
 /* When the set of @a takes the miss that number @i needs @now. */
