@@ -127,9 +127,9 @@ struct source_ops {
 	void (*enter)(struct thread *t);
 	void (*leave)(struct thread *t, const struct watch_signal *s);
 	/*
-	 * How much CPU time, at least, has passed since the last signal of the
-	 * clock, if this function knew that of it, too, ns. 0: it does not
-	 * know, or the time must be exact. Optional. Context: handler.
+	 * How much CPU time, at least, has passed since the last signal of this
+	 * kind, ns; 0 if that is unknown, or the time must be exact. Optional.
+	 * Context: handler.
 	 */
 	uint64_t (*passed)(struct thread *t, const struct watch_signal *s);
 	/* A sample or a trap came. Context: handler, on the handler's stack. */

@@ -26,10 +26,8 @@ enum {
  * reckoned.
  */
 struct cpu_begin {
-	uint64_t at;      /* ns; too late by what an interrupt's delay changes,
-			     at most */
-	uint64_t clock;   /* the same, at the last interrupt of the clock; 0:
-			     the next one comes after an unknown time */
+	uint64_t at;      /* ns; never later than it was */
+	uint64_t clock;   /* the same, at the last interrupt of the clock */
 	uint8_t reckoned; /* times in a row; 0: @at was read */
 	uint8_t read;     /* times that it is to be read: a handler was slow */
 };
@@ -49,30 +47,20 @@ static inline bool cpu_begin_reckon(struct cpu_begin *b, uint64_t passed)
 	return true;
 }
 
-/* It was read. */
-static inline void cpu_begin_set(struct cpu_begin *b, uint64_t now)
-{
-	b->at = now;
-	b->reckoned = 0;
-	b->read -= b->read > 0;
-}
-
-/*
- * It was read at an interrupt of the clock. @passed: as above. The next one is
- * not reckoned from one of another rate, behind which the rest of a period may
- * have come.
- */
-static inline void cpu_begin_set_clock(struct cpu_begin *b, uint64_t now,
-				       uint64_t passed)
-{
-	cpu_begin_set(b, now);
-	b->clock = passed ? now : 0;
-}
-
 /* The handler took longer than its share: was that CPU time? */
 static inline void cpu_begin_was_slow(struct cpu_begin *b)
 {
 	b->read = READ_AFTER_SLOW;
+}
+
+/* It was read, at an interrupt of the clock or at another signal. */
+static inline void cpu_begin_set(struct cpu_begin *b, uint64_t now, bool clock)
+{
+	b->at = now;
+	b->reckoned = 0;
+	b->read -= b->read > 0;
+	if (clock)
+		b->clock = now;
 }
 
 #endif

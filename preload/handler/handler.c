@@ -212,12 +212,9 @@ static void take_cpu_time(struct thread *t, const struct watch_signal *what)
 	const struct source_ops *source = runtime.source;
 	uint64_t passed = source->passed ? source->passed(t, what) : 0;
 
-	if (cpu_begin_reckon(&t->cpu_begin, passed))
-		return;
-	if (what->event == WATCH_CLOCK)
-		cpu_begin_set_clock(&t->cpu_begin, thread_cpu_ns(), passed);
-	else
-		cpu_begin_set(&t->cpu_begin, thread_cpu_ns());
+	if (!cpu_begin_reckon(&t->cpu_begin, passed))
+		cpu_begin_set(&t->cpu_begin, thread_cpu_ns(),
+			      what->event == WATCH_CLOCK);
 }
 
 static void charge(struct thread *t, uint64_t wall)

@@ -162,7 +162,7 @@ static void thread_end(struct thread *t)
 	young_end(&own(t)->young, t);
 	if (!t->reuse)
 		return;
-	cpu_begin_set(&t->cpu_begin, thread_cpu_ns());
+	cpu_begin_set(&t->cpu_begin, thread_cpu_ns(), false);
 	thread_reuse_end(t);
 }
 
@@ -181,8 +181,8 @@ static uint64_t passed(const struct watch_signal *s)
 }
 
 /*
- * Reuse times are exact, and so is the clock of a young thread, which has two
- * events, and that at the slow rate, where a trap may come too late.
+ * Reuse times are exact, and so is the clock of a young thread and of one that
+ * is armed at the slow rate, where a trap may come too late.
  */
 static uint64_t passed_at_least(struct thread *t, const struct watch_signal *s)
 {
@@ -248,7 +248,7 @@ static void skip(struct thread *t, const struct watch_signal *s)
 	if (s->event != WATCH_CLOCK)
 		return;
 	interrupt_cost_saw();
-	cpu_begin_set_clock(&t->cpu_begin, thread_cpu_ns(), 0);
+	cpu_begin_set(&t->cpu_begin, thread_cpu_ns(), true);
 	young_takes(&own(t)->young, t, s->reg == CLOCK_OWN);
 }
 

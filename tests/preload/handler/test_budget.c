@@ -37,7 +37,7 @@ static struct result run(uint64_t cpu, uint64_t lost, uint32_t one_in)
 		uint64_t ns = 1000, now = (i + 1) * PERIOD, wall;
 
 		if (!cpu_begin_reckon(&begin, PERIOD))
-			cpu_begin_set_clock(&begin, now, PERIOD);
+			cpu_begin_set(&begin, now, true);
 		ck_assert_uint_eq(begin.at, now);
 		debt = budget_pay(debt, &paid_at, begin.at);
 		if (budget_is_spent(debt, PERIOD)) {
@@ -135,7 +135,7 @@ START_TEST(a_begin_is_reckoned_from_the_clock_alone)
 		if (!rng_below(&rng, 5))
 			continue;
 		if (!cpu_begin_reckon(&b, PERIOD)) {
-			cpu_begin_set_clock(&b, now, PERIOD);
+			cpu_begin_set(&b, now, true);
 			read++;
 		}
 		ck_assert_uint_le(b.at, now);
@@ -143,29 +143,10 @@ START_TEST(a_begin_is_reckoned_from_the_clock_alone)
 		if (rng_below(&rng, 10))
 			continue;
 		ck_assert(!cpu_begin_reckon(&b, 0));
-		cpu_begin_set(&b, now + trap);
+		cpu_begin_set(&b, now + trap, false);
 		ck_assert_uint_eq(b.at, now + trap);
 	}
 	ck_assert_uint_lt(read, INTERRUPTS / RECKONED_MAX * 2);
-}
-END_TEST
-
-/*
- * After the slow rate the full one goes on where it was interrupted: its next
- * interrupt may come at any time.
- */
-START_TEST(a_begin_is_not_reckoned_from_another_rate)
-{
-	struct cpu_begin b = { 0 };
-
-	cpu_begin_set_clock(&b, PERIOD, PERIOD);
-	ck_assert(cpu_begin_reckon(&b, PERIOD));
-	ck_assert_uint_eq(b.at, 2 * PERIOD);
-	cpu_begin_set_clock(&b, 6 * PERIOD, 0);
-	ck_assert(!cpu_begin_reckon(&b, PERIOD));
-	cpu_begin_set_clock(&b, 6 * PERIOD + 1, PERIOD);
-	ck_assert(cpu_begin_reckon(&b, PERIOD));
-	ck_assert_uint_eq(b.at, 7 * PERIOD + 1);
 }
 END_TEST
 
@@ -180,7 +161,6 @@ int main(void)
 	tcase_add_test(t, one_handler_counts_as_a_period_at_most);
 	tcase_add_test(t, all_time_since_the_last_call_pays_a_debt_off);
 	tcase_add_test(t, a_begin_is_reckoned_from_the_clock_alone);
-	tcase_add_test(t, a_begin_is_not_reckoned_from_another_rate);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
