@@ -126,12 +126,6 @@ struct source_ops {
 	 */
 	void (*enter)(struct thread *t);
 	void (*leave)(struct thread *t, const struct watch_signal *s);
-	/*
-	 * How much CPU time, at least, has passed since the last signal of this
-	 * kind, ns; 0 if that is unknown, or the time must be exact. Optional.
-	 * Context: handler.
-	 */
-	uint64_t (*passed)(struct thread *t, const struct watch_signal *s);
 	/* A sample or a trap came. Context: handler, on the handler's stack. */
 	void (*on_signal)(struct thread *t, const struct watch_signal *s,
 			  const struct cpu_state *cpu);

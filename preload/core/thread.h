@@ -9,7 +9,6 @@
 #define COMDET_PRELOAD_CORE_THREAD_H
 
 #include "runtime.h"
-#include "timing.h"
 #include "src/base/rng.h"
 #include "src/store/call_table.h"
 #include "src/store/core_table.h"
@@ -38,7 +37,7 @@ struct thread {
 	/* Of the program, while a sample or a trap is handled; else NULL. */
 	const struct cpu_state *cpu;
 	uint64_t clock_at;  /* CLOCK_MONOTONIC when the handler began, ns */
-	struct cpu_begin cpu_begin; /* of the handler */
+	uint64_t cpu_at;    /* CPU time when the handler began, ns */
 	uint64_t armed_cpu; /* CPU time when comm armed, ns */
 	uint64_t exec_ip; /* address of the armed execution breakpoint, 0: none
 			   */

@@ -5,8 +5,9 @@
  * Handler time is a debt, and 1/HANDLER_SHARE of the thread's time pays it off.
  * Threads whose debt is too high are skipped until they have paid it back. The
  * debt counts CPU time: a thread that loses its core in the handler uses no
- * time meanwhile. Reading CPU time is a system call, so handlers read it at
- * their end only if the wall time exceeds their share of a period.
+ * time meanwhile. Reading CPU time is a system call, so we read it when the
+ * handler begins, and again only if the wall time exceeds the handler's share
+ * of a period.
  */
 #ifndef COMDET_PRELOAD_HANDLER_BUDGET_H
 #define COMDET_PRELOAD_HANDLER_BUDGET_H
@@ -18,19 +19,10 @@ enum {
 	HANDLER_SHARE = 8, /* at most 1/8 of a thread's time in the handler */
 };
 
-static inline uint64_t budget_share(uint64_t period)
-{
-	return period / HANDLER_SHARE;
-}
-
-/*
- * True if @wall ns of wall time must be checked against CPU time. That cannot
- * be done if the begin was only reckoned: then the handler's share of a period
- * counts, and the begin of the next ones is read.
- */
+/* True if @wall ns of wall time must be checked against CPU time. */
 static inline bool budget_must_ask(uint64_t wall, uint64_t period)
 {
-	return wall > budget_share(period);
+	return wall > period / HANDLER_SHARE;
 }
 
 /*

@@ -206,28 +206,13 @@ static void disarm_late_trap(struct thread *t, const struct watch_signal *what,
 	t->late_ip = ip;
 }
 
-/* When the handler of @what begins, in CPU time. */
-static void take_cpu_time(struct thread *t, const struct watch_signal *what)
-{
-	const struct source_ops *source = runtime.source;
-	uint64_t passed = source->passed ? source->passed(t, what) : 0;
-
-	if (!cpu_begin_reckon(&t->cpu_begin, passed))
-		cpu_begin_set(&t->cpu_begin, thread_cpu_ns(),
-			      what->event == WATCH_CLOCK);
-}
-
 static void charge(struct thread *t, uint64_t wall)
 {
 	uint64_t most = runtime.handler_max_ns;
 	uint64_t spent = wall;
 
-	if (budget_must_ask(wall, most)) {
-		spent = t->cpu_begin.reckoned
-				? budget_share(most)
-				: thread_cpu_ns() - t->cpu_begin.at;
-		cpu_begin_was_slow(&t->cpu_begin);
-	}
+	if (budget_must_ask(wall, most))
+		spent = thread_cpu_ns() - t->cpu_at;
 	store_add(&t->record->handler_ns, spent);
 	t->debt_ns = budget_charge(t->debt_ns, spent, most);
 }
@@ -246,12 +231,11 @@ static void take_signal(struct thread *t, const struct watch_signal *what,
 	}
 	t->in_handler = true;
 	t->clock_at = begin;
-	take_cpu_time(t, what);
-	t->debt_ns = budget_pay(t->debt_ns, &t->paid_at, t->cpu_begin.at);
+	t->cpu_at = thread_cpu_ns();
+	t->debt_ns = budget_pay(t->debt_ns, &t->paid_at, t->cpu_at);
 	if (starts_a_sample(what->event))
 		watch_rest(t);
-	store_set(&t->record->cpu_ns,
-		  t->cpu_begin.at); /* if its end is not seen */
+	store_set(&t->record->cpu_ns, t->cpu_at); /* if its end is not seen */
 	if (source->enter)
 		source->enter(t);
 	handler_call(t, work, &job);

@@ -84,7 +84,7 @@ static void feed(struct thread *t, const struct access *a,
 	visit_note(t, a);
 	comm_sample(&runtime.comm, &t->comm, a, time, core);
 	if (t->comm.armed && t->comm.armed_at == time)
-		t->armed_cpu = t->cpu_begin.at;
+		t->armed_cpu = t->cpu_at;
 }
 
 static void deliver(struct thread *t, const struct choice *c)
@@ -193,7 +193,7 @@ static void exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
 static bool is_late(const struct thread *t)
 {
 	return t->comm.armed && t->comm.armed_weight > 1 &&
-	       t->cpu_begin.at - t->armed_cpu > runtime.period_ns;
+	       t->cpu_at - t->armed_cpu > runtime.period_ns;
 }
 
 static void data_trap(struct thread *t, int reg, const struct cpu_state *cpu)

@@ -162,7 +162,7 @@ static void thread_end(struct thread *t)
 	young_end(&own(t)->young, t);
 	if (!t->reuse)
 		return;
-	cpu_begin_set(&t->cpu_begin, thread_cpu_ns(), false);
+	t->cpu_at = thread_cpu_ns();
 	thread_reuse_end(t);
 }
 
@@ -178,17 +178,6 @@ static uint64_t passed(const struct watch_signal *s)
 		return 0;
 	return runtime.period_ns *
 	       (s->reg == CLOCK_SLOW ? clock_slow_weight() : 1);
-}
-
-/*
- * Reuse times are exact, and so is the clock of a young thread and of one that
- * is armed at the slow rate, where a trap may come too late.
- */
-static uint64_t passed_at_least(struct thread *t, const struct watch_signal *s)
-{
-	if (t->reuse || own(t)->young.slot || s->reg == CLOCK_SLOW)
-		return 0;
-	return passed(s);
 }
 
 /* Account for the signal, and change the rate of all threads if need be. */
@@ -215,7 +204,7 @@ static void leave(struct thread *t, const struct watch_signal *s)
 	if (clock_slow_weight() > 1)
 		adapt(t, s);
 	if (t->reuse)
-		own(t)->cpu_ours += thread_cpu_ns() - t->cpu_begin.at;
+		own(t)->cpu_ours += thread_cpu_ns() - t->cpu_at;
 }
 
 static uint32_t weight(const struct thread *t, uint32_t event)
@@ -248,7 +237,7 @@ static void skip(struct thread *t, const struct watch_signal *s)
 	if (s->event != WATCH_CLOCK)
 		return;
 	interrupt_cost_saw();
-	cpu_begin_set(&t->cpu_begin, thread_cpu_ns(), true);
+	t->cpu_at = thread_cpu_ns();
 	young_takes(&own(t)->young, t, s->reg == CLOCK_OWN);
 }
 
@@ -275,7 +264,7 @@ static void after_fork(void)
 /* CPU time up to the handler's begin, without what handlers took. */
 static bool reuse_count(struct thread *t, uint64_t *count)
 {
-	*count = t->cpu_begin.at - own(t)->cpu_ours;
+	*count = t->cpu_at - own(t)->cpu_ours;
 	return true;
 }
 
@@ -319,7 +308,6 @@ const struct source_ops clock_source = {
 	.thread_end = thread_end,
 	.enter = enter,
 	.leave = leave,
-	.passed = passed_at_least,
 	.on_signal = on_signal,
 	.skip = skip,
 	.takes_late_traps = thread_reuse_takes_late,

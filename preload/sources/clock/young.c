@@ -152,7 +152,7 @@ bool young_takes(struct young *y, struct thread *t, bool own)
 
 	if (!y->slot || !take_own(y, t))
 		return !own;
-	sample = own ? phase_own(&y->phase, t->cpu_begin.at,
+	sample = own ? phase_own(&y->phase, t->cpu_at,
 				 runtime.period_ns * y->weight, &interval)
 		     : phase_inherited(&y->phase, &t->rng);
 	if (interval && own_event_is_open(&y->slot->event))

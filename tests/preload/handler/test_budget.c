@@ -8,7 +8,6 @@
  */
 #include <check.h>
 
-#include "preload/core/timing.h"
 #include "preload/handler/budget.h"
 #include "tests/run_suite.h"
 #include "src/base/rng.h"
@@ -28,18 +27,13 @@ static struct result run(uint64_t cpu, uint64_t lost, uint32_t one_in)
 {
 	struct result r = { 0 };
 	struct rng rng;
-	struct cpu_begin begin = { 0 };
 	uint64_t paid_at = 0;
 	int64_t debt = 0;
 
 	rng_seed(&rng, 1, 0);
 	for (int i = 0; i < INTERRUPTS; i++) {
-		uint64_t ns = 1000, now = (i + 1) * PERIOD, wall;
+		uint64_t ns = 1000, wall;
 
-		if (!cpu_begin_reckon(&begin, PERIOD))
-			cpu_begin_set(&begin, now, true);
-		ck_assert_uint_eq(begin.at, now);
-		debt = budget_pay(debt, &paid_at, begin.at);
 		if (budget_is_spent(debt, PERIOD)) {
 			r.skipped++;
 		} else {
@@ -47,16 +41,13 @@ static struct result run(uint64_t cpu, uint64_t lost, uint32_t one_in)
 			ns = cpu;
 		}
 		wall = ns + (rng_below(&rng, one_in) ? 0 : lost);
-		r.handler_ns += ns;
-		if (budget_must_ask(wall, PERIOD)) {
-			r.asked += !begin.reckoned;
-			if (begin.reckoned)
-				ns = budget_share(PERIOD);
-			cpu_begin_was_slow(&begin);
-		} else {
+		if (budget_must_ask(wall, PERIOD))
+			r.asked++;
+		else
 			ns = wall;
-		}
-		debt = budget_charge(debt, ns, PERIOD);
+		r.handler_ns += ns;
+		debt = budget_pay(budget_charge(debt, ns, PERIOD), &paid_at,
+				  (i + 1) * PERIOD);
 	}
 	return r;
 }
@@ -116,40 +107,6 @@ START_TEST(all_time_since_the_last_call_pays_a_debt_off)
 }
 END_TEST
 
-/*
- * Interrupts of the clock come after each period, and one in five is dropped in
- * the kernel; traps come in between. What is reckoned is never late, and few
- * begins are read.
- */
-START_TEST(a_begin_is_reckoned_from_the_clock_alone)
-{
-	struct cpu_begin b = { 0 };
-	struct rng rng;
-	uint32_t read = 0;
-
-	rng_seed(&rng, 2, 0);
-	ck_assert(!cpu_begin_reckon(&b, PERIOD)); /* since when? */
-	for (uint64_t i = 1; i <= INTERRUPTS; i++) {
-		uint64_t now = i * PERIOD, trap = rng_below(&rng, PERIOD);
-
-		if (!rng_below(&rng, 5))
-			continue;
-		if (!cpu_begin_reckon(&b, PERIOD)) {
-			cpu_begin_set(&b, now, true);
-			read++;
-		}
-		ck_assert_uint_le(b.at, now);
-		ck_assert_uint_ge(b.at + INTERRUPTS / 100 * PERIOD, now);
-		if (rng_below(&rng, 10))
-			continue;
-		ck_assert(!cpu_begin_reckon(&b, 0));
-		cpu_begin_set(&b, now + trap, false);
-		ck_assert_uint_eq(b.at, now + trap);
-	}
-	ck_assert_uint_lt(read, INTERRUPTS / RECKONED_MAX * 2);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("budget");
@@ -160,7 +117,6 @@ int main(void)
 	tcase_add_test(t, a_quick_handler_asks_once);
 	tcase_add_test(t, one_handler_counts_as_a_period_at_most);
 	tcase_add_test(t, all_time_since_the_last_call_pays_a_debt_off);
-	tcase_add_test(t, a_begin_is_reckoned_from_the_clock_alone);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
