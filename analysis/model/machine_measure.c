@@ -167,12 +167,15 @@ struct llc_search {
 	bool failed;     /* something could not be measured */
 };
 
-/* Does it have @step bytes more? */
+/* Does it have @step bytes more, or as many of them as CPUID says? */
 static bool has_more(struct llc_search *s, uint64_t step)
 {
+	uint64_t left = s->machine->llc.size - s->bytes;
 	double ns;
 
-	if (s->bytes + step > s->machine->llc.size)
+	if (step > left)
+		step = left;
+	if (!step)
 		return false;
 	ns = llc_chains_ns(s->machine, s->bytes + step, s->cores);
 	s->failed |= ns <= 0;
