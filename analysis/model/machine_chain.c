@@ -11,6 +11,7 @@
 
 #include "machine.h"
 #include "machine_chain.h"
+#include "analysis/base/line_trip.h"
 #include "analysis/base/util.h"
 #include "src/base/rng.h"
 
@@ -123,7 +124,7 @@ static void wait_for_all(struct together *g, unsigned int i)
 /* On a processor of its own, if there are as many: the number @i of them. */
 static void pin(unsigned int i)
 {
-	cpu_set_t all, one;
+	cpu_set_t all;
 
 	if (sched_getaffinity(0, sizeof(all), &all) ||
 	    i >= (unsigned int)CPU_COUNT(&all))
@@ -131,9 +132,7 @@ static void pin(unsigned int i)
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &all) || i--)
 			continue;
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		sched_setaffinity(0, sizeof(one), &one);
+		stay_on(cpu);
 		return;
 	}
 }

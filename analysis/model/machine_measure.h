@@ -26,11 +26,11 @@ struct machine_times {
 };
 
 /*
- * Measure for about three seconds of an idle machine. @m says how large the caches are. The least
- * of several repeats counts, as whatever disturbs a measurement makes it
- * longer; of the bandwidth the greatest, of round trips the median. Of all that
- * the median of five rounds counts: what others on the host leave of the LLC
- * and of the memory changes from second to second.
+ * Measure for about three seconds of an idle machine. @m says how large the
+ * caches are. The least of several repeats counts, as whatever disturbs a
+ * measurement makes it longer; of the bandwidth the greatest, of round trips
+ * the median. Of all that the median of five rounds counts: what others on the
+ * host leave of the LLC and of the memory changes from second to second.
  */
 void machine_measure(const struct machine *m, struct machine_times *t);
 

@@ -249,7 +249,6 @@ static void commit(struct timing *t, struct front *f, uint32_t i,
 	f->slots += t->slot_share;
 	if (now > f->last_commit && t->to != &t->warm) {
 		const struct cpi_life kept = *life;
-
 		double *to = &t->to->stack.cycles[CPI_DEPENDENCE], was = *to;
 
 		t->to->stack.slots = f->slots;
