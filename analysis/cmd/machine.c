@@ -57,6 +57,9 @@ static void say_missing(const struct machine_times *t)
 			warn("machine: could not measure %s; what is printed "
 			     "for it is that of a machine like this one",
 			     all[i].what);
+	if (t->llc_ns > 0 && !(t->llc_bytes > 0))
+		warn("machine: could not measure how much of the LLC there "
+		     "is; what is printed is what the processor says");
 }
 
 static void measure_host(struct machine *m)
