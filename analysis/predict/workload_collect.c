@@ -46,13 +46,24 @@ static int happen(struct collector *all, struct collected *c, char *error)
 				 c->clock, error);
 }
 
+/*
+ * When what the thread does next happens. A block begins now, and so does an
+ * event; a quick step uses its line after the instructions that passed before.
+ */
+static double next_time(const struct collected *c)
+{
+	if (c->happened < c->to->events || c->more <= 0)
+		return c->clock;
+	return c->clock + (double)c->stream->step.insns;
+}
+
 static struct collected *next_thread(struct collector *c)
 {
 	struct collected *best = NULL;
 
 	for (size_t i = 0; i < c->threads; i++)
 		if (c->thread[i].runs &&
-		    (!best || c->thread[i].clock < best->clock))
+		    (!best || next_time(&c->thread[i]) < next_time(best)))
 			best = &c->thread[i];
 	return best;
 }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_collect_quick - profiles of traces that are whole in parts
+ */
+#include "analysis/predict/workload.h"
+#include "tests/fake/fake_trace.h"
+#include "tests/run_suite.h"
+#include "tests/sandbox.h"
+
+enum {
+	CODE = 0x401000,
+	LINE = 0x1000,
+	INTERVAL = 50,
+	ROUNDS = 200,
+	FAST = 71, /* instructions of a round; they never end at once, */
+	SLOW = 110 /* as 71 * 110 is longer than the trace */
+};
+
+static struct fake_trace fake;
+static struct workload workload;
+static char path[128], error[WORKLOAD_ERROR_BYTES];
+
+static void use(int thread, enum trace_token token, int64_t further,
+		uint64_t insns)
+{
+	struct fake_stream *s = fake_trace_stream(&fake, thread);
+
+	fake_trace_number(s, trace_zigzag(further) << TRACE_TOKEN_BITS | token);
+	fake_trace_number(s, insns);
+	fake_trace_number(s, 1);
+}
+
+/* Two threads add to one number, each after so many instructions. */
+static void make_trace(void)
+{
+	fake_trace_init(&fake);
+	fake_trace_block(&fake, CODE);
+	fake_trace_insn(&fake, "\x48\x01\xc0", 3); /* add %rax,%rax */
+	for (int t = 0; t < 2; t++) {
+		fake_trace_run(&fake, t, 0);
+		fake_trace_event(&fake, t, TRACE_QUICK, CODE, 0);
+		for (int i = 0; i < ROUNDS; i++) {
+			use(t, TRACE_LOAD, i ? 0 : LINE, t ? SLOW : FAST);
+			use(t, TRACE_STORE, 0, 0);
+		}
+	}
+	fake_trace_write(&fake, path);
+}
+
+static void collect(void)
+{
+	struct trace trace;
+
+	ck_assert_msg(!trace_open(&trace, path, error), "%s", error);
+	ck_assert_msg(!workload_collect(&workload, &trace, INTERVAL, error),
+		      "%s", error);
+	trace_close(&trace);
+	fake_trace_release(&fake);
+}
+
+static uint32_t uses(int thread, enum window_kind kind, int bin)
+{
+	const struct workload_thread *t = &workload.thread[thread];
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < t->windows; i++)
+		n += t->window[i].reuse[kind][bin];
+	return n;
+}
+
+/* How often the other thread added since a thread did, by their times. */
+static void count_taken(uint32_t taken[2])
+{
+	int done[2] = { 0, 0 }, before = 2;
+
+	taken[0] = taken[1] = 0;
+	while (done[0] < ROUNDS || done[1] < ROUNDS) {
+		int t = done[0] == ROUNDS ||
+			(done[1] < ROUNDS &&
+			 (done[1] + 1) * SLOW < (done[0] + 1) * FAST);
+
+		taken[t] += done[t] && before != t;
+		before = t;
+		done[t]++;
+	}
+}
+
+START_TEST(uses_of_one_time_have_none_of_another_thread_between_them)
+{
+	uint32_t taken[2];
+
+	make_trace();
+	collect();
+	count_taken(taken);
+	for (int t = 0; t < 2; t++) {
+		ck_assert_uint_gt(taken[t], ROUNDS / 4);
+		ck_assert_uint_eq(uses(t, WINDOW_LOADS, WORKLOAD_INVALID),
+				  taken[t]);
+		ck_assert_uint_eq(uses(t, WINDOW_STORES, WORKLOAD_INVALID), 0);
+	}
+	workload_release(&workload);
+}
+END_TEST
+
+static void begin(void)
+{
+	sandbox_setup();
+	snprintf(path, sizeof(path), "%s/x.trace", sandbox);
+}
+
+int main(void)
+{
+	Suite *s = suite_create("collect_quick");
+	TCase *t = tcase_create("collect_quick");
+
+	tcase_add_checked_fixture(t, begin, sandbox_teardown);
+	tcase_add_test(
+		t, uses_of_one_time_have_none_of_another_thread_between_them);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
