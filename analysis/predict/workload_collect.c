@@ -6,6 +6,7 @@
  * wait for each other as sync_engine says.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,14 +58,30 @@ static double next_time(const struct collected *c)
 	return c->clock + (double)c->stream->step.insns;
 }
 
-static struct collected *next_thread(struct collector *c)
+/*
+ * The thread to go on, and in *@until the time at which another one does; of
+ * two with the same time the first one goes on, so that is a bit later for it.
+ */
+static struct collected *next_thread(struct collector *c, double *until)
 {
 	struct collected *best = NULL;
+	double time = INFINITY;
 
-	for (size_t i = 0; i < c->threads; i++)
-		if (c->thread[i].runs &&
-		    (!best || next_time(&c->thread[i]) < next_time(best)))
+	*until = INFINITY;
+	for (size_t i = 0; i < c->threads; i++) {
+		double x;
+
+		if (!c->thread[i].runs)
+			continue;
+		x = next_time(&c->thread[i]);
+		if (x < time) {
+			*until = time;
+			time = x;
 			best = &c->thread[i];
+		} else if (x < *until) {
+			*until = x;
+		}
+	}
 	return best;
 }
 
@@ -81,6 +98,23 @@ static int go_on(struct collector *all, struct collected *c, char *error)
 	if (more < 0)
 		snprintf(error, WORKLOAD_ERROR_BYTES, "%s", c->stream->error);
 	return more < 0 ? more : 0;
+}
+
+/*
+ * The same until others have their turn: at the time @until, or when an event
+ * lets them run.
+ */
+static int go_on_until(struct collector *all, struct collected *c, double until,
+		       char *error)
+{
+	int err;
+
+	do {
+		if (c->happened < c->to->events || c->more <= 0)
+			return go_on(all, c, error);
+		err = go_on(all, c, error);
+	} while (!err && next_time(c) < until);
+	return err;
 }
 
 static int start_threads(struct collector *c, char *error)
@@ -105,6 +139,7 @@ static int collect_all(struct collector *c, char *error)
 {
 	const struct sync_hooks hooks = { c, on_run, on_stop };
 	struct collected *next;
+	double until;
 	int err;
 
 	c->engine = sync_engine_new((uint32_t)c->threads, (uint32_t)c->threads,
@@ -113,8 +148,8 @@ static int collect_all(struct collector *c, char *error)
 		sync_engine_name(c->engine, i, c->thread[i].to->id);
 	err = start_threads(c, error);
 	do {
-		while (!err && (next = next_thread(c)))
-			err = go_on(c, next, error);
+		while (!err && (next = next_thread(c, &until)))
+			err = go_on_until(c, next, until, error);
 	} while (!err && sync_engine_go_before(c->engine, true));
 	if (!err)
 		err = sync_engine_check_end(c->engine, error);

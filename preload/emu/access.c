@@ -221,37 +221,63 @@ static void on_access_trace_asked(unsigned int index,
 		take_traced(&emu.vcpu[index], asked_class(info), addr, site);
 }
 
-/* The same for a profile. */
-static inline void take_quick(struct vcpu *v, unsigned int class, uint64_t addr,
-			      const struct trace_site *site)
+/* For a trace that is whole in parts. */
+static __attribute__((noinline)) void take_quick(unsigned int index,
+						 qemu_plugin_meminfo_t info,
+						 uint64_t addr, void *site)
 {
+	unsigned int class = known_info ? known_class(info) : asked_class(info);
 	bool store = class & EMU_CLASS_STORE;
 	uint64_t line = addr >> EMU_LINE_SHIFT;
-	struct trace_thread *t = v->trace;
+	struct trace_thread *t;
+	struct vcpu *v;
 
-	if (__builtin_expect(!t || !t->on, 0)) {
+	if (index >= EMU_VCPUS_MAX)
+		return;
+	v = &emu.vcpu[index];
+	t = v->trace;
+	if (!t || !t->on) {
 		take_traced(v, class, addr, site);
 		return;
 	}
 	t->quick.accesses += t->quick.on;
-	if (__builtin_expect(!quick_knows(&t->quick, line, store), 0))
+	if (!quick_knows(&t->quick, line, store))
 		emu_quick_use(v, line, store);
 	if (!t->quick.on) {
 		take_traced(v, class, addr, site);
 		return;
 	}
 	v->count[class]++;
-	if (__builtin_expect(--v->turn < 0, 0))
-		emu_sample_event(v, class, addr, site->ip);
+	if (--v->turn < 0)
+		emu_sample_event(v, class, addr,
+				 ((const struct trace_site *)site)->ip);
 }
 
+/* The same where nothing is to be done but to count, as mostly. */
 static void on_access_quick(unsigned int index, qemu_plugin_meminfo_t info,
 			    uint64_t addr, void *site)
 {
-	unsigned int class = known_info ? known_class(info) : asked_class(info);
+	unsigned int class = known_class(info);
+	struct trace_thread *t;
+	struct vcpu *v;
 
-	if (__builtin_expect(index < EMU_VCPUS_MAX, 1))
-		take_quick(&emu.vcpu[index], class, addr, site);
+	if (__builtin_expect(index >= EMU_VCPUS_MAX || !known_info, 0)) {
+		take_quick(index, info, addr, site);
+		return;
+	}
+	v = &emu.vcpu[index];
+	t = v->trace;
+	if (__builtin_expect(!t || !(t->on & t->quick.on) || v->turn <= 0 ||
+				     !quick_knows(&t->quick,
+						  addr >> EMU_LINE_SHIFT,
+						  class & EMU_CLASS_STORE),
+			     0)) {
+		take_quick(index, info, addr, site);
+		return;
+	}
+	t->quick.accesses++;
+	v->count[class]++;
+	v->turn--;
 }
 
 qemu_plugin_mem_cb emu_access_part_callback(void)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "quick.h"
+#include "scheduler.h"
 #include "trace_blocks.h"
 #include "trace_thread.h"
 #include "src/base/zero_pages.h"
@@ -13,7 +14,7 @@
 enum {
 	WHOLE = 3000, /* instructions that are traced whole at a time */
 	SPACING_MIN = 16000,
-	PHASES = 250, /* then the spacing doubles */
+	PHASES = 120, /* of a thread: then the spacing doubles */
 	OWNERS_LOG = 20,
 	GROUP_LOG = 6, /* of lines side by side, as a walk uses them */
 	CALM = 4096, /* uses in the trace, of all threads: longer than a moment
@@ -33,9 +34,15 @@ static struct owner *owners;
 static uint32_t uses; /* of all threads */
 static uint32_t last; /* the highest number of a thread with a trace */
 
+/* Of all threads: the longer the program runs, the less is traced whole. */
+static uint64_t spacing; /* instructions from beginning to beginning, on
+			    average */
+static uint32_t phases;  /* with this spacing */
+
 int emu_quick_open(void)
 {
 	owners = zero_pages(sizeof(*owners) << OWNERS_LOG);
+	spacing = SPACING_MIN;
 	return owners ? 0 : -ENOMEM;
 }
 
@@ -45,7 +52,6 @@ void emu_quick_start(struct vcpu *v)
 
 	if (number > last)
 		last = number;
-	v->trace->quick.spacing = SPACING_MIN;
 	v->trace->quick.left = WHOLE;
 	rng_seed(&v->trace->quick.rng, emu.config.seed, v->record->id);
 }
@@ -91,8 +97,10 @@ static bool own(const struct vcpu *v, uint64_t line, bool store)
 		o->many = true;
 		return true;
 	}
-	if (o->thread)
+	if (o->thread) {
 		forget(v, line);
+		emu_scheduler_contended();
+	}
 	*o = (struct owner){ .thread = self,
 			     .stored = store,
 			     .wanders = o->thread && uses - o->since < CALM,
@@ -115,38 +123,58 @@ static void put(struct trace_thread *t, uint64_t line, enum trace_token token)
 	t->in_chunk += q->insns;
 	q->line = line;
 	q->insns = q->accesses = 0;
-	uses++;
-	if (++q->sent < QUICK_LINES)
+}
+
+/* Another use in the trace: now and then the table of @lines is emptied. */
+static void count(uint32_t *sent, uint64_t lines[QUICK_LINES])
+{
+	if (++*sent < QUICK_LINES)
 		return;
-	q->sent = 0;
-	memset(q->data, 0, sizeof(q->data));
-	memset(q->code, 0, sizeof(q->code));
+	*sent = 0;
+	memset(lines, 0, QUICK_LINES * sizeof(*lines));
+}
+
+/*
+ * True if the thread has stored to @line before, and nobody else has used it
+ * since: then another store says nothing new, if a use does not.
+ */
+static bool is_own(const struct vcpu *v, uint64_t line)
+{
+	const struct owner *o = owner_of(line);
+
+	return o->thread == v - emu.vcpu + 1 && o->stored && !o->many;
 }
 
 void emu_quick_use(struct vcpu *v, uint64_t line, bool store)
 {
 	struct trace_thread *t = v->trace;
-	uint64_t *place = &t->quick.data[quick_place(line)];
+	struct quick_thread *q = &t->quick;
+	uint64_t *place = &q->data[quick_place(line)];
 
+	if (*place == line << 1 && line && is_own(v, line)) {
+		*place |= 1;
+		return;
+	}
 	*place = own(v, line, store) ? line << 1 | store : 0;
-	if (t->quick.on)
-		put(t, line, store ? TRACE_STORE : TRACE_LOAD);
+	if (!q->on)
+		return;
+	put(t, line, store ? TRACE_STORE : TRACE_LOAD);
+	uses++;
+	count(&q->data_sent, q->data);
 }
 
-void emu_quick_block(struct trace_thread *t, const struct trace_block *b)
+void emu_quick_fetch(struct trace_thread *t, const struct trace_block *b)
 {
 	struct quick_thread *q = &t->quick;
-	uint64_t line = b->ip >> EMU_LINE_SHIFT;
-	uint64_t end = b->site[b->insns - 1].ip >> EMU_LINE_SHIFT;
 
-	q->insns += b->insns;
-	for (; line <= end; line++) {
+	for (uint64_t line = b->line; line != b->end; line++) {
 		uint64_t *place = &q->code[quick_place(line)];
 
 		if (__builtin_expect(*place == line, 1))
 			continue;
 		*place = line;
 		put(t, line, TRACE_BLOCK);
+		count(&q->code_sent, q->code);
 	}
 }
 
@@ -187,10 +215,9 @@ void emu_quick_change(struct trace_thread *t, uint64_t ip)
 		q->left = WHOLE;
 		return;
 	}
-	q->left = (int64_t)(q->spacing / 2 + rng_below(&q->rng, q->spacing)) -
-		  WHOLE;
-	if (++q->phases == PHASES) {
-		q->phases = 0;
-		q->spacing *= 2;
+	q->left = (int64_t)(spacing / 2 + rng_below(&q->rng, spacing)) - WHOLE;
+	if (++phases >= PHASES * (last + 1)) {
+		phases = 0;
+		spacing *= 2;
 	}
 }

@@ -7,9 +7,10 @@
  * and the uses of lines that can be hits or misses in a cache. It has no use of
  * a line that the thread used a moment ago, if no other thread did since.
  *
- * A moment: each thread keeps a table of lines that it uses, which is emptied
- * each QUICK_LINES uses in the trace. So the order of a thread's latest uses is
- * wrong by at most that many lines, in all sets of a cache together.
+ * A moment: each thread keeps a table of lines of data that it uses, and one of
+ * code, each of which is emptied after QUICK_LINES uses of it in the trace. So
+ * the order of a thread's latest uses is wrong by at most that many lines, in
+ * all sets of a cache together.
  *
  * Others: a table for all threads has who used a line, and whether it was
  * stored to. When a line goes from one thread to another, it leaves the table
@@ -31,30 +32,29 @@ struct trace_block;
 struct trace_thread;
 
 enum {
-	QUICK_LINES = 128,
+	QUICK_LINES = 256,
 };
 
 struct quick_thread {
 	bool on;
 	int64_t left;      /* instructions until it ends, or begins */
-	uint64_t spacing;  /* instructions from beginning to beginning, on
-			      average */
-	struct rng rng;    /* of how many each time */
-	uint32_t phases;   /* with this spacing */
+	struct rng rng;    /* of the instructions from beginning to beginning */
 	uint64_t insns;    /* since the latest token of this kind */
 	uint64_t accesses; /* the same */
 	uint64_t line;     /* of the latest use in the trace */
-	uint32_t sent;     /* uses there since the table was emptied */
+
+	/* Lines that it used, and uses in the trace since they were emptied. */
 	uint64_t data[QUICK_LINES]; /* line << 1, + 1 if it stored to it */
 	uint64_t code[QUICK_LINES]; /* line */
+	uint32_t data_sent, code_sent;
 };
 
 /* The place of @line in a thread's table. */
 static inline uint32_t quick_place(uint64_t line)
 {
-	return (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 57);
+	return (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
-_Static_assert(QUICK_LINES == 1 << (64 - 57), "quick_place has all places");
+_Static_assert(QUICK_LINES == 1 << (64 - 56), "quick_place has all places");
 
 /* True if a use of @line says nothing new. */
 static inline bool quick_knows(const struct quick_thread *q, uint64_t line,
@@ -74,8 +74,9 @@ void emu_quick_start(struct vcpu *v);
 /* The thread uses a line of data that its table does not know. */
 void emu_quick_use(struct vcpu *v, uint64_t line, bool store);
 
-/* It executes @b while the trace is quick. */
-void emu_quick_block(struct trace_thread *t, const struct trace_block *b);
+/* It executes @b, and its table lacks lines of that, while the trace is quick.
+ */
+void emu_quick_fetch(struct trace_thread *t, const struct trace_block *b);
 
 /* The trace becomes whole, or quick, before the block at @ip. */
 void emu_quick_change(struct trace_thread *t, uint64_t ip);

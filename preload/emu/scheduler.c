@@ -47,12 +47,27 @@
 
 enum {
 	DRAINED_MAX = 1000, /* accesses of a thread that drains */
+	CALM_TURNS = 16,    /* then turns are longer */
+	LONGER = 8
 };
+
+void emu_scheduler_contended(void)
+{
+	emu_turns.contended = emu_turns.turns;
+}
+
+static bool calm(void)
+{
+	return emu.config.quick &&
+	       emu_turns.turns - emu_turns.contended > CALM_TURNS;
+}
 
 static void load_turn(struct vcpu *v)
 {
 	uint64_t n = emu.config.slice;
 
+	if (calm())
+		n *= LONGER;
 	/* If turns are off, tell the time now and then. */
 	v->turn = EMU_TURN_LOOK;
 	if (emu_turns_taken())

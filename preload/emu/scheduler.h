@@ -30,6 +30,11 @@ void emu_scheduler_forget(struct vcpu *v);
 void emu_scheduler_begin(struct vcpu *v);
 /* The turn is used up: let the others run first. */
 void emu_scheduler_end(struct vcpu *v);
+/*
+ * Threads pass a line to each other. In a quick trace, in which nothing else
+ * depends on how long turns are, they are longer until that happens.
+ */
+void emu_scheduler_contended(void);
 /* The same in a system call. */
 void emu_scheduler_yield(struct vcpu *v);
 /* The thread begins a system call: it needs a turn. */

@@ -53,6 +53,19 @@ static inline void put_block(struct trace_thread *t,
 		t->at, trace_zigzag(ahead) << TRACE_TOKEN_BITS | TRACE_BLOCK);
 }
 
+/* The same of a part that is quick. */
+static inline void put_quick(struct trace_thread *t,
+			     const struct trace_block *b)
+{
+	struct quick_thread *q = &t->quick;
+
+	q->insns += b->insns;
+	if (__builtin_expect(b->line + 1 != b->end ||
+				     q->code[quick_place(b->line)] != b->line,
+			     0))
+		emu_quick_fetch(t, b);
+}
+
 /* Where the region begins or ends. */
 static void cross(struct trace_thread *t, const struct trace_block *b)
 {
@@ -92,7 +105,7 @@ static __attribute__((noinline)) void take_rare_block(
 		emu_quick_change(t, b->ip);
 	room(t);
 	if (t->quick.on)
-		emu_quick_block(t, b);
+		put_quick(t, b);
 	else
 		put_block(t, b);
 }
@@ -153,7 +166,7 @@ static void on_block_quick(unsigned int index, void *data)
 	    trace_thread_is_full(t))
 		take_rare_block(v, b);
 	else if (t->on && t->quick.on)
-		emu_quick_block(t, b);
+		put_quick(t, b);
 	else if (t->on)
 		put_block(t, b);
 }

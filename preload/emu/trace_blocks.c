@@ -103,6 +103,8 @@ static struct trace_block *make(const struct qemu_plugin_tb *tb, size_t n,
 		b->site[i].ip =
 			qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, i));
 	b->ip = b->site[0].ip;
+	b->line = b->ip >> EMU_LINE_SHIFT;
+	b->end = (b->site[n - 1].ip >> EMU_LINE_SHIFT) + 1;
 	made[b->number] = b;
 	return b;
 }

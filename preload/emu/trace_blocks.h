@@ -12,6 +12,8 @@
 
 struct trace_block {
 	uint32_t number, insns;
+	uint64_t line,
+		end;    /* of code: the first, and the one behind the last */
 	uint32_t first; /* of its sites, over all blocks */
 	uint32_t bytes; /* of its description */
 	bool border;    /* the region of interest may begin or end here */
