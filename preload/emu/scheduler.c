@@ -53,13 +53,16 @@ enum {
 
 void emu_scheduler_contended(void)
 {
-	emu_turns.contended = emu_turns.turns;
+	atomic_store_explicit(&emu_turns.contended, emu_turns.turns,
+			      memory_order_relaxed);
 }
 
 static bool calm(void)
 {
-	return emu.config.quick &&
-	       emu_turns.turns - emu_turns.contended > CALM_TURNS;
+	unsigned int contended = atomic_load_explicit(&emu_turns.contended,
+						      memory_order_relaxed);
+
+	return emu.config.quick && emu_turns.turns - contended > CALM_TURNS;
 }
 
 static void load_turn(struct vcpu *v)

@@ -41,7 +41,7 @@ struct emu_turns {
 	int robbed;           /* whose turn was taken; it is next */
 	int watcher;          /* EMU_NOBODY if nobody waits */
 	unsigned int turns;   /* how many have begun */
-	unsigned int contended; /* in which of them threads passed a line */
+	_Atomic unsigned int contended; /* in which threads passed a line */
 	uint64_t drained_for; /* the futex on which the holder waits for those
 				 that drain */
 	uint64_t idle;        /* accesses for which all threads slept */
