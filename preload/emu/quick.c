@@ -14,7 +14,8 @@
 enum {
 	WHOLE = 3000, /* instructions that are traced whole at a time */
 	SPACING_MIN = 16000,
-	PHASES = 120, /* of a thread: then the spacing doubles */
+	PHASES = 480,          /* of all threads: then the spacing doubles, */
+	PHASES_OF_THREAD = 60, /* but not before so many of each */
 	OWNERS_LOG = 20,
 	GROUP_LOG = 6, /* of lines side by side, as a walk uses them */
 	CALM = 4096, /* uses in the trace, of all threads: longer than a moment
@@ -216,7 +217,7 @@ void emu_quick_change(struct trace_thread *t, uint64_t ip)
 		return;
 	}
 	q->left = (int64_t)(spacing / 2 + rng_below(&q->rng, spacing)) - WHOLE;
-	if (++phases >= PHASES * (last + 1)) {
+	if (++phases >= PHASES && phases >= PHASES_OF_THREAD * (last + 1)) {
 		phases = 0;
 		spacing *= 2;
 	}
