@@ -74,8 +74,7 @@ void emu_quick_start(struct vcpu *v);
 /* The thread uses a line of data that its table does not know. */
 void emu_quick_use(struct vcpu *v, uint64_t line, bool store);
 
-/* It executes @b, and its table lacks lines of that, while the trace is quick.
- */
+/* It executes @b, of whose lines its table lacks some; the trace is quick. */
 void emu_quick_fetch(struct trace_thread *t, const struct trace_block *b);
 
 /* The trace becomes whole, or quick, before the block at @ip. */
