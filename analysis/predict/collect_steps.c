@@ -8,6 +8,8 @@
 #include "collect_steps.h"
 #include "analysis/base/util.h"
 
+#define GOLDEN_SECTION 0.6180339887498949
+
 enum {
 	PHASE_INTERVALS = 3, /* micro-traces of a window, if a phase ends */
 };
@@ -95,6 +97,29 @@ static uint8_t predict(struct collected *c, const struct trace_insn *insn,
 	return wrong;
 }
 
+/*
+ * So many instructions more. A micro-trace is somewhere in each spacing, not at
+ * the same place of all: a program of 20 or 100 equal rounds would have them at
+ * the same places of each round. Multiples of the golden section spread evenly,
+ * whatever the length of a round.
+ */
+static void advance(struct collected *c, uint32_t insns)
+{
+	uint64_t late;
+
+	c->at += insns;
+	if (c->at != c->interval)
+		return;
+	c->at = 0;
+	if (!c->scattered)
+		return;
+	late = c->late + (uint64_t)((double)c->spacing * GOLDEN_SECTION);
+	if (late >= c->spacing)
+		late -= c->spacing;
+	c->interval = c->spacing + late - c->late;
+	c->late = late;
+}
+
 static void begin_insn(struct collected *c)
 {
 	struct workload_thread *t = c->to;
@@ -106,8 +131,7 @@ static void begin_insn(struct collected *c)
 	if (!c->at)
 		micro_begin(c->micro, t);
 	c->uses.in_micro = c->at < MICRO_INSNS;
-	if (++c->at == c->interval)
-		c->at = 0;
+	advance(c, 1);
 	if (c->uses.in_micro)
 		t->micro[t->micros - 1].instructions++;
 	c->now->instructions++;
@@ -207,7 +231,7 @@ static void collect_block(struct collector *all, struct collected *c,
 	c->uses.in_micro = false;
 	c->to->instructions += b->insns;
 	c->now->instructions += b->insns;
-	c->at = c->at + b->insns == c->interval ? 0 : c->at + b->insns;
+	advance(c, b->insns);
 	for (uint32_t i = 0; i < w->classes; i++)
 		c->now->uops[w->class[i].class] += w->class[i].uops;
 	for (uint32_t i = 0; i < w->steps; i++) {

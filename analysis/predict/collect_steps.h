@@ -39,9 +39,12 @@ struct collected {
 	struct predictor *predictor[PREDICTORS];
 	struct entropy *entropy;
 	struct thread_uses uses;
-	uint64_t spacing;          /* from micro-trace to micro-trace */
-	uint64_t interval, window; /* instructions */
-	uint64_t at;               /* instructions since the interval began */
+	uint64_t spacing;  /* from micro-trace to micro-trace, on average */
+	bool scattered;    /* they are not at the same distances */
+	uint64_t late;     /* the latest one, behind its place in the spacing */
+	uint64_t interval; /* from the latest micro-trace to the next one, */
+	uint64_t window;   /* and of a window: instructions */
+	uint64_t at;       /* instructions since the interval began */
 	struct window *now;        /* the latest one */
 	struct micro *micro;
 	uint64_t line;  /* of the latest instruction */

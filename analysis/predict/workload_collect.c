@@ -214,6 +214,7 @@ static void choose_intervals(struct collector *c, const struct trace *t,
 		if (interval)
 			x->interval = interval;
 		x->spacing = x->interval;
+		x->scattered = !interval;
 		x->window = x->interval * WINDOW_INTERVALS;
 		if (x->window < WINDOW_MIN)
 			x->window = WINDOW_MIN / x->interval * x->interval;

@@ -13,6 +13,7 @@
 enum {
 	FAR = DATA + 0x1000000,
 	ADDITIONS = 50, /* of the block that stores nothing */
+	STORES = 10 * ROUNDS, /* 100 micro-traces, and more bursts than those */
 };
 
 /* Blocks: a store with @additions behind it, and additions alone. */
@@ -50,12 +51,14 @@ static const struct phases {
 	/* From memory; more stores than micro-traces have of them. */
 	{ 1000, 250, 0, 0, "llc.size=8M", 1 << 20, 0.02 },
 	{ 1000, 64, 200, 0, "llc.size=8M", 1 << 20, 0.02 },
-	{ 2000, 250, 0, 0, "llc.size=8M", 1 << 20, 0.15 },
-	{ 4000, 150, 200, 0, "llc.size=8M", 1 << 20, 0.15 },
+	{ 2000, 250, 0, 0, "llc.size=8M", 1 << 20, 0.08 },
+	{ 4000, 150, 200, 0, "llc.size=8M", 1 << 20, 0.08 },
 	{ 1000, 64, 0, 3, "llc.size=8M", 1 << 20, 0.18 },
 	/* From the LLC, and from L2. */
-	{ 4000, 150, 200, 0, "l2.size=64K", 1200, 0.05 },
-	{ 4000, 150, 200, 0, "l2.size=1M", 1200, 0.1 },
+	{ 4000, 150, 200, 0, "l2.size=64K", 1200, 0.02 },
+	{ 4000, 150, 200, 0, "l2.size=1M", 1200, 0.03 },
+	{ 20000, 900, 0, 0, "l2.size=64K", 1200, 0.01 },
+	{ 20000, 900, 0, 0, "l2.size=1M", 1200, 0.01 },
 };
 
 START_TEST(stores_wait_for_the_misses_that_there_are)
@@ -65,7 +68,7 @@ START_TEST(stores_wait_for_the_misses_that_there_are)
 
 	make_blocks(p->additions);
 	set(p->where);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < STORES; i++) {
 		bool miss = (i + p->period - p->later) % p->period < p->misses;
 
 		store_to(miss ? FAR + n++ % p->lines * LINE
