@@ -98,10 +98,10 @@ static uint8_t predict(struct collected *c, const struct trace_insn *insn,
 }
 
 /*
- * So many instructions more. A micro-trace is somewhere in each spacing, not at
- * the same place of all: a program of 20 or 100 equal rounds would have them at
- * the same places of each round. Multiples of the golden section spread evenly,
- * whatever the length of a round.
+ * So many instructions more. A micro-trace begins somewhere in each spacing,
+ * not at the same place of all: otherwise a program of 20 or 100 equal rounds
+ * has them at the same places of each round. Places that move on by the golden
+ * section spread evenly over rounds of any length.
  */
 static void advance(struct collected *c, uint32_t insns)
 {

@@ -41,7 +41,7 @@ struct collected {
 	struct thread_uses uses;
 	uint64_t spacing;  /* from micro-trace to micro-trace, on average */
 	bool scattered;    /* they are not at the same distances */
-	uint64_t late;     /* the latest one, behind its place in the spacing */
+	uint64_t late;     /* how far into its spacing the latest one began */
 	uint64_t interval; /* from the latest micro-trace to the next one, */
 	uint64_t window;   /* and of a window: instructions */
 	uint64_t at;       /* instructions since the interval began */

@@ -59,8 +59,8 @@ static double next_time(const struct collected *c)
 }
 
 /*
- * The thread to go on, and in *@until the time at which another one does; of
- * two with the same time the first one goes on, so that is a bit later for it.
+ * The thread that goes on, and in *@until when another one does. Of two with
+ * the same time the first one goes on.
  */
 static struct collected *next_thread(struct collector *c, double *until)
 {

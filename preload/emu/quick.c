@@ -137,7 +137,7 @@ static void count(uint32_t *sent, uint64_t lines[QUICK_LINES])
 
 /*
  * True if the thread has stored to @line before, and nobody else has used it
- * since: then another store says nothing new, if a use does not.
+ * since: a store of it now changes nothing for the others.
  */
 static bool is_own(const struct vcpu *v, uint64_t line)
 {
@@ -152,7 +152,8 @@ void emu_quick_use(struct vcpu *v, uint64_t line, bool store)
 	struct quick_thread *q = &t->quick;
 	uint64_t *place = &q->data[quick_place(line)];
 
-	if (*place == line << 1 && line && is_own(v, line)) {
+	/* It knows the line (0: none), but no store to it. */
+	if (line && *place == line << 1 && is_own(v, line)) {
 		*place |= 1;
 		return;
 	}

@@ -31,8 +31,8 @@ void emu_scheduler_begin(struct vcpu *v);
 /* The turn is used up: let the others run first. */
 void emu_scheduler_end(struct vcpu *v);
 /*
- * Threads pass a line to each other. In a quick trace, in which nothing else
- * depends on how long turns are, they are longer until that happens.
+ * Threads pass a line to each other. In a quick trace turns are longer while
+ * that does not happen.
  */
 void emu_scheduler_contended(void);
 /* The same in a system call. */

@@ -196,16 +196,23 @@ grep -q "$says_quick" text && fail 'predict takes an exact profile for quick'
 "$TOOL" predict --machine rppm-c3 quick >text || fail 'predict quick as text'
 grep -q "$says_quick" text || fail "predict does not say it: $(<text)"
 
+# exact_and_quick WORKLOAD MILLIONS MACHINE - predict it by both profiles, to a and b
+exact_and_quick()
+{
+	local passing=("$B/microbench/workloads/$1" --threads 4 --size "$2")
+
+	"$TOOL" record -s emu -m profile -o "$1" -- "${passing[@]}" >text 2>err ||
+		fail "record $1: $(<err)"
+	"$TOOL" record -s emu -m profile --quick -o "$1-quick" -- \
+		"${passing[@]}" >text 2>err || fail "record --quick $1: $(<err)"
+	"$TOOL" predict --json --machine "$3" "$1" >a || fail "predict $1"
+	"$TOOL" predict --json --machine "$3" "$1-quick" >b ||
+		fail "predict $1, quick"
+}
+
 # A line that another thread stored to has left the thread's table: all its uses
 # are in the trace, so waits for it are as many as in an exact profile.
-passing=("$B/microbench/workloads/counters" --threads 4 --size 2)
-"$TOOL" record -s emu -m profile -o passed -- "${passing[@]}" >text 2>err ||
-	fail "record counters: $(<err)"
-"$TOOL" record -s emu -m profile --quick -o passed-quick -- "${passing[@]}" \
-	>text 2>err || fail "record --quick counters: $(<err)"
-"$TOOL" predict --json --machine rppm-c3 passed >a || fail 'predict counters'
-"$TOOL" predict --json --machine rppm-c3 passed-quick >b ||
-	fail 'predict counters, quick'
+exact_and_quick counters 2 rppm-c3
 python3 - <<'END' || fail 'counters: the quick profile lacks coherence'
 import json, sys
 exact, quick = [sum(t["stack"]["coherence"] for t in json.load(open(f))["threads"])
@@ -217,14 +224,7 @@ END
 # Nor does a line that threads pass on behind a lock wait more often than it does:
 # another thread's store does not come between the load and the store of an
 # instruction.
-passing=("$B/microbench/workloads/table" --threads 4 --size 5)
-"$TOOL" record -s emu -m profile -o behind -- "${passing[@]}" >text 2>err ||
-	fail "record table: $(<err)"
-"$TOOL" record -s emu -m profile --quick -o behind-quick -- "${passing[@]}" \
-	>text 2>err || fail "record --quick table: $(<err)"
-"$TOOL" predict --json --machine rppm-c1 behind >a || fail 'predict table'
-"$TOOL" predict --json --machine rppm-c1 behind-quick >b ||
-	fail 'predict table, quick'
+exact_and_quick table 5 rppm-c1
 python3 - <<'END' || fail 'table: the quick profile has too many waits'
 import json, sys
 exact, quick = [json.load(open(f))["time_ns"] for f in "ab"]
