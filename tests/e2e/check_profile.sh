@@ -196,16 +196,17 @@ grep -q "$says_quick" text && fail 'predict takes an exact profile for quick'
 "$TOOL" predict --machine rppm-c3 quick >text || fail 'predict quick as text'
 grep -q "$says_quick" text || fail "predict does not say it: $(<text)"
 
-# exact_and_quick WORKLOAD MILLIONS MACHINE - predict it by both profiles, to a and b
+# exact_and_quick WORKLOAD MILLIONS MACHINE
+# Predict it by both profiles, to a and b.
 exact_and_quick()
 {
 	local passing=("$B/microbench/workloads/$1" --threads 4 --size "$2")
 
-	"$TOOL" record -s emu -m profile -o "$1" -- "${passing[@]}" >text 2>err ||
-		fail "record $1: $(<err)"
+	"$TOOL" record -s emu -m profile -o "$1-exact" -- "${passing[@]}" \
+		>text 2>err || fail "record $1: $(<err)"
 	"$TOOL" record -s emu -m profile --quick -o "$1-quick" -- \
 		"${passing[@]}" >text 2>err || fail "record --quick $1: $(<err)"
-	"$TOOL" predict --json --machine "$3" "$1" >a || fail "predict $1"
+	"$TOOL" predict --json --machine "$3" "$1-exact" >a || fail "predict $1"
 	"$TOOL" predict --json --machine "$3" "$1-quick" >b ||
 		fail "predict $1, quick"
 }
