@@ -57,6 +57,7 @@ void interp_begin(struct interp *in, const struct cpu_state *cpu,
 	in->instructions_max = WINDOW_INSTRUCTIONS_MAX;
 	in->stop_open = 0;
 	in->demanded = 0;
+	memset(in->class_key, 0, sizeof(in->class_key));
 	memset(in->trail, 0, sizeof(in->trail));
 	in->base_count = in->base_instructions = 0;
 	in->base_closed_count = in->base_closed_instructions = 0;
@@ -308,7 +309,7 @@ enum interp_end interp_run(struct interp *in, uint32_t stop_at)
 		if (s != STEP_RESTART)
 			break;
 		if (pass >= PASSES_LAZY_MAX)
-			in->demanded = ~TAINT_UNKNOWN;
+			in->demanded = ALL_CLASSES;
 		rewind_window(in);
 	}
 	load_mxcsr(mxcsr);
@@ -372,7 +373,7 @@ bool interp_replay(struct interp *in, uint32_t i)
 bool interp_replay_all(struct interp *in)
 {
 	in->replay_reads_all = true;
-	in->demanded = ~TAINT_UNKNOWN;
+	in->demanded = ALL_CLASSES;
 	return in->replay_to >= in->base_instructions && replay(in);
 }
 

@@ -52,9 +52,26 @@ static void hint(uint64_t ip)
 				 memory_order_relaxed);
 }
 
-static unsigned load_class(uint64_t ip)
+/*
+ * The class of the loads of @ip. Instructions get different classes, the first
+ * LOAD_CLASSES of a window: where a load is demanded, those of its class are
+ * read, too, and @ip would be hinted at for good.
+ */
+static unsigned load_class(struct interp *in, uint64_t ip)
 {
-	return (hash(ip) >> 32) % 63;
+	uint16_t key = hash(ip) >> 32 | 1;
+	unsigned first = (hash(ip) >> 48) % LOAD_CLASSES, class = first;
+
+	while (in->class_key[class] != key) {
+		if (!in->class_key[class]) {
+			in->class_key[class] = key;
+			break;
+		}
+		class = class + 1 < LOAD_CLASSES ? class + 1 : 0;
+		if (class == first)
+			break;
+	}
+	return class;
 }
 
 static uint64_t line_bit(uint64_t addr)
@@ -234,14 +251,15 @@ bool overlay_stores(const struct interp *in, uint64_t addr, void *to, size_t n)
 static uint64_t fetch(struct interp *in, uint64_t ip, uint64_t addr, void *to,
 		      unsigned n, bool now)
 {
-	unsigned class = load_class(ip);
-
 	if (!now && !hinted(ip)) {
+		unsigned class = load_class(in, ip);
+
 		if (!(in->demanded >> class & 1)) {
 			memset(to, 0, n);
 			return 1ull << class;
 		}
-		hint(ip);
+		if (in->demanded != ALL_CLASSES)
+			hint(ip);
 	}
 	if (read_data(in, addr, to, n)) {
 		memset(to, 0, n);

@@ -5,8 +5,8 @@
  * Every value has a taint, a word of bits:
  *
  *   0              the value is known
- *   bits 0 to 62   it depends on loads that were left unread; the address of
- *                  a load's instruction determines its class, 0 to 62
+ *   bits 0 to 62   it depends on loads that were left unread; all loads of an
+ *                  instruction have one class, 0 to 62
  *   bit 63         it cannot be known
  *
  * The taint of a result is the OR of its operands' taints. If an address or a
@@ -30,6 +30,7 @@
 #include "interp.h"
 
 #define TAINT_UNKNOWN (1ull << 63)
+#define ALL_CLASSES   (~TAINT_UNKNOWN)
 
 enum {
 	FLAG_CF = 1 << 0,
@@ -53,6 +54,7 @@ enum {
 	LANES = 4,
 	VECTORS = 32,
 	MASKS = 8,
+	LOAD_CLASSES = 63, /* bits of a taint */
 };
 
 struct value {
@@ -130,6 +132,7 @@ struct interp {
 	struct store store[STORES_MAX];
 
 	uint64_t demanded; /* classes of loads to read in this pass */
+	uint16_t class_key[LOAD_CLASSES]; /* whose class it is; 0: free */
 	uint64_t next_ip;
 	uint64_t address[INSN_MEMS_MAX];
 	/*

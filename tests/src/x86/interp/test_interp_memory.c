@@ -68,6 +68,22 @@ START_TEST(only_what_is_demanded_is_read)
 }
 END_TEST
 
+CODE(many_loads, ".rept 55; add rax, [rdi]; .endr; "
+		 ".rept 5; mov rsi, [rsi]; .endr; mov rdx, [rsi]; syscall");
+
+/* Which loads are demanded together does not depend on their addresses. */
+START_TEST(of_many_loads_only_what_is_demanded_is_read)
+{
+	LOAD_PROGRAM(many_loads);
+	put_word(0, DATA_AT);
+	cpu.gpr[GPR_RSI] = DATA_AT;
+	cpu.gpr[GPR_RDI] = DATA_AT + 4096;
+	ck_assert_int_eq(begin_and_run(0), INTERP_SYSCALL);
+	ck_assert_uint_eq(interp_count(&interp), 61);
+	ck_assert_uint_eq(program.data_reads, 1);
+}
+END_TEST
+
 CODE(forward, "mov [rdi], rsi; mov dword ptr [rdi+4], 0; mov rax, [rdi]; "
 	      "mov rdx, [rax+16]; syscall");
 
@@ -298,6 +314,7 @@ int main(void)
 		c, data_that_is_mapped_for_certain_is_not_read_by_system_calls);
 	tcase_add_test(c, blocks_a_power_of_two_apart_are_read_once);
 	tcase_add_test(c, only_what_is_demanded_is_read);
+	tcase_add_test(c, of_many_loads_only_what_is_demanded_is_read);
 	tcase_add_test(c, a_load_sees_the_stores_before_it);
 	tcase_add_test(c, a_load_joins_memory_and_a_narrower_store);
 	tcase_add_test(c, an_unknown_address_ends_and_resuming_goes_on);
