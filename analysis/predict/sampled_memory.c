@@ -2,16 +2,17 @@
 /*
  * sampled_memory - how far back sampled uses were reused, for a profile
  *
- * Accesses of a thread are in groups: an octave of reuse times, first uses, and
- * uses after another thread's store. Each access of a micro-trace stands for a
- * share of those of its window; a factor for each group makes the sum over the
- * windows what the samples say. Both are done for the thread's own reuse times
- * and depths, and for those among all threads.
+ * Accesses of a thread are in groups: an octave of reuse times, and first uses.
+ * Each access of a micro-trace stands for a share of those of its window; a
+ * factor for each group makes the sum over the windows what the samples say.
+ * Both are done for the thread's own reuse times and depths, and for those
+ * among all threads.
  *
  * Whether another thread stores between two uses of a line depends on the order
  * of the threads: in a recording it is that of the emulator or of this machine.
- * So as many accesses as in the profile come after another thread's store, in
- * which each instruction takes the same time.
+ * So each window keeps its accesses that come after another thread's store, by
+ * the profile, in which each instruction takes the same time. They have no
+ * reuse time and no depth of their own.
  */
 #include <errno.h>
 #include <math.h>
@@ -39,15 +40,21 @@ struct rest {
 /* The micro-traces that stand for a window: its own, or those before it. */
 struct part {
 	size_t first, n;
-	double accesses[DATA_KINDS]; /* of these micro-traces */
+	double accesses[SAMPLED_SCOPES][DATA_KINDS]; /* of these */
 };
 
 struct rows {
 	const struct workload_thread *t;
 	struct sampled_stratum scope[SAMPLED_SCOPES];
-	double accesses, sampled; /* in the profile; in the recording */
+	double accesses[SAMPLED_SCOPES]; /* that have a reuse time */
+	double sampled;                  /* all, in the recording */
 	struct part part;
 	struct rest rest[DATA_KINDS];
+};
+
+/* How many accesses one of a micro-trace stands for. */
+struct weights {
+	double in[SAMPLED_SCOPES][DATA_KINDS];
 };
 
 static uint32_t bin_in(const struct micro_access *a, enum sampled_scope scope)
@@ -55,19 +62,26 @@ static uint32_t bin_in(const struct micro_access *a, enum sampled_scope scope)
 	return scope == SAMPLED_OWN ? a->reuse : a->global;
 }
 
-static double accesses_of(const struct window *w, int kind)
+static bool has_time(const struct micro_access *a, enum sampled_scope scope)
+{
+	return bin_in(a, scope) != WORKLOAD_INVALID;
+}
+
+/* The accesses of the window that have a reuse time. */
+static double accesses_of(const struct window *w, int kind,
+			  enum sampled_scope scope)
 {
 	double n = 0;
 
 	for (int i = 0; i <= DEPTH_WAYS; i++)
 		n += w->depth[kind][0][i];
-	return n;
+	return scope == SAMPLED_OWN ? n - w->reuse[kind][WORKLOAD_INVALID] : n;
 }
 
-typedef void on_access(struct rows *r, const struct micro_access *a, int kind,
-		       double weight);
+typedef void on_access(struct rows *r, const struct micro_access *a,
+		       enum sampled_scope scope, int kind, double weight);
 
-static void each_access(struct rows *r, const double weight[DATA_KINDS],
+static void each_access(struct rows *r, const struct weights *weight,
 			on_access *on)
 {
 	const struct workload_thread *t = r->t;
@@ -80,22 +94,26 @@ static void each_access(struct rows *r, const double weight[DATA_KINDS],
 			int kind = u->flags & UOP_IS_STORE ? WINDOW_STORES
 							   : WINDOW_LOADS;
 
-			if (u->access)
-				on(r, &t->access[u->access - 1], kind,
-				   weight[kind]);
+			const struct micro_access *a =
+				&t->access[u->access - 1];
+
+			for (int s = 0; u->access && s < SAMPLED_SCOPES; s++)
+				if (has_time(a, (enum sampled_scope)s))
+					on(r, a, (enum sampled_scope)s, kind,
+					   weight->in[s][kind]);
 		}
 }
 
-static void count(struct rows *r, const struct micro_access *a, int kind,
-		  double weight)
+static void count(struct rows *r, const struct micro_access *a,
+		  enum sampled_scope scope, int kind, double weight)
 {
-	r->part.accesses[kind]++;
+	r->part.accesses[scope][kind]++;
 }
 
 /* Those of window @i, behind those of the window before it. */
 static void next_part(struct rows *r, size_t i)
 {
-	static const double none[DATA_KINDS];
+	static const struct weights none;
 	size_t first = r->part.first + r->part.n, n = 0;
 
 	while (first + n < r->t->micros && r->t->micro[first + n].window == i)
@@ -103,26 +121,28 @@ static void next_part(struct rows *r, size_t i)
 	if (!n)
 		return;
 	r->part = (struct part){ .first = first, .n = n };
-	each_access(r, none, count);
+	each_access(r, &none, count);
 }
 
-/* How many accesses of the window one of a micro-trace stands for. */
-static void weigh(const struct part *p, const struct window *w,
-		  double weight[DATA_KINDS])
+static struct weights weigh(const struct part *p, const struct window *w)
 {
-	for (int k = 0; k < DATA_KINDS; k++)
-		weight[k] = p->accesses[k] > 0
-				    ? accesses_of(w, k) / p->accesses[k]
-				    : 0;
+	struct weights weight = { 0 };
+
+	for (int s = 0; s < SAMPLED_SCOPES; s++)
+		for (int k = 0; k < DATA_KINDS; k++)
+			if (p->accesses[s][k] > 0)
+				weight.in[s][k] =
+					accesses_of(w, k,
+						    (enum sampled_scope)s) /
+					p->accesses[s][k];
+	return weight;
 }
 
 /* Until they are divided, the factors are what the micro-traces stand for. */
-static void sum_groups(struct rows *r, const struct micro_access *a, int kind,
-		       double weight)
+static void sum_groups(struct rows *r, const struct micro_access *a,
+		       enum sampled_scope scope, int kind, double weight)
 {
-	for (int s = 0; s < SAMPLED_SCOPES; s++)
-		r->scope[s].factor[sampled_group_of(
-			bin_in(a, (enum sampled_scope)s))] += weight;
+	r->scope[scope].factor[sampled_group_of(bin_in(a, scope))] += weight;
 }
 
 static void add_depths(double (*to)[DEPTH_WAYS + 1], const uint8_t *depth,
@@ -132,20 +152,18 @@ static void add_depths(double (*to)[DEPTH_WAYS + 1], const uint8_t *depth,
 		to[i][depth[i]] += weight;
 }
 
-static void add_access(struct rows *r, const struct micro_access *a, int kind,
-		       double weight)
+static void add_access(struct rows *r, const struct micro_access *a,
+		       enum sampled_scope scope, int kind, double weight)
 {
 	struct rest *to = &r->rest[kind];
-	double by[SAMPLED_SCOPES];
+	uint32_t bin = bin_in(a, scope);
+	double by = weight * r->scope[scope].factor[sampled_group_of(bin)];
 
-	for (int s = 0; s < SAMPLED_SCOPES; s++) {
-		uint32_t bin = bin_in(a, (enum sampled_scope)s);
-
-		by[s] = weight * r->scope[s].factor[sampled_group_of(bin)];
-		to->bin[s][bin] += by[s];
-	}
-	add_depths(to->depth, a->depth, DEPTH_SIZES, by[SAMPLED_OWN]);
-	add_depths(to->shared, a->shared, SHARED_SIZES, by[SAMPLED_GLOBAL]);
+	to->bin[scope][bin] += by;
+	if (scope == SAMPLED_OWN)
+		add_depths(to->depth, a->depth, DEPTH_SIZES, by);
+	else
+		add_depths(to->shared, a->shared, SHARED_SIZES, by);
 }
 
 /* How deep @lines other lines put a line in its set, on average. */
@@ -156,23 +174,23 @@ static uint8_t depth_at(double lines, int size)
 }
 
 /* Of groups that no micro-trace has. */
-static void add_even(struct rows *r, int kind, double accesses)
+static void add_even(struct rows *r, const struct window *w, int kind,
+		     enum sampled_scope scope)
 {
+	const struct sampled_stratum *s = &r->scope[scope];
+	double accesses = accesses_of(w, kind, scope);
 	struct rest *to = &r->rest[kind];
+	bool own = scope == SAMPLED_OWN;
 
 	for (int g = 0; g < SAMPLED_GROUPS; g++) {
-		double own = accesses * r->scope[SAMPLED_OWN].even[g];
-		double global = accesses * r->scope[SAMPLED_GLOBAL].even[g];
+		double n = accesses * s->even[g];
 
-		to->bin[SAMPLED_OWN][sampled_bin_of(g)] += own;
-		to->bin[SAMPLED_GLOBAL][sampled_bin_of(g)] += global;
-		for (int i = 0; i < DEPTH_SIZES && own > 0; i++)
-			to->depth[i][depth_at(r->scope[SAMPLED_OWN].distance[g],
-					      i)] += own;
-		for (int i = 0; i < SHARED_SIZES && global > 0; i++)
-			to->shared[i][depth_at(
-				r->scope[SAMPLED_GLOBAL].distance[g],
-				SHARED_FIRST + i)] += global;
+		to->bin[scope][sampled_bin_of(g)] += n;
+		for (int i = 0; i < DEPTH_SIZES && own && n > 0; i++)
+			to->depth[i][depth_at(s->distance[g], i)] += n;
+		for (int i = 0; i < SHARED_SIZES && !own && n > 0; i++)
+			to->shared[i][depth_at(s->distance[g],
+					       SHARED_FIRST + i)] += n;
 	}
 }
 
@@ -187,47 +205,64 @@ static void take_whole(uint32_t *to, double *from, size_t n)
 	}
 }
 
-static void fill(struct window *w, int kind, struct rest *from)
+static void fill_own(struct window *w, int kind, struct rest *from)
 {
+	uint32_t invalid = w->reuse[kind][WORKLOAD_INVALID];
+
 	take_whole(w->reuse[kind], from->bin[SAMPLED_OWN], WORKLOAD_REUSES);
-	take_whole(w->global[kind], from->bin[SAMPLED_GLOBAL], WORKLOAD_REUSES);
-	for (int i = 0; i < DEPTH_SIZES; i++)
+	w->reuse[kind][WORKLOAD_INVALID] = invalid;
+	for (int i = 0; i < DEPTH_SIZES; i++) {
 		take_whole(w->depth[kind][i], from->depth[i], DEPTH_WAYS + 1);
+		w->depth[kind][i][DEPTH_WAYS] += invalid;
+	}
+}
+
+static void fill_global(struct window *w, int kind, struct rest *from)
+{
+	take_whole(w->global[kind], from->bin[SAMPLED_GLOBAL], WORKLOAD_REUSES);
 	for (int i = 0; i < SHARED_SIZES; i++)
 		take_whole(w->shared[kind][i], from->shared[i], DEPTH_WAYS + 1);
 }
 
-/* Call @on for all accesses that stand for the windows of a thread. */
+/* What the micro-traces stand for, and what the profile has. */
 static void sum_thread(struct rows *r)
 {
 	const struct workload_thread *t = r->t;
-	double weight[DATA_KINDS];
 
 	for (size_t i = 0; i < t->windows; i++) {
+		struct weights weight;
+
 		next_part(r, i);
-		weigh(&r->part, &t->window[i], weight);
-		each_access(r, weight, sum_groups);
-		for (int k = 0; k < DATA_KINDS; k++)
-			r->accesses += accesses_of(&t->window[i], k);
+		weight = weigh(&r->part, &t->window[i]);
+		each_access(r, &weight, sum_groups);
+		for (int s = 0; s < SAMPLED_SCOPES; s++)
+			for (int k = 0; k < DATA_KINDS; k++)
+				r->accesses[s] +=
+					accesses_of(&t->window[i], k,
+						    (enum sampled_scope)s);
 	}
 }
 
+/* Where no micro-trace stands for a window, what it has stays. */
 static void replace(struct rows *r, struct workload_thread *t)
 {
-	double weight[DATA_KINDS];
-
 	r->part = (struct part){ 0 };
 	for (size_t i = 0; i < t->windows; i++) {
 		struct window *w = &t->window[i];
+		struct weights weight;
 
 		next_part(r, i);
-		weigh(&r->part, w, weight);
-		each_access(r, weight, add_access);
+		weight = weigh(&r->part, w);
+		each_access(r, &weight, add_access);
 		for (int k = 0; k < DATA_KINDS; k++) {
-			if (!(weight[k] > 0))
-				continue; /* what it has stays */
-			add_even(r, k, accesses_of(w, k));
-			fill(w, k, &r->rest[k]);
+			if (weight.in[SAMPLED_OWN][k] > 0) {
+				add_even(r, w, k, SAMPLED_OWN);
+				fill_own(w, k, &r->rest[k]);
+			}
+			if (weight.in[SAMPLED_GLOBAL][k] > 0) {
+				add_even(r, w, k, SAMPLED_GLOBAL);
+				fill_global(w, k, &r->rest[k]);
+			}
 		}
 	}
 }
@@ -272,7 +307,7 @@ static void pool(struct rows *r, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct sampled_stratum *s = &r[i].scope[SAMPLED_GLOBAL];
 
-		accesses += r[i].accesses;
+		accesses += r[i].accesses[SAMPLED_GLOBAL];
 		for (int g = 0; g < SAMPLED_GROUPS; g++) {
 			all.sampled[g] += s->sampled[g];
 			all.factor[g] += s->factor[g];
@@ -292,12 +327,12 @@ static void pool(struct rows *r, size_t n)
 static void scale(struct rows *r, double times)
 {
 	struct sampled_stratum *s = &r->scope[SAMPLED_OWN];
+	double accesses = r->accesses[SAMPLED_GLOBAL];
 
 	for (int g = 0; g < SAMPLED_GROUPS; g++)
-		s->sampled[g] = r->sampled > 0
-					? s->sampled[g] * times * r->accesses /
-						  r->sampled
-					: s->factor[g];
+		s->sampled[g] = r->sampled > 0 ? s->sampled[g] * times *
+							 accesses / r->sampled
+					       : s->factor[g];
 }
 
 static int take_all(struct rows *r, struct workload *w,
@@ -313,7 +348,7 @@ static int take_all(struct rows *r, struct workload *w,
 				&found, error))
 			return -EINVAL;
 		sampled += r[i].sampled;
-		accesses += r[i].accesses;
+		accesses += r[i].accesses[SAMPLED_GLOBAL];
 	}
 	if (!found)
 		return complain(error, "has no reuse times in accesses; record "
@@ -330,7 +365,8 @@ static int take_all(struct rows *r, struct workload *w,
 	}
 	for (size_t i = 0; i < w->threads; i++) {
 		scale(&r[i], sampled / accesses);
-		sampled_find_factors(&r[i].scope[SAMPLED_OWN], r[i].accesses);
+		sampled_find_factors(&r[i].scope[SAMPLED_OWN],
+				     r[i].accesses[SAMPLED_OWN]);
 	}
 	pool(r, w->threads);
 	for (size_t i = 0; i < w->threads; i++)

@@ -39,7 +39,8 @@ uint32_t sampled_bin_of(int group);
 
 /*
  * Set factor and even; the factors are, so far, how many accesses those of the
- * micro-traces stand for, and the profile has @accesses.
+ * micro-traces stand for, and the profile has @accesses. Uses after another
+ * thread's store are in none of them.
  */
 void sampled_find_factors(struct sampled_stratum *s, double accesses);
 

@@ -143,6 +143,39 @@ START_TEST(accesses_that_are_counted_twice_change_nothing)
 }
 END_TEST
 
+/* No micro-trace has one of them. */
+START_TEST(uses_after_another_threads_store_stay_where_they_are)
+{
+	enum {
+		USES = 100,
+	};
+	struct window *x = &w.thread[0].window[w.thread[0].windows / 2];
+	double before = misses().accesses;
+
+	x->reuse[WINDOW_LOADS][reuse_bin_of(2)] -= USES;
+	x->reuse[WINDOW_LOADS][WORKLOAD_INVALID] += USES;
+	for (int i = 0; i < DEPTH_SIZES; i++) {
+		uint32_t *depth = x->depth[WINDOW_LOADS][i];
+
+		depth[depth[0] ? 0 : 1] -= USES;
+		depth[DEPTH_WAYS] += USES;
+	}
+	sample(REUSE_REUSED, 2, 1);
+	take();
+	for (size_t i = 0; i < w.thread[0].windows; i++) {
+		const struct window *y = &w.thread[0].window[i];
+		uint32_t uses = y == x ? USES : 0;
+
+		ck_assert_uint_eq(y->reuse[WINDOW_LOADS][WORKLOAD_INVALID],
+				  uses);
+		for (int k = 0; k < DEPTH_SIZES; k++)
+			ck_assert_uint_eq(y->depth[WINDOW_LOADS][k][DEPTH_WAYS],
+					  uses);
+	}
+	ck_assert_double_eq_tol(misses().accesses, before, 2);
+}
+END_TEST
+
 START_TEST(another_number_of_accesses_or_threads_is_refused)
 {
 	sample(REUSE_REUSED, 2, 0.25);
@@ -165,6 +198,7 @@ int main(void)
 	tcase_add_test(
 		t, reuse_times_that_the_profile_lacks_have_expected_distances);
 	tcase_add_test(t, accesses_that_are_counted_twice_change_nothing);
+	tcase_add_test(t, uses_after_another_threads_store_stay_where_they_are);
 	tcase_add_test(t, another_number_of_accesses_or_threads_is_refused);
 	suite_add_tcase(s, t);
 	return run_suite(s);
