@@ -2,7 +2,7 @@
 /*
  * depths - where a line is among those of its set, for each number of sets
  */
-#include <emmintrin.h>
+#include <immintrin.h>
 
 #include "depths.h"
 #include "analysis/base/util.h"
@@ -10,18 +10,24 @@
 enum {
 	LANES = 4, /* lines in a vector */
 	VECTORS = DEPTH_WAYS / LANES,
-	FETCHED = 4, /* the smaller numbers of sets stay in the caches */
+	WIDE_LANES = 8, /* the same of AVX2 */
+	FETCHED = 4,    /* the smaller numbers of sets stay in the caches */
 };
 _Static_assert(DEPTH_WAYS == 6 * LANES, "find_in looks at six vectors");
+_Static_assert(DEPTH_WAYS == 3 * WIDE_LANES, "use_wide looks at three");
 
 struct depths {
 	/* The ids, set after set, from the fewest sets to the most. */
 	__m128i line[((1 << DEPTH_SIZES) - 1) << DEPTH_SETS_MIN][VECTORS];
+	bool wide;
 };
 
-struct depths *depths_new(void)
+struct depths *depths_new(bool narrow)
 {
-	return xcalloc(1, sizeof(struct depths));
+	struct depths *d = xcalloc(1, sizeof(*d));
+
+	d->wide = !narrow && __builtin_cpu_supports("avx2");
+	return d;
 }
 
 /* Where @id is in the set; DEPTH_WAYS: nowhere. */
@@ -90,26 +96,85 @@ void depths_fetch(const struct depths *d, uint64_t line)
 	}
 }
 
+/* Find @id and put it first. */
+static inline int use_in(__m128i set[VECTORS], __m128i id)
+{
+	int at = use_early(set, id);
+
+	if (at == LANES) {
+		at = find_in(set, id);
+		put_first(set, id, at);
+	}
+	return at;
+}
+
+/* A bit for each lane of @old that has @id. */
+static inline __attribute__((target("avx2"))) unsigned wide_found(__m256i old,
+								  __m256i id)
+{
+	return (unsigned)_mm256_movemask_ps(
+		_mm256_castsi256_ps(_mm256_cmpeq_epi32(old, id)));
+}
+
+/*
+ * Move the lanes of @old one on, up to lane @at; the first becomes the last one
+ * of @before.
+ */
+static inline __attribute__((target("avx2"))) __m256i wide_move(__m256i old,
+								__m256i before,
+								int at)
+{
+	__m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+	__m256i turn = _mm256_set_epi32(6, 5, 4, 3, 2, 1, 0, 7);
+	__m256i stays = _mm256_cmpgt_epi32(lane, _mm256_set1_epi32(at));
+	__m256i moved = _mm256_blend_epi32(
+		_mm256_permutevar8x32_epi32(old, turn),
+		_mm256_permutevar8x32_epi32(before, turn), 1);
+
+	return _mm256_blendv_epi8(moved, old, stays);
+}
+
+/* The same as use_in, with AVX2. */
+static __attribute__((target("avx2"))) int use_wide(__m128i set[VECTORS],
+						    uint32_t id)
+{
+	__m256i *to = (__m256i *)set, key = _mm256_set1_epi32((int)id);
+	__m256i a = _mm256_loadu_si256(&to[0]), b, c;
+	unsigned found = wide_found(a, key);
+	int at;
+
+	if (found) {
+		at = __builtin_ctz(found);
+		_mm256_storeu_si256(&to[0], wide_move(a, key, at));
+		return at;
+	}
+	b = _mm256_loadu_si256(&to[1]);
+	c = _mm256_loadu_si256(&to[2]);
+	found = wide_found(b, key) << WIDE_LANES |
+		wide_found(c, key) << 2 * WIDE_LANES | 1u << DEPTH_WAYS;
+	at = __builtin_ctz(found);
+	_mm256_storeu_si256(&to[0], wide_move(a, key, at));
+	_mm256_storeu_si256(&to[1], wide_move(b, a, at - WIDE_LANES));
+	_mm256_storeu_si256(&to[2], wide_move(c, b, at - 2 * WIDE_LANES));
+	return at;
+}
+
 int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
 	       uint8_t *depth)
 {
 	size_t before = (((size_t)1 << first) - 1) << DEPTH_SETS_MIN;
 	__m128i key = _mm_set1_epi32((int)id);
+	bool wide = d->wide;
 	int n = 0;
 
 	for (int i = first; i < DEPTH_SIZES; i++) {
 		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
 		__m128i *set = d->line[before + (line & (sets - 1))];
-		int at;
 
 		if ((uint32_t)_mm_cvtsi128_si32(set[0]) == id)
 			return n;
-		at = use_early(set, key);
-		if (at == LANES) {
-			at = find_in(set, key);
-			put_first(set, key, at);
-		}
-		depth[n++] = (uint8_t)at;
+		depth[n++] =
+			(uint8_t)(wide ? use_wide(set, id) : use_in(set, key));
 		before += sets;
 	}
 	return n;

@@ -14,7 +14,8 @@
 
 struct depths;
 
-struct depths *depths_new(void); /* free() it */
+/* With AVX2 if the processor has it, unless @narrow. free() it. */
+struct depths *depths_new(bool narrow);
 
 /*
  * Use @line, which @id above 0 stands for; its depths before, for the numbers

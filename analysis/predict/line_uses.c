@@ -15,7 +15,7 @@ enum {
 void line_uses_init(struct line_uses *all, bool shared)
 {
 	memset(all, 0, sizeof(*all));
-	all->depths = shared ? depths_new() : NULL;
+	all->depths = shared ? depths_new(false) : NULL;
 }
 
 void line_uses_release(struct line_uses *all)
@@ -30,8 +30,8 @@ void thread_uses_init(struct thread_uses *t, struct workload_thread *to)
 	memset(t, 0, sizeof(*t));
 	t->to = to;
 	t->prefetches = prefetches_new();
-	t->data_depths = depths_new();
-	t->code_depths = depths_new();
+	t->data_depths = depths_new(false);
+	t->code_depths = depths_new(false);
 }
 
 void thread_uses_release(struct thread_uses *t)

@@ -236,14 +236,11 @@ static __attribute__((noinline)) void take_quick(unsigned int index,
 		return;
 	v = &emu.vcpu[index];
 	t = v->trace;
-	if (!t || !t->on) {
-		take_traced(v, class, addr, site);
-		return;
-	}
-	t->quick.accesses += t->quick.on;
-	if (!quick_knows(&t->quick, line, store))
+	if (v->quick)
+		v->quick->accesses++;
+	if (t && t->on && !quick_knows(&t->quick, line, store))
 		emu_quick_use(v, line, store);
-	if (!t->quick.on) {
+	if (!v->quick) {
 		take_traced(v, class, addr, site);
 		return;
 	}
@@ -258,24 +255,21 @@ static void on_access_quick(unsigned int index, qemu_plugin_meminfo_t info,
 			    uint64_t addr, void *site)
 {
 	unsigned int class = known_class(info);
-	struct trace_thread *t;
+	struct quick_thread *q;
 	struct vcpu *v;
 
-	if (__builtin_expect(index >= EMU_VCPUS_MAX || !known_info, 0)) {
-		take_quick(index, info, addr, site);
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
 		return;
-	}
 	v = &emu.vcpu[index];
-	t = v->trace;
-	if (__builtin_expect(!t || !(t->on & t->quick.on) || v->turn <= 0 ||
-				     !quick_knows(&t->quick,
-						  addr >> EMU_LINE_SHIFT,
+	q = v->quick;
+	if (__builtin_expect(!q || v->turn <= 0 ||
+				     !quick_knows(q, addr >> EMU_LINE_SHIFT,
 						  class & EMU_CLASS_STORE),
 			     0)) {
 		take_quick(index, info, addr, site);
 		return;
 	}
-	t->quick.accesses++;
+	q->accesses++;
 	v->count[class]++;
 	v->turn--;
 }
@@ -289,7 +283,7 @@ qemu_plugin_mem_cb emu_access_callback(void)
 {
 	known_info = info_is_as_known();
 	if (emu.config.quick)
-		return on_access_quick;
+		return known_info ? on_access_quick : take_quick;
 	if (emu.config.trace)
 		return known_info ? on_access_trace : on_access_trace_asked;
 	if (emu_measures(EMU_REUSE_MODES))

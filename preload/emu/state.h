@@ -85,9 +85,10 @@ struct vcpu {
 	int64_t turn_start; /* value of turn when it was last added to ticks */
 	int64_t turn;       /* accesses left in the thread's turn */
 	uint64_t watch_low, watch_span;
+	struct quick_thread *quick; /* NULL: it is in no quick part */
+	struct trace_thread *trace; /* NULL: not traced */
 	uint64_t class_mask; /* 0 with one counter, else the store bit of a
 				class */
-	struct trace_thread *trace; /* NULL: not traced */
 	struct cdp_thread *record;
 	struct exact *directory; /* NULL: the thread has no number in it */
 	uint32_t core;

@@ -66,6 +66,14 @@ static inline void put_quick(struct trace_thread *t,
 		emu_quick_fetch(t, b);
 }
 
+/* After a change of where the thread is. */
+static void find_quick(struct vcpu *v)
+{
+	struct trace_thread *t = v->trace;
+
+	v->quick = t && t->on && t->quick.on ? &t->quick : NULL;
+}
+
 /* Where the region begins or ends. */
 static void cross(struct trace_thread *t, const struct trace_block *b)
 {
@@ -99,10 +107,11 @@ static __attribute__((noinline)) void take_rare_block(
 	if (b->border)
 		cross(t, b);
 	t->executed += b->insns;
+	if (t->on && emu.config.quick && t->quick.left < 0)
+		emu_quick_change(t, b->ip);
+	find_quick(v);
 	if (!t->on)
 		return;
-	if (emu.config.quick && t->quick.left < 0)
-		emu_quick_change(t, b->ip);
 	room(t);
 	if (t->quick.on)
 		put_quick(t, b);
@@ -165,7 +174,7 @@ static void on_block_quick(unsigned int index, void *data)
 			     0) ||
 	    trace_thread_is_full(t))
 		take_rare_block(v, b);
-	else if (t->on && t->quick.on)
+	else if (v->quick)
 		put_quick(t, b);
 	else if (t->on)
 		put_block(t, b);
@@ -231,6 +240,7 @@ void emu_trace_silence(struct vcpu *v, bool silent)
 
 	t->silent = silent;
 	t->on = t->inside && !silent;
+	find_quick(v);
 }
 
 bool emu_trace_is_silent(const struct vcpu *v)
@@ -244,6 +254,7 @@ void emu_trace_end(struct vcpu *v)
 
 	if (!t)
 		return;
+	v->quick = NULL;
 	v->trace = NULL;
 	emu_quick_pass(t);
 	emu_trace_flush(t);
@@ -296,8 +307,10 @@ void emu_trace_finish(void)
 
 void emu_trace_forget(void)
 {
-	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++)
+	for (unsigned int i = 0; i < EMU_VCPUS_MAX; i++) {
+		emu.vcpu[i].quick = NULL;
 		emu.vcpu[i].trace = NULL;
+	}
 	emu_trace_blocks_forget();
 	emu_trace_file_forget();
 }

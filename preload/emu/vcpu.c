@@ -92,6 +92,7 @@ void emu_vcpu_mute(struct vcpu *v)
 	v->in_reuse = false;
 	v->reuse_exact = NULL;
 	v->caches = NULL;
+	v->quick = NULL;
 	v->trace = NULL;
 	v->record = NULL;
 }

@@ -34,7 +34,7 @@ LIBRARIES = {
 # The compiler, the linker and libc's static part define these.
 TOOLCHAIN = re.compile(
     r'atexit|at_quick_exit|_GLOBAL_OFFSET_TABLE_|__\w+[dst]i\d?|__(ehdr|start|stop|bss)_?\w*|'
-    r'_?etext|_?edata|_?end|__tls_get_addr|__gcc_personality_v0|__emutls\w*|_Unwind_\w+|'
+    r'_?etext|_?edata|_?end|__tls_get_addr|__gcc_personality_v0|__cpu_model|__emutls\w*|_Unwind_\w+|'
     r'__(asan|ubsan|tsan|gcov)_\w+')
 STDIO = re.compile(
     r'v?[fsd]?n?printf|puts|putc|putchar|fputs|fputc|fopen|fdopen|freopen|'
