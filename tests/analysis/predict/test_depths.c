@@ -102,8 +102,8 @@ int main(void)
 	Suite *s = suite_create("depths");
 	TCase *t = tcase_create("depths");
 
-	tcase_add_loop_test(
-		t, depths_are_those_of_lists_in_the_order_of_use, 0, 4);
+	tcase_add_loop_test(t, depths_are_those_of_lists_in_the_order_of_use, 0,
+			    4);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
