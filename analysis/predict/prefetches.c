@@ -14,6 +14,7 @@ enum {
 	L1D_WAYS = 8,
 	NEAR_SHIFT = 12,
 	FAR_SHIFT = 17,
+	GROUP_SHIFT = 3, /* of lines side by side, as a walk uses them */
 	TABLE_KINDS = PREFETCH_STREAM, /* those that it is for */
 };
 
@@ -40,15 +41,25 @@ struct prefetches *prefetches_new(void)
 	return xcalloc(1, sizeof(struct prefetches));
 }
 
+/* The place of @line in a table of 1 << @shift. */
+static size_t number_of(uint64_t line, int shift)
+{
+	uint64_t group = (line >> GROUP_SHIFT) * HASH >>
+			 (64 - shift + GROUP_SHIFT);
+
+	return (size_t)(group << GROUP_SHIFT |
+			(line & ((1 << GROUP_SHIFT) - 1)));
+}
+
 static uint64_t *far_of(struct prefetches *p, uint64_t line)
 {
-	return &p->far[line * HASH >> (64 - FAR_SHIFT)];
+	return &p->far[number_of(line, FAR_SHIFT)];
 }
 
 /* The place of @line, which has it from now on. */
 static struct asked *place_of(struct prefetches *p, uint64_t line)
 {
-	struct asked *x = &p->near[line * HASH >> (64 - NEAR_SHIFT)];
+	struct asked *x = &p->near[number_of(line, NEAR_SHIFT)];
 	uint64_t *far;
 
 	if (x->line == line + 1)

@@ -85,6 +85,7 @@ static bool own(const struct vcpu *v, uint64_t line, bool store)
 {
 	uint16_t self = (uint16_t)(v - emu.vcpu + 1);
 	struct owner *o = owner_of(line);
+	bool wanders;
 
 	if (o->thread == self) {
 		if (store && o->many)
@@ -98,15 +99,16 @@ static bool own(const struct vcpu *v, uint64_t line, bool store)
 		o->many = true;
 		return true;
 	}
-	if (o->thread) {
+	wanders = o->thread && uses - o->since < CALM;
+	if (o->thread)
 		forget(v, line);
+	if (wanders)
 		emu_scheduler_contended();
-	}
 	*o = (struct owner){ .thread = self,
 			     .stored = store,
-			     .wanders = o->thread && uses - o->since < CALM,
+			     .wanders = wanders,
 			     .since = uses };
-	return !o->wanders;
+	return !wanders;
 }
 
 /* Put a use of @line, which @token says the kind of. */
