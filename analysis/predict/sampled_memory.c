@@ -75,7 +75,9 @@ static double accesses_of(const struct window *w, int kind,
 
 	for (int i = 0; i <= DEPTH_WAYS; i++)
 		n += w->depth[kind][0][i];
-	return scope == SAMPLED_OWN ? n - w->reuse[kind][WORKLOAD_INVALID] : n;
+	if (scope == SAMPLED_OWN)
+		n = fmax(n - w->reuse[kind][WORKLOAD_INVALID], 0);
+	return n;
 }
 
 typedef void on_access(struct rows *r, const struct micro_access *a,
@@ -255,14 +257,17 @@ static void replace(struct rows *r, struct workload_thread *t)
 		weight = weigh(&r->part, w);
 		each_access(r, &weight, add_access);
 		for (int k = 0; k < DATA_KINDS; k++) {
-			if (weight.in[SAMPLED_OWN][k] > 0) {
+			bool own = weight.in[SAMPLED_OWN][k] > 0;
+			bool global = weight.in[SAMPLED_GLOBAL][k] > 0;
+
+			if (own)
 				add_even(r, w, k, SAMPLED_OWN);
-				fill_own(w, k, &r->rest[k]);
-			}
-			if (weight.in[SAMPLED_GLOBAL][k] > 0) {
+			if (global)
 				add_even(r, w, k, SAMPLED_GLOBAL);
+			if (own)
+				fill_own(w, k, &r->rest[k]);
+			if (global)
 				fill_global(w, k, &r->rest[k]);
-			}
 		}
 	}
 }
