@@ -87,6 +87,23 @@ START_TEST(loads_that_the_window_left_unread_are_read_on_demand)
 }
 END_TEST
 
+/* What one window wanted for a call path, the next one does not need. */
+START_TEST(a_replay_teaches_nothing_about_later_windows)
+{
+	LOAD_PROGRAM(saved);
+	cpu.gpr[GPR_RSP] = STACK;
+	begin_and_run(0);
+	ck_assert(interp_replay(&interp, 2));
+	ck_assert_uint_eq(program.data_reads, 0);
+	ck_assert(interp_replay_all(&interp));
+	ck_assert_uint_gt(program.data_reads, 0);
+	program.data_reads = 0;
+	begin_and_run(0);
+	ck_assert_uint_eq(interp_count(&interp), 3);
+	ck_assert_uint_eq(program.data_reads, 0);
+}
+END_TEST
+
 START_TEST(an_access_that_is_not_in_the_window_is_refused)
 {
 	LOAD_PROGRAM(calls);
@@ -105,6 +122,7 @@ int main(void)
 
 	tcase_add_test(c, each_access_has_its_stack_and_return_address);
 	tcase_add_test(c, loads_that_the_window_left_unread_are_read_on_demand);
+	tcase_add_test(c, a_replay_teaches_nothing_about_later_windows);
 	tcase_add_test(c, an_access_that_is_not_in_the_window_is_refused);
 	suite_add_tcase(s, c);
 	return run_suite(s);
