@@ -40,7 +40,7 @@ struct rest {
 /* The micro-traces that stand for a window: its own, or those before it. */
 struct part {
 	size_t first, n;
-	double accesses[SAMPLED_SCOPES][DATA_KINDS]; /* of these */
+	double accesses[SAMPLED_SCOPES][DATA_KINDS]; /* they have */
 };
 
 struct rows {
@@ -83,6 +83,15 @@ static double accesses_of(const struct window *w, int kind,
 typedef void on_access(struct rows *r, const struct micro_access *a,
 		       enum sampled_scope scope, int kind, double weight);
 
+static void each_scope(struct rows *r, const struct micro_access *a, int kind,
+		       const struct weights *weight, on_access *on)
+{
+	for (int s = 0; s < SAMPLED_SCOPES; s++)
+		if (has_time(a, (enum sampled_scope)s))
+			on(r, a, (enum sampled_scope)s, kind,
+			   weight->in[s][kind]);
+}
+
 static void each_access(struct rows *r, const struct weights *weight,
 			on_access *on)
 {
@@ -96,13 +105,9 @@ static void each_access(struct rows *r, const struct weights *weight,
 			int kind = u->flags & UOP_IS_STORE ? WINDOW_STORES
 							   : WINDOW_LOADS;
 
-			const struct micro_access *a =
-				&t->access[u->access - 1];
-
-			for (int s = 0; u->access && s < SAMPLED_SCOPES; s++)
-				if (has_time(a, (enum sampled_scope)s))
-					on(r, a, (enum sampled_scope)s, kind,
-					   weight->in[s][kind]);
+			if (u->access)
+				each_scope(r, &t->access[u->access - 1], kind,
+					   weight, on);
 		}
 }
 

@@ -50,8 +50,7 @@ void sampled_find_factors(struct sampled_stratum *s, double accesses)
 
 	while (first < SAMPLED_OCTAVES - 1 && !(s->factor[first] > 0))
 		first++;
-	s->sampled[SAMPLED_INVALID] =
-		0; /* these are not for the samples to say */
+	s->sampled[SAMPLED_INVALID] = 0; /* the profile tells these */
 	for (int g = 0; g < SAMPLED_GROUPS; g++) {
 		int home = home_of(s, g);
 

@@ -229,18 +229,20 @@ static __attribute__((noinline)) void take_quick(unsigned int index,
 	unsigned int class = known_info ? known_class(info) : asked_class(info);
 	bool store = class & EMU_CLASS_STORE;
 	uint64_t line = addr >> EMU_LINE_SHIFT;
+	struct quick_thread *q;
 	struct trace_thread *t;
 	struct vcpu *v;
 
 	if (index >= EMU_VCPUS_MAX)
 		return;
 	v = &emu.vcpu[index];
+	q = v->quick;
 	t = v->trace;
-	if (v->quick)
-		v->quick->accesses++;
+	if (q)
+		q->accesses++;
 	if (t && t->on && !quick_knows(&t->quick, line, store))
 		emu_quick_use(v, line, store);
-	if (!v->quick) {
+	if (!q) {
 		take_traced(v, class, addr, site);
 		return;
 	}

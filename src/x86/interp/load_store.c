@@ -53,9 +53,9 @@ static void hint(uint64_t ip)
 }
 
 /*
- * The class of the loads of @ip. Instructions get different classes, the first
- * LOAD_CLASSES of a window: where a load is demanded, those of its class are
- * read, too, and @ip would be hinted at for good.
+ * The class of the loads of @ip. Each instruction of a window has one of its
+ * own while there are any: if two shared one, and the loads of one were
+ * demanded, those of the other would be read too, and hinted at for good.
  */
 static unsigned load_class(struct interp *in, uint64_t ip)
 {
