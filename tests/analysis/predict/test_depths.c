@@ -22,8 +22,24 @@ struct list {
 	int n;
 };
 
-/* How many of the list are before @id, which is put first. */
-static int use(struct list *l, uint32_t id)
+/*
+ * How many of the list are before @id and in the same of 1 << @sets_log sets,
+ * where an id is a line + 1; DEPTH_WAYS: at least so many, or @id is not there.
+ */
+static int depth_in(const struct list *l, uint32_t id, int sets_log)
+{
+	uint32_t others = (1u << sets_log) - 1;
+	int n = 0;
+
+	for (int i = 0; i < l->n && n < DEPTH_WAYS; i++) {
+		if (l->id[i] == id)
+			return n;
+		n += !(((l->id[i] - 1) ^ (id - 1)) & others);
+	}
+	return DEPTH_WAYS;
+}
+
+static void put_first(struct list *l, uint32_t id)
 {
 	int at = 0;
 
@@ -33,10 +49,9 @@ static int use(struct list *l, uint32_t id)
 		l->n++;
 	memmove(&l->id[1], l->id, (size_t)at * sizeof(l->id[0]));
 	l->id[0] = id;
-	return at;
 }
 
-/* Lines near each other, and each now and then a far one. */
+/* The line before or one near it, and now and then any one. */
 static uint64_t draw(struct rng *r, uint64_t before)
 {
 	switch (rng_below(r, 4)) {
@@ -49,6 +64,7 @@ static uint64_t draw(struct rng *r, uint64_t before)
 	}
 }
 
+/* Each list has the lines of a set where there are fewest sets. */
 static void agrees(bool narrow, int first)
 {
 	static struct list list[1 << DEPTH_SETS_MIN];
@@ -59,34 +75,21 @@ static void agrees(bool narrow, int first)
 	memset(list, 0, sizeof(list));
 	rng_seed(&r, 1, 1);
 	for (int i = 0; i < USES; i++) {
-		uint8_t depth[DEPTH_SIZES];
-		bool is_new = true;
-		int n, at, size = 0;
+		uint8_t depth[DEPTH_SIZES] = { 0 };
 		struct list *l;
+		uint32_t id;
+		int n;
 
 		line = draw(&r, line);
-		n = depths_use(d, line, (uint32_t)line + 1, first, depth);
-		ck_assert_int_le(n, DEPTH_SIZES - first);
-		/* The lists are those of the fewest sets; more sets: fewer. */
+		id = (uint32_t)line + 1;
 		l = &list[line & ((1 << DEPTH_SETS_MIN) - 1)];
-		for (int k = 0; k < l->n; k++)
-			is_new &= l->id[k] != (uint32_t)line + 1;
-		for (size = first; size < DEPTH_SIZES; size++) {
-			uint64_t sets = 1ull << (DEPTH_SETS_MIN + size);
-
-			at = 0;
-			for (int k = 0; k < l->n; k++) {
-				if (l->id[k] == (uint32_t)line + 1)
-					break;
-				at += ((l->id[k] - 1) & (sets - 1)) ==
-				      (line & (sets - 1));
-			}
-			if (is_new || at > DEPTH_WAYS)
-				at = DEPTH_WAYS;
+		n = depths_use(d, line, id, first, depth);
+		ck_assert_int_le(n, DEPTH_SIZES - first);
+		for (int size = first; size < DEPTH_SIZES; size++)
 			ck_assert_int_eq(
-				size - first < n ? depth[size - first] : 0, at);
-		}
-		use(l, (uint32_t)line + 1);
+				depth[size - first],
+				depth_in(l, id, DEPTH_SETS_MIN + size));
+		put_first(l, id);
 	}
 	free(d);
 }
