@@ -8,6 +8,7 @@
 #ifndef COMDET_PRELOAD_CORE_THREAD_H
 #define COMDET_PRELOAD_CORE_THREAD_H
 
+#include "budget.h"
 #include "runtime.h"
 #include "src/base/rng.h"
 #include "src/store/call_table.h"
@@ -37,17 +38,17 @@ struct thread {
 	/* Of the program, while a sample or a trap is handled; else NULL. */
 	const struct cpu_state *cpu;
 	uint64_t clock_at;  /* CLOCK_MONOTONIC when the handler began, ns */
-	uint64_t cpu_at;    /* CPU time when the handler began, ns */
+	uint64_t cpu_at;    /* CPU time in this handler: handler_cpu_at */
 	uint64_t armed_cpu; /* CPU time when comm armed, ns */
 	uint64_t exec_ip; /* address of the armed execution breakpoint, 0: none
 			   */
 	uint64_t late_ip; /* where the last trap came with its signal blocked */
-	int64_t debt_ns;  /* handler time beyond its share */
-	uint64_t paid_at; /* CPU time that has paid for the handler, ns */
+	struct budget budget;
 	uint64_t samples_seen;
 	pid_t tid;
 	uint32_t core;
 	bool in_handler;
+	bool cpu_known; /* cpu_at is of this handler */
 	bool ending;
 	bool adopted;        /* no hook saw it begin, and none sees its end */
 	bool registers_lost; /* another thread took them; not noticed yet */

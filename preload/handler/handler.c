@@ -22,8 +22,8 @@
 #include <ucontext.h>
 #include <asm/prctl.h>
 
-#include "budget.h"
 #include "handler.h"
+#include "preload/core/budget.h"
 #include "preload/core/inside.h"
 #include "preload/core/own_stack.h"
 #include "preload/core/sys.h"
@@ -123,6 +123,11 @@ static bool has_control_block(void)
 	return has;
 }
 
+static uint64_t gs_base(void)
+{
+	return segment_base(ARCH_GET_GS);
+}
+
 static void take_state(const ucontext_t *uc, struct cpu_state *cpu)
 {
 	const greg_t *g = uc->uc_mcontext.gregs;
@@ -132,9 +137,10 @@ static void take_state(const ucontext_t *uc, struct cpu_state *cpu)
 		cpu->gpr[i] = g[gpr_order[i]];
 	cpu->rip = g[REG_RIP];
 	cpu->rflags = g[REG_EFL];
-	cpu->fs_base = segment_base(ARCH_GET_FS);
-	cpu->gs_base = segment_base(ARCH_GET_GS);
-	cpu->fs_known = cpu->gs_known = true;
+	/* It points to itself: has_control_block. */
+	cpu->fs_base = (uint64_t)__builtin_thread_pointer();
+	cpu->fs_known = true;
+	cpu->read_gs_base = gs_base;
 	cpu_state_vectors(cpu, uc->uc_mcontext.fpregs);
 }
 
@@ -206,15 +212,28 @@ static void disarm_late_trap(struct thread *t, const struct watch_signal *what,
 	t->late_ip = ip;
 }
 
-static void charge(struct thread *t, uint64_t wall)
+uint64_t handler_cpu_at(struct thread *t)
+{
+	if (t->cpu_known)
+		return t->cpu_at;
+	t->cpu_at = thread_cpu_ns();
+	t->cpu_known = true;
+	budget_pay(&t->budget, t->cpu_at, t->clock_at);
+	store_set(&t->record->cpu_ns, t->cpu_at); /* if its end is not seen */
+	return t->cpu_at;
+}
+
+/* @timed: CPU time was read when the handler began. */
+static void charge(struct thread *t, uint64_t wall, bool timed)
 {
 	uint64_t most = runtime.handler_max_ns;
 	uint64_t spent = wall;
 
 	if (budget_must_ask(wall, most))
-		spent = thread_cpu_ns() - t->cpu_at;
+		spent = timed ? thread_cpu_ns() - t->cpu_at
+			      : t->budget.usual_ns;
 	store_add(&t->record->handler_ns, spent);
-	t->debt_ns = budget_charge(t->debt_ns, spent, most);
+	budget_charge(&t->budget, wall, spent, most);
 }
 
 /* Handle the signal @what of thread @t, which is not in the handler yet. */
@@ -224,6 +243,7 @@ static void take_signal(struct thread *t, const struct watch_signal *what,
 	const struct source_ops *source = runtime.source;
 	struct job job = { .thread = t, .context = uc, .what = *what };
 	uint64_t begin = now_ns();
+	bool timed;
 
 	if (starts_a_sample(what->event) && outside_the_time_asked_for(begin)) {
 		skip(t, what);
@@ -231,15 +251,16 @@ static void take_signal(struct thread *t, const struct watch_signal *what,
 	}
 	t->in_handler = true;
 	t->clock_at = begin;
-	t->cpu_at = thread_cpu_ns();
-	t->debt_ns = budget_pay(t->debt_ns, &t->paid_at, t->cpu_at);
+	t->cpu_known = false;
+	if (budget_must_read(&t->budget, begin, runtime.handler_max_ns))
+		handler_cpu_at(t);
 	if (starts_a_sample(what->event))
 		watch_rest(t);
-	store_set(&t->record->cpu_ns, t->cpu_at); /* if its end is not seen */
 	if (source->enter)
 		source->enter(t);
+	timed = t->cpu_known;
 	handler_call(t, work, &job);
-	charge(t, now_ns() - begin);
+	charge(t, now_ns() - begin, timed);
 	if (source->leave)
 		source->leave(t, what);
 	t->in_handler = false;

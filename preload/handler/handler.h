@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct thread;
 
@@ -26,6 +27,12 @@ void handler_on_signal(int sig, siginfo_t *info, void *context);
  * blocked.
  */
 void handler_when_waiting(bool (*begin)(void));
+
+/*
+ * CPU time of @t, the calling thread, when the handler began, ns: not before,
+ * but when this handler first asked. Context: handler.
+ */
+uint64_t handler_cpu_at(struct thread *t);
 
 /*
  * Call @fn(@arg) on the handler stack of @t, the calling thread. Context: all

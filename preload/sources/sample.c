@@ -20,7 +20,7 @@
 #include "preload/core/maps.h"
 #include "preload/core/sys.h"
 #include "preload/core/vdso.h"
-#include "preload/handler/budget.h"
+#include "preload/handler/handler.h"
 #include "preload/threads/thread_rows.h"
 #include "preload/threads/threads.h"
 #include "src/store/sample_log.h"
@@ -83,8 +83,9 @@ static void feed(struct thread *t, const struct access *a,
 	note(t, a, kind);
 	visit_note(t, a);
 	comm_sample(&runtime.comm, &t->comm, a, time, core);
-	if (t->comm.armed && t->comm.armed_at == time)
-		t->armed_cpu = t->cpu_at;
+	if (t->comm.armed && t->comm.armed_at == time &&
+	    t->comm.armed_weight > 1)
+		t->armed_cpu = handler_cpu_at(t);
 }
 
 static void deliver(struct thread *t, const struct choice *c)
@@ -153,7 +154,7 @@ static void interrupt(struct thread *t, const struct cpu_state *cpu,
 			deliver(t, &c);
 	}
 	t->comm.weight = weight;
-	if (budget_is_spent(t->debt_ns, runtime.period_ns)) {
+	if (budget_is_spent(&t->budget, runtime.period_ns)) {
 		count_loss(t, LOSS_BUDGET);
 		return;
 	}
@@ -190,10 +191,10 @@ static void exec_breakpoint(struct thread *t, const struct cpu_state *cpu)
  * At the full rate the watch would have ended with the next sample. That is a
  * time that the thread runs.
  */
-static bool is_late(const struct thread *t)
+static bool is_late(struct thread *t)
 {
 	return t->comm.armed && t->comm.armed_weight > 1 &&
-	       t->cpu_at - t->armed_cpu > runtime.period_ns;
+	       handler_cpu_at(t) - t->armed_cpu > runtime.period_ns;
 }
 
 static void data_trap(struct thread *t, int reg, const struct cpu_state *cpu)

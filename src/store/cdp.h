@@ -176,7 +176,7 @@ struct cdp_thread {
 	char name[16];
 	uint64_t start_routine; /* address, 0 for the main thread */
 	uint64_t start_mono, end_mono;
-	uint64_t cpu_ns; /* at the last sample or the end */
+	uint64_t cpu_ns; /* at the end, or shortly before the last sample */
 	uint64_t interrupts;
 	uint64_t samples[SAMPLE_KINDS];
 	uint64_t loads, stores; /* uniform samples by kind; rmw in both */

@@ -19,6 +19,7 @@
 #include "young.h"
 #include "preload/core/sys.h"
 #include "preload/core/timing.h"
+#include "preload/handler/handler.h"
 #include "preload/sources/sample.h"
 #include "preload/sources/thread_reuse.h"
 #include "preload/watch/watch.h"
@@ -163,11 +164,14 @@ static void thread_end(struct thread *t)
 	if (!t->reuse)
 		return;
 	t->cpu_at = thread_cpu_ns();
+	t->cpu_known = true;
 	thread_reuse_end(t);
 }
 
 static void enter(struct thread *t)
 {
+	if (t->reuse)
+		handler_cpu_at(t);
 	thread_reuse_signal(t);
 }
 
@@ -204,7 +208,7 @@ static void leave(struct thread *t, const struct watch_signal *s)
 	if (clock_slow_weight() > 1)
 		adapt(t, s);
 	if (t->reuse)
-		own(t)->cpu_ours += thread_cpu_ns() - t->cpu_at;
+		own(t)->cpu_ours += thread_cpu_ns() - handler_cpu_at(t);
 }
 
 static uint32_t weight(const struct thread *t, uint32_t event)
@@ -237,7 +241,7 @@ static void skip(struct thread *t, const struct watch_signal *s)
 	if (s->event != WATCH_CLOCK)
 		return;
 	interrupt_cost_saw();
-	t->cpu_at = thread_cpu_ns();
+	t->cpu_known = false;
 	young_takes(&own(t)->young, t, s->reg == CLOCK_OWN);
 }
 
@@ -264,7 +268,7 @@ static void after_fork(void)
 /* CPU time up to the handler's begin, without what handlers took. */
 static bool reuse_count(struct thread *t, uint64_t *count)
 {
-	*count = t->cpu_at - own(t)->cpu_ours;
+	*count = handler_cpu_at(t) - own(t)->cpu_ours;
 	return true;
 }
 

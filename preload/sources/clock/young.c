@@ -15,6 +15,7 @@
 #include "preload/core/sys.h"
 #include "preload/core/thread.h"
 #include "preload/core/timing.h"
+#include "preload/handler/handler.h"
 #include "preload/watch/own_event.h"
 #include "preload/watch/watch.h"
 #include "src/base/signal_safe.h"
@@ -152,7 +153,7 @@ bool young_takes(struct young *y, struct thread *t, bool own)
 
 	if (!y->slot || !take_own(y, t))
 		return !own;
-	sample = own ? phase_own(&y->phase, t->cpu_at,
+	sample = own ? phase_own(&y->phase, handler_cpu_at(t),
 				 runtime.period_ns * y->weight, &interval)
 		     : phase_inherited(&y->phase, &t->rng);
 	if (interval && own_event_is_open(&y->slot->event))

@@ -26,6 +26,7 @@
 #include "pmu_samples.h"
 #include "preload/core/sys.h"
 #include "preload/core/timing.h"
+#include "preload/handler/handler.h"
 #include "preload/sources/callers.h"
 #include "preload/sources/clock/clock.h"
 #include "preload/sources/our_code.h"
@@ -315,7 +316,8 @@ static void take_samples(struct thread *t)
 	pmu_thread_drain(&slot->events, &sink, t);
 	store_add(&t->record->interrupts, slot->events.user_samples - before);
 	thread_refresh(t);
-	slot->off = t->debt_ns > DEBT_MAX_NS;
+	handler_cpu_at(t);
+	slot->off = t->budget.debt_ns > DEBT_MAX_NS;
 	if (slot->off) {
 		count_loss(t, LOSS_BUDGET);
 		thread_reuse_drop(t);
@@ -382,7 +384,9 @@ static void tick(struct thread *t)
 		pmu_samples_begin(t);
 		return;
 	}
-	if (t->debt_ns < DEBT_MAX_NS / 2)
+	if (own(t)->slot->off)
+		handler_cpu_at(t);
+	if (t->budget.debt_ns < DEBT_MAX_NS / 2)
 		own(t)->slot->off = false;
 }
 

@@ -26,7 +26,7 @@ static uint64_t bit_string(const struct insn *insn, const struct cpu_state *cpu)
 int decode_address(const struct insn *insn, const struct mem_operand *m,
 		   const struct cpu_state *cpu, uint64_t *addr)
 {
-	uint64_t a = (uint64_t)m->disp;
+	uint64_t a = (uint64_t)m->disp, gs_base;
 
 	if (m->base != NO_REG)
 		a += cpu->gpr[m->base];
@@ -47,9 +47,9 @@ int decode_address(const struct insn *insn, const struct mem_operand *m,
 			return -EAGAIN;
 		a += cpu->fs_base;
 	} else if (m->segment == SEGMENT_GS) {
-		if (!cpu->gs_known)
+		if (!cpu_state_gs_base(cpu, &gs_base))
 			return -EAGAIN;
-		a += cpu->gs_base;
+		a += gs_base;
 	}
 	*addr = a;
 	return 0;

@@ -37,6 +37,9 @@ struct cpu_state {
 	uint64_t rip, rflags;
 	uint64_t fs_base, gs_base;
 	bool fs_known, gs_known; /* fs_base, gs_base hold a value */
+	/* Where it costs a system call: reads gs_base when an instruction needs
+	   it; NULL: see gs_known. */
+	uint64_t (*read_gs_base)(void);
 	const void *fxsave; /* 512 bytes in FXSAVE's layout, NULL: unknown */
 	/*
 	 * Components of XSAVE, each NULL if unknown. A component in its
@@ -63,6 +66,14 @@ uint64_t cpu_state_frame_end(const struct cpu_state *cpu);
 
 /* Bytes that xsave writes in standard format with all components enabled. */
 uint16_t cpu_state_xsave_bytes(void);
+
+/* Set *@base; false if it is not known. */
+static inline bool cpu_state_gs_base(const struct cpu_state *cpu,
+				     uint64_t *base)
+{
+	*base = cpu->read_gs_base ? cpu->read_gs_base() : cpu->gs_base;
+	return cpu->gs_known || cpu->read_gs_base;
+}
 
 /* The 16 bytes of lane @lane (0-3) of vector register @reg, NULL: unknown. */
 static inline const void *cpu_state_lane(const struct cpu_state *cpu,

@@ -323,9 +323,7 @@ enum step step_rdbase(struct interp *in, const struct insn *insn)
 	struct value v = { in->cpu.fs_base,
 			   in->cpu.fs_known ? 0 : TAINT_UNKNOWN };
 
-	if (insn->mnemonic == ZYDIS_MNEMONIC_RDGSBASE) {
-		v.v = in->cpu.gs_base;
-		v.taint = in->cpu.gs_known ? 0 : TAINT_UNKNOWN;
-	}
+	if (insn->mnemonic == ZYDIS_MNEMONIC_RDGSBASE)
+		v.taint = cpu_state_gs_base(&in->cpu, &v.v) ? 0 : TAINT_UNKNOWN;
 	return write_operand(in, insn, 0, v);
 }

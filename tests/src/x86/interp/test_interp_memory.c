@@ -260,6 +260,30 @@ START_TEST(a_known_segment_base_is_added)
 }
 END_TEST
 
+static int gs_reads;
+
+static uint64_t read_gs(void)
+{
+	gs_reads++;
+	return DATA_AT + 256;
+}
+
+START_TEST(the_gs_base_is_read_only_where_it_is_needed)
+{
+	gs_reads = 0;
+	load_segment_program(0);
+	cpu.fs_known = true;
+	cpu.read_gs_base = read_gs;
+	ck_assert_int_eq(begin_and_run(0), INTERP_SYSCALL);
+	ck_assert_int_eq(gs_reads, 0);
+	load_segment_program(1);
+	cpu.read_gs_base = read_gs;
+	ck_assert_int_eq(begin_and_run(0), INTERP_SYSCALL);
+	ck_assert_int_eq(gs_reads, 1);
+	ck_assert_uint_eq(interp_access(&interp, 0)->addr, DATA_AT + 256);
+}
+END_TEST
+
 CODE(lea_fs, "lea rax, fs:[rsi+8]; mov rdx, [rax]; ud2");
 
 START_TEST(lea_needs_no_segment_base)
@@ -326,6 +350,7 @@ int main(void)
 	tcase_add_loop_test(c, an_unknown_segment_base_is_an_unknown_address, 0,
 			    2);
 	tcase_add_loop_test(c, a_known_segment_base_is_added, 0, 2);
+	tcase_add_test(c, the_gs_base_is_read_only_where_it_is_needed);
 	tcase_add_test(c, lea_needs_no_segment_base);
 	tcase_add_loop_test(c, what_rdfsbase_gives_is_as_known_as_the_base, 0,
 			    4);
