@@ -506,7 +506,7 @@ endif
 # copies of the unit tests and of reusetrack.
 TSAN_TESTS := $(filter %/test_board %/test_cache_sets %/test_comm %/test_store %/test_time_slices \
 	%/test_exact %/test_exact_quick %/test_exact_place %/test_path_table \
-	%/emu/test_processor %/test_reuse_race \
+	%/emu/test_processor %/test_looks %/test_reuse_race \
 	%/test_recall %/test_reuse_exact %/test_trace_live %/test_transfer_race,$(UNIT:.c=))
 # A simulation whose sums need millions of steps says so in its first comment
 # ("plain only: REASON"): other tests run the same code under AddressSanitizer.

@@ -58,6 +58,8 @@ static int take_thread(void *ctx, const void *record)
 		.reuse_resolution = t->reuse_resolution,
 		.samples_skipped = t->samples_skipped,
 		.clock_interrupts = t->clock_interrupts,
+		.looks = t->looks,
+		.look_accesses = t->look_accesses,
 	};
 	memcpy(row->name, t->name, sizeof(row->name));
 	memcpy(row->samples, t->samples, sizeof(row->samples));
@@ -99,8 +101,7 @@ static int take_pair(void *ctx, const void *record)
 		.detector_flags = c->detector_flags,
 		.sharing = c->sharing == SHARING_TRUE ? SHARING_TRUE
 						      : SHARING_FALSE,
-		.by = c->by == DETECTED_BY_TRAP ? DETECTED_BY_TRAP
-						: DETECTED_BY_BOARD,
+		.by = c->by,
 		.line = c->line,
 		.count = c->count,
 		.periods_q8 = c->periods_q8,

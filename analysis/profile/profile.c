@@ -96,6 +96,26 @@ static int load_directory(struct profile *p, const char *path, uint64_t from_ms,
 		       : err;
 }
 
+/* Until now they went with the pairs, to be given rows. */
+static void part_sightings(struct profile *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->pairs; i++)
+		p->sightings += p->pair[i].by == DETECTED_BY_LOOK;
+	if (!p->sightings)
+		return;
+	p->sighting = xcalloc(p->sightings, sizeof(*p->sighting));
+	p->sightings = 0;
+	for (size_t i = 0; i < p->pairs; i++) {
+		if (p->pair[i].by == DETECTED_BY_LOOK)
+			p->sighting[p->sightings++] = p->pair[i];
+		else
+			p->pair[kept++] = p->pair[i];
+	}
+	p->pairs = kept;
+}
+
 static int load(struct profile *p, const char *path, uint64_t from_ms,
 		uint64_t until_ms, bool unite)
 {
@@ -119,6 +139,7 @@ static int load(struct profile *p, const char *path, uint64_t from_ms,
 	rows_take_off_execed(p);
 	if (p->threads > PROFILE_ROWS_MAX)
 		rows_merge(p);
+	part_sightings(p);
 	return 0;
 }
 
@@ -142,6 +163,7 @@ void profile_release(struct profile *p)
 	free(p->process);
 	free(p->thread);
 	free(p->pair);
+	free(p->sighting);
 	free(p->core);
 	free(p->reuse);
 	free(p->slice);

@@ -74,6 +74,7 @@ struct thread_row {
 	uint64_t samples_skipped;  /* by the slow rate */
 	uint64_t clock_interrupts; /* from outside; all, with or without sample
 				    */
+	uint64_t looks, look_accesses; /* src/engine/looks.h */
 	uint64_t loss[CDP_LOSS_MAX];
 };
 
@@ -140,6 +141,12 @@ struct profile {
 	size_t threads, threads_room;
 	struct pair_row *pair;
 	size_t pairs, pairs_room;
+	/*
+	 * What is no detection: sightings (src/engine/looks.h). Their count is
+	 * of looks, their periods_q8 256 times the meetings.
+	 */
+	struct pair_row *sighting;
+	size_t sightings;
 	struct core_row *core;
 	size_t cores, cores_room;
 	struct reuse_row *reuse;

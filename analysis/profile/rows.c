@@ -362,6 +362,8 @@ void rows_add(struct thread_row *to, const struct thread_row *from)
 		sat_add(to->samples_skipped, from->samples_skipped);
 	to->clock_interrupts =
 		sat_add(to->clock_interrupts, from->clock_interrupts);
+	to->looks = sat_add(to->looks, from->looks);
+	to->look_accesses = sat_add(to->look_accesses, from->look_accesses);
 	for (int k = 0; k < SHARING_KINDS; k++)
 		to->squares[k] = sat_add(to->squares[k], from->squares[k]);
 	for (int k = 0; k < CDP_LOSS_MAX; k++)

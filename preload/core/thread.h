@@ -47,6 +47,7 @@ struct thread {
 	uint64_t samples_seen;
 	pid_t tid;
 	uint32_t core;
+	uint32_t look_records; /* sources/look.c */
 	bool in_handler;
 	bool cpu_known; /* cpu_at is of this handler */
 	bool ending;

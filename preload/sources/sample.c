@@ -12,6 +12,7 @@
 #include "callers.h"
 #include "program_memory.h"
 #include "heap_blocks.h"
+#include "look.h"
 #include "our_code.h"
 #include "regions.h"
 #include "slices.h"
@@ -133,6 +134,7 @@ static void finish_choice(struct thread *t, struct choice *c)
 		count_loss(t, LOSS_NO_REGISTER);
 		choose_abandon(&t->choose, c);
 	}
+	look_through(t, c);
 	deliver(t, c);
 }
 

@@ -10,6 +10,7 @@
 #include "preload/core/runtime.h"
 #include "preload/sources/callers.h"
 #include "preload/sources/heap_blocks.h"
+#include "preload/sources/look.h"
 #include "preload/sources/regions.h"
 #include "preload/sources/slices.h"
 #include "preload/sources/sample.h"
@@ -33,6 +34,7 @@ static int init_comm(void)
 	c->board = board_init(mem, slots, c->line_bytes);
 	c->sink = &sample_sink;
 	visit_init();
+	look_init();
 	/*
 	 * While a debug register is armed some programs run a quarter slower
 	 * in a virtual machine (docs/overhead.md), whatever it watches.

@@ -151,6 +151,8 @@ static void merge(struct cdp_thread *r)
 	store_add(&m->arms, copy.arms);
 	store_add(&m->handler_ns, copy.handler_ns);
 	store_add(&m->samples_skipped, copy.samples_skipped);
+	store_add(&m->looks, copy.looks);
+	store_add(&m->look_accesses, copy.look_accesses);
 	add_all(m->loss, copy.loss, CDP_LOSS_MAX);
 	store_add(&m->counted_loads, copy.counted_loads);
 	store_add(&m->counted_stores, copy.counted_stores);

@@ -54,7 +54,8 @@ enum sharing {
 enum detected_by {
 	DETECTED_BY_BOARD,
 	DETECTED_BY_TRAP,
-	DETECTED_BY_KINDS
+	DETECTED_BY_KINDS,
+	DETECTED_BY_LOOK = DETECTED_BY_KINDS /* looks.h; not by the engine */
 };
 
 struct detection {

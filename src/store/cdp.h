@@ -196,7 +196,9 @@ struct cdp_thread {
 	uint64_t squares[SHARING_KINDS]; /* sums of weights^2; 0: all are 1 */
 	uint64_t samples_skipped;  /* that the full rate would take besides */
 	uint64_t clock_interrupts; /* also those by which no sample was due */
-	uint64_t spare[4];
+	uint64_t looks;        /* windows that were looked through */
+	uint64_t look_accesses; /* in them */
+	uint64_t spare[2];
 };
 _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
 
@@ -205,6 +207,9 @@ _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
  * The detector's thread writes it. A record with both lengths 0 is a rest: it
  * counts detections that found no record of their own. Only its threads,
  * sharing and by are valid; its addresses, line and flags are 0.
+ *
+ * DETECTED_BY_LOOK are no detections but sightings (engine/looks.h): count is of
+ * looks, and periods_q8 is 256 times the meetings.
  */
 struct cdp_pair {
 	uint32_t publisher_thread, detector_thread;

@@ -234,7 +234,7 @@ static bool pair_fits(const struct cdp_pair *p)
 	const uint16_t flags =
 		ACCESS_LOAD | ACCESS_STORE | ACCESS_LOCKED | ACCESS_IMPLICIT;
 
-	return p->sharing < SHARING_KINDS && p->by < DETECTED_BY_KINDS &&
+	return p->sharing < SHARING_KINDS && p->by <= DETECTED_BY_LOOK &&
 	       !((p->publisher_flags | p->detector_flags) & ~flags) &&
 	       !p->publisher_len == !p->detector_len && p->count;
 }

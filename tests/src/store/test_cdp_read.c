@@ -244,7 +244,7 @@ START_TEST(a_wrong_record_is_skipped_and_counted)
 		put_field(struct cdp_pair, sharing, SHARING_KINDS);
 		break;
 	case 1:
-		put_field(struct cdp_pair, by, DETECTED_BY_KINDS);
+		put_field(struct cdp_pair, by, DETECTED_BY_LOOK + 1);
 		break;
 	case 2:
 		put_field(struct cdp_pair, detector_flags, 16);

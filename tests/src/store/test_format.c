@@ -138,6 +138,8 @@ START_TEST(the_format_page_has_every_field_where_it_is)
 		T(squares),
 		T(samples_skipped),
 		T(clock_interrupts),
+		T(looks),
+		T(look_accesses),
 		P(publisher_thread),
 		P(detector_thread),
 		P(publisher_addr),
