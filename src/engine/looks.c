@@ -102,7 +102,7 @@ static bool store_of(uint64_t word, uint64_t number, uint32_t thread,
 	return (word >> CHECK_AT & CHECK_MASK) == check_of(number, thread);
 }
 
-/* The store word first: who finds the new line word finds it, too. */
+/* (A) The store word first: who finds the new line word finds it, too. */
 static void put(struct looks_entry *e, uint64_t expected, uint64_t word,
 		uint64_t store)
 {
@@ -165,7 +165,7 @@ static void look(struct looks *l, struct window *w, uint32_t thread,
 	if (!first && (!stores || seen->stored))
 		return;
 	*seen = (struct seen){ number, stores };
-	word = atomic_load_explicit(&e->line, memory_order_acquire);
+	word = atomic_load_explicit(&e->line, memory_order_acquire); /* (B) */
 	mine = number << LINE_AT | (uint64_t)thread << THREAD_AT;
 	if (word >> LINE_AT == number) {
 		uint64_t store =
