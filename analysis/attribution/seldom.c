@@ -95,6 +95,8 @@ static struct seldom_thread *thread_of(struct seldom *s, size_t *room,
 		s->thread[s->threads++] = (struct seldom_thread){
 			.thread = row,
 			.looks = r->looks,
+			.first = UINT64_MAX,
+			.merged = r->count > 1,
 			.accesses = r->looks ? (double)r->look_accesses /
 						       (double)r->looks
 					     : 0,
@@ -117,6 +119,8 @@ static void add_sighting(struct seldom *s, size_t *room, size_t *at,
 	t->sighted = sat_add(t->sighted, c->count);
 	if (t->looks < t->sighted)
 		t->looks = t->sighted;
+	if (c->first_look < t->first)
+		t->first = c->first_look;
 	if (!t->most || c->count > t->meets) {
 		t->most = c;
 		t->meets = c->count;
@@ -200,11 +204,17 @@ void seldom_release(struct seldom *s)
 
 double seldom_share(const struct seldom_thread *t, struct interval *v)
 {
+	double looks = (double)t->looks, sighted = (double)t->sighted;
+
+	if (t->sighted && !t->merged) {
+		looks -= t->first < t->looks ? (double)t->first : looks;
+		sighted = sighted - 1 < looks ? sighted - 1 : looks;
+	}
 	*v = (struct interval){ 0, 1 };
-	if (!t->looks || t->accesses < 1)
+	if (looks < 1 || t->accesses < 1)
 		return NAN;
-	*v = interval_share((double)t->sighted, (double)t->looks);
+	*v = interval_share(sighted, looks);
 	v->low /= t->accesses;
 	v->high /= t->accesses;
-	return (double)t->sighted / (double)t->looks / t->accesses;
+	return sighted / looks / t->accesses;
 }

@@ -8,6 +8,7 @@
 #ifndef COMDET_ANALYSIS_ATTRIBUTION_SELDOM_H
 #define COMDET_ANALYSIS_ATTRIBUTION_SELDOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ struct seldom_thread {
 	uint32_t thread;              /* row */
 	uint32_t flags;               /* ACCESS_* that were seen */
 	uint64_t sighted;             /* looks that had an access to the line */
+	uint64_t first; /* how many it had looked at the first of them */
+	bool merged;    /* of several threads: first is not known */
 	uint64_t looks;               /* of the thread, at least as many */
 	double accesses;              /* in a look, on average */
 	const struct pair_row *most;  /* of its sightings; NULL: only its stores
@@ -49,7 +52,9 @@ void seldom_release(struct seldom *s);
 
 /*
  * Which share of the thread's accesses go to the line: at most one of a look is
- * counted. 95 % interval in @v. NaN and 0 to 1 if there were no looks.
+ * counted. Sightings begin when the line is known to be shared, so the looks
+ * after the first one count, and what was sighted in them. 95 % interval in @v.
+ * NaN and 0 to 1 if there were no such looks.
  */
 double seldom_share(const struct seldom_thread *t, struct interval *v);
 

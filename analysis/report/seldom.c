@@ -77,6 +77,9 @@ static char *share_text(const struct seldom_thread *t)
 		return xasprintf(
 			"in %s of the windows",
 			percent_text((double)t->sighted, (double)t->looks));
+	if (!(share > 0))
+		return xasprintf("at most one access in %s",
+				 count_text(one_in(v.high)));
 	few = xstrdup(count_text(one_in(v.high)));
 	most = xstrdup(count_text(one_in(v.low)));
 	text = xasprintf("one access in %s (%s to %s)",

@@ -46,7 +46,8 @@ static void sighted(void *ctx, const struct sighting *s)
 	thread_mark_referenced(t->comm.id);
 	maps_note(s->publisher.ip);
 	generation = maps_note(s->detector.ip);
-	if (pair_table_add(&runtime.store, &t->pairs, &d, t->clock_at,
+	/* The number of the look takes the place of the time. */
+	if (pair_table_add(&runtime.store, &t->pairs, &d, t->record->looks,
 			   generation))
 		t->look_records = RECORDS_MAX;
 	t->look_records += t->pairs.index.used - records;

@@ -10,7 +10,8 @@
 #include "tests/run_suite.h"
 
 enum {
-	LOOKS = 2000,
+	FIRST = 100, /* look with a sighting */
+	LOOKS = 2100,
 	A_LOOK = 20, /* accesses */
 };
 
@@ -38,6 +39,7 @@ static void sighting(uint32_t from, uint32_t to, uint64_t line, uint64_t looks,
 
 	p->by = DETECTED_BY_LOOK;
 	p->periods_q8 = 256 * meetings;
+	p->first_mono = FIRST;
 }
 
 START_TEST(shares_have_their_intervals)
@@ -46,7 +48,7 @@ START_TEST(shares_have_their_intervals)
 
 	begin();
 	sighting(0, 1, LINE, 12, 9);
-	sighting(1, 1, LINE, 28, 0);
+	sighting(1, 1, LINE, 29, 0);
 	sighting(1, 0, LINE, 20, 8);
 	fake_end(&fake);
 	j = report_of(fake.dir);
@@ -64,11 +66,11 @@ START_TEST(shares_have_their_intervals)
 		if (int_at(thread, "thread") != 1)
 			continue;
 		ck_assert_int_eq(int_at(thread, "windows"), LOOKS);
-		ck_assert_int_eq(int_at(thread, "windows_with_line"), 40);
+		ck_assert_int_eq(int_at(thread, "windows_with_line"), 41);
 		ck_assert_double_eq_tol(
 			json_real_value(at(thread, "access_share.estimate")),
-			40. / LOOKS / A_LOOK, 1e-12);
-		/* Wilson's interval of 40 of 2,000 */
+			40. / (LOOKS - FIRST) / A_LOOK, 1e-12);
+		/* Wilson's interval of the 40 of 2,000 after the first */
 		ck_assert_double_eq_tol(
 			json_real_value(at(thread, "access_share.low")),
 			.014719 / A_LOOK, 1e-6);
@@ -85,8 +87,8 @@ START_TEST(the_text_says_it_in_words)
 	char *text;
 
 	begin();
-	sighting(0, 1, LINE, 40, 9);
-	sighting(1, 0, LINE, 1000, 8);
+	sighting(0, 1, LINE, 41, 9);
+	sighting(1, 0, LINE, 1050, 8);
 	fake_end(&fake);
 	text = report_text_of(fake.dir);
 	ck_assert(verb_says(text, "No sharing between threads found"));
