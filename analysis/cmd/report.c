@@ -11,7 +11,7 @@
 #include "command.h"
 #include "analysis/base/options.h"
 #include "analysis/base/pager.h"
-#include "analysis/attribution/seldom.h"
+#include "analysis/attribution/sighted.h"
 #include "analysis/base/util.h"
 #include "analysis/html/html.h"
 #include "analysis/placement/mapping.h"
@@ -206,7 +206,7 @@ static int run_report(int argc, char **argv)
 {
 	struct sharing_cost cost;
 	struct report_reuse reuse;
-	struct seldom seldom;
+	struct sighted sighted;
 	struct report r = { 0 };
 	struct profile p;
 	struct options o;
@@ -229,8 +229,8 @@ static int run_report(int argc, char **argv)
 	r.thread = o.filter.thread;
 	r.strips = o.strips;
 	tally_init(&r.tally, &p, r.symbols, o.filter.thread);
-	seldom_init(&seldom, &r.tally, r.symbols, o.filter.thread);
-	r.seldom = &seldom;
+	sighted_init(&sighted, &p, r.symbols, o.filter.thread);
+	r.sighted = &sighted;
 	report_reuse_init(&reuse, &p, r.symbols, &o.filter);
 	if (o.filter.pairings && !reuse.streams.streams)
 		die("report: --kind needs reuse data, and there is none; "
@@ -268,7 +268,7 @@ static int run_report(int argc, char **argv)
 	if (o.output)
 		close_output(r.out, o.output);
 	report_reuse_release(&reuse);
-	seldom_release(&seldom);
+	sighted_release(&sighted);
 	tally_release(&r.tally);
 	symbols_free(r.symbols);
 	profile_release(&p);

@@ -109,7 +109,6 @@ static int take_pair(void *ctx, const void *record)
 		.judged = judged,
 		.map_generation = c->map_generation,
 		.line_generation = c->map_generation,
-		.first_look = c->by == DETECTED_BY_LOOK ? c->first_mono : 0,
 	};
 	return 0;
 }

@@ -98,7 +98,6 @@ struct pair_row {
 	uint64_t map_generation;    /* of the detector's process */
 	uint64_t line_generation;   /* of the maps that have the line */
 	uint64_t foreign; /* number of the publisher's process, 0: the same */
-	uint64_t first_look; /* of a sighting */
 };
 
 struct core_row {
@@ -143,9 +142,8 @@ struct profile {
 	struct pair_row *pair;
 	size_t pairs, pairs_room;
 	/*
-	 * What is no detection: sightings (src/engine/looks.h). Their count is
-	 * of looks, their periods_q8 256 times the meetings, and first_look how
-	 * many looks the detector had at the first of them.
+	 * What is no detection: sightings (src/engine/looks.h). They count
+	 * meetings.
 	 */
 	struct pair_row *sighting;
 	size_t sightings;

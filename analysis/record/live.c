@@ -33,7 +33,8 @@ static int add_pair(void *ctx, const void *record)
 	const struct cdp_pair *p = record;
 	struct sums *s = ctx;
 
-	s->detections = sat_add(s->detections, p->count);
+	if (p->by != DETECTED_BY_LOOK)
+		s->detections = sat_add(s->detections, p->count);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "exact.h"
 #include "fixes.h"
 #include "hot_place.h"
-#include "seldom.h"
+#include "sighted.h"
 #include "style.h"
 #include "analysis/base/util.h"
 #include "analysis/profile/foreign.h"
@@ -417,7 +417,7 @@ void report_answer(struct report *r)
 	uint64_t transfers = 0, samples = count_samples(r->profile);
 	char *exact =
 		r->thread >= 0 ? NULL : report_exact_answer(r, &transfers);
-	char *text = NULL, *seldom = report_seldom_answer(r);
+	char *text = NULL, *sighted = report_sighted_answer(r);
 
 	if (exact)
 		print_head(r, exact);
@@ -433,11 +433,11 @@ void report_answer(struct report *r)
 	else if (transfers && samples)
 		fprintf(r->out, "None was seen in %s sample%s.\n",
 			count_text(samples), samples == 1 ? "" : "s");
-	if (seldom && !exact)
-		print_head(r, seldom);
+	if (sighted && !exact)
+		print_head(r, sighted);
 	free(exact);
 	free(text);
-	free(seldom);
+	free(sighted);
 	print_kernel(r);
 	if (r->profile->processes > 1)
 		print_unseen(r);

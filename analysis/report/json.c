@@ -21,7 +21,7 @@
 #include "regions.h"
 #include "reuse.h"
 #include "reuse_json.h"
-#include "seldom.h"
+#include "sighted.h"
 #include "analysis/base/json_build.h"
 #include "src/base/interval.h"
 
@@ -313,7 +313,7 @@ static json_t *json_communication(struct report *r)
 {
 	const struct tally *t = &r->tally;
 	json_t *slices = report_over_time_json(r);
-	json_t *seldom = report_seldom_json(r);
+	json_t *sighted = report_sighted_json(r);
 	json_t *o = json_object(), *sites = json_array(),
 	       *objects = json_array();
 	uint64_t total = tally_total(t->kind);
@@ -359,8 +359,8 @@ static json_t *json_communication(struct report *r)
 	for (size_t i = 0; i < t->objects; i++)
 		append(objects, json_object_tally(&t->object[i]));
 	put(o, "lines", report_lines_json(r));
-	if (seldom)
-		put(o, "seldom", seldom);
+	if (sighted)
+		put(o, "sighted", sighted);
 	put(o, "fixes", report_fixes_json(r));
 	report_calls_json(r, o);
 	put(o, "sites", sites);

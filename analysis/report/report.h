@@ -15,14 +15,14 @@
 #include "analysis/symbols/symbols.h"
 
 struct report_reuse;
-struct seldom; /* analysis/attribution/seldom.h */
+struct sighted; /* analysis/attribution/sighted.h */
 
 struct report {
 	const struct profile *profile;
 	struct symbols *symbols;
 	struct tally tally;
 	const struct report_reuse *reuse; /* reuse.h */
-	const struct seldom *seldom; /* NULL: not asked for */
+	const struct sighted *sighted;    /* NULL: not asked for */
 	const struct sharing_cost *cost;  /* NULL: not measured */
 	FILE *out;
 	size_t top;         /* most rows of a table */

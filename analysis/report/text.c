@@ -23,7 +23,7 @@
 #include "reuse.h"
 #include "reuse_answer.h"
 #include "reuse_text.h"
-#include "seldom.h"
+#include "sighted.h"
 #include "style.h"
 #include "analysis/base/util.h"
 
@@ -174,7 +174,7 @@ void report_text(struct report *r)
 		report_sites(r);
 		report_calls(r);
 	}
-	report_seldom(r);
+	report_sighted(r);
 	report_exact(r);
 	report_reuse_text(r, r->reuse);
 	report_memory(r);

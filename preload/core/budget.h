@@ -11,8 +11,9 @@
  * it was not read for STALE_NS, or if a handler was long a short while ago.
  * What the wall clock says is taken for CPU time up to the handler's share of a
  * period. Beyond it the time at the begin is needed. Where it was not read, the
- * thread most likely lost its core: then the handler counts as a usual one, and
- * the next WATCHFUL ones read the time.
+ * debt is charged the wall time, and the next WATCHFUL handlers read their
+ * time. Most likely the thread lost its core, so such a handler is reported as
+ * a usual one.
  */
 #ifndef COMDET_PRELOAD_CORE_BUDGET_H
 #define COMDET_PRELOAD_CORE_BUDGET_H

@@ -47,8 +47,8 @@ struct thread {
 	uint64_t samples_seen;
 	pid_t tid;
 	uint32_t core;
-	uint32_t look_records; /* sources/look.c */
 	bool in_handler;
+	bool sighted;   /* there are records of it, sources/look.c */
 	bool cpu_known; /* cpu_at is of this handler */
 	bool ending;
 	bool adopted;        /* no hook saw it begin, and none sees its end */

@@ -229,11 +229,12 @@ static void charge(struct thread *t, uint64_t wall, bool timed)
 	uint64_t most = runtime.handler_max_ns;
 	uint64_t spent = wall;
 
-	if (budget_must_ask(wall, most))
-		spent = timed ? thread_cpu_ns() - t->cpu_at
-			      : t->budget.usual_ns;
-	store_add(&t->record->handler_ns, spent);
+	if (budget_must_ask(wall, most) && timed)
+		spent = thread_cpu_ns() - t->cpu_at;
 	budget_charge(&t->budget, wall, spent, most);
+	if (budget_must_ask(wall, most) && !timed)
+		spent = t->budget.usual_ns;
+	store_add(&t->record->handler_ns, spent);
 }
 
 /* Handle the signal @what of thread @t, which is not in the handler yet. */

@@ -2,8 +2,10 @@
 /*
  * look - look through the windows that samples are chosen from
  */
+#include <stdatomic.h>
 #include <string.h>
 
+#include "heap_blocks.h"
 #include "look.h"
 #include "our_code.h"
 #include "preload/core/maps.h"
@@ -11,17 +13,9 @@
 #include "src/engine/looks.h"
 #include "src/base/signal_safe.h"
 
-enum {
-	RECORDS_MAX = 512, /* of sightings, of a thread */
-};
-
 static struct looks looks;
-static bool used; /* an empty table is left alone: it is large */
+static _Atomic bool used; /* an empty table is left alone: it is large */
 
-/*
- * A record counts a line, two threads and two instructions. A thread with
- * RECORDS_MAX of them looks no more, so that its looks count for all of them.
- */
 static void sighted(void *ctx, const struct sighting *s)
 {
 	struct thread *t = ctx;
@@ -35,10 +29,9 @@ static void sighted(void *ctx, const struct sighting *s)
 				   ? SHARING_TRUE
 				   : SHARING_FALSE,
 		.by = DETECTED_BY_LOOK,
-		.periods_q8 = s->meets ? 256 : 0,
+		.periods_q8 = 256,
 		.weight = 1,
 	};
-	uint32_t records = t->pairs.index.used;
 	uint64_t generation;
 
 	if (our_code_has(s->detector.ip) || our_code_has(s->publisher.ip))
@@ -46,30 +39,35 @@ static void sighted(void *ctx, const struct sighting *s)
 	thread_mark_referenced(t->comm.id);
 	maps_note(s->publisher.ip);
 	generation = maps_note(s->detector.ip);
-	/* The number of the look takes the place of the time. */
-	if (pair_table_add(&runtime.store, &t->pairs, &d, t->record->looks,
-			   generation))
-		t->look_records = RECORDS_MAX;
-	t->look_records += t->pairs.index.used - records;
+	/* What finds no room is no detection that is lost. */
+	if (!pair_table_add(&runtime.store, &t->pairs, &d, t->clock_at,
+			    generation)) {
+		t->sighted = true;
+		heap_blocks_note(&d);
+	}
 }
 
 void look_through(struct thread *t, const struct choice *c)
 {
+	static const struct looks_sink sink = {
+		.lives = thread_row_lives,
+		.sighted = sighted,
+	};
 	struct interp *in = t->choose.interp;
-	uint32_t n = interp_count(in);
 
-	if (c->what != CHOSEN || !c->number || t->reuse ||
-	    t->look_records >= RECORDS_MAX)
+	if (c->what != CHOSEN || !c->number || t->reuse)
 		return;
-	used = true;
+	if (!atomic_load_explicit(&used, memory_order_relaxed))
+		atomic_store_explicit(&used, true, memory_order_relaxed);
 	store_add(&t->record->looks, 1);
-	store_add(&t->record->look_accesses, n);
-	looks_through(&looks, t->comm.id, interp_access(in, 0), n, sighted, t);
+	store_add(&t->record->look_accesses, interp_count(in));
+	looks_through(&looks, t->comm.id, interp_access(in, 0),
+		      interp_count(in), &sink, t);
 }
 
 void look_init(void)
 {
-	if (used)
+	if (atomic_load_explicit(&used, memory_order_relaxed))
 		memset(&looks, 0, sizeof(looks));
-	used = false;
+	atomic_store_explicit(&used, false, memory_order_relaxed);
 }

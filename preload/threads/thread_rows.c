@@ -295,6 +295,16 @@ uint32_t thread_mark_referenced(uint32_t id)
 		       : id;
 }
 
+bool thread_row_lives(uint32_t id)
+{
+	const struct cdp_thread *r =
+		id < ids_max ? __atomic_load_n(&by_id[id], __ATOMIC_RELAXED)
+			     : NULL;
+
+	return r && r->id == id &&
+	       __atomic_load_n(&r->state, __ATOMIC_RELAXED) == CDP_THREAD_LIVE;
+}
+
 uint64_t thread_rows_detections(void)
 {
 	uint32_t n = atomic_load(&ids);

@@ -58,6 +58,9 @@ void thread_row_name(struct cdp_thread *r, const char *name);
  */
 uint32_t thread_mark_referenced(uint32_t id);
 
+/* True until the thread of row @id has ended. Any context. */
+bool thread_row_lives(uint32_t id);
+
 /* Returns the detections in the file, of all threads. Any context. */
 uint64_t thread_rows_detections(void);
 

@@ -321,7 +321,7 @@ static void drop_adopted(struct thread *t)
 	call_table_release(&t->calls);
 	core_table_release(&t->cores);
 	slice_table_release(&t->slices);
-	if (t->record->detections || t->look_records) {
+	if (t->record->detections || t->sighted) {
 		close_row(t, now_ns());
 		unmap_thread((char *)t);
 	} else {

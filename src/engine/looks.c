@@ -18,7 +18,7 @@ enum {
 	MET = 1,
 	MEETINGS_AT = 1,
 	MEETINGS_MAX = 3,
-	ESTABLISHED = 2,
+	TOLD = 2, /* from this meeting on */
 	THREAD_AT = 3,
 	LINE_AT = 23,
 	LINE_BITS = 64 - LINE_AT,
@@ -114,11 +114,11 @@ static void put(struct looks_entry *e, uint64_t expected, uint64_t word,
 }
 
 /*
- * Access @a to the line of @number, which @e is about. Returns its word after
- * the meeting, if this is one, and tells whether it is one.
+ * Thread @thread accesses the line that @e is about, @word of it. Returns its
+ * word after the meeting, and true in @meets if there is one.
  */
 static uint64_t meet(struct looks_entry *e, uint64_t word, uint32_t thread,
-		     bool *meets)
+		     const struct looks_sink *sink, bool *meets)
 {
 	uint32_t n = meetings_of(word);
 	uint64_t after =
@@ -126,6 +126,7 @@ static uint64_t meet(struct looks_entry *e, uint64_t word, uint32_t thread,
 	uint64_t expected = word;
 
 	*meets = thread_of(word) != thread && !(word & MET) &&
+		 sink->lives(thread_of(word)) &&
 		 atomic_compare_exchange_strong_explicit(
 			 &e->line, &expected, after, memory_order_relaxed,
 			 memory_order_relaxed);
@@ -149,20 +150,16 @@ static struct seen *seen_of(struct window *w, uint64_t number)
 
 static void look(struct looks *l, struct window *w, uint32_t thread,
 		 uint64_t number, const struct access *a,
-		 void (*sighted)(void *ctx, const struct sighting *s),
-		 void *ctx)
+		 const struct looks_sink *sink, void *ctx)
 {
-	bool stores = access_stores(a), first;
+	bool stores = access_stores(a), meets;
 	struct seen *seen = seen_of(w, number);
 	struct looks_entry *e = entry_of(l, number);
 	struct sighting s = { .line = number * LOOKS_LINE_BYTES,
 			      .detector = *a };
 	uint64_t word, mine;
 
-	if (!seen)
-		return;
-	first = !seen->number;
-	if (!first && (!stores || seen->stored))
+	if (!seen || (seen->number && (!stores || seen->stored)))
 		return;
 	*seen = (struct seen){ number, stores };
 	word = atomic_load_explicit(&e->line, memory_order_acquire); /* (B) */
@@ -172,10 +169,10 @@ static void look(struct looks *l, struct window *w, uint32_t thread,
 			atomic_load_explicit(&e->store, memory_order_relaxed);
 
 		s.publisher_thread = thread_of(word);
-		word = meet(e, word, thread, &s.meets);
-		if (first && meetings_of(word) >= ESTABLISHED &&
+		word = meet(e, word, thread, sink, &meets);
+		if (meets && meetings_of(word) >= TOLD &&
 		    store_of(store, number, s.publisher_thread, &s.publisher))
-			sighted(ctx, &s);
+			sink->sighted(ctx, &s);
 		mine = with_meetings(mine, meetings_of(word));
 	}
 	if (stores && word != mine)
@@ -183,9 +180,7 @@ static void look(struct looks *l, struct window *w, uint32_t thread,
 }
 
 void looks_through(struct looks *l, uint32_t thread, const struct access *a,
-		   uint32_t n,
-		   void (*sighted)(void *ctx, const struct sighting *s),
-		   void *ctx)
+		   uint32_t n, const struct looks_sink *sink, void *ctx)
 {
 	struct window w;
 
@@ -203,8 +198,8 @@ void looks_through(struct looks *l, uint32_t thread, const struct access *a,
 
 		if (a[i].flags & ACCESS_IMPLICIT || !from || to >> LINE_BITS)
 			continue;
-		look(l, &w, thread, from, &a[i], sighted, ctx);
+		look(l, &w, thread, from, &a[i], sink, ctx);
 		if (to != from)
-			look(l, &w, thread, to, &a[i], sighted, ctx);
+			look(l, &w, thread, to, &a[i], sink, ctx);
 	}
 }

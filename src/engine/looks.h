@@ -6,17 +6,16 @@
  * accesses to choose it from. Of a line that takes one access in 1,000, a
  * window has one ten times as often as the sample is one. So each thread looks
  * through its windows. A table holds the store to each line that was seen last,
- * and whose it was. If a thread's window accesses a line that another thread
- * was last seen to store to, the line has changed hands: the two have met. Each
- * store that was seen counts for one meeting.
+ * and whose it was. If a thread's window accesses a line that another thread,
+ * which still lives, was last seen to store to, the line has changed hands: the
+ * two have met. Each store that was seen counts for one meeting.
  *
- * A line on which two have met once may have been handed over for good. From
- * the second meeting on, each look in which a thread accesses the line is a
- * sighting. So sightings by looks tell which share of a thread's windows have
- * the line.
+ * A line on which two have met once may have been handed over for good. So
+ * meetings are told from a line's second one on.
  *
- * Unlike the map of engine/comm.h this says nothing about how sharing divides
- * among lines: lines that many others displace from the table are found late.
+ * Their numbers are no estimates. Windows are cut where the sample is drawn, so
+ * what comes late in them is seen less often; and lines that many others
+ * displace from the table are found late.
  *
  * Context: handler of the thread. Wait-free: an entry that another thread
  * changes at the same moment is left to it, and a meeting may be lost. Memory
@@ -47,27 +46,30 @@ struct looks {
 	struct looks_entry entry[LOOKS_ENTRIES];
 };
 
+/* A meeting. */
 struct sighting {
 	uint64_t line;
-	uint32_t publisher_thread; /* last seen to store there; perhaps @thread
-				    */
+	uint32_t publisher_thread; /* that stored */
 	/*
 	 * The store. Its length is the power of two at or below that of the
 	 * access, and cut where the line ends.
 	 */
 	struct access publisher;
-	struct access detector; /* the first of this window */
-	bool meets;             /* else an access since has met that store */
+	struct access detector;
+};
+
+struct looks_sink {
+	bool (*lives)(uint32_t thread); /* it has not ended */
+	void (*sighted)(void *ctx, const struct sighting *s);
 };
 
 /*
  * Look through the @n accesses @a that thread @thread is about to make, in
- * order; those of push, pop, call and ret are left out. @sighted is called once
- * for each line at most.
+ * order. Left out are those of push, pop, call and ret, and of an access to
+ * more than two lines all but the first and the last. Each meeting is told to
+ * @sink, with @ctx.
  */
 void looks_through(struct looks *l, uint32_t thread, const struct access *a,
-		   uint32_t n,
-		   void (*sighted)(void *ctx, const struct sighting *s),
-		   void *ctx);
+		   uint32_t n, const struct looks_sink *sink, void *ctx);
 
 #endif

@@ -208,9 +208,7 @@ _Static_assert(sizeof(struct cdp_thread) == 512, "cdp_thread");
  * counts detections that found no record of their own. Only its threads,
  * sharing and by are valid; its addresses, line and flags are 0.
  *
- * DETECTED_BY_LOOK are no detections but sightings (engine/looks.h): count is
- * of looks, periods_q8 is 256 times the meetings, and first_mono and last_mono
- * are numbers of looks of the detector's thread.
+ * With DETECTED_BY_LOOK it counts no detections, but meetings (engine/looks.h).
  */
 struct cdp_pair {
 	uint32_t publisher_thread, detector_thread;

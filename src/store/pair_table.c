@@ -87,6 +87,7 @@ static void merge(struct cdp_pair *to, const struct cdp_pair *p)
 static int count(struct store *s, struct pair_table *t,
 		 const struct cdp_pair *p, bool rest)
 {
+	bool by_look = p->by == DETECTED_BY_LOOK;
 	struct cdp_pair *pair;
 	uint32_t hash;
 
@@ -96,9 +97,11 @@ static int count(struct store *s, struct pair_table *t,
 		return 0;
 	}
 	if (!room_for(t, rest) ||
+	    (by_look && t->looks == PAIR_TABLE_LOOKS_MAX) ||
 	    store_index_add(s, &t->index, &t->writer, p, hash))
 		return -ENOSPC;
 	t->rests += rest;
+	t->looks += by_look;
 	return 0;
 }
 
@@ -111,6 +114,8 @@ int pair_table_add(struct store *s, struct pair_table *t,
 	store_touch(s, now);
 	if (!count(s, t, &p, false))
 		return 0;
+	if (d->by == DETECTED_BY_LOOK)
+		return -ENOSPC;
 	p = rest_of(d, now, map_generation);
 	return count(s, t, &p, true);
 }
@@ -118,5 +123,5 @@ int pair_table_add(struct store *s, struct pair_table *t,
 void pair_table_release(struct pair_table *t)
 {
 	store_index_release(&t->index);
-	t->rests = 0;
+	t->rests = t->looks = 0;
 }

@@ -18,11 +18,13 @@ struct pair_table {
 	struct store_writer writer;
 	struct store_index index;
 	uint32_t rests; /* records that are rests */
+	uint32_t looks; /* records of DETECTED_BY_LOOK */
 };
 
 enum {
 	PAIR_TABLE_MAX = 8192,
-	PAIR_TABLE_RESTS_MAX = 2048
+	PAIR_TABLE_RESTS_MAX = 2048,
+	PAIR_TABLE_LOOKS_MAX = 512
 };
 
 /*
@@ -33,7 +35,8 @@ enum {
  * records and index memory and the file have room. Otherwise it is counted in
  * the rest: the one record with its threads, sharing and by and all else 0.
  * There are at most PAIR_TABLE_RESTS_MAX rests, enough for 512 publishers; a
- * detection without a rest is not counted.
+ * detection without a rest is not counted. Sightings (DETECTED_BY_LOOK) have at
+ * most PAIR_TABLE_LOOKS_MAX records, and no rest.
  *
  * Context: the thread's own handler. Index memory comes from raw mmap.
  * Returns 0, or -ENOSPC if the detection was not counted.

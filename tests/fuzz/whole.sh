@@ -74,7 +74,7 @@ seeds_of_cdp()
 
 	recorded clock -- "$B/microbench/demo"
 	recorded clock-rtsig -F 1000 -- "$B/microbench/cures" --seconds 1
-	recorded clock-seldom -F 1000 -- "$B/tests/programs/help_dilute" 100 2
+	recorded clock-sighted -F 1000 -- "$B/tests/programs/help_dilute" 100 2
 	recorded clock-reuse -s clock -m reuse -F 1000 -- "$B/microbench/demo"
 	recorded clock-children --children -- sh -c "$B/microbench/demo & ls; wait"
 	recorded emu -s emu -p 1000 -- "$shared" --iterations 20000

@@ -53,13 +53,15 @@ static struct result run(uint64_t cpu, uint64_t lost, uint32_t one_in)
 		now += wall - ns;
 		if (!budget_must_ask(wall, PERIOD)) {
 			ns = wall;
+			budget_charge(&b, wall, ns, PERIOD);
 		} else if (timed) {
 			r.asked++;
+			budget_charge(&b, wall, ns, PERIOD);
 		} else {
+			budget_charge(&b, wall, wall, PERIOD);
 			ns = b.usual_ns;
 		}
 		r.handler_ns += ns;
-		budget_charge(&b, wall, ns, PERIOD);
 	}
 	return r;
 }

@@ -23,19 +23,27 @@ enum {
 
 static struct looks looks;
 static struct sighting last;
-static int sightings, meetings;
+static int meetings;
+static uint32_t dead; /* thread that has ended; 0: none */
+
+static bool lives(uint32_t thread)
+{
+	return !dead || thread != dead;
+}
 
 static void note(void *ctx, const struct sighting *s)
 {
 	last = *s;
-	sightings++;
-	meetings += s->meets;
+	meetings++;
 }
+
+static const struct looks_sink sink = { lives, note };
 
 static void forget(void)
 {
 	memset(&looks, 0, sizeof(looks));
-	sightings = meetings = 0;
+	meetings = 0;
+	dead = 0;
 }
 
 static struct access to(uint64_t addr, uint32_t len, uint32_t flags)
@@ -50,27 +58,37 @@ static void one(uint32_t thread, uint64_t addr, uint32_t flags)
 {
 	struct access a = to(addr, 8, flags);
 
-	looks_through(&looks, thread, &a, 1, note, NULL);
+	looks_through(&looks, thread, &a, 1, &sink, NULL);
 }
 
 START_TEST(the_second_meeting_is_told)
 {
 	one(1, LINE + 8, ACCESS_STORE);
 	one(2, LINE + 16, ACCESS_STORE);
-	ck_assert_int_eq(sightings, 0);
+	ck_assert_int_eq(meetings, 0);
 	one(1, LINE + 8, ACCESS_STORE);
-	ck_assert_int_eq(sightings, 1);
-	ck_assert(last.meets);
+	ck_assert_int_eq(meetings, 1);
 	ck_assert_uint_eq(last.line, LINE);
 	ck_assert_uint_eq(last.publisher_thread, 2);
 	ck_assert_uint_eq(last.publisher.addr, LINE + 16);
 	ck_assert_uint_eq(last.publisher.len, 8);
 	ck_assert_uint_eq(last.publisher.ip, IP + 8);
 	ck_assert_uint_eq(last.detector.addr, LINE + 8);
-	/* its own line again: a sighting, and no meeting */
+	/* its own line again */
 	one(1, LINE + 8, ACCESS_STORE);
-	ck_assert_int_eq(sightings, 2);
-	ck_assert(!last.meets);
+	ck_assert_int_eq(meetings, 1);
+}
+END_TEST
+
+/* A stack, or a number, that the next thread has. */
+START_TEST(who_has_ended_is_met_no_more)
+{
+	for (uint32_t i = 1; i < 100; i++) {
+		one(i, LINE, ACCESS_STORE);
+		one(i, LINE, ACCESS_LOAD);
+		dead = i;
+	}
+	ck_assert_int_eq(meetings, 0);
 }
 END_TEST
 
@@ -80,7 +98,7 @@ START_TEST(data_that_was_handed_over_for_good_is_not_shared)
 	one(1, LINE, ACCESS_STORE);
 	for (int i = 0; i < 100; i++)
 		one(2 + i % 2, LINE, ACCESS_LOAD);
-	ck_assert_int_eq(sightings, 0);
+	ck_assert_int_eq(meetings, 0);
 }
 END_TEST
 
@@ -103,7 +121,7 @@ START_TEST(what_nobody_stores_to_and_what_one_thread_has_is_not_told)
 			one(t, LINE + 64 * t, ACCESS_STORE);
 			one(t, LINE + 4096, ACCESS_STORE | ACCESS_IMPLICIT);
 		}
-	ck_assert_int_eq(sightings, 0);
+	ck_assert_int_eq(meetings, 0);
 }
 END_TEST
 
@@ -127,8 +145,7 @@ START_TEST(a_window_tells_of_a_line_once)
 	for (int i = 0; i < 130; i++)
 		a[i] = to(LINE + 8, 8, i % 3 ? ACCESS_LOAD : ACCESS_STORE);
 	for (int i = 0; i < 4; i++)
-		looks_through(&looks, 1 + i % 2, a, 130, note, NULL);
-	ck_assert_int_eq(sightings, 2);
+		looks_through(&looks, 1 + i % 2, a, 130, &sink, NULL);
 	ck_assert_int_eq(meetings, 2);
 }
 END_TEST
@@ -139,11 +156,11 @@ START_TEST(what_does_not_fit_is_left_out)
 		      b = to(0, 8, ACCESS_STORE);
 
 	for (int i = 0; i < 8; i++) {
-		looks_through(&looks, 1 + i % 2, &a, 1, note, NULL);
-		looks_through(&looks, 1 + i % 2, &b, 1, note, NULL);
+		looks_through(&looks, 1 + i % 2, &a, 1, &sink, NULL);
+		looks_through(&looks, 1 + i % 2, &b, 1, &sink, NULL);
 		one(LOOKS_THREADS_MAX + i % 2, LINE, ACCESS_STORE);
 	}
-	ck_assert_int_eq(sightings, 0);
+	ck_assert_int_eq(meetings, 0);
 	/* the largest that fit */
 	for (int i = 0; i < 8; i++)
 		one(LOOKS_THREADS_MAX - 1 - i % 2, (1ull << 47) - 64,
@@ -158,11 +175,10 @@ END_TEST
 struct plain {
 	int64_t owner; /* -1: nobody */
 	bool met;
-	int meetings, told, told_meetings;
+	int meetings;
 };
 
-static void plain_access(struct plain *p, uint32_t thread, bool store,
-			 bool *told)
+static void plain_access(struct plain *p, uint32_t thread, bool store)
 {
 	bool meets = p->owner >= 0 && p->owner != thread && !p->met;
 
@@ -170,18 +186,13 @@ static void plain_access(struct plain *p, uint32_t thread, bool store,
 		p->meetings++;
 		p->met = true;
 	}
-	if (p->meetings >= 2 && !*told) {
-		p->told++;
-		p->told_meetings += meets;
-	}
-	*told = true;
 	if (store) {
 		p->owner = thread;
 		p->met = false;
 	}
 }
 
-static int told[LINES], told_meetings[LINES];
+static int told[LINES];
 
 static void note_line(void *ctx, const struct sighting *s)
 {
@@ -189,15 +200,15 @@ static void note_line(void *ctx, const struct sighting *s)
 
 	ck_assert_uint_lt(i, LINES);
 	told[i]++;
-	told_meetings[i] += s->meets;
 }
+
+static const struct looks_sink by_line = { lives, note_line };
 
 /* In a window the first load of a line and its first store are looked up. */
 static void plain_window(struct plain *p, uint32_t thread,
 			 const struct access *a)
 {
 	bool looked[LINES] = { 0 }, stored[LINES] = { 0 };
-	bool told_here[LINES] = { 0 };
 
 	for (int i = 0; i < WINDOW; i++) {
 		int line = (a[i].addr - LINE) / 64;
@@ -207,7 +218,7 @@ static void plain_window(struct plain *p, uint32_t thread,
 			continue;
 		looked[line] = true;
 		stored[line] |= store;
-		plain_access(&p[line], thread, store, &told_here[line]);
+		plain_access(&p[line], thread, store);
 	}
 }
 
@@ -219,7 +230,6 @@ START_TEST(random_windows_agree_with_the_plain_rules)
 
 	rng_seed(&rng, _i, 0);
 	memset(told, 0, sizeof(told));
-	memset(told_meetings, 0, sizeof(told_meetings));
 	for (int i = 0; i < LINES; i++)
 		plain[i] = (struct plain){ .owner = -1 };
 	for (int w = 0; w < WINDOWS; w++) {
@@ -233,12 +243,11 @@ START_TEST(random_windows_agree_with_the_plain_rules)
 				  rng_below(&rng, 4) ? ACCESS_LOAD
 						     : ACCESS_STORE);
 		plain_window(plain, thread, a);
-		looks_through(&looks, thread, a, WINDOW, note_line, NULL);
+		looks_through(&looks, thread, a, WINDOW, &by_line, NULL);
 	}
 	for (int i = 0; i < LINES; i++) {
-		ck_assert_int_eq(told[i], plain[i].told);
-		ck_assert_int_eq(told_meetings[i], plain[i].told_meetings);
-		all += told_meetings[i];
+		ck_assert_int_eq(told[i], plain[i].meetings - 1);
+		all += told[i];
 	}
 	ck_assert_int_gt(all, WINDOWS / 10);
 }
@@ -254,12 +263,14 @@ static void check_sighting(void *ctx, const struct sighting *s)
 	ck_assert_uint_eq(s->publisher.addr / 64, s->line / 64);
 	ck_assert_uint_eq(s->publisher.ip, IP + 8);
 	ck_assert_uint_lt(s->publisher_thread, THREADS);
-	ck_assert(!s->meets || s->publisher_thread != thread);
+	ck_assert_uint_ne(s->publisher_thread, thread);
 	atomic_fetch_add(&all_seen, 1);
 	/* each thread has its word of each line */
 	if (s->publisher.addr % 64 != 8 * s->publisher_thread)
 		atomic_fetch_add(&mixed_up, 1);
 }
+
+static const struct looks_sink checked = { lives, check_sighting };
 
 static void *look_on(void *arg)
 {
@@ -276,8 +287,7 @@ static void *look_on(void *arg)
 					  8 * thread,
 				  8, ACCESS_STORE);
 		a[0].addr = LINE + 8 * thread;
-		looks_through(&looks, thread, a, WINDOW, check_sighting,
-			      &thread);
+		looks_through(&looks, thread, a, WINDOW, &checked, &thread);
 	}
 	return NULL;
 }
@@ -303,6 +313,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, forget, NULL);
 	tcase_add_test(t, the_second_meeting_is_told);
+	tcase_add_test(t, who_has_ended_is_met_no_more);
 	tcase_add_test(t, data_that_was_handed_over_for_good_is_not_shared);
 	tcase_add_test(t, readers_meet_each_store_that_was_seen_once);
 	tcase_add_test(

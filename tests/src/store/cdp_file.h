@@ -197,8 +197,9 @@ static inline void check_record(enum cdp_section section, const void *record)
 			strnlen(t->name, 16) < 16;
 		break;
 	case CDP_PAIRS:
-		right = p->sharing < 2 && p->by < 2 && p->count &&
-			p->publisher_flags < 16 && p->detector_flags < 16;
+		right = p->sharing < 2 && p->by <= DETECTED_BY_LOOK &&
+			p->count && p->publisher_flags < 16 &&
+			p->detector_flags < 16;
 		break;
 	case CDP_MAPS:
 		right = m->start < m->end && strnlen(m->path, 256) < 256 &&
