@@ -25,15 +25,17 @@ static int compare_sightings(const void *a, const void *b)
 {
 	const struct pair_row *x = *(const struct pair_row *const *)a;
 	const struct pair_row *y = *(const struct pair_row *const *)b;
+	const uint64_t key[][2] = {
+		{ y->count, x->count },
+		{ x->detector_addr, y->detector_addr },
+		{ x->detector_ip, y->detector_ip },
+		{ x->publisher_ip, y->publisher_ip },
+	};
 	int order = compare_places(x, y);
 
-	if (!order)
-		order = order_u64(y->count, x->count);
-	if (!order)
-		order = order_u64(x->detector_addr, y->detector_addr);
-	if (!order)
-		order = order_u64(x->detector_ip, y->detector_ip);
-	return order ? order : order_u64(x->publisher_ip, y->publisher_ip);
+	for (size_t i = 0; !order && i < sizeof(key) / sizeof(*key); i++)
+		order = order_u64(key[i][0], key[i][1]);
+	return order;
 }
 
 static int compare_lines(const void *a, const void *b)
