@@ -34,6 +34,7 @@ START_TEST(all_files_count_and_what_is_no_profile_does_not)
 	fake_next(&fake, 4243);
 	fake_thread(&fake, "main");
 	fake_pair(&fake, 0, 1, 0x1000, 0x1008, 2);
+	fake_pair(&fake, 0, 1, 0x3000, 0x3008, 5)->by = DETECTED_BY_LOOK;
 	fd = openat(fake.dirfd, "empty.cdp", O_CREAT | O_WRONLY, 0600);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
