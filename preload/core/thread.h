@@ -48,7 +48,6 @@ struct thread {
 	pid_t tid;
 	uint32_t core;
 	bool in_handler;
-	bool sighted;   /* there are records of it, sources/look.c */
 	bool cpu_known; /* cpu_at is of this handler */
 	bool ending;
 	bool adopted;        /* no hook saw it begin, and none sees its end */

@@ -23,7 +23,6 @@ static void sighted(void *ctx, const struct sighting *s)
 		.publisher = s->publisher,
 		.detector = s->detector,
 		.line = s->line,
-		.publisher_thread = thread_mark_referenced(s->publisher_thread),
 		.detector_thread = t->comm.id,
 		.sharing = access_overlaps(&s->publisher, &s->detector)
 				   ? SHARING_TRUE
@@ -36,15 +35,14 @@ static void sighted(void *ctx, const struct sighting *s)
 
 	if (our_code_has(s->detector.ip) || our_code_has(s->publisher.ip))
 		return;
+	d.publisher_thread = thread_mark_referenced(s->publisher_thread);
 	thread_mark_referenced(t->comm.id);
 	maps_note(s->publisher.ip);
 	generation = maps_note(s->detector.ip);
 	/* What finds no room is no detection that is lost. */
 	if (!pair_table_add(&runtime.store, &t->pairs, &d, t->clock_at,
-			    generation)) {
-		t->sighted = true;
+			    generation))
 		heap_blocks_note(&d);
-	}
 }
 
 void look_through(struct thread *t, const struct choice *c)

@@ -314,14 +314,17 @@ void threads_discard(struct thread *t)
 /* A sample came before the hook: drop the record that the handler made. */
 static void drop_adopted(struct thread *t)
 {
+	bool has_records;
+
 	forget_adopted(t);
 	runtime.source->thread_end(t);
 	watch_thread_end(t);
+	has_records = t->record->detections || t->pairs.looks;
 	pair_table_release(&t->pairs);
 	call_table_release(&t->calls);
 	core_table_release(&t->cores);
 	slice_table_release(&t->slices);
-	if (t->record->detections || t->sighted) {
+	if (has_records) {
 		close_row(t, now_ns());
 		unmap_thread((char *)t);
 	} else {

@@ -4,8 +4,8 @@
 # check_sighted - a line that takes one store in 300 is found at the default rate
 #
 # Two threads store to a line of help_dilute, each to a word of its own, once in
-# 300 stores. The report says so: in its map, if samples met there, else among
-# the lines that no sample met. As controls, threads that never store there do
+# 300 stores. The report has the line among those that no sample met; a run where
+# samples met it is repeated. As controls, threads that never store there do
 # not share; and threads that live one after the other, on the same stacks, have
 # not met.
 #
@@ -33,9 +33,16 @@ sighted()
 	r['communication'].get('sighted', {}).get('lines', []))" "$2"
 }
 
-record help_dilute 300 8
-sighted 'any(l["object"].startswith("common")
-	for l in l + r["communication"]["lines"])' "the common line"
+# Where samples met the line, which they seldom do, once more.
+for _ in 1 2 3 4; do
+	record help_dilute 300 8
+	sighted 'any(l["object"].startswith("common")
+		for l in l + r["communication"]["lines"])' "the common line"
+	[ "$(ask "$WORK/r.json" 'any(l["object"].startswith("common")
+		for l in r["communication"]["lines"])')" = True ] || break
+done
+sighted 'any(l["object"].startswith("common") for l in l)' \
+	"the common line among those that no sample met"
 sighted 'all(l["false"] and not l["true"] and l["transfers_at_least"] > 1 and
 	all(p["publisher"] != p["detector"] and p["detector_stores"]
 	for p in l["pairs"])
