@@ -6,13 +6,14 @@
 
 #include "timing.h"
 #include "sys.h"
+#include "vdso.h"
 #include "src/base/signal_safe.h"
 
 uint64_t now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	vdso_clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 

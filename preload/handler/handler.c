@@ -54,12 +54,20 @@ static const int gpr_order[16] = {
 };
 
 static bool have_fsgsbase;
+static ptrdiff_t errno_at; /* from the thread pointer, in every thread */
 static bool (*begin_if_due)(void);
 
 void handler_init(void)
 {
 	inside_reset();
 	have_fsgsbase = getauxval(AT_HWCAP2) & FSGSBASE_BIT;
+	errno_at = (char *)&errno - (char *)__builtin_thread_pointer();
+}
+
+/* errno, without the C library's function: its page is cold. */
+static int *errno_here(void)
+{
+	return (int *)((char *)__builtin_thread_pointer() + errno_at);
 }
 
 void handler_when_waiting(bool (*begin)(void))
@@ -375,13 +383,13 @@ static void handle_ours(struct watch_signal what, void *context)
 static void handle_both(int sig, siginfo_t *info, struct watch_signal what,
 			void *context)
 {
-	int saved_errno = errno;
+	int saved_errno = *errno_here();
 	uint64_t mask;
 
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof(mask));
 	handle_ours(what, context);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
-	errno = saved_errno;
+	*errno_here() = saved_errno;
 	signal_forward(sig, info, context);
 }
 
@@ -395,16 +403,16 @@ void handler_on_signal(int sig, siginfo_t *info, void *context)
 		count_loss(NULL, LOSS_NO_THREAD);
 		return;
 	}
-	saved_errno = errno;
+	saved_errno = *errno_here();
 	what = watch_classify(sig, info);
 	if (what.event == WATCH_NOTHING) {
 		/* The application's handler may change errno as it likes. */
-		errno = saved_errno;
+		*errno_here() = saved_errno;
 		signal_forward(sig, info, context);
 	} else if (signal_took_a_place(what.late, info)) {
 		handle_both(sig, info, what, context);
 	} else {
 		handle_ours(what, context);
-		errno = saved_errno;
+		*errno_here() = saved_errno;
 	}
 }

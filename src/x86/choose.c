@@ -36,11 +36,18 @@ enum {
 	LENGTHS = 4096,
 	CONFIRMATIONS = 3,
 	CONFIRMED_MAX = 255,
-	MEASURE_ANEW = 8, /* measure one in so many windows again */
-	MEASURE = 4,      /* the same while the length is not known */
+	MEASURE = 8, /* one in so many windows is measured to its end */
 	UNBLOCKED = 32,
 	BREAKPOINT_CREDIT = 2, /* samples that earn one breakpoint */
 	CREDIT_MAX = 4 * BREAKPOINT_CREDIT,
+};
+
+/* The access before the next arrival, or any of some that come soon. */
+static const struct interp_limits stand_in_window = {
+	.accesses_min = 1,
+	.instructions_min = 1,
+	.accesses_max = 16,
+	.instructions_max = 50,
 };
 
 /*
@@ -186,7 +193,7 @@ static void draw(struct choose *c)
 {
 	uint32_t length = length_recall(c->start);
 
-	if (!rng_below(c->rng, length ? MEASURE_ANEW : MEASURE))
+	if (!rng_below(c->rng, MEASURE))
 		return;
 	if (length)
 		c->stop_at = 1 + (uint32_t)rng_below(c->rng, length);
@@ -219,7 +226,7 @@ void choose_start(struct choose *c, const struct cpu_state *cpu,
 	if (c->drawn)
 		interp_stop_open(c->interp, c->drawn);
 	if (c->wanted_stalled)
-		interp_shorten(c->interp);
+		interp_limit(c->interp, &stand_in_window);
 	go_on(c, out);
 }
 

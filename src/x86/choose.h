@@ -7,17 +7,17 @@
  * before the interrupted one, found by decoding backwards. The others are
  * uniform: each access in a window of coming accesses (interp/interp.h) has
  * the same chance. The index is drawn first where that changes no chance, and
- * interpretation stops there (choose.c); one window in eight or four is
- * measured to its end. If the path is blocked by a value that cannot be
- * computed, at an instruction not passed before, an execution breakpoint there
- * lets the program compute it. There is at most one breakpoint for two samples,
- * except where nothing else can be chosen.
+ * interpretation stops there (choose.c); one window in eight is measured to its
+ * end. If the path is blocked by a value that cannot be computed, at an
+ * instruction not passed before, an execution breakpoint there lets the program
+ * compute it. There is at most one breakpoint for two samples, except where
+ * nothing else can be chosen.
  *
  * If the stalled access is unknown, a stand-in is taken: the next access at
- * the same place of the loop, or any of a short window (interp_shorten; a full
- * window costs as much as a uniform sample and is worth less here). Stand-ins
- * are marked as stalled. How often they occur depends on the code; counted as
- * uniform, they would give some code twice the weight of other code.
+ * the same place of the loop, or any of a short window (a full one costs as
+ * much as a uniform sample and is worth less here). Stand-ins are marked as
+ * stalled. How often they occur depends on the code; counted as uniform, they
+ * would give some code twice the weight of other code.
  *
  * Context: handler of the thread that owns the struct choose.
  */

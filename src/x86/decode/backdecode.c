@@ -8,6 +8,9 @@
  * length of its last instruction, and a clear majority wins. A chain that
  * contains an instruction not found in compiled code has no vote.
  *
+ * There is no vote if an instruction that ends at the address was executed: the
+ * cache of decoded instructions has it then.
+ *
  * The instruction found is the one before in memory. It is also the one
  * executed before, unless the address is a branch target. Branches to the
  * address are searched for nearby, and a little further away each time the
@@ -19,16 +22,14 @@
 
 #include "accesses.h"
 #include "backdecode_internal.h"
+#include "branches.h"
 #include "decode.h"
 #include "src/base/signal_safe.h"
 
 enum {
 	VOTERS = 16, /* start offsets, the farthest ones */
 	VOTES_PERCENT = 75,
-	SHORT_BRANCH = 130, /* reach of a branch of two bytes */
-	RING_BYTES = 1024,  /* bytes searched at a time, on either side */
 	RINGS = 15,
-	SCAN_BYTES = MEMORY_READ_MAX,
 	KNOWN_ENTRIES = 8192,
 };
 
@@ -158,93 +159,20 @@ static uint32_t elect(const struct code_before *c, bool *targeted)
 	return best;
 }
 
-/* Does one of the instructions from @ip on branch to @ip? */
-static bool targeted_ahead(const struct memory *mem, uint64_t ip)
-{
-	struct insn scratch;
-	const struct insn *insn;
-	uint64_t p = ip;
-	int err;
-
-	while (p - ip < SHORT_BRANCH) {
-		insn = decode_at(mem, p, &scratch, &err);
-		if (!insn)
-			return false;
-		if ((insn->flow == FLOW_COND || insn->flow == FLOW_JUMP) &&
-		    insn->imm == ip)
-			return true;
-		p += insn->len;
-	}
-	return false;
-}
-
-/* Read code, one page at a time. What cannot be read becomes zero. */
-static void read_pages(const struct memory *mem, uint64_t p, uint8_t *to,
-		       uint32_t n)
-{
-	uint32_t first = (uint32_t)(-p & 4095);
-
-	if (!first || first > n)
-		first = n;
-	if (mem->read(mem->ctx, p, to, first))
-		memset(to, 0, first);
-	if (first < n && mem->read(mem->ctx, p + first, to + first, n - first))
-		memset(to + first, 0, n - first);
-}
-
 /*
- * Do the bytes from @p hold a branch to @ip, at any offset? A long one hardly
- * matches by chance; a short one does so once in a thousand bytes.
+ * As elect, but an instruction that was executed needs no vote. The branches
+ * that only a vote finds are short ones; if there is none, nor bytes that look
+ * like one, there is nothing to find.
  */
-static bool targeted_in(const struct memory *mem, uint64_t ip, uint64_t p)
+static uint32_t find_length(const struct memory *mem,
+			    const struct code_before *c, bool *targeted)
 {
-	uint8_t copy[SCAN_BYTES];
-	const uint8_t *b = copy;
-	uint64_t end = p + SCAN_BYTES, back;
-	int32_t distance;
-	uint32_t n;
+	uint32_t length = 0;
 
-	if (mem->direct_is_all && p < mem->direct_low)
-		p = mem->direct_low;
-	if (mem->direct_is_all && end > mem->direct_high)
-		end = mem->direct_high;
-	if (p >= end)
-		return false;
-	n = (uint32_t)(end - p);
-	if (memory_is_direct(mem, p, n))
-		b = (const uint8_t *)(uintptr_t)p;
-	else
-		read_pages(mem, p, copy, n);
-	back = ip - p; /* short branches come only from before this */
-	for (uint32_t i = 1;
-	     i < n && back <= SCAN_BYTES && i + BACK_BYTES <= back; i++) {
-		if (((b[i - 1] & 0xf0) == 0x70 || b[i - 1] == 0xeb) &&
-		    b[i] < 0x80 && i + 1u + b[i] == back)
-			return true;
-	}
-	for (uint32_t i = 2; i + 4 <= n; i++) {
-		memcpy(&distance, b + i, 4);
-		if (p + i + 4 + (uint64_t)(int64_t)distance == ip &&
-		    (b[i - 1] == 0xe9 ||
-		     (b[i - 2] == 0x0f && (b[i - 1] & 0xf0) == 0x80)))
-			return true;
-	}
-	return false;
-}
-
-/* Branches from further away, in ring number @ring around @ip. */
-static bool targeted_from_afar(const struct memory *mem, uint64_t ip,
-			       uint32_t ring)
-{
-	uint64_t step = SCAN_BYTES - 6; /* the longest form of a branch */
-	uint64_t near = (uint64_t)ring * RING_BYTES;
-
-	for (uint64_t d = near; d < near + RING_BYTES; d += step) {
-		if (targeted_in(mem, ip, ip + d) ||
-		    targeted_in(mem, ip, ip - d - SCAN_BYTES))
-			return true;
-	}
-	return false;
+	if (!branches_may_lead_to_end(c->bytes, BACK_BYTES))
+		length = decode_length_before(mem, c->ip);
+	*targeted = false;
+	return length ? length : elect(c, targeted);
 }
 
 static uint64_t code_check(const struct code_before *c)
@@ -272,14 +200,14 @@ uint32_t backdecode_previous(const struct memory *mem,
 		ring = word >> 5 & 15;
 		*targeted = word & 16;
 	} else {
-		length = elect(c, targeted);
+		length = find_length(mem, c, targeted);
 		ring = 0;
 		if (length && !*targeted)
-			*targeted = targeted_ahead(mem, c->ip);
+			*targeted = branches_back(mem, c->ip);
 	}
 	/* Search a little further each time the address is asked for. */
 	if (length && !*targeted && ring < RINGS) {
-		*targeted = targeted_from_afar(mem, c->ip, ring);
+		*targeted = branches_in_ring(mem, c->ip, ring);
 		ring++;
 	}
 	atomic_store_explicit(entry,

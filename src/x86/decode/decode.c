@@ -321,3 +321,21 @@ const struct insn *decode_at(const struct memory *mem, uint64_t ip,
 		slot_write(s, scratch);
 	return scratch;
 }
+
+uint32_t decode_length_before(const struct memory *mem, uint64_t ip)
+{
+	uint32_t found = 0;
+	struct insn insn;
+
+	for (uint32_t len = 1; len <= INSN_BYTES_MAX; len++) {
+		struct slot *s = slot_of(ip - len);
+
+		if (!s || !slot_read(s, ip - len, &insn) || insn.len != len ||
+		    !decode_unchanged(mem, &insn))
+			continue;
+		if (found)
+			return 0;
+		found = len;
+	}
+	return found;
+}

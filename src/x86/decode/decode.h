@@ -33,6 +33,12 @@ enum {
 void decode_learn_ahead(uint64_t ip, uint64_t later);
 
 /*
+ * The length of the instruction that ends at @ip, if the cache has one and no
+ * other that ends there, else 0.
+ */
+uint32_t decode_length_before(const struct memory *mem, uint64_t ip);
+
+/*
  * Decode the first instruction of the @n bytes in @code as if they were at
  * @ip. Does not use the cache. Returns 0, -ENODATA if the instruction is longer
  * than @n bytes, or -EILSEQ.

@@ -28,6 +28,13 @@ enum {
 
 const uint32_t interp_bytes = sizeof(struct interp);
 
+static const struct interp_limits whole_window = {
+	.accesses_min = WINDOW_ACCESSES_MIN,
+	.instructions_min = WINDOW_INSTRUCTIONS_MIN,
+	.accesses_max = WINDOW_ACCESSES_MAX,
+	.instructions_max = WINDOW_INSTRUCTIONS_MAX,
+};
+
 _Static_assert(WINDOW_ACCESSES_MAX + DECODE_ACCESSES_MAX <= UINT8_MAX,
 	       "visited_count holds an access count");
 
@@ -53,8 +60,7 @@ void interp_begin(struct interp *in, const struct cpu_state *cpu,
 	in->base = *cpu;
 	in->mem = mem;
 	in->start_ip = cpu->rip;
-	in->accesses_max = WINDOW_ACCESSES_MAX;
-	in->instructions_max = WINDOW_INSTRUCTIONS_MAX;
+	in->limits = whole_window;
 	in->stop_open = 0;
 	in->demanded = 0;
 	memset(in->class_key, 0, sizeof(in->class_key));
@@ -79,10 +85,9 @@ void interp_resume(struct interp *in, const struct cpu_state *cpu,
 	rewind_window(in);
 }
 
-void interp_shorten(struct interp *in)
+void interp_limit(struct interp *in, const struct interp_limits *limits)
 {
-	in->accesses_max = SHORT_WINDOW_ACCESSES;
-	in->instructions_max = SHORT_WINDOW_INSTRUCTIONS;
+	in->limits = *limits;
 }
 
 void interp_stop_open(struct interp *in, uint32_t count)
@@ -205,17 +210,18 @@ static enum step find_accesses(struct interp *in, const struct insn *insn)
 
 static const struct insn *fetch_insn(struct interp *in, uint64_t ip, int *error)
 {
-	struct insn *memo = &in->memo[ip / 2 % MEMO_INSNS];
+	uint32_t place = ip / 2 % MEMO_INSNS;
+	struct insn *memo = &in->memo[place];
 	const struct insn *insn;
 	uint64_t *trail;
 
-	if (memo->ip == ip && memo->len)
+	if (in->memo_known >> place & 1 && memo->ip == ip)
 		return memo;
+	in->memo_known &= ~(1u << place);
 	insn = decode_at(&in->code_mem, ip, memo, error);
-	if (!insn) {
-		memo->len = 0;
+	if (!insn)
 		return NULL;
-	}
+	in->memo_known |= 1u << place;
 	trail = &in->trail[in->trail_at++ % DECODE_AHEAD];
 	if (*trail)
 		decode_learn_ahead(*trail, ip);
@@ -257,6 +263,12 @@ static enum step one_step(struct interp *in)
 	return STEP_NEXT;
 }
 
+static bool is_enough(const struct interp *in)
+{
+	return in->count && (in->count >= in->limits.accesses_min ||
+			     in->instructions >= in->limits.instructions_min);
+}
+
 static enum step run_pass(struct interp *in, uint32_t stop_at)
 {
 	enum step s;
@@ -267,8 +279,8 @@ static enum step run_pass(struct interp *in, uint32_t stop_at)
 		if (in->stop_open && in->count >= in->stop_open &&
 		    !in->closed_count)
 			return STEP_REACHED;
-		if (in->instructions >= in->instructions_max ||
-		    in->count >= in->accesses_max)
+		if (in->instructions >= in->limits.instructions_max ||
+		    in->count >= in->limits.accesses_max)
 			return STEP_FULL;
 		s = one_step(in);
 		if (s != STEP_NEXT)
@@ -277,7 +289,7 @@ static enum step run_pass(struct interp *in, uint32_t stop_at)
 			continue;
 		in->closed_count = in->count;
 		in->closed_instructions = in->instructions;
-		if (!stop_at && in->count >= WINDOW_ACCESSES_MIN)
+		if (!stop_at && is_enough(in))
 			return STEP_NEXT;
 	}
 }

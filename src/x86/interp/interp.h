@@ -28,10 +28,19 @@
 
 enum {
 	WINDOW_ACCESSES_MIN = 24,
+	WINDOW_INSTRUCTIONS_MIN = 128,
 	WINDOW_ACCESSES_MAX = 128,
 	WINDOW_INSTRUCTIONS_MAX = 400,
-	SHORT_WINDOW_ACCESSES = 32,
-	SHORT_WINDOW_INSTRUCTIONS = 100,
+};
+
+/*
+ * A window is complete when it has an access, and accesses_min of them or
+ * instructions_min instructions, and then returns to the starting instruction.
+ * No maximum may be larger than WINDOW_*_MAX.
+ */
+struct interp_limits {
+	uint32_t accesses_min, instructions_min;
+	uint32_t accesses_max, instructions_max;
 };
 
 enum interp_end {
@@ -65,11 +74,8 @@ void interp_begin(struct interp *in, const struct cpu_state *cpu,
 void interp_resume(struct interp *in, const struct cpu_state *cpu,
 		   const struct memory *mem);
 
-/*
- * Limit the window that was just begun to SHORT_WINDOW_*, if a part of the
- * path is good enough and the rest is not worth its time and memory.
- */
-void interp_shorten(struct interp *in);
+/* Use @limits for the window that was just begun, instead of WINDOW_*. */
+void interp_limit(struct interp *in, const struct interp_limits *limits);
 
 /*
  * Let the window that was just begun end with INTERP_REACHED at @count
@@ -80,11 +86,10 @@ void interp_stop_open(struct interp *in, uint32_t count);
 
 /*
  * Interpret until there are @stop_at accesses, or, if @stop_at is 0, until the
- * window is complete. A window is complete when it has WINDOW_ACCESSES_MIN
- * accesses and then returns to the starting instruction; at the limit of
- * accesses or instructions it is cut at the last such return, if there was
- * one. Implicit stack accesses count. Each repetition of a string instruction
- * counts as an instruction with its own accesses.
+ * window is complete. At the limit of accesses or instructions it is cut at the
+ * last return to the starting instruction, if there was one. Implicit stack
+ * accesses count. Each repetition of a string instruction counts as an
+ * instruction with its own accesses.
  *
  * At INTERP_UNKNOWN_* the accesses before it remain, and interp_ip() is the
  * instruction that was not executed; interp_resume continues from there. After

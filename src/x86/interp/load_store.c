@@ -170,8 +170,7 @@ void memory_begin(struct interp *in)
 	in->data.used = in->data.next = 0;
 	for (int i = 0; i < CODE_LINES; i++)
 		in->code_line[i].tag = 0;
-	for (int i = 0; i < MEMO_INSNS; i++)
-		in->memo[i].len = 0;
+	in->memo_known = 0;
 }
 
 bool stored_to(const struct interp *in, uint64_t addr, unsigned n)

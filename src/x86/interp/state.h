@@ -141,12 +141,13 @@ struct interp {
 	 * round on.
 	 */
 	struct insn memo[MEMO_INSNS];
+	uint32_t memo_known; /* a bit each; the others are left alone */
 	uint64_t trail[DECODE_AHEAD]; /* the last instructions not in memo */
 	uint32_t trail_at;
 
 	/* The window. */
 	uint64_t start_ip;
-	uint32_t accesses_max, instructions_max;
+	struct interp_limits limits;
 	uint32_t stop_open; /* accesses, 0: no such limit */
 	uint32_t count, instructions;
 	uint32_t pending; /* count plus the accesses of this instruction */

@@ -109,12 +109,10 @@ END_TEST
 
 START_TEST(chosen_access_is_told_whole)
 {
-	uint64_t ip = begin(five, sizeof(five));
+	uint64_t ip = begin(five, sizeof(five)), which;
 	struct choice out;
 
 	for (int i = 0; i < 200; i++) {
-		uint64_t which;
-
 		choose_start(&choose, &cpu, &mem, &out);
 		which = (out.access.addr - cpu.gpr[GPR_RBX]) / 8;
 		ck_assert_uint_lt(which, 5);
@@ -419,6 +417,7 @@ START_TEST(unknown_stalled_access_is_replaced_by_the_next_of_its_kind)
 		ck_assert_int_eq(out.kind, SAMPLE_STALLED);
 		ck_assert(out.stalled_unknown);
 		ck_assert_uint_eq(out.access.ip, ip + 4);
+		ck_assert_uint_eq(out.number, 2); /* in the first round */
 	}
 }
 END_TEST

@@ -40,6 +40,40 @@ START_TEST(window_holds_whole_rounds_of_a_loop)
 }
 END_TEST
 
+CODE(one_load, "1: mov rax, [rsi]; .rept 49; inc rdx; .endr; jmp 1b");
+
+START_TEST(window_closes_with_few_accesses_after_many_instructions)
+{
+	LOAD_PROGRAM(one_load);
+	ck_assert_int_eq(begin_and_run(0), INTERP_CLOSED);
+	ck_assert_uint_eq(interp_count(&interp), 3);
+	ck_assert_uint_eq(interp_instructions(&interp), 153);
+}
+END_TEST
+
+START_TEST(limits_of_a_window_are_its_own)
+{
+	static const struct interp_limits few = {
+		.accesses_min = 2,
+		.instructions_min = 400,
+		.accesses_max = 3,
+		.instructions_max = 60,
+	};
+
+	LOAD_PROGRAM(two_loads);
+	interp_begin(&interp, &cpu, &memory);
+	interp_limit(&interp, &few);
+	ck_assert_int_eq(interp_run(&interp, 0), INTERP_CLOSED);
+	ck_assert_uint_eq(interp_count(&interp), 2);
+	LOAD_PROGRAM(one_load);
+	interp_begin(&interp, &cpu, &memory);
+	interp_limit(&interp, &few);
+	ck_assert_int_eq(interp_run(&interp, 0), INTERP_FULL);
+	ck_assert_uint_eq(interp_count(&interp), 1);
+	ck_assert_uint_eq(interp_instructions(&interp), 51);
+}
+END_TEST
+
 CODE(long_round, "1: mov [rdi], rax; .rept 89; mov rax, [rsi]; .endr; jmp 1b");
 
 START_TEST(a_round_longer_than_the_minimum_is_taken_whole)
@@ -236,6 +270,9 @@ int main(void)
 
 	tcase_add_test(c, window_closes_at_the_first_return_after_the_minimum);
 	tcase_add_test(c, window_holds_whole_rounds_of_a_loop);
+	tcase_add_test(c,
+		       window_closes_with_few_accesses_after_many_instructions);
+	tcase_add_test(c, limits_of_a_window_are_its_own);
 	tcase_add_test(c, a_round_longer_than_the_minimum_is_taken_whole);
 	tcase_add_test(c, full_window_is_cut_at_its_last_closure);
 	tcase_add_test(c, full_window_that_never_closed_has_all_its_accesses);
