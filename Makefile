@@ -307,6 +307,8 @@ $(filter %/test_thread_rows,$(TESTS)): $(O)/preload/threads/thread_rows.o
 
 $(filter %/test_inside,$(TESTS)): $(O)/preload/core/inside.o
 
+$(filter %/test_vdso,$(TESTS)): $(O)/preload/core/vdso.o
+
 # This test compares our tables of events with those of libpfm4.
 $(filter %/test_pmu_events,$(TESTS)): LIBS_TEST += -lpfm
 

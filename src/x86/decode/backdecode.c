@@ -160,9 +160,9 @@ static uint32_t elect(const struct code_before *c, bool *targeted)
 }
 
 /*
- * As elect, but an instruction that was executed needs no vote. The branches
- * that only a vote finds are short ones; if there is none, nor bytes that look
- * like one, there is nothing to find.
+ * As elect, but without a vote if an instruction was executed that ends there.
+ * Only a vote finds short branches from the bytes before, so there must be none
+ * that look like one.
  */
 static uint32_t find_length(const struct memory *mem,
 			    const struct code_before *c, bool *targeted)
