@@ -149,7 +149,7 @@ static void list_pebs(struct list *l)
 	static const char *const kinds[] = { "cpu_core", "cpu_atom",
 					     "cpu_lowpower" };
 	const struct pmu_model *m = l->machine.known;
-	bool hybrid = has("cpu_core", "type");
+	bool hybrid = has("cpu_core", "type"), listed = !m;
 
 	for (int i = 0; m && i < PMU_KINDS_MAX && m->core[i]; i++) {
 		const struct pmu_core_events *e = pmu_core_events(m->core[i]);
@@ -161,6 +161,7 @@ static void list_pebs(struct list *l)
 			add(l, "PMU", "the kernel lists no PMU %s", pmu);
 			continue;
 		}
+		listed = true;
 		add(l, "PMU", "%s: precise_ip up to %ld", pmu,
 		    precise < 0 ? 0 : precise);
 		list_code(l, "loads", &e->loads, "");
@@ -171,6 +172,8 @@ static void list_pebs(struct list *l)
 		if (e->why_not[0])
 			add(l, "not usable", "%s", e->why_not);
 	}
+	if (!listed)
+		return;
 	add(l, "sampled",
 	    "exact instruction, data address, data source, "
 	    "latency of slow loads; not the width, which the "

@@ -49,7 +49,7 @@ enum {
 	DATA_BLOCKS = 10,
 	CODE_LINES = 4,
 	STORES_MAX = 112,
-	MEMO_INSNS = 32,
+	MEMO_INSNS = 8,
 	STORE_BYTES = 16, /* longest store whose value is kept */
 	LANES = 4,
 	VECTORS = 32,
