@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <threads.h>
 
+#include "altstack.h"
 #include "preload/core/inside.h"
 #include "preload/core/local.h"
 #include "preload/core/runtime.h"
@@ -58,6 +59,7 @@ static struct start slots[SLOTS];
 static _Atomic unsigned next;
 static pthread_key_t key;
 static bool have_key;
+static const bool has_altstack[] = { false, true }; /* the key's values */
 
 /* Run in the last round, after the application's destructors. */
 static void at_end(void *value)
@@ -70,6 +72,12 @@ static void at_end(void *value)
 	*rounds = 0; /* for the next thread on this stack */
 	signal_thread_end();
 	threads_end();
+	if (!*(const bool *)value)
+		return;
+	/* Without profiling the program may be in a sandbox: no system call. */
+	if (inside_enter())
+		altstack_end();
+	inside_leave();
 }
 
 /*
@@ -198,7 +206,8 @@ static __attribute__((noinline)) struct call begin(struct start *s)
 {
 	struct call call = s->call;
 	struct thread *t = s->thread;
-	bool blocks = s->blocks, profiled;
+	size_t stack_bytes = s->stack_bytes;
+	bool blocks = s->blocks, profiled, altstack;
 
 	tell_stack(s);
 	regions_thread_begin();
@@ -206,8 +215,9 @@ static __attribute__((noinline)) struct call begin(struct start *s)
 	signal_set_app_blocks(blocks, 0);
 	profiled = inside_enter();
 	if (t) {
+		altstack = profiled && altstack_begin(stack_bytes);
 		threads_begin(t);
-		pthread_setspecific(key, t);
+		pthread_setspecific(key, &has_altstack[altstack]);
 	}
 	signal_thread_begin(blocks, profiled);
 	inside_leave();

@@ -158,7 +158,10 @@ static void many_live_threads(void)
 static void *use_stack(void *arg)
 {
 	volatile char big[8 * 1024];
+	stack_t s;
 
+	if (sigaltstack(NULL, &s) || s.ss_flags != SS_DISABLE || s.ss_sp)
+		printf("an alternate stack\n");
 	for (size_t i = 0; i < sizeof(big); i++)
 		big[i] = (char)i;
 	burn(10);
