@@ -34,7 +34,7 @@ enum {
 
 #define MAGIC 0x6b6361747374656dull
 
-/* At the begin of an alternate stack of ours, below what the kernel may use. */
+/* Lies below an alternate stack of ours, and makes its size an odd one. */
 struct ours {
 	uint64_t magic;
 	const struct ours *self;
@@ -59,7 +59,10 @@ static size_t our_bytes(void)
 	return (minimum_frame() + ROOM + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-/* No program asks for a stack of such a size, so the words below are there. */
+/*
+ * NULL: the stack is the program's. Of this size it would hardly have one, so
+ * the words below may be read.
+ */
 static struct ours *ours_of(const stack_t *s)
 {
 	struct ours *o = (struct ours *)s->ss_sp - 1;
@@ -69,35 +72,37 @@ static struct ours *ours_of(const stack_t *s)
 	return o->magic == MAGIC && o->self == o ? o : NULL;
 }
 
-bool altstack_begin(size_t stack_bytes)
+void *altstack_begin(size_t stack_bytes)
 {
 	stack_t s = { .ss_flags = 0 };
 	struct ours *o;
 
 	if (!stack_bytes || stack_bytes >= minimum_frame() + ROOM)
-		return false;
+		return NULL;
 	o = mmap(NULL, our_bytes(), PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (o == MAP_FAILED)
-		return false;
+		return NULL;
 	*o = (struct ours){ .magic = MAGIC, .self = o };
 	s.ss_sp = o + 1;
 	s.ss_size = our_bytes() - sizeof(*o);
-	sys_call2(SYS_sigaltstack, &s, NULL);
-	return true;
+	if (!sys_call2(SYS_sigaltstack, &s, NULL))
+		return o;
+	munmap(o, our_bytes());
+	return NULL;
 }
 
-void altstack_end(void)
+/* A handler that ends the thread may run on the stack: then it stays mapped. */
+void altstack_end(void *given)
 {
 	const stack_t none = { .ss_flags = SS_DISABLE };
 	stack_t s;
-	struct ours *o;
 
 	if (sys_call2(SYS_sigaltstack, NULL, &s))
 		return;
-	o = ours_of(&s);
-	if (o && !sys_call2(SYS_sigaltstack, &none, NULL))
-		munmap(o, our_bytes());
+	if (ours_of(&s) && sys_call2(SYS_sigaltstack, &none, NULL))
+		return;
+	munmap(given, our_bytes());
 }
 
 EXPORT int sigaltstack(const stack_t *stack, stack_t *old)

@@ -59,9 +59,11 @@ static struct start slots[SLOTS];
 static _Atomic unsigned next;
 static pthread_key_t key;
 static bool have_key;
-static const bool has_altstack[] = { false, true }; /* the key's values */
 
-/* Run in the last round, after the application's destructors. */
+/*
+ * Run in the last round, after the application's destructors. @value is the
+ * alternate stack that we gave the thread, &key if none.
+ */
 static void at_end(void *value)
 {
 	unsigned *rounds = local_get(LOCAL_KEY);
@@ -72,11 +74,11 @@ static void at_end(void *value)
 	*rounds = 0; /* for the next thread on this stack */
 	signal_thread_end();
 	threads_end();
-	if (!*(const bool *)value)
+	if (value == &key)
 		return;
 	/* Without profiling the program may be in a sandbox: no system call. */
 	if (inside_enter())
-		altstack_end();
+		altstack_end(value);
 	inside_leave();
 }
 
@@ -207,7 +209,8 @@ static __attribute__((noinline)) struct call begin(struct start *s)
 	struct call call = s->call;
 	struct thread *t = s->thread;
 	size_t stack_bytes = s->stack_bytes;
-	bool blocks = s->blocks, profiled, altstack;
+	bool blocks = s->blocks, profiled;
+	void *altstack;
 
 	tell_stack(s);
 	regions_thread_begin();
@@ -215,9 +218,9 @@ static __attribute__((noinline)) struct call begin(struct start *s)
 	signal_set_app_blocks(blocks, 0);
 	profiled = inside_enter();
 	if (t) {
-		altstack = profiled && altstack_begin(stack_bytes);
+		altstack = profiled ? altstack_begin(stack_bytes) : NULL;
 		threads_begin(t);
-		pthread_setspecific(key, &has_altstack[altstack]);
+		pthread_setspecific(key, altstack ? altstack : &key);
 	}
 	signal_thread_begin(blocks, profiled);
 	inside_leave();
