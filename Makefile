@@ -1011,7 +1011,7 @@ help:
 	@echo 'make bench-instr [BENCH="quicksort ..."]'
 	@echo '                    measure what the hooks of the source instr cost'
 	@echo 'make bench-budget [RUNS=20] [SECONDS_EACH=3]'
-	@echo '                    shares within a budget against those of a fixed rate'
+	@echo '                    shares of a changing rate against those of a fixed one'
 	@echo 'make bench-attach [PAIRS=20] [BENCH="pigz ... ratio"]'
 	@echo '                    what attach costs programs, and what it finds'
 	@echo 'make bench-daemon [BENCH="find last cost"]'

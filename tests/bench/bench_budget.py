@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_budget - the shares that record --budget finds, against a fixed rate
+"""bench_budget - the shares that a changing rate finds, against a fixed one
 
     bench_budget.py BUILD RUNS SECONDS      (make bench-budget RUNS=N)
 
 help_two_times shares one line early and another one late, equally often, with
-quiet in between. It is recorded RUNS times at a fixed rate and with --budget 1,
-in turn. For both, the share of the early line and the sum of weights are printed
-with their standard errors, and how many intervals hold one half. Nothing is
-judged.
+quiet in between. It is recorded RUNS times at a fixed rate, at the default one
+and with --budget 1, in turn. For each, the share of the early line and the sum
+of weights are printed with their standard errors, and how many intervals hold
+one half. Nothing is judged.
 """
 import json
 import math
@@ -20,7 +20,7 @@ import tempfile
 BUILD = os.path.abspath(sys.argv[1])
 RUNS, SECONDS = int(sys.argv[2]), sys.argv[3]
 TOOL = BUILD + "/reusetrack"
-OPTIONS = (("-F", "200"), ("--budget", "1"))
+OPTIONS = (("-F", "200"), (), ("--budget", "1"))
 
 
 def record(option, out):
@@ -55,9 +55,9 @@ rows = {o: [] for o in OPTIONS}
 with tempfile.TemporaryDirectory() as directory:
     for i in range(RUNS):
         for o in OPTIONS:
-            rows[o].append(record(o, "%s/%d%s" % (directory, i, o[0])))
+            rows[o].append(record(o, "%s/%d%s" % (directory, i, "".join(o))))
 print("option, samples, share early, early, late, all, intervals with 1/2")
 for o in OPTIONS:
-    print(" ".join(o), *(mean(rows[o], n) for n in
+    print(" ".join(o) or "default", *(mean(rows[o], n) for n in
                          ("samples", "share", "early", "late", "all")),
           "%d of %d" % (sum(r["holds"] for r in rows[o]), RUNS), sep=", ")
