@@ -971,7 +971,7 @@ help:
 	@echo 'make check-programs [PROGRAMS="pigz ..."]'
 	@echo '                    run real programs with and without the preload'
 	@echo 'make check-usr-bin  a hundred programs of /usr/bin with and without it'
-	@echo 'make check-suites [SUITES="cpython/test_signal redis stress-ng ..."]'
+	@echo 'make check-suites [SUITES="cpython/test_signal redis posix ..."]'
 	@echo '    [MODES="default fast children rtsig"]'
 	@echo '                    suites of other programs, natively and under the preload'
 	@echo 'make check-kernels [KERNELS="VMLINUZ ..."] [ONLY=WORD]'

@@ -5,17 +5,19 @@
 #
 #	tests/suites/run.py [--keep FILE] [SUITE[/PART]...]
 #
-# CPython's regression tests, redis's own tests and the stressors of stress-ng
-# try signals, threads, processes, timers and memory harder than we do. Each
-# part runs natively and then under the preload in each mode; each test must end
-# as it does natively. A test that does not is run again, alone, three times
-# each way: if it then differs natively too, it is called unstable, and the
-# difference is not ours. All others are printed, and the run fails.
+# CPython's regression tests, redis's own tests, the POSIX Test Suite and the
+# stressors of stress-ng try signals, threads, processes, timers and memory
+# harder than we do. Each part runs natively and then under the preload in each
+# mode; each test must end as it does natively. A test that does not is run
+# again, alone, three times each way, one of POSIX twelve times: if it then
+# differs natively too, it is called unstable, and the difference is not ours.
+# All others are printed, and the run fails.
 #
 # MODES chooses modes, LIMIT the seconds of one part (default 300). The last
 # line is "N passed, N failed, N skipped", counted in parts and modes.
 
 import argparse
+import concurrent.futures
 import os
 import re
 import shutil
@@ -25,6 +27,8 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as xml
+
+import posix_tests
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -42,6 +46,9 @@ MODES = {
 
 class Part:
     """A program that runs some tests; mode None is native."""
+
+    AGAIN = 3  # runs each way of what differs,
+    ALONE_MAX = 8  # alone, if it is so few tests, else the whole part
 
     def __init__(self, suite, name):
         self.suite, self.name = suite, name
@@ -76,14 +83,14 @@ def has_profile(out):
                for name in names)
 
 
-def execute(command, work, env):
+def execute(command, work, env, limit=LIMIT):
     """Run in a process group of its own, which ends with it."""
     with open(work + "/output", "w+b") as output:
         p = subprocess.Popen(command, cwd=work, env=env, stdout=output,
                              stderr=subprocess.STDOUT,
                              stdin=subprocess.DEVNULL, start_new_session=True)
         try:
-            status = p.wait(LIMIT)
+            status = p.wait(limit)
         except subprocess.TimeoutExpired:
             status = "not done in time"
         try:
@@ -195,7 +202,15 @@ class RedisPart(Part):
     @staticmethod
     def parts():
         tree = os.path.join(BUILD, "suites/redis")
-        got = subprocess.run([TOP + "/tests/suites/redis_source.sh", tree],
+        if not shutil.which("redis-server") or not shutil.which("tclsh"):
+            return "no redis-server or no tclsh"
+        version = subprocess.run(
+            ["dpkg-query", "-W", "-f", "${Version}", "redis-server"],
+            capture_output=True, text=True).stdout
+        got = subprocess.run([TOP + "/tests/suites/debian_source.sh",
+                              "redis=" + version, tree, "*/tests",
+                              "*/redis.conf", "*/sentinel.conf", "*/src/*.h",
+                              "*/utils", "*/runtest", "*/src/commands"],
                              capture_output=True, text=True)
         if got.returncode:
             return got.stderr.strip().splitlines()[-1] if got.stderr.strip() \
@@ -222,6 +237,8 @@ def replace(link, target):
 
 class StressPart(Part):
     """A stressor, for as many operations as it does in a moment."""
+
+    ALONE_MAX = 0
 
     STRESSORS = {
         "alarm": 50, "sigabrt": 200, "sigchld": 2000, "sigfd": 20000,
@@ -277,7 +294,52 @@ class StressPart(Part):
                 if s in known]
 
 
-SUITES = {"cpython": PythonPart, "redis": RedisPart, "stress-ng": StressPart}
+class PosixPart(Part):
+    """Interfaces of POSIX, each with some tests, of which each is a program."""
+
+    AGAIN = 12  # a test takes a moment, and many depend on who is faster
+    ALONE_MAX = 1000
+    AT_ONCE = 12  # most of them sleep; tests of one interface share names
+    LIMIT = 60
+
+    def run(self, mode, only=None):
+        with tempfile.TemporaryDirectory(prefix="comdet-suite-") as work, \
+                concurrent.futures.ThreadPoolExecutor(self.AT_ONCE) as pool:
+            def interface(name):
+                return [self.run_one(mode, program, work)
+                        for program in PosixPart.tests[self.name][name]
+                        if only is None or self.test_name(program) in only]
+            found = [f for some in pool.map(
+                interface, PosixPart.tests[self.name]) for f in some]
+        return ({name: outcome for name, outcome, _ in found},
+                "".join("--- %s: %s\n%s" % f for f in found))
+
+    @staticmethod
+    def test_name(program):
+        return "/".join(program.split("/")[-2:])[:-len(".test")]
+
+    def run_one(self, mode, program, work):
+        name = self.test_name(program)
+        here = os.path.join(work, name.replace("/", "-"))
+        os.mkdir(here)
+        env = self.environment(mode, here + "/profile")
+        output, status = execute([program], here, env, PosixPart.LIMIT)
+        if isinstance(status, int):
+            status = posix_tests.OUTCOMES.get(status, "status %d" % status)
+        if mode is not None and not has_profile(here):
+            status += ", without a profile"
+        return name, status, output
+
+    @staticmethod
+    def parts():
+        PosixPart.tests = posix_tests.tests(os.path.join(BUILD, "suites/posix"))
+        if isinstance(PosixPart.tests, str):
+            return PosixPart.tests
+        return [PosixPart("posix", name) for name in sorted(PosixPart.tests)]
+
+
+SUITES = {"cpython": PythonPart, "redis": RedisPart, "posix": PosixPart,
+          "stress-ng": StressPart}
 
 
 def compare(native, other):
@@ -287,13 +349,12 @@ def compare(native, other):
 
 
 def judge(part, mode, difference, log):
-    """Run what differs alone, three times each way; what stays is returned."""
+    """Run what differs alone, some times each way; what stays is returned."""
     tests = [t for t in difference if t != "(the run)" and
              difference[t][1] != "did not run"]
-    again = tests if tests and len(tests) <= 8 and \
-        not isinstance(part, StressPart) else None
+    again = tests if tests and len(tests) <= part.ALONE_MAX else None
     ways = {None: [], mode: []}
-    for _ in range(3):
+    for _ in range(part.AGAIN):
         for way in ways:
             results, output = part.run(way, again)
             ways[way].append(results)
@@ -345,8 +406,9 @@ def main():
     for part in parts:
         start = time.monotonic()
         native, output = part.run(None)
-        row = [part.full_name(), str(len(native) - 1)]
-        if len(native) < 2:
+        tests = len([t for t in native if t != "(the run)"])
+        row = [part.full_name(), str(tests)]
+        if not tests:
             skipped.append("%s: it ran no test: %s" % (
                 part.full_name(), output.strip().splitlines()[-1:]))
             continue

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+#
+# posix_tests - the tests of the POSIX Test Suite, built from Debian's source package
+#
+# Each test is a program of its own, whose exit status says how it ended.
+
+import concurrent.futures
+import os
+import subprocess
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+
+OUTCOMES = {0: "ok", 1: "failure", 2: "unresolved", 4: "unsupported",
+            5: "untested"}
+
+# A part: interfaces whose names begin with one of these words. The first part
+# that fits has it.
+PARTS = {
+    "aio": "aio_ lio_", "mqueue": "mq_", "attributes": "pthread_attr_",
+    "barrier": "pthread_barrier", "cancel": "pthread_c",
+    "cond": "pthread_cond", "mutex": "pthread_mutex", "rwlock": "pthread_rwlock",
+    "thread": "pthread_", "sched": "sched_", "semaphore": "sem_",
+    "signal": "sig kill raise", "timer": "timer_ nanosleep clock",
+    "other": "",
+}
+
+
+def group_of(interface):
+    """The part that @interface belongs to: of the longest word that fits."""
+    return max(((len(word), part) for part, words in PARTS.items()
+                for word in words.split() or [""]
+                if interface.startswith(word)))[1]
+
+
+def sets_the_clock(path):
+    """The machine's time stays as it is."""
+    with open(path, errors="replace") as f:
+        text = f.read()
+    return any(word in text for word in
+               ("clock_settime", "settimeofday", "stime("))
+
+
+def build(source):
+    """Build one test; True if there is a program."""
+    program = source[:-2] + ".test"
+    if os.path.exists(program):
+        return True
+    top = source[:source.index("/conformance/")]
+    with open(source, errors="replace") as f:
+        if "main" not in f.read():
+            return False
+    return not subprocess.run(
+        ["gcc", "-w", "-O2", "-std=gnu99", "-D_POSIX_C_SOURCE=200112L",
+         "-D_XOPEN_SOURCE=600", "-D_GNU_SOURCE", "-I" + top + "/include",
+         "-include", "errno.h", "-include", "sys/stat.h", "-o", program,
+         source, "-lpthread", "-lrt", "-lm"], capture_output=True).returncode
+
+
+def tests(tree):
+    """The programs of the suite, by part and interface; or why there are none.
+    """
+    got = subprocess.run([TOP + "/tests/suites/debian_source.sh",
+                          "posixtestsuite", tree],
+                         capture_output=True, text=True)
+    if got.returncode:
+        return (got.stderr.strip().splitlines() or ["no source"])[-1]
+    found = {}
+    interfaces = tree + "/conformance/interfaces"
+    sources = [os.path.join(interfaces, i, name)
+               for i in sorted(os.listdir(interfaces))
+               for name in sorted(os.listdir(os.path.join(interfaces, i)))
+               if name.endswith(".c")]
+    sources = [s for s in sources if not sets_the_clock(s)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for source, built in zip(sources, pool.map(build, sources)):
+            interface = source.split("/")[-2]
+            if built:
+                found.setdefault(group_of(interface), {}).setdefault(
+                    interface, []).append(source[:-2] + ".test")
+    return found
