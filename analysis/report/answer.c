@@ -375,6 +375,14 @@ static void print_states(struct report *r)
 				     n - r->top == 1 ? " was" : "es were", n));
 }
 
+/* The clock is events of perf, which the kernel moves at each switch. */
+static bool is_dear_to_switch(const struct profile *p)
+{
+	const struct cdp_header *h = &profile_main_process(p)->header;
+
+	return !strcmp(h->source, "clock") && !strcmp(h->delivery, "sigtrap");
+}
+
 /* Where the kernel worked, no access of the program is sampled. */
 static void print_kernel(struct report *r)
 {
@@ -386,8 +394,14 @@ static void print_kernel(struct report *r)
 		return;
 	text = xasprintf("The kernel took %s of the CPU time for the program "
 			 "(system calls, waiting and waking), where nothing is "
-			 "sampled: perf trace or strace -c tells for what.",
-			 percent_text(kernel, all));
+			 "sampled: perf trace or strace -c tells for what.%s",
+			 percent_text(kernel, all),
+			 is_dear_to_switch(r->profile)
+				 ? " Part of it is profiling, if its threads "
+				   "give way to each other often: some "
+				   "microseconds each time, less with "
+				   "COMDET_CLOCK=timer."
+				 : "");
 	fputs(paint(r, PAINT_WARM), r->out);
 	print_wrapped(r->out, text, 0, 0);
 	fputs(paint(r, PAINT_OFF), r->out);

@@ -120,6 +120,36 @@ START_TEST(what_the_kernel_took_is_told_from_a_half_on)
 }
 END_TEST
 
+static const struct {
+	const char *source, *delivery;
+	bool told;
+} clocks[] = {
+	{ "clock", "sigtrap", true },
+	{ "clock", "rtsig", false },
+	{ "pebs", "sigtrap", false },
+	{ "emu", "", false },
+};
+
+START_TEST(what_the_clock_takes_of_the_kernels_time_is_told)
+{
+	struct cdp_header *h;
+	char *text;
+
+	h = fake_begin(&fake);
+	h->cpu_ns = 1000000000;
+	h->kernel_ns = 850000000;
+	strcpy(h->source, clocks[_i].source);
+	strcpy(h->delivery, clocks[_i].delivery);
+	fake_thread(&fake, "a")->cpu_ns = 0;
+	fake_thread(&fake, "b")->cpu_ns = 0;
+	fake_end(&fake);
+	text = text_of(NULL, NULL);
+	ASSERT_SAYS(text, "The kernel took 85 %");
+	ck_assert(verb_says(text, "COMDET_CLOCK=timer") == clocks[_i].told);
+	free(text);
+}
+END_TEST
+
 START_TEST(a_launcher_is_told_of_the_programs_that_it_started)
 {
 	struct cdp_header *h;
@@ -241,6 +271,8 @@ int main(void)
 	tcase_add_test(t, a_program_that_sleeps_is_not_told_to_run_longer);
 	tcase_add_loop_test(t, what_the_kernel_took_is_told_from_a_half_on, 0,
 			    sizeof(kernels) / sizeof(*kernels));
+	tcase_add_loop_test(t, what_the_clock_takes_of_the_kernels_time_is_told,
+			    0, sizeof(clocks) / sizeof(*clocks));
 	tcase_add_test(t, a_launcher_is_told_of_the_programs_that_it_started);
 	tcase_add_test(t,
 		       threads_that_were_not_sampled_are_not_declared_innocent);
