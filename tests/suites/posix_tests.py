@@ -33,6 +33,11 @@ def group_of(interface):
                 if interface.startswith(word)))[1]
 
 
+def name_of(path):
+    """Interface and test, of the path of its source or program."""
+    return os.path.splitext(path.split("/interfaces/")[1])[0]
+
+
 def sets_the_clock(path):
     """The machine's time stays as it is."""
     with open(path, errors="replace") as f:
@@ -66,15 +71,13 @@ def tests(tree):
     if got.returncode:
         return (got.stderr.strip().splitlines() or ["no source"])[-1]
     found = {}
-    interfaces = tree + "/conformance/interfaces"
-    sources = [os.path.join(interfaces, i, name)
-               for i in sorted(os.listdir(interfaces))
-               for name in sorted(os.listdir(os.path.join(interfaces, i)))
-               if name.endswith(".c")]
-    sources = [s for s in sources if not sets_the_clock(s)]
+    sources = [os.path.join(place, name)
+               for place, _, names in os.walk(tree + "/conformance/interfaces")
+               for name in names if name.endswith(".c")]
+    sources = sorted(s for s in sources if not sets_the_clock(s))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for source, built in zip(sources, pool.map(build, sources)):
-            interface = source.split("/")[-2]
+            interface = name_of(source).split("/")[0]
             if built:
                 found.setdefault(group_of(interface), {}).setdefault(
                     interface, []).append(source[:-2] + ".test")

@@ -308,18 +308,15 @@ class PosixPart(Part):
             def interface(name):
                 return [self.run_one(mode, program, work)
                         for program in PosixPart.tests[self.name][name]
-                        if only is None or self.test_name(program) in only]
+                        if only is None or
+                        posix_tests.name_of(program) in only]
             found = [f for some in pool.map(
                 interface, PosixPart.tests[self.name]) for f in some]
         return ({name: outcome for name, outcome, _ in found},
                 "".join("--- %s: %s\n%s" % f for f in found))
 
-    @staticmethod
-    def test_name(program):
-        return "/".join(program.split("/")[-2:])[:-len(".test")]
-
     def run_one(self, mode, program, work):
-        name = self.test_name(program)
+        name = posix_tests.name_of(program)
         here = os.path.join(work, name.replace("/", "-"))
         os.mkdir(here)
         env = self.environment(mode, here + "/profile")
