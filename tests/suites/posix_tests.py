@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# posix_tests - the tests of the POSIX Test Suite, built from Debian's source package
+# posix_tests - the POSIX Test Suite, built from Debian's source package
 #
 # Each test is a program of its own, whose exit status says how it ended.
 
@@ -14,11 +14,12 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(
 OUTCOMES = {0: "ok", 1: "failure", 2: "unresolved", 4: "unsupported",
             5: "untested"}
 
-# A part: interfaces whose names begin with one of these words. The first part
-# that fits has it.
+# A part: the interfaces whose names begin with one of these words.
 PARTS = {
     "aio": "aio_ lio_", "mqueue": "mq_", "attributes": "pthread_attr_",
-    "barrier": "pthread_barrier", "cancel": "pthread_c",
+    "barrier": "pthread_barrier",
+    "cancel": "pthread_cancel pthread_cleanup pthread_setcancel "
+              "pthread_testcancel",
     "cond": "pthread_cond", "mutex": "pthread_mutex", "rwlock": "pthread_rwlock",
     "thread": "pthread_", "sched": "sched_", "semaphore": "sem_",
     "signal": "sig kill raise", "timer": "timer_ nanosleep clock",
@@ -27,7 +28,7 @@ PARTS = {
 
 
 def group_of(interface):
-    """The part that @interface belongs to: of the longest word that fits."""
+    """The part of @interface, by the longest word that it begins with."""
     return max(((len(word), part) for part, words in PARTS.items()
                 for word in words.split() or [""]
                 if interface.startswith(word)))[1]
@@ -39,7 +40,7 @@ def name_of(path):
 
 
 def sets_the_clock(path):
-    """The machine's time stays as it is."""
+    """Such a test is left out: the machine's time stays as it is."""
     with open(path, errors="replace") as f:
         text = f.read()
     return any(word in text for word in
