@@ -375,8 +375,8 @@ static void print_states(struct report *r)
 				     n - r->top == 1 ? " was" : "es were", n));
 }
 
-/* The clock is events of perf, which the kernel moves at each switch. */
-static bool is_dear_to_switch(const struct profile *p)
+/* The kernel stops and starts perf's events at each switch of threads. */
+static bool switches_cost(const struct profile *p)
 {
 	const struct cdp_header *h = &profile_main_process(p)->header;
 
@@ -396,11 +396,10 @@ static void print_kernel(struct report *r)
 			 "(system calls, waiting and waking), where nothing is "
 			 "sampled: perf trace or strace -c tells for what.%s",
 			 percent_text(kernel, all),
-			 is_dear_to_switch(r->profile)
-				 ? " Part of it is profiling, if its threads "
-				   "give way to each other often: some "
-				   "microseconds each time, less with "
-				   "COMDET_CLOCK=timer."
+			 switches_cost(r->profile)
+				 ? " If threads switch often, part of that is "
+				   "profiling, some microseconds a switch; "
+				   "COMDET_CLOCK=timer takes less."
 				 : "");
 	fputs(paint(r, PAINT_WARM), r->out);
 	print_wrapped(r->out, text, 0, 0);

@@ -14,7 +14,6 @@ shift 2
 [ ! -e "$dir" ] || exit 0
 t=$(mktemp -d) || exit 1
 trap 'rm -rf "$t" "$dir.part"' EXIT
-chmod 755 "$t"
 mkdir -p "$t/lists/partial" "$t/cache/archives/partial" "$t/parts"
 for file in /etc/apt/sources.list.d/*.sources; do
 	grep -q 'URIs:.*debian' "$file" 2>/dev/null &&

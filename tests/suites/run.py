@@ -13,8 +13,8 @@
 # differs natively too, it is called unstable, and the difference is not ours.
 # All others are printed, and the run fails.
 #
-# MODES chooses modes, LIMIT the seconds of one part (default 300). The last
-# line is "N passed, N failed, N skipped", counted in parts and modes.
+# MODES chooses modes, LIMIT the seconds of one part (default 300; a test of
+# POSIX always has 60). The last line is "N passed, N failed, N skipped", counted in parts and modes.
 
 import argparse
 import concurrent.futures
@@ -81,6 +81,15 @@ class Part:
 def has_profile(out):
     return any(name.endswith(".cdp") for _, _, names in os.walk(out)
                for name in names)
+
+
+def fetch(tree, package, *patterns):
+    """Fetch a source package of Debian to @tree; None, or why it failed."""
+    got = subprocess.run([TOP + "/tests/suites/debian_source.sh", package,
+                          tree, *patterns], capture_output=True, text=True)
+    if not got.returncode:
+        return None
+    return (got.stderr.strip().splitlines() or ["no source of " + package])[-1]
 
 
 def execute(command, work, env, limit=LIMIT):
@@ -207,14 +216,11 @@ class RedisPart(Part):
         version = subprocess.run(
             ["dpkg-query", "-W", "-f", "${Version}", "redis-server"],
             capture_output=True, text=True).stdout
-        got = subprocess.run([TOP + "/tests/suites/debian_source.sh",
-                              "redis=" + version, tree, "*/tests",
-                              "*/redis.conf", "*/sentinel.conf", "*/src/*.h",
-                              "*/utils", "*/runtest", "*/src/commands"],
-                             capture_output=True, text=True)
-        if got.returncode:
-            return got.stderr.strip().splitlines()[-1] if got.stderr.strip() \
-                else "no source of redis"
+        error = fetch(tree, "redis=" + version, "*/tests", "*/redis.conf",
+                      "*/sentinel.conf", "*/src/*.h", "*/utils", "*/runtest",
+                      "*/src/commands")
+        if error:
+            return error
         RedisPart.tree = tree
         return [RedisPart("redis", f) for f in RedisPart.FILES
                 if os.path.exists(tree + "/tests/" + f + ".tcl")]
@@ -317,8 +323,8 @@ class PosixPart(Part):
 
     def run_one(self, mode, program, work):
         name = posix_tests.name_of(program)
-        here = os.path.join(work, name.replace("/", "-"))
-        os.mkdir(here)
+        here = os.path.join(work, name)
+        os.makedirs(here)
         env = self.environment(mode, here + "/profile")
         output, status = execute([program], here, env, PosixPart.LIMIT)
         if isinstance(status, int):
@@ -329,9 +335,11 @@ class PosixPart(Part):
 
     @staticmethod
     def parts():
-        PosixPart.tests = posix_tests.tests(os.path.join(BUILD, "suites/posix"))
-        if isinstance(PosixPart.tests, str):
-            return PosixPart.tests
+        tree = os.path.join(BUILD, "suites/posix")
+        error = fetch(tree, "posixtestsuite")
+        if error:
+            return error
+        PosixPart.tests = posix_tests.tests(tree)
         return [PosixPart("posix", name) for name in sorted(PosixPart.tests)]
 
 

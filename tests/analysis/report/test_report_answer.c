@@ -98,20 +98,27 @@ static const struct {
 	{ 850000000, "The kernel took 85 % of the CPU time for the program" },
 };
 
-START_TEST(what_the_kernel_took_is_told_from_a_half_on)
+/* The report of a second, of which the kernel took @kernel_ns. */
+static char *kernel_text(uint64_t kernel_ns, const char *source,
+			 const char *delivery)
 {
-	const char *words = "The kernel took";
-	struct cdp_header *h;
-	char *text;
+	struct cdp_header *h = fake_begin(&fake);
 
-	h = fake_begin(&fake);
 	h->cpu_ns = 1000000000;
-	h->kernel_ns = kernels[_i].kernel_ns;
+	h->kernel_ns = kernel_ns;
+	strcpy(h->source, source);
+	strcpy(h->delivery, delivery);
 	fake_thread(&fake, "a")->cpu_ns = 0;
 	fake_thread(&fake, "b")->cpu_ns = 0;
 	fake_end(&fake);
-	text = text_of(NULL, NULL);
-	ck_assert(verb_says(text, words) == !!kernels[_i].says);
+	return text_of(NULL, NULL);
+}
+
+START_TEST(what_the_kernel_took_is_told_from_a_half_on)
+{
+	char *text = kernel_text(kernels[_i].kernel_ns, "clock", "sigtrap");
+
+	ck_assert(verb_says(text, "The kernel took") == !!kernels[_i].says);
 	if (kernels[_i].says)
 		ASSERT_SAYS(text, kernels[_i].says);
 	ck_assert(verb_says(text, "of it in the kernel") ==
@@ -132,18 +139,9 @@ static const struct {
 
 START_TEST(what_the_clock_takes_of_the_kernels_time_is_told)
 {
-	struct cdp_header *h;
-	char *text;
+	char *text =
+		kernel_text(850000000, clocks[_i].source, clocks[_i].delivery);
 
-	h = fake_begin(&fake);
-	h->cpu_ns = 1000000000;
-	h->kernel_ns = 850000000;
-	strcpy(h->source, clocks[_i].source);
-	strcpy(h->delivery, clocks[_i].delivery);
-	fake_thread(&fake, "a")->cpu_ns = 0;
-	fake_thread(&fake, "b")->cpu_ns = 0;
-	fake_end(&fake);
-	text = text_of(NULL, NULL);
 	ASSERT_SAYS(text, "The kernel took 85 %");
 	ck_assert(verb_says(text, "COMDET_CLOCK=timer") == clocks[_i].told);
 	free(text);
