@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "clock.h"
 #include "clock_source.h"
@@ -28,15 +29,19 @@
 struct own {
 	struct clock_state clock;
 	struct young young;
-	uint64_t cpu_ours;     /* CPU time spent in the handler, ns */
-	uint64_t handler_seen; /* of the record's handler_ns, with a budget */
+	uint64_t cpu_ours; /* CPU time spent in the handler, ns */
+	/* With a budget: of the record's handler_ns, and of the kernel. */
+	uint64_t handler_seen;
+	struct rate_seen seen;
+	uint32_t spell; /* in which it was seen */
 };
 
 static struct rate rate;
-static _Atomic bool slow;     /* all threads are sampled at the slow rate */
-static _Atomic bool changing; /* somebody changes it */
-static uint64_t interrupt_ns; /* why the rate is lower than asked for; 0: it is
-				 not */
+static _Atomic bool slow;       /* all threads are sampled at the slow rate */
+static _Atomic bool changing;   /* somebody changes it */
+static _Atomic uint32_t spells; /* times that the clock was started */
+static uint64_t interrupt_ns;   /* why the rate is lower than asked for; 0: it
+				   is not */
 
 static struct own *own(const struct thread *t)
 {
@@ -84,12 +89,42 @@ static void begin_young(struct thread *t)
 			    atomic_load(&slow) ? clock_slow_weight() : 1);
 }
 
+static bool ask_kernel(struct rate_seen *now)
+{
+	struct rusage used;
+
+	if (sys_call2(SYS_getrusage, RUSAGE_THREAD, &used))
+		return false;
+	now->switches = used.ru_nvcsw + used.ru_nivcsw;
+	return true;
+}
+
+/*
+ * Count what the kernel knows of @t, if its CPU time was read anyway. What came
+ * before the clock was started does not count.
+ */
+static void look(struct thread *t, bool full)
+{
+	struct own *o = own(t);
+	uint32_t spell = atomic_load(&spells);
+	struct rate_seen now = { .cpu = t->cpu_at };
+
+	if (!t->cpu_known || !ask_kernel(&now))
+		return;
+	if (o->spell == spell)
+		rate_look(&rate, &o->seen, &now, full);
+	else
+		o->seen = now;
+	o->spell = spell;
+}
+
 /* A forked child begins anew, wherever its parent was. */
 static void begin_rate(void)
 {
 	rate_init(&rate, runtime.config.budget);
 	atomic_store(&slow, false);
 	atomic_store(&changing, false);
+	atomic_fetch_add(&spells, 1);
 	comm_set_rate(&runtime.comm, 1, now_ns());
 }
 
@@ -107,6 +142,9 @@ static int open(char *why, size_t size)
 		return r;
 	begin_rate();
 	rate_thread_begins(&rate);
+	own(t)->seen.cpu = thread_cpu_ns();
+	if (ask_kernel(&own(t)->seen))
+		own(t)->spell = atomic_load(&spells);
 	if (!woken)
 		begin_young(t);
 	thread_reuse_begin(t);
@@ -151,8 +189,10 @@ static void thread_begin(struct thread *t)
 {
 	clock_thread_begin(t);
 	rate_thread_begins(&rate);
-	if (t->start) /* else it began unseen, and is no longer young */
+	if (t->start) { /* else it began unseen, and is no longer young */
 		begin_young(t);
+		own(t)->spell = atomic_load(&spells);
+	}
 	thread_reuse_begin(t);
 }
 
@@ -193,6 +233,8 @@ static void adapt(struct thread *t, const struct watch_signal *s)
 	rate_count(&rate, handler - own(t)->handler_seen, passed(s),
 		   s->reg != CLOCK_SLOW);
 	own(t)->handler_seen = handler;
+	own(t)->seen.cpu += passed(s);
+	look(t, !is_slow);
 	full = rate_wants_full(&rate, !is_slow);
 	if (full != is_slow || atomic_exchange(&changing, true))
 		return;
@@ -254,6 +296,7 @@ static void pause_all(void)
 
 static void resume_all(void)
 {
+	atomic_fetch_add(&spells, 1);
 	clock_resume();
 	wake_resume();
 }

@@ -10,10 +10,11 @@
  * While it is there, the interrupts at P, 2P, 3P are no samples.
  *
  * An own event takes a descriptor, and two interrupts a period cost twice as
- * much. So it ends at the eighth inherited interrupt, which then is a sample
- * with probability 1/2: from there on a thread that ends after T has had
- * floor(T / P) + 1/2 samples on average. That is off by half a sample at most,
- * and right on average over T.
+ * much, as do two timers at each switch of threads. So it ends after some
+ * periods, at the first interrupt of either event that meets the program. The
+ * next inherited one, or this one, is a sample with probability 1/2: from there
+ * on a thread that ends after T has had floor(T / P) + 1/2 samples on average.
+ * That is off by half a sample at most, and right on average over T.
  *
  * The event can be given the first interval F, but not a different second one,
  * and an interrupt that meets the kernel is dropped. So it repeats at 2F, 3F,
@@ -32,15 +33,17 @@
 #include "src/base/rng.h"
 
 enum {
-	PHASE_PERIODS = 8, /* inherited interrupts until the own event ends */
+	PHASE_PERIODS = 8, /* until the own event ends */
 };
 
 struct phase {
-	bool own;           /* the thread has its own event */
-	bool steady;        /* which comes every period */
-	uint32_t inherited; /* interrupts seen meanwhile */
-	uint64_t due;       /* CPU time of the thread when it should come, ns */
-	uint64_t step;      /* between its interrupts until it is steady */
+	bool own;       /* the thread has its own event */
+	bool steady;    /* which comes every period */
+	uint64_t until; /* CPU time of the thread, ns */
+	uint64_t due;   /* CPU time when it should come */
+	uint64_t step;  /* between its interrupts until it is steady */
+	uint64_t half;  /* it is over: until then an inherited one counts half
+			 */
 };
 
 /* The own event begins at CPU time @cpu. Returns its first interval. */
@@ -49,20 +52,31 @@ static inline uint64_t phase_begin(struct phase *p, uint64_t cpu,
 {
 	uint64_t first = 1 + rng_below(rng, period);
 
-	*p = (struct phase){ .own = true, .due = cpu + first, .step = first };
+	/* Half a period early: the inherited one began a little before. */
+	*p = (struct phase){ .own = true,
+			     .until = cpu + PHASE_PERIODS * period - period / 2,
+			     .due = cpu + first,
+			     .step = first };
 	return first;
 }
 
 /*
- * The own event came at CPU time @cpu. Returns true if it is a sample. Set the
- * event's interval to @interval unless that is 0.
+ * The own event came at CPU time @cpu. Returns true if it is a sample. Close
+ * it if p->own has become false, else set its interval to @interval unless that
+ * is 0.
  */
 static inline bool phase_own(struct phase *p, uint64_t cpu, uint64_t period,
 			     uint64_t *interval)
 {
 	*interval = 0;
-	if (!p->own || p->steady)
-		return p->own;
+	if (!p->own)
+		return false;
+	if (cpu >= p->until) {
+		p->own = false;
+		p->half = cpu + period;
+	}
+	if (p->steady)
+		return true;
 	p->steady = cpu < p->due + p->step;
 	*interval = period;
 	if (p->steady)
@@ -73,17 +87,20 @@ static inline bool phase_own(struct phase *p, uint64_t cpu, uint64_t period,
 }
 
 /*
- * The inherited event came. Returns true if it is a sample. The own event is to
- * be closed when p->own has become false.
+ * The inherited event came, at CPU time @cpu; any will do if neither p->own nor
+ * p->half is set. Returns true if it is a sample. Close the own one if p->own
+ * has become false.
  */
-static inline bool phase_inherited(struct phase *p, struct rng *rng)
+static inline bool phase_inherited(struct phase *p, uint64_t cpu,
+				   struct rng *rng)
 {
-	if (!p->own)
-		return true;
-	if (++p->inherited < PHASE_PERIODS)
+	bool half = p->own || cpu < p->half;
+
+	if (p->own && cpu < p->until)
 		return false;
 	p->own = false;
-	return rng_below(rng, 2);
+	p->half = 0;
+	return !half || rng_below(rng, 2);
 }
 
 /* Timers on CPU time are looked at on ticks: a period has whole ones. */

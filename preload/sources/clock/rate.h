@@ -13,9 +13,11 @@
  * at the full rate publishes more often than a sample of the full rate does,
  * and it weighs more.
  *
- * Each sample tells how much CPU time has passed, so nobody asks the kernel.
- * What the interrupt itself takes cannot be seen from inside: RATE_INTERRUPT_NS
- * is what virtual machines took.
+ * Each sample tells that a period of CPU time has passed. Interrupts that meet
+ * the kernel are no samples, so now and then the kernel is asked, too, and how
+ * often the thread was switched: each switch stops and starts the clock. What
+ * interrupts and switches take cannot be seen from inside; RATE_INTERRUPT_NS
+ * and RATE_SWITCH_NS are what virtual machines took.
  */
 #ifndef COMDET_PRELOAD_SOURCES_CLOCK_RATE_H
 #define COMDET_PRELOAD_SOURCES_CLOCK_RATE_H
@@ -28,6 +30,8 @@ enum {
 	RATE_SLOW = 4,              /* 50 Hz where the full rate is 200 */
 	RATE_INTERRUPT_NS = 60000,  /* and a handler takes about */
 	RATE_HANDLER_NS = 50000,    /* so long */
+	RATE_SWITCH_NS = 5000,      /* and a switch, at the full rate */
+	RATE_SWITCH_SLOW_NS = 2500, /* or at the slow one */
 	RATE_FIRST_NS = 500000000,  /* CPU time of a thread at full rate */
 	RATE_FOUND_NS = 1000000000, /* the same after sharing was met */
 	RATE_AHEAD_NS = 1000000000, /* CPU time that may be spent beforehand */
@@ -93,19 +97,46 @@ static inline void rate_found(struct rate *r)
 		atomic_store_explicit(&r->left, left, memory_order_relaxed);
 }
 
-/*
- * A signal took @handler ns, and with it @passed ns of CPU time are over, at
- * the full rate or not.
- */
+/* @passed ns of CPU time are over, at the full rate or not. */
+static inline void rate_pass(struct rate *r, uint64_t passed, bool full)
+{
+	atomic_fetch_add_explicit(&r->passed, passed, memory_order_relaxed);
+	if (full)
+		atomic_fetch_sub_explicit(&r->left, (int64_t)passed,
+					  memory_order_relaxed);
+}
+
+/* A signal took @handler ns, and with it @passed ns of CPU time are over. */
 static inline void rate_count(struct rate *r, uint64_t handler, uint64_t passed,
 			      bool full)
 {
 	atomic_fetch_add_explicit(&r->spent, handler + RATE_INTERRUPT_NS,
 				  memory_order_relaxed);
-	atomic_fetch_add_explicit(&r->passed, passed, memory_order_relaxed);
-	if (full)
-		atomic_fetch_sub_explicit(&r->left, (int64_t)passed,
-					  memory_order_relaxed);
+	rate_pass(r, passed, full);
+}
+
+/* Of a thread. */
+struct rate_seen {
+	uint64_t cpu;      /* CPU time, ns */
+	uint64_t switches; /* to other threads */
+};
+
+/*
+ * The kernel says @now of a thread, of which @seen is counted so far: count the
+ * rest. Samples may have counted a part of a period too much.
+ */
+static inline void rate_look(struct rate *r, struct rate_seen *seen,
+			     const struct rate_seen *now, bool full)
+{
+	uint64_t passed = now->cpu > seen->cpu ? now->cpu - seen->cpu : 0;
+	uint64_t cost = full ? RATE_SWITCH_NS : RATE_SWITCH_SLOW_NS;
+
+	atomic_fetch_add_explicit(&r->spent,
+				  cost * (now->switches - seen->switches),
+				  memory_order_relaxed);
+	rate_pass(r, passed, full);
+	seen->cpu += passed;
+	seen->switches = now->switches;
 }
 
 /* Are threads to be sampled at the full rate now, or to go on so (@full)? */

@@ -149,14 +149,15 @@ void young_end(struct young *y, struct thread *t)
 bool young_takes(struct young *y, struct thread *t, bool own)
 {
 	uint64_t interval = 0;
+	uint64_t cpu = y->phase.own || y->phase.half ? handler_cpu_at(t) : 0;
 	bool sample;
 
 	if (!y->slot || !take_own(y, t))
-		return !own;
-	sample = own ? phase_own(&y->phase, handler_cpu_at(t),
-				 runtime.period_ns * y->weight, &interval)
-		     : phase_inherited(&y->phase, &t->rng);
-	if (interval && own_event_is_open(&y->slot->event))
+		return !own && phase_inherited(&y->phase, cpu, &t->rng);
+	sample = own ? phase_own(&y->phase, cpu, runtime.period_ns * y->weight,
+				 &interval)
+		     : phase_inherited(&y->phase, cpu, &t->rng);
+	if (y->phase.own && interval && own_event_is_open(&y->slot->event))
 		sys_call3(SYS_ioctl, y->slot->event.fd, PERF_EVENT_IOC_PERIOD,
 			  &interval);
 	if (y->phase.own)

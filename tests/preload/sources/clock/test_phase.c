@@ -41,7 +41,7 @@ static uint32_t live(uint64_t length, uint32_t kernel, uint64_t latency)
 		if (rng_below(&rng, 100) < kernel)
 			continue;
 		samples += mine ? phase_own(&p, now + latency, PERIOD, &next)
-				: phase_inherited(&p, &rng);
+				: phase_inherited(&p, now + latency, &rng);
 		if (next) {
 			interval = next;
 			own = now + latency + next;
@@ -103,12 +103,32 @@ START_TEST(interrupts_dropped_in_the_kernel_are_not_made_up_for)
 }
 END_TEST
 
+/*
+ * Two events cost twice as much at each switch of threads, whether their
+ * interrupts meet the program or not.
+ */
+START_TEST(
+	the_own_event_ends_by_time_however_seldom_interrupts_meet_the_program)
+{
+	struct phase p;
+
+	phase_begin(&p, 1000 * PERIOD, PERIOD, &rng);
+	ck_assert(!phase_inherited(&p, 1003 * PERIOD, &rng));
+	ck_assert(p.own);
+	phase_inherited(&p, 1008 * PERIOD - LATENCY, &rng);
+	ck_assert(!p.own);
+	/* Those that it misses before it is steady are not made up for. */
+	for (int k = 20; k < 100; k += 20)
+		want_mean(k * PERIOD + 1, 90, .6 / (k * .1), k * .1);
+}
+END_TEST
+
 START_TEST(thread_without_an_own_event_is_sampled_by_the_inherited_one)
 {
 	struct phase p = { 0 };
 	uint64_t interval = 7;
 
-	ck_assert(phase_inherited(&p, &rng));
+	ck_assert(phase_inherited(&p, 1, &rng));
 	ck_assert(!phase_own(&p, 1, PERIOD, &interval));
 	ck_assert_uint_eq(interval, 0);
 }
@@ -166,6 +186,9 @@ int main(void)
 	tcase_add_test(t, young_threads_have_as_many_samples_as_cpu_time);
 	tcase_add_test(t, threads_grown_old_lack_or_have_half_a_sample_at_most);
 	tcase_add_test(t, interrupts_dropped_in_the_kernel_are_not_made_up_for);
+	tcase_add_test(
+		t,
+		the_own_event_ends_by_time_however_seldom_interrupts_meet_the_program);
 	tcase_add_test(
 		t, thread_without_an_own_event_is_sampled_by_the_inherited_one);
 	tcase_add_test(t, a_timer_looked_at_on_ticks_is_as_fair);

@@ -108,6 +108,66 @@ START_TEST(threads_without_number_do_not_keep_the_rate_full)
 }
 END_TEST
 
+/* Sharing is met always. The thread is switched so often in a second. */
+static bool stays_full(uint32_t percent, uint64_t switches)
+{
+	struct rate_seen seen = { 0, 0 };
+	bool full = true;
+	struct rate r;
+
+	rate_init(&r, percent * PERCENT);
+	rate_thread_begins(&r);
+	for (uint64_t t = PERIOD; full && t < 60000000000ull; t += PERIOD) {
+		struct rate_seen now = { t, t / 1000 * switches / 1000000 };
+
+		rate_found(&r);
+		rate_count(&r, HANDLER, PERIOD, full);
+		seen.cpu += PERIOD;
+		rate_look(&r, &seen, &now, full);
+		full = rate_wants_full(&r, full);
+	}
+	return full;
+}
+
+/* 2.2 % are those of the samples. */
+START_TEST(switches_of_threads_use_up_the_budget)
+{
+	ck_assert(stays_full(5, 5000));
+	ck_assert(!stays_full(5, 6000));
+	ck_assert(!stays_full(1, 0));
+	ck_assert(stays_full(50, 90000));
+	ck_assert(!stays_full(50, 100000));
+}
+END_TEST
+
+/* A thread that is in the kernel for most of its time has few samples. */
+START_TEST(time_in_which_no_interrupt_met_the_program_counts_once)
+{
+	struct rate_seen seen = { 0, 0 }, now = { 0, 0 };
+	struct rate r;
+
+	rate_init(&r, 100 * PERCENT);
+	rate_thread_begins(&r);
+	for (int i = 0; i < 10; i++) {
+		rate_count(&r, HANDLER, PERIOD, true);
+		seen.cpu += PERIOD;
+		now.cpu += 10 * PERIOD;
+		rate_look(&r, &seen, &now, true);
+	}
+	ck_assert_uint_eq(r.passed, 100 * PERIOD);
+	ck_assert_int_eq(atomic_load(&r.left), RATE_FIRST_NS - 100 * PERIOD);
+	/* A period that has just begun is a whole one to rate_count(). */
+	rate_count(&r, HANDLER, PERIOD, true);
+	seen.cpu += PERIOD;
+	now.cpu += PERIOD / 2;
+	rate_look(&r, &seen, &now, true);
+	now.cpu += PERIOD;
+	rate_look(&r, &seen, &now, true);
+	ck_assert_uint_eq(r.passed, now.cpu);
+	ck_assert(!rate_wants_full(&r, true));
+}
+END_TEST
+
 /*
  * The kernel's timers of one thread. A timer stands while its event is
  * disabled, and goes on with what is left.
@@ -146,7 +206,7 @@ static void run(struct fake *k, uint64_t now, bool slow, struct rng *rng)
 	}
 	if (passes(&k->left[slow])) {
 		k->left[slow] = (slow ? RATE_SLOW : 1) * PERIOD;
-		if (phase_inherited(&k->phase, rng))
+		if (phase_inherited(&k->phase, now, rng))
 			k->weights += slow ? RATE_SLOW : 1;
 	}
 }
@@ -195,6 +255,9 @@ int main(void)
 	tcase_add_test(t, the_full_rate_is_taken_as_far_as_the_budget_goes);
 	tcase_add_test(t, the_rate_is_full_at_first_and_where_sharing_is_met);
 	tcase_add_test(t, threads_without_number_do_not_keep_the_rate_full);
+	tcase_add_test(t, switches_of_threads_use_up_the_budget);
+	tcase_add_test(t,
+		       time_in_which_no_interrupt_met_the_program_counts_once);
 	tcase_add_test(t, weights_add_up_to_the_cpu_time_whatever_the_rate);
 	suite_add_tcase(s, t);
 	return run_suite(s);
