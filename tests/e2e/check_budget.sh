@@ -7,7 +7,8 @@
 # at the full rate, or less where the budget ends, the rest at the slow one;
 # samples are counted by CPU time. As a control, -F 200 keeps its rate. A rate
 # whose interrupts would leave the program no time is lowered, and the report says
-# so. Where lines are shared, detections weigh what they stand for.
+# so. Where lines are shared, detections weigh what they stand for. Where threads
+# are switched after some microseconds, that alone uses the budget up.
 #
 # serial: a virtual machine whose host has no time for it counts CPU time in which
 # no interrupt comes: beside check_forks, 19 samples a second once instead of 74
@@ -63,6 +64,26 @@ echo "$full samples a second at a fixed rate, $low within a budget"
 [ "$full" -ge 130 ] || fail "$full samples a second are no fixed 200"
 [ "$low" -le 110 ] || fail "$low samples a second share nothing"
 [ "$low" -ge 25 ] || fail "$low samples a second are below the low rate"
+
+# passing STORES - threads share a line and pass the turn after so many stores;
+# print their samples a second of CPU time
+passing()
+{
+	"$TOOL" record -s clock --budget 5 -o "$WORK/out" -- taskset -c "$cpu" \
+		"$B/tests/programs/help_passing" "$1" 3 >"$WORK/log" 2>&1 ||
+		fail "record $*: $(cat "$WORK/log")"
+	json "$WORK/out" "$WORK/r.json"
+	ask "$WORK/r.json" 'int(sum(sum(t["samples"].values())
+	for t in r["threads"]) * 1e9 / r["run"]["cpu_ns"])'
+}
+
+cpu=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
+seldom=$(passing 20000000) || fail "$seldom"
+often=$(passing 20000) || fail "$often"
+echo "$seldom samples a second of threads that are seldom switched, $often of others"
+[ "$seldom" -ge 130 ] || fail "$seldom samples a second are not the full rate"
+[ "$often" -le 110 ] || fail "$often samples a second: switches do not count"
+[ "$often" -gt 0 ] || fail "no sample where threads are switched often"
 
 # Half a percent of the CPU time is less than one stretch at the full rate.
 # Threads that seldom run at the same time need longer to meet.
