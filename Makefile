@@ -727,6 +727,12 @@ bench-budget: deps
 	$(BUILD_UNIT)
 	@tests/bench/bench_budget.py build $(or $(RUNS),20) $(or $(SECONDS_EACH),3)
 
+# What a switch from thread to thread costs more; ROUNDS= of each way.
+.PHONY: bench-switches
+bench-switches: deps
+	$(BUILD_UNIT)
+	@tests/bench/bench_switches.py build $(or $(ROUNDS),5) $(or $(SECONDS_EACH),4)
+
 # What attach costs programs: BENCH="pigz ...", PAIRS=, SECONDS_EACH= of a run;
 # BENCH=ratio: its detections beside those of the preload.
 .PHONY: bench-attach
@@ -1012,6 +1018,8 @@ help:
 	@echo '                    measure what the hooks of the source instr cost'
 	@echo 'make bench-budget [RUNS=20] [SECONDS_EACH=3]'
 	@echo '                    shares of a changing rate against those of a fixed one'
+	@echo 'make bench-switches [ROUNDS=5] [SECONDS_EACH=4]'
+	@echo '                    what a switch from thread to thread costs'
 	@echo 'make bench-attach [PAIRS=20] [BENCH="pigz ... ratio"]'
 	@echo '                    what attach costs programs, and what it finds'
 	@echo 'make bench-daemon [BENCH="find last cost"]'

@@ -143,6 +143,7 @@ expectations()
 	detached_threads) expect "$1" begun 500 ;;
 	many_live_threads) expect "$1" begun 700 ;;
 	smallest_stacks) expect "$1" begun 4 ;;
+	depth_of_signals) expect "$1" begun 1 ;;
 	c11) expect "$1" begun 3 ;;
 	failing)
 		expect "$1" discarded 600

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <threads.h>
 #include <unistd.h>
@@ -190,6 +192,47 @@ static void smallest_stacks(void)
 		       pthread_create(&t[i], &a, use_stack, (void *)1));
 	for (int i = 0; i < 4; i++)
 		join("small", t[i]);
+}
+
+enum {
+	MARKED = 64 * 1024,
+	MARK = 0x5a,
+	NEAR = 1024, /* below this function's frame: burn's, memset's */
+	OURS = 256,  /* what a handler may take, with the red zone */
+};
+
+/* How many bytes below its frame signals have written to in 300 ms. */
+static void *how_deep(void *stack)
+{
+	char *top = __builtin_frame_address(0), *at = stack;
+
+	memset(at, MARK, (size_t)(top - NEAR - at));
+	burn(300);
+	while (at < top && *at == MARK)
+		at++;
+	return (void *)(uintptr_t)(top - at);
+}
+
+/* Linux 5.14 and later say how large a signal's frame is, at most. */
+static void depth_of_signals(void)
+{
+	char *stack = mmap(NULL, MARKED, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t frame = getauxval(AT_MINSIGSTKSZ), deep;
+	pthread_attr_t a;
+	pthread_t t;
+	void *value;
+
+	pthread_attr_init(&a);
+	pthread_attr_setstack(&a, stack, MARKED);
+	pthread_create(&t, &a, how_deep, stack);
+	pthread_join(t, &value);
+	deep = (size_t)value;
+	if (!frame || deep <= frame + OURS)
+		printf("at most a signal's frame and %d bytes\n", OURS);
+	else
+		printf("%zu bytes, the frame is %zu\n", deep, frame);
+	munmap(stack, MARKED);
 }
 
 static void own_stack(void)
@@ -370,6 +413,7 @@ static const struct hook_case cases[] = {
 	{ "detached_threads", detached_threads },
 	{ "many_live_threads", many_live_threads },
 	{ "smallest_stacks", smallest_stacks },
+	{ "depth_of_signals", depth_of_signals },
 	{ "own_stack", own_stack },
 	{ "c11", c11 },
 	{ "failing", failing },

@@ -224,17 +224,27 @@ static uint64_t passed(const struct watch_signal *s)
 	       (s->reg == CLOCK_SLOW ? clock_slow_weight() : 1);
 }
 
-/* Account for the signal, and change the rate of all threads if need be. */
+/* Until the signal time has passed, and the thread may have been switched. */
+static void count_time(struct thread *t, const struct watch_signal *s)
+{
+	uint64_t ns = passed(s);
+
+	rate_pass(&rate, ns, s->reg != CLOCK_SLOW);
+	own(t)->seen.cpu += ns;
+	look(t, !atomic_load(&slow));
+}
+
+/*
+ * Account for the signal, and change the rate of all threads if need be. This
+ * is on the program's stack, which may be nearly full.
+ */
 static void adapt(struct thread *t, const struct watch_signal *s)
 {
 	uint64_t handler = t->record->handler_ns;
 	bool is_slow = atomic_load(&slow), full;
 
-	rate_count(&rate, handler - own(t)->handler_seen, passed(s),
-		   s->reg != CLOCK_SLOW);
+	rate_spend(&rate, handler - own(t)->handler_seen);
 	own(t)->handler_seen = handler;
-	own(t)->seen.cpu += passed(s);
-	look(t, !is_slow);
 	full = rate_wants_full(&rate, !is_slow);
 	if (full != is_slow || atomic_exchange(&changing, true))
 		return;
@@ -272,6 +282,8 @@ static void on_signal(struct thread *t, const struct watch_signal *s,
 	/* A trap that came too late to count is a reason to look, too. */
 	if (t->record->detections != detections || s->event == WATCH_DATA)
 		rate_found(&rate);
+	if (clock_slow_weight() > 1)
+		count_time(t, s);
 }
 
 /*

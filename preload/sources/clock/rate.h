@@ -106,13 +106,11 @@ static inline void rate_pass(struct rate *r, uint64_t passed, bool full)
 					  memory_order_relaxed);
 }
 
-/* A signal took @handler ns, and with it @passed ns of CPU time are over. */
-static inline void rate_count(struct rate *r, uint64_t handler, uint64_t passed,
-			      bool full)
+/* A signal took @handler ns. */
+static inline void rate_spend(struct rate *r, uint64_t handler)
 {
 	atomic_fetch_add_explicit(&r->spent, handler + RATE_INTERRUPT_NS,
 				  memory_order_relaxed);
-	rate_pass(r, passed, full);
 }
 
 /* Of a thread. */

@@ -19,6 +19,12 @@ enum {
 	LONGEST = 20000, /* steps that a thread runs, 2 s */
 };
 
+static void signal_came(struct rate *r, uint64_t passed, bool full)
+{
+	rate_spend(r, HANDLER);
+	rate_pass(r, passed, full);
+}
+
 START_TEST(the_slow_rate_alone_keeps_within_the_budget)
 {
 	ck_assert_uint_eq(rate_slow_weight(0, PERIOD), 1);
@@ -51,7 +57,7 @@ static double spend(uint32_t millionths, uint32_t *changes)
 		full = wanted;
 		t += step;
 		rate_found(&r);
-		rate_count(&r, HANDLER, step, full);
+		signal_came(&r, step, full);
 	}
 	return (double)r.spent / 60e9;
 }
@@ -80,14 +86,14 @@ START_TEST(the_rate_is_full_at_first_and_where_sharing_is_met)
 	rate_thread_begins(&r);
 	rate_thread_begins(&r);
 	for (; rate_wants_full(&r, true); ran += PERIOD)
-		rate_count(&r, HANDLER, PERIOD, true);
+		signal_came(&r, PERIOD, true);
 	ck_assert_uint_eq(ran, 2 * RATE_FIRST_NS);
-	rate_count(&r, HANDLER, 4 * PERIOD, false);
+	signal_came(&r, 4 * PERIOD, false);
 	ck_assert(!rate_wants_full(&r, false));
 	rate_thread_ends(&r);
 	rate_found(&r);
 	for (ran = 0; rate_wants_full(&r, ran); ran += PERIOD)
-		rate_count(&r, HANDLER, PERIOD, true);
+		signal_came(&r, PERIOD, true);
 	ck_assert_uint_eq(ran, RATE_FOUND_NS);
 }
 END_TEST
@@ -99,7 +105,7 @@ START_TEST(threads_without_number_do_not_keep_the_rate_full)
 	rate_init(&r, 100 * PERCENT);
 	for (int i = 0; i < 10 * RATE_FIRST_THREADS; i++) {
 		rate_thread_begins(&r);
-		rate_count(&r, HANDLER, RATE_FIRST_NS, true);
+		signal_came(&r, RATE_FIRST_NS, true);
 		rate_thread_ends(&r);
 	}
 	ck_assert_int_lt(atomic_load(&r.left), 0);
@@ -121,7 +127,7 @@ static bool stays_full(uint32_t percent, uint64_t switches)
 		struct rate_seen now = { t, t / 1000 * switches / 1000000 };
 
 		rate_found(&r);
-		rate_count(&r, HANDLER, PERIOD, full);
+		signal_came(&r, PERIOD, full);
 		seen.cpu += PERIOD;
 		rate_look(&r, &seen, &now, full);
 		full = rate_wants_full(&r, full);
@@ -149,15 +155,15 @@ START_TEST(time_in_which_no_interrupt_met_the_program_counts_once)
 	rate_init(&r, 100 * PERCENT);
 	rate_thread_begins(&r);
 	for (int i = 0; i < 10; i++) {
-		rate_count(&r, HANDLER, PERIOD, true);
+		signal_came(&r, PERIOD, true);
 		seen.cpu += PERIOD;
 		now.cpu += 10 * PERIOD;
 		rate_look(&r, &seen, &now, true);
 	}
 	ck_assert_uint_eq(r.passed, 100 * PERIOD);
 	ck_assert_int_eq(atomic_load(&r.left), RATE_FIRST_NS - 100 * PERIOD);
-	/* A period that has just begun is a whole one to rate_count(). */
-	rate_count(&r, HANDLER, PERIOD, true);
+	/* A period that has just begun is a whole one to rate_pass(). */
+	signal_came(&r, PERIOD, true);
 	seen.cpu += PERIOD;
 	now.cpu += PERIOD / 2;
 	rate_look(&r, &seen, &now, true);
