@@ -30,8 +30,8 @@ enum {
 	RATE_SLOW = 4,              /* 50 Hz where the full rate is 200 */
 	RATE_INTERRUPT_NS = 60000,  /* and a handler takes about */
 	RATE_HANDLER_NS = 50000,    /* so long */
-	RATE_SWITCH_NS = 5000,      /* and a switch, at the full rate */
-	RATE_SWITCH_SLOW_NS = 2500, /* or at the slow one */
+	RATE_SWITCH_NS = 4000,      /* and a switch, at the full rate */
+	RATE_SWITCH_SLOW_NS = 2000, /* or at the slow one */
 	RATE_FIRST_NS = 500000000,  /* CPU time of a thread at full rate */
 	RATE_FOUND_NS = 1000000000, /* the same after sharing was met */
 	RATE_AHEAD_NS = 1000000000, /* CPU time that may be spent beforehand */
