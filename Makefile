@@ -194,17 +194,18 @@ $(SRC_LIB) $(ANALYSIS_LIB):
 # each one is copied when the program forks.
 PRELOAD_LINK := -shared -pthread -Wl,-Bsymbolic-functions -Wl,-z,noseparate-code
 
-ifndef PGO
+ifeq ($(PGO),)
 $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB)
 	$(CC) $(CFLAGS) $(SANFLAGS) $(PRELOAD_LINK) $(HARDEN_LINK) -Wl,-z,defs \
 		-Wl,-soname,libcomdet.so -o $@ $^ $(LIBS_PRELOAD)
 else
-# make PGO=1: code that samples do not run is kept out of their way. A library
+# make PGO=1 (GCC): code that samples do not run is kept out of their way. A library
 # that counts its branches says which that is. The compiler finds the counts by
 # the names of object files, so both libraries are built in one tree. Hardware
 # sources may not be here to be counted, so their code stays as it is.
 $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB) microbench/count_branches.sh \
-		$(B)/reusetrack $(B)/microbench/mix
+		$(B)/reusetrack $(B)/microbench/mix \
+		$(if $(wildcard $(B)/pgo/libcomdet.so),,not-built-so-yet)
 	rm -rf $(B)/pgo
 	+$(MAKE) PGO= B=$(B)/pgo $(B)/pgo/libcomdet.so \
 		CFLAGS="$(CFLAGS) -fprofile-generate -fprofile-update=atomic"
@@ -214,6 +215,8 @@ $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB) microbench/count_branches.sh \
 	+$(MAKE) PGO= B=$(B)/pgo $(B)/pgo/libcomdet.so \
 		CFLAGS="$(CFLAGS) -fbranch-probabilities -Wno-missing-profile"
 	cp $(B)/pgo/libcomdet.so $@
+.PHONY: not-built-so-yet
+not-built-so-yet:
 endif
 
 # It stands before malloc, so the compiler must not take it for the C library's.
