@@ -215,7 +215,6 @@ $(B)/libcomdet.so: $(PRELOAD_OBJ) $(SRC_LIB) microbench/count_branches.sh \
 	+$(MAKE) PGO= B=$(B)/pgo $(B)/pgo/libcomdet.so \
 		CFLAGS="$(CFLAGS) -fbranch-probabilities -Wno-missing-profile"
 	cp $(B)/pgo/libcomdet.so $@
-.PHONY: not-built-so-yet
 not-built-so-yet:
 endif
 
