@@ -60,9 +60,9 @@ static void item_rate(struct report *r, const struct cdp_header *h)
 	if (!strcmp(h->period_unit, "ns") && h->slow_period > h->period)
 		item(r, "rate",
 		     "an interrupt every %s of a thread's CPU time at first "
-		     "and where it meets sharing, else every %s, where a "
-		     "detection counts as %s; shares are of CPU time, not of "
-		     "accesses",
+		     "and where it meets sharing, as far as the budget goes, "
+		     "else every %s, where a detection counts as %s; shares "
+		     "are of CPU time, not of accesses",
 		     duration_text(h->period), duration_text(h->slow_period),
 		     count_text(h->slow_period / h->period));
 	else if (!strcmp(h->period_unit, "ns"))
