@@ -26,7 +26,7 @@ counted()
 		echo "count_branches: $* failed: $(tail -n 1 "$dir/said")" >&2
 		exit 1
 	}
-	[ "$mode" = comm ] || return 0 # not every machine can
+	[ "$mode" = comm ] || return 0 # not every machine can measure reuse
 	n=$("$build/reusetrack" report --json "$dir/out" | python3 -c '
 import json, sys
 print(sum(sum(t["samples"].values()) for t in json.load(sys.stdin)["threads"]))') ||

@@ -3,7 +3,7 @@
  * help_passing - two threads share a line and pass the turn through pipes
  *
  * usage: help_passing STORES CPU_SECONDS - the one whose turn it is stores so
- * often to its word of the line. Both take about so much CPU time together.
+ * often to its word of the line. It ends after about so much CPU time of both.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -30,10 +30,10 @@ struct own {
 	struct clock_state clock;
 	struct young young;
 	uint64_t cpu_ours; /* CPU time spent in the handler, ns */
-	/* With a budget: of the record's handler_ns, and of the kernel. */
+	/* With a budget: what of the record's handler_ns has been counted, */
 	uint64_t handler_seen;
-	struct rate_seen seen;
-	uint32_t spell; /* in which it was seen */
+	struct rate_seen seen; /* and of CPU time and switches, */
+	uint32_t spell;        /* while spells had this value */
 };
 
 static struct rate rate;
@@ -89,6 +89,7 @@ static void begin_young(struct thread *t)
 			    atomic_load(&slow) ? clock_slow_weight() : 1);
 }
 
+/* Fill in the switches of the calling thread. */
 static bool ask_kernel(struct rate_seen *now)
 {
 	struct rusage used;
@@ -142,9 +143,11 @@ static int open(char *why, size_t size)
 		return r;
 	begin_rate();
 	rate_thread_begins(&rate);
-	own(t)->seen.cpu = thread_cpu_ns();
-	if (ask_kernel(&own(t)->seen))
-		own(t)->spell = atomic_load(&spells);
+	if (clock_slow_weight() > 1) {
+		own(t)->seen.cpu = thread_cpu_ns();
+		if (ask_kernel(&own(t)->seen))
+			own(t)->spell = atomic_load(&spells);
+	}
 	if (!woken)
 		begin_young(t);
 	thread_reuse_begin(t);
@@ -224,7 +227,7 @@ static uint64_t passed(const struct watch_signal *s)
 	       (s->reg == CLOCK_SLOW ? clock_slow_weight() : 1);
 }
 
-/* Until the signal time has passed, and the thread may have been switched. */
+/* Count the CPU time, and the switches, since the signal before this one. */
 static void count_time(struct thread *t, const struct watch_signal *s)
 {
 	uint64_t ns = passed(s);

@@ -42,8 +42,8 @@ struct phase {
 	uint64_t until; /* CPU time of the thread, ns */
 	uint64_t due;   /* CPU time when it should come */
 	uint64_t step;  /* between its interrupts until it is steady */
-	uint64_t half;  /* it is over: until then an inherited one counts half
-			 */
+	uint64_t half; /* if it is over: CPU time up to which the next inherited
+			  one is a sample with probability 1/2 */
 };
 
 /* The own event begins at CPU time @cpu. Returns its first interval. */
