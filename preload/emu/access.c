@@ -67,7 +67,8 @@ static inline void take_access(unsigned int index, unsigned int class,
 		(class & v->class_mask) ? EMU_STORES : EMU_LOADS;
 
 	v->count[class]++;
-	if (__builtin_expect((--v->until[counter] < 0) | (--v->turn < 0) |
+	if (__builtin_expect((--v->until[counter] < 0) |
+				     ((v->turn -= EMU_TURN_ACCESS) < 0) |
 				     (addr - v->watch_low < v->watch_span) |
 				     watched,
 			     0))
@@ -194,7 +195,7 @@ static inline __attribute__((always_inline)) void take_traced(
 		trace_thread_access(t, site, addr, class & EMU_CLASS_STORE);
 	}
 	v->count[class]++;
-	if (__builtin_expect(--v->turn < 0, 0))
+	if (__builtin_expect((v->turn -= EMU_TURN_ACCESS) < 0, 0))
 		emu_sample_event(v, class, addr, site->ip);
 }
 
@@ -247,7 +248,7 @@ static __attribute__((noinline)) void take_quick(unsigned int index,
 		return;
 	}
 	v->count[class]++;
-	if (--v->turn < 0)
+	if ((v->turn -= EMU_TURN_ACCESS) < 0)
 		emu_sample_event(v, class, addr,
 				 ((const struct trace_site *)site)->ip);
 }
@@ -264,7 +265,7 @@ static void on_access_quick(unsigned int index, qemu_plugin_meminfo_t info,
 		return;
 	v = &emu.vcpu[index];
 	q = v->quick;
-	if (__builtin_expect(!q || v->turn <= 0 ||
+	if (__builtin_expect(!q || v->turn < EMU_TURN_ACCESS ||
 				     !quick_knows(q, addr >> EMU_LINE_SHIFT,
 						  class & EMU_CLASS_STORE),
 			     0)) {
@@ -273,7 +274,7 @@ static void on_access_quick(unsigned int index, qemu_plugin_meminfo_t info,
 	}
 	q->accesses++;
 	v->count[class]++;
-	v->turn--;
+	v->turn -= EMU_TURN_ACCESS;
 }
 
 qemu_plugin_mem_cb emu_access_part_callback(void)

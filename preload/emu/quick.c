@@ -116,16 +116,18 @@ static void put(struct trace_thread *t, uint64_t line, enum trace_token token)
 {
 	struct quick_thread *q = &t->quick;
 	uint64_t far = trace_zigzag((int64_t)(line - q->line));
+	uint64_t insns = (uint64_t)(q->told - q->left);
 	unsigned char *to;
 
 	if (trace_thread_is_full(t))
 		emu_trace_flush(t);
 	to = trace_put(t->at, far << TRACE_TOKEN_BITS | token);
-	to = trace_thread_put(to, q->insns);
+	to = trace_thread_put(to, insns);
 	t->at = trace_thread_put(to, q->accesses);
-	t->in_chunk += q->insns;
+	t->in_chunk += insns;
 	q->line = line;
-	q->insns = q->accesses = 0;
+	q->told = q->left;
+	q->accesses = 0;
 }
 
 /* Another use in the trace: now and then the table of @lines is emptied. */
@@ -185,16 +187,18 @@ void emu_quick_fetch(struct trace_thread *t, const struct trace_block *b)
 void emu_quick_pass(struct trace_thread *t)
 {
 	struct quick_thread *q = &t->quick;
+	uint64_t insns = (uint64_t)(q->told - q->left);
 	unsigned char *to;
 
-	if (!q->on || !(q->insns | q->accesses))
+	if (!q->on || !(insns | q->accesses))
 		return;
 	if (trace_thread_is_full(t))
 		emu_trace_flush(t);
 	to = trace_put(t->at, TRACE_PASS << TRACE_TOKEN_BITS | TRACE_EVENT);
-	t->at = trace_put(trace_put(to, q->insns), q->accesses);
-	t->in_chunk += q->insns;
-	q->insns = q->accesses = 0;
+	t->at = trace_put(trace_put(to, insns), q->accesses);
+	t->in_chunk += insns;
+	q->told = q->left;
+	q->accesses = 0;
 }
 
 static void put_mark(struct trace_thread *t, enum trace_event_kind kind,
@@ -220,6 +224,7 @@ void emu_quick_change(struct trace_thread *t, uint64_t ip)
 		return;
 	}
 	q->left = (int64_t)(spacing / 2 + rng_below(&q->rng, spacing)) - WHOLE;
+	q->told = q->left;
 	if (++phases >= PHASES && phases >= PHASES_OF_THREAD * (last + 1)) {
 		phases = 0;
 		spacing *= 2;

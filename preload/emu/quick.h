@@ -36,12 +36,12 @@ enum {
 };
 
 struct quick_thread {
-	bool on;
 	int64_t left;      /* instructions until it ends, or begins */
-	struct rng rng;    /* of the instructions from beginning to beginning */
-	uint64_t insns;    /* since the latest token of this kind */
-	uint64_t accesses; /* the same */
+	int64_t told;      /* left, at the latest token of this kind */
+	uint64_t accesses; /* since that */
 	uint64_t line;     /* of the latest use in the trace */
+	bool on;
+	struct rng rng; /* of the instructions from beginning to beginning */
 
 	/* Lines that it used, and uses in the trace since they were emptied. */
 	uint64_t data[QUICK_LINES]; /* line << 1, + 1 if it stored to it */
@@ -49,7 +49,7 @@ struct quick_thread {
 	uint32_t data_sent, code_sent;
 };
 
-/* The place of @line in a thread's table. */
+/* The place of @line in a thread's tables. */
 static inline uint32_t quick_place(uint64_t line)
 {
 	return (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 56);
@@ -74,7 +74,7 @@ void emu_quick_start(struct vcpu *v);
 /* The thread uses a line of data that its table does not know. */
 void emu_quick_use(struct vcpu *v, uint64_t line, bool store);
 
-/* It executes @b, of whose lines its table lacks some; the trace is quick. */
+/* It has executed @b, of whose lines its table may lack some, quickly. */
 void emu_quick_fetch(struct trace_thread *t, const struct trace_block *b);
 
 /* The trace becomes whole, or quick, before the block at @ip. */

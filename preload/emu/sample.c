@@ -114,8 +114,7 @@ void emu_sample_start(struct vcpu *v)
 	/* Make the first access an event: the new thread itself handles it. */
 	v->until[EMU_LOADS] = 0;
 	v->until[EMU_STORES] = 0;
-	v->turn = 0;
-	v->turn_start = 0;
+	v->turn = v->turn_start = EMU_TURN_ACCESS - 1;
 }
 
 static void trap(struct vcpu *v, const struct access *a)
@@ -254,6 +253,7 @@ void emu_sample_part(struct vcpu *v, unsigned int class, const struct access *a,
 		  (v->in_transfer && emu_transfer_watches(whole->addr))));
 
 	v->count[class]++;
-	if ((--v->until[counter] < 0) | (--v->turn < 0) | watched)
+	if ((--v->until[counter] < 0) | ((v->turn -= EMU_TURN_ACCESS) < 0) |
+	    watched)
 		handle(v, a, whole, first, !emu_parts_inside(v));
 }

@@ -68,16 +68,17 @@ static bool calm(void)
 static void load_turn(struct vcpu *v)
 {
 	uint64_t n = emu.config.slice;
+	/* If turns are off, tell the time now and then. */
+	uint64_t accesses = EMU_TURN_LOOK;
 
 	if (calm())
 		n *= LONGER;
-	/* If turns are off, tell the time now and then. */
-	v->turn = EMU_TURN_LOOK;
 	if (emu_turns_taken())
-		v->turn = (n + 1) / 2 + rng_below(&v->turn_rng, n / 2 * 2 + 1);
-	v->turn = v->turn > (int64_t)v->drained ? v->turn - v->drained : 0;
+		accesses = (n + 1) / 2 + rng_below(&v->turn_rng, n / 2 * 2 + 1);
+	emu_scheduler_set_turn(v, accesses > v->drained
+					  ? (int64_t)(accesses - v->drained)
+					  : 0);
 	v->drained = 0;
-	v->turn_start = v->turn;
 }
 
 /* Have a turn, or drain: then the next access ends the turn again. */
@@ -87,7 +88,7 @@ static void go_on(struct vcpu *v)
 		load_turn(v);
 		return;
 	}
-	v->turn = v->turn_start = 0;
+	emu_scheduler_set_turn(v, 0);
 }
 
 /* The thread drains, and has made another access. */
@@ -100,7 +101,7 @@ static void go_on_draining(struct vcpu *v)
 	    emu_asleep_in(emu.vcpu[emu_turns.holder].tid, SYS_futex,
 			  emu_turns.drained_for) == ASLEEP_THERE) {
 		pthread_mutex_unlock(&emu_turns.lock);
-		v->turn = v->turn_start = 0;
+		emu_scheduler_set_turn(v, 0);
 		return;
 	}
 	if (v->drained >= DRAINED_MAX)
@@ -157,7 +158,7 @@ static void take_turn(struct vcpu *v, bool in_block)
 void emu_scheduler_end(struct vcpu *v)
 {
 	if (v->drains)
-		v->drained += v->turn_start - v->turn;
+		v->drained += emu_scheduler_spent(v);
 	emu_scheduler_tell_time(v);
 	if (v->drains)
 		go_on_draining(v);
@@ -178,7 +179,7 @@ void emu_scheduler_call(struct vcpu *v)
 {
 	if (!v->drains)
 		return;
-	v->drained += v->turn_start - v->turn;
+	v->drained += emu_scheduler_spent(v);
 	emu_scheduler_tell_time(v);
 	pthread_mutex_lock(&emu_turns.lock);
 	v->drains = v->in_block = false;
@@ -309,7 +310,7 @@ void emu_scheduler_forget(struct vcpu *v)
 void emu_scheduler_begin(struct vcpu *v)
 {
 	emu_scheduler_tell_time(v);
-	v->turn = v->turn_start = 0;
+	emu_scheduler_set_turn(v, 0);
 	v->in_block = true;
 	emu_scheduler_return(v);
 	if (!v->drains)

@@ -88,4 +88,21 @@ uint64_t emu_scheduler_ticks_of_domain(uint32_t domain);
 /* Add the thread's accesses since the last call to that time. */
 void emu_scheduler_tell_time(struct vcpu *v);
 
+/*
+ * From now on the thread's turn has @accesses left. Parts of an access that its
+ * instructions took stay taken.
+ */
+static inline void emu_scheduler_set_turn(struct vcpu *v, int64_t accesses)
+{
+	v->turn_start = accesses * EMU_TURN_ACCESS + EMU_TURN_ACCESS - 1;
+	v->turn =
+		accesses * EMU_TURN_ACCESS + (v->turn & (EMU_TURN_ACCESS - 1));
+}
+
+/* Whole accesses that the turn has had since that time was told. */
+static inline int64_t emu_scheduler_spent(const struct vcpu *v)
+{
+	return (v->turn_start - v->turn) / EMU_TURN_ACCESS;
+}
+
 #endif

@@ -8,13 +8,13 @@
 uint64_t emu_scheduler_ticks(const struct vcpu *v)
 {
 	return atomic_load_explicit(&emu.ticks, memory_order_relaxed) +
-	       (v->turn_start - v->turn);
+	       (uint64_t)emu_scheduler_spent(v);
 }
 
 uint64_t emu_scheduler_domain_ticks(const struct vcpu *v)
 {
 	return emu_scheduler_ticks_of_domain(v->domain) +
-	       (v->turn_start - v->turn);
+	       (uint64_t)emu_scheduler_spent(v);
 }
 
 uint64_t emu_scheduler_ticks_of_domain(uint32_t domain)
@@ -26,11 +26,13 @@ uint64_t emu_scheduler_ticks_of_domain(uint32_t domain)
 
 void emu_scheduler_tell_time(struct vcpu *v)
 {
-	atomic_fetch_add_explicit(&emu.ticks, v->turn_start - v->turn,
+	int64_t spent = emu_scheduler_spent(v);
+
+	atomic_fetch_add_explicit(&emu.ticks, (uint64_t)spent,
 				  memory_order_relaxed);
 	if (emu.domains > 1)
 		atomic_fetch_add_explicit(&emu.domain_ticks[v->domain],
-					  v->turn_start - v->turn,
+					  (uint64_t)spent,
 					  memory_order_relaxed);
-	v->turn_start = v->turn;
+	v->turn_start -= spent * EMU_TURN_ACCESS;
 }

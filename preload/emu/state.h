@@ -40,6 +40,8 @@ enum {
 	EMU_VCPUS_MAX = 1024, /* threads alive at one time */
 	EMU_TURN_LOOK =
 		1000, /* accesses between looks at the number of threads */
+	EMU_TURN_ACCESS = 4, /* what an access takes of a turn; an instruction
+				of a trace takes 1 */
 	EMU_LINE_SHIFT = 6,
 	EMU_WATCHED = 16384, /* entries of the table of watched lines */
 	/* Lines watched at once in software. */
@@ -82,8 +84,10 @@ struct emu_reuse {
 struct vcpu {
 	/* Used for each access. */
 	int64_t until[EMU_COUNTERS]; /* below 0: the counter overflows */
-	int64_t turn_start; /* value of turn when it was last added to ticks */
-	int64_t turn;       /* accesses left in the thread's turn */
+	int64_t turn_start; /* value of turn when it was last added to ticks,
+			       rounded up to EMU_TURN_ACCESS - 1 more than whole
+			       accesses */
+	int64_t turn;       /* what is left of the thread's turn */
 	uint64_t watch_low, watch_span;
 	struct quick_thread *quick; /* NULL: it is in no quick part */
 	struct trace_thread *trace; /* NULL: not traced */

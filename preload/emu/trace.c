@@ -17,7 +17,6 @@
 
 enum {
 	TOKENS_MAX = 3 * TRACE_NUMBER_BYTES, /* bytes that one call writes */
-	INSNS_OF_TURN = 4, /* they count as an access does in a turn */
 	NEXT_BYTES = TRACE_BLOCKS_MAX * sizeof(uint32_t),
 	LAST_BYTES = TRACE_SITES_MAX * TRACE_KINDS * sizeof(uint64_t),
 };
@@ -53,19 +52,6 @@ static inline void put_block(struct trace_thread *t,
 		t->at, trace_zigzag(ahead) << TRACE_TOKEN_BITS | TRACE_BLOCK);
 }
 
-/* The same of a part that is quick. */
-static inline void put_quick(struct trace_thread *t,
-			     const struct trace_block *b)
-{
-	struct quick_thread *q = &t->quick;
-
-	q->insns += b->insns;
-	if (__builtin_expect(b->line + 1 != b->end ||
-				     q->code[quick_place(b->line)] != b->line,
-			     0))
-		emu_quick_fetch(t, b);
-}
-
 /* After a change of where the thread is. */
 static void find_quick(struct vcpu *v)
 {
@@ -89,9 +75,23 @@ static void cross(struct trace_thread *t, const struct trace_block *b)
 	t->on = t->inside;
 }
 
+/* @b counts in a part, which may end before it. */
+static void take_quick(struct trace_thread *t, const struct trace_block *b)
+{
+	struct quick_thread *q = &t->quick;
+
+	q->left -= b->insns;
+	if (q->left >= 0)
+		return;
+	q->left += b->insns;
+	emu_quick_change(t, b->ip);
+	if (q->on)
+		q->told += b->insns;
+}
+
 /*
  * What is rare at a block: the end of a turn, a border of the region, a full
- * buffer.
+ * buffer, the end of a part.
  */
 static __attribute__((noinline)) void take_rare_block(
 	struct vcpu *v, const struct trace_block *b)
@@ -107,77 +107,86 @@ static __attribute__((noinline)) void take_rare_block(
 	if (b->border)
 		cross(t, b);
 	t->executed += b->insns;
-	if (t->on && emu.config.quick && t->quick.left < 0)
-		emu_quick_change(t, b->ip);
+	if (t->on && emu.config.quick)
+		take_quick(t, b);
 	find_quick(v);
 	if (!t->on)
 		return;
+	if (t->quick.on) {
+		emu_quick_fetch(t, b);
+		return;
+	}
 	room(t);
-	if (t->quick.on)
-		put_quick(t, b);
-	else
-		put_block(t, b);
+	put_block(t, b);
 }
 
 /*
  * Instructions count in a turn, so that threads progress evenly also where they
  * access little memory: otherwise they would hardly ever wait for each other as
- * they do on a machine. Counts @b; returns NULL if the thread has no trace.
+ * they do on a machine.
  */
-static inline struct vcpu *begin_block(unsigned int index,
-				       const struct trace_block *b)
+static inline __attribute__((always_inline)) void take_block(
+	unsigned int index, const struct trace_block *b, bool quick)
 {
 	struct trace_thread *t;
 	struct vcpu *v;
-	uint32_t rest;
 
 	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
-		return NULL;
+		return;
 	v = &emu.vcpu[index];
 	t = v->trace;
 	if (__builtin_expect(!t, 0))
-		return NULL;
-	rest = t->turn_rest + b->insns;
-	t->turn_rest = rest % INSNS_OF_TURN;
-	v->turn -= rest / INSNS_OF_TURN;
-	return v;
-}
-
-static void on_block(unsigned int index, void *data)
-{
-	const struct trace_block *b = data;
-	struct vcpu *v = begin_block(index, b);
-	struct trace_thread *t;
-
-	if (__builtin_expect(!v, 0))
 		return;
-	t = v->trace;
+	v->turn -= b->insns;
 	if (__builtin_expect((v->turn < 0) | b->border, 0) ||
-	    trace_thread_is_full(t))
+	    trace_thread_is_full(t) ||
+	    (quick && (t->quick.on | (t->quick.left < b->insns)))) {
 		take_rare_block(v, b);
-	else if (t->on)
+	} else if (t->on) {
+		if (quick)
+			t->quick.left -= b->insns;
 		put_block(t, b);
+	}
 }
 
+static void on_block(unsigned int index, void *b)
+{
+	take_block(index, b, false);
+}
+
+/* For a trace that is whole in parts. */
+static __attribute__((noinline)) void take_other_block(unsigned int index,
+						       void *b)
+{
+	take_block(index, b, true);
+}
+
+/* The same where nothing is to be done but to count, as mostly. */
 static void on_block_quick(unsigned int index, void *data)
 {
 	const struct trace_block *b = data;
-	struct vcpu *v = begin_block(index, b);
-	struct trace_thread *t;
+	struct quick_thread *q;
+	int64_t turn, left;
+	struct vcpu *v;
 
-	if (__builtin_expect(!v, 0))
+	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
 		return;
-	t = v->trace;
-	if (t->on)
-		t->quick.left -= b->insns;
-	if (__builtin_expect((v->turn < 0) | b->border | (t->quick.left < 0),
-			     0) ||
-	    trace_thread_is_full(t))
-		take_rare_block(v, b);
-	else if (v->quick)
-		put_quick(t, b);
-	else if (t->on)
-		put_block(t, b);
+	v = &emu.vcpu[index];
+	q = v->quick;
+	if (__builtin_expect(!q, 0)) {
+		take_other_block(index, data);
+		return;
+	}
+	turn = v->turn - b->insns;
+	left = q->left - b->insns;
+	if (__builtin_expect(((turn | left) < 0) |
+				     (q->code[b->place] != b->only_line),
+			     0)) {
+		take_other_block(index, data);
+		return;
+	}
+	v->turn = turn;
+	q->left = left;
 }
 
 void emu_trace_start(struct vcpu *v)
@@ -274,9 +283,11 @@ void emu_trace_translate(struct qemu_plugin_tb *tb,
 		return;
 	b->border = emu.config.roi == EMU_ROI_COUNT ||
 		    (emu.config.roi && (b->ip == begin_ip || b->ip == end_ip));
-	qemu_plugin_register_vcpu_tb_exec_cb(
-		tb, emu.config.quick ? on_block_quick : on_block,
-		QEMU_PLUGIN_CB_NO_REGS, b);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb,
+					     !emu.config.quick ? on_block
+					     : b->border ? take_other_block
+							 : on_block_quick,
+					     QEMU_PLUGIN_CB_NO_REGS, b);
 	for (size_t i = 0; i < b->insns; i++)
 		qemu_plugin_register_vcpu_mem_cb(
 			qemu_plugin_tb_get_insn(tb, i), on_access,

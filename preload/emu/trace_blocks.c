@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "trace_blocks.h"
+#include "quick.h"
 #include "say.h"
 #include "trace_file.h"
 #include "src/base/zero_pages.h"
@@ -105,6 +106,8 @@ static struct trace_block *make(const struct qemu_plugin_tb *tb, size_t n,
 	b->ip = b->site[0].ip;
 	b->line = b->ip >> EMU_LINE_SHIFT;
 	b->end = (b->site[n - 1].ip >> EMU_LINE_SHIFT) + 1;
+	b->only_line = b->line + 1 == b->end ? b->line : UINT64_MAX;
+	b->place = quick_place(b->line);
 	made[b->number] = b;
 	return b;
 }

@@ -12,9 +12,11 @@
 
 struct trace_block {
 	uint32_t number, insns;
+	uint64_t only_line; /* of code; UINT64_MAX: it has several */
+	uint32_t place;     /* quick_place of that */
+	uint32_t first;     /* of its sites, over all blocks */
 	uint64_t line,
 		end;    /* of code: the first, and the one behind the last */
-	uint32_t first; /* of its sites, over all blocks */
 	uint32_t bytes; /* of its description */
 	bool border;    /* the region of interest may begin or end here */
 	struct trace_block *other; /* with the same hash */

@@ -29,7 +29,6 @@ struct trace_thread {
 			   event */
 
 	/* Used for each block. */
-	uint32_t turn_rest; /* instructions that the turn does not count yet */
 	uint32_t *follows;  /* the number of the block that followed it */
 	uint64_t in_chunk;  /* instructions in the trace, of the buffer, */
 	uint64_t in_all;    /* and before it */
