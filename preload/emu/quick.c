@@ -173,7 +173,7 @@ void emu_quick_fetch(struct trace_thread *t, const struct trace_block *b)
 {
 	struct quick_thread *q = &t->quick;
 
-	for (uint64_t line = b->line; line != b->end; line++) {
+	for (uint64_t line = b->line; line != b->last + 1; line++) {
 		uint64_t *place = &q->code[quick_place(line)];
 
 		if (__builtin_expect(*place == line, 1))

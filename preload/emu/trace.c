@@ -180,7 +180,8 @@ static void on_block_quick(unsigned int index, void *data)
 	turn = v->turn - b->insns;
 	left = q->left - b->insns;
 	if (__builtin_expect(((turn | left) < 0) |
-				     (q->code[b->place] != b->only_line),
+				     (q->code[b->place] != b->line) |
+				     (q->code[b->last_place] != b->last),
 			     0)) {
 		take_other_block(index, data);
 		return;
@@ -285,8 +286,9 @@ void emu_trace_translate(struct qemu_plugin_tb *tb,
 		    (emu.config.roi && (b->ip == begin_ip || b->ip == end_ip));
 	qemu_plugin_register_vcpu_tb_exec_cb(tb,
 					     !emu.config.quick ? on_block
-					     : b->border ? take_other_block
-							 : on_block_quick,
+					     : b->border | b->long_code
+						     ? take_other_block
+						     : on_block_quick,
 					     QEMU_PLUGIN_CB_NO_REGS, b);
 	for (size_t i = 0; i < b->insns; i++)
 		qemu_plugin_register_vcpu_mem_cb(

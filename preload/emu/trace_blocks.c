@@ -105,9 +105,10 @@ static struct trace_block *make(const struct qemu_plugin_tb *tb, size_t n,
 			qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, i));
 	b->ip = b->site[0].ip;
 	b->line = b->ip >> EMU_LINE_SHIFT;
-	b->end = (b->site[n - 1].ip >> EMU_LINE_SHIFT) + 1;
-	b->only_line = b->line + 1 == b->end ? b->line : UINT64_MAX;
+	b->last = b->site[n - 1].ip >> EMU_LINE_SHIFT;
 	b->place = quick_place(b->line);
+	b->last_place = quick_place(b->last);
+	b->long_code = b->last - b->line > 1;
 	made[b->number] = b;
 	return b;
 }

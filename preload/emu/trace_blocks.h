@@ -12,13 +12,13 @@
 
 struct trace_block {
 	uint32_t number, insns;
-	uint64_t only_line; /* of code; UINT64_MAX: it has several */
-	uint32_t place;     /* quick_place of that */
-	uint32_t first;     /* of its sites, over all blocks */
-	uint64_t line,
-		end;    /* of code: the first, and the one behind the last */
-	uint32_t bytes; /* of its description */
+	/* Lines of code: the first, the last, and quick_place of both. */
+	uint64_t line, last;
+	uint32_t place, last_place;
 	bool border;    /* the region of interest may begin or end here */
+	bool long_code; /* there are lines between these */
+	uint32_t first; /* of its sites, over all blocks */
+	uint32_t bytes; /* of its description */
 	struct trace_block *other; /* with the same hash */
 	uint64_t ip, hash;
 	unsigned char *text; /* as it is written to the file */
