@@ -71,10 +71,16 @@ struct trace_event {
 	uint64_t object, argument;
 };
 
+/* So much was executed, and then a line was used. */
+struct trace_use {
+	/* TRACE_BLOCK: of instructions; TRACE_EVENT: no use of a line */
+	enum trace_token kind;
+	uint64_t line, insns, passed; /* @passed: accesses */
+};
+
 /*
  * A block that a thread executes, and the events behind it. Of a part that was
- * traced quickly: how much was executed since the step before, and then a use
- * of a line, or an event.
+ * traced quickly: what was executed since the step before, or an event.
  */
 struct trace_step {
 	const struct trace_block *block; /* NULL: events alone */
@@ -84,9 +90,7 @@ struct trace_step {
 	struct trace_event *event;
 	size_t events, event_room;
 	bool quick;
-	/* TRACE_BLOCK: of instructions; TRACE_EVENT: no use of a line */
-	enum trace_token use;
-	uint64_t line, insns, passed; /* @passed: accesses */
+	struct trace_use use;
 };
 
 struct trace_stream {
@@ -136,5 +140,12 @@ void trace_stream_close(struct trace_stream *s);
  * line in s->error.
  */
 int trace_stream_next(struct trace_stream *s);
+
+/*
+ * The same of a step behind that one, if it only has a use: put it into @use,
+ * which the next such step goes on from, and return true. False if the next
+ * step is another one, an error, or in the next chunk.
+ */
+bool trace_stream_use(struct trace_stream *s, struct trace_use *use);
 
 #endif

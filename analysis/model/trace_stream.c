@@ -190,22 +190,53 @@ static int take_event(struct trace_stream *s, uint64_t kind)
 	return 0;
 }
 
+/* True if @token, of a part that was traced quickly, is no event. */
+static bool is_use(uint64_t token)
+{
+	return (token & 3) != TRACE_EVENT ||
+	       token >> TRACE_TOKEN_BITS == TRACE_PASS;
+}
+
+/* What is wrong with the use, or NULL. */
+static const char *take_use(struct trace_stream *s, uint64_t token)
+{
+	struct trace_use *u = &s->step.use;
+
+	u->kind = (enum trace_token)(token & 3);
+	if (!number(s, &u->insns) || !number(s, &u->passed))
+		return "a use without its time";
+	if (u->insns > QUICK_MAX || u->passed > QUICK_MAX)
+		return "a use after an impossible time";
+	if (u->kind != TRACE_EVENT)
+		u->line += (uint64_t)trace_unzigzag(token >> TRACE_TOKEN_BITS);
+	return NULL;
+}
+
 /* A token of a part that was traced quickly. */
 static int take_quick(struct trace_stream *s, uint64_t token)
 {
-	struct trace_step *step = &s->step;
-	uint64_t value = token >> TRACE_TOKEN_BITS;
+	const char *wrong;
 
-	step->use = (enum trace_token)(token & 3);
-	if (step->use == TRACE_EVENT && value != TRACE_PASS)
-		return take_event(s, value);
-	if (!number(s, &step->insns) || !number(s, &step->passed))
-		return damaged(s, "a use without its time");
-	if (step->insns > QUICK_MAX || step->passed > QUICK_MAX)
-		return damaged(s, "a use after an impossible time");
-	if (step->use != TRACE_EVENT)
-		step->line += (uint64_t)trace_unzigzag(value);
-	return 0;
+	if (!is_use(token))
+		return take_event(s, token >> TRACE_TOKEN_BITS);
+	wrong = take_use(s, token);
+	return wrong ? damaged(s, wrong) : 0;
+}
+
+bool trace_stream_use(struct trace_stream *s, struct trace_use *use)
+{
+	const struct trace_use before = s->step.use;
+	const unsigned char *at = s->at;
+	uint64_t token;
+
+	if (s->step.quick && at != s->end && number(s, &token) &&
+	    is_use(token) && !take_use(s, token)) {
+		*use = s->step.use;
+		return true;
+	}
+	s->at = at;
+	s->step.use = before;
+	return false;
 }
 
 /* True if @token begins or ends a quick part. */
@@ -253,8 +284,8 @@ int trace_stream_next(struct trace_stream *s)
 
 	step->accesses = step->events = 0;
 	step->next_ip = 0;
-	step->use = TRACE_EVENT;
-	step->insns = step->passed = 0;
+	step->use.kind = TRACE_EVENT;
+	step->use.insns = step->use.passed = 0;
 	step->block = s->pending ? &s->trace->block[s->number] : NULL;
 	s->pending = false;
 	while ((r = more(s)) == 1) {

@@ -42,7 +42,7 @@ static uint64_t pass(double *rest, double passed, bool use)
 }
 
 void collect_quick(struct collector *all, struct collected *c,
-		   const struct trace_step *step)
+		   const struct trace_use *use)
 {
 	static const enum window_kind kinds[] = {
 		[TRACE_BLOCK] = WINDOW_FETCHES,
@@ -50,34 +50,34 @@ void collect_quick(struct collector *all, struct collected *c,
 		[TRACE_STORE] = WINDOW_STORES,
 	};
 	struct collected_quick *q = &c->quick;
-	bool use = step->use != TRACE_EVENT;
-	bool fetch = step->use == TRACE_BLOCK;
+	bool uses = use->kind != TRACE_EVENT;
+	bool fetch = use->kind == TRACE_BLOCK;
 	struct micro_access a;
 	uint64_t data, code;
 
 	all->quick = true;
 	if (!q->on)
 		begin(c);
-	q->insns += step->insns;
-	q->accesses += step->passed;
-	c->to->instructions += step->insns;
-	c->now->instructions += step->insns;
-	c->uses.uop += (uint32_t)(uint64_t)((double)step->insns * q->uops_rate);
-	data = pass(&q->data, (double)step->passed * q->data_rate,
-		    use && !fetch);
-	code = pass(&q->code, (double)step->insns * q->code_rate, fetch);
+	q->insns += use->insns;
+	q->accesses += use->passed;
+	c->to->instructions += use->insns;
+	c->now->instructions += use->insns;
+	c->uses.uop += (uint32_t)(uint64_t)((double)use->insns * q->uops_rate);
+	data = pass(&q->data, (double)use->passed * q->data_rate,
+		    uses && !fetch);
+	code = pass(&q->code, (double)use->insns * q->code_rate, fetch);
 	c->uses.data_n += data;
 	c->uses.code_n += code;
 	all->uses.n += data + code;
-	if (!use)
+	if (!uses)
 		return;
 	c->uses.in_micro = false;
 	c->uses.ip = 0;
-	q->sent[kinds[step->use]]++;
+	q->sent[kinds[use->kind]]++;
 	thread_uses_add(&c->uses, &all->uses, (uint32_t)(c - all->thread),
-			step->line, kinds[step->use], c->now, &a);
+			use->line, kinds[use->kind], c->now, &a);
 	if (fetch)
-		c->line = step->line;
+		c->line = use->line;
 }
 
 void collect_quick_end(struct collected *c)

@@ -14,9 +14,9 @@
 
 #include "collect_steps.h"
 
-/* Collect the quick step; but for its events. */
+/* Collect a quick step. */
 void collect_quick(struct collector *all, struct collected *c,
-		   const struct trace_step *step);
+		   const struct trace_use *use);
 
 /* A whole part begins. */
 void collect_quick_end(struct collected *c);

@@ -12,6 +12,7 @@
 
 enum {
 	PHASE_INTERVALS = 3, /* micro-traces of a window, if a phase ends */
+	SOON = 2, /* uses ahead: so far the lines are in the caches */
 };
 
 void collect_end_window(struct collected *c)
@@ -264,41 +265,108 @@ static void collect_block(struct collector *all, struct collected *c,
 }
 
 /*
+ * Read more uses behind those in the ring, if there is room for half of it, and
+ * fetch what the profile will need of their lines.
+ */
+static void fill_ahead(struct collected *c)
+{
+	struct collected_ahead *a = &c->ahead;
+
+	if (a->n > COLLECT_AHEAD / 2)
+		return;
+	for (; a->n < COLLECT_AHEAD; a->n++) {
+		struct trace_use *u =
+			&a->use[(a->first + a->n) % COLLECT_AHEAD];
+
+		if (!trace_stream_use(c->stream, u))
+			break;
+		thread_uses_fetch(&c->uses, u->line);
+	}
+}
+
+static void fetch_soon(struct collector *all, struct collected *c,
+		       uint64_t line)
+{
+	thread_uses_fetch_state(&c->uses, &all->uses, line);
+	thread_uses_fetch_sets(&c->uses, &all->uses, line);
+}
+
+/*
  * Read the step after the one that was collected. What its accesses need is
  * fetched while the other threads have their turns.
  */
 static void look_ahead(struct collector *all, struct collected *c)
 {
 	const struct trace_step *step = &c->stream->step;
+	struct collected_ahead *a = &c->ahead;
 
-	c->more = trace_stream_next(c->stream);
-	if (c->more <= 0)
-		return;
-	for (size_t i = 0; i < step->accesses; i++)
-		thread_uses_fetch(&c->uses, &all->uses,
-				  step->access[i].addr >> MACHINE_LINE_SHIFT);
-	if (step->use == TRACE_LOAD || step->use == TRACE_STORE)
-		thread_uses_fetch(&c->uses, &all->uses, step->line);
+	if (!a->n) {
+		c->more = trace_stream_next(c->stream);
+		c->insns = 0;
+		if (c->more <= 0)
+			return;
+		for (size_t i = 0; i < step->accesses; i++) {
+			uint64_t line =
+				step->access[i].addr >> MACHINE_LINE_SHIFT;
+
+			thread_uses_fetch(&c->uses, line);
+			thread_uses_fetch_sets(&c->uses, &all->uses, line);
+		}
+		if (!step->quick || step->block || step->events)
+			return;
+		a->use[a->first] = step->use;
+		a->n = 1;
+	}
+	fill_ahead(c);
+	c->insns = a->use[a->first].insns;
+	if (a->n > SOON)
+		fetch_soon(all, c,
+			   a->use[(a->first + SOON) % COLLECT_AHEAD].line);
 }
 
-int collect_step(struct collector *all, struct collected *c)
+void collect_begin(struct collector *all, struct collected *c)
+{
+	look_ahead(all, c);
+}
+
+/* Collect the first use in the ring. */
+static void collect_use(struct collector *all, struct collected *c)
+{
+	struct collected_ahead *a = &c->ahead;
+	const struct trace_use *u = &a->use[a->first];
+
+	if (c->now) /* a whole part comes first */
+		collect_quick(all, c, u);
+	c->clock += (double)u->insns;
+	a->first = (a->first + 1) % COLLECT_AHEAD;
+	a->n--;
+}
+
+/* Collect the step of the stream. */
+static void collect_events_or_block(struct collector *all, struct collected *c)
 {
 	const struct trace_step *step = &c->stream->step;
 	const struct trace_block *b = step->block;
 
-	if (c->more <= 0)
-		return c->more;
 	if (b && c->quick.on)
 		collect_quick_end(c);
 	if (b && is_plain(c, b))
 		collect_block(all, c, step);
 	else if (b)
 		collect_insns(all, c, step);
-	else if (step->quick && c->now) /* a whole part comes first */
-		collect_quick(all, c, step);
 	c->quick.whole_accesses += step->accesses;
-	c->clock += (double)(b ? b->insns : step->insns);
+	c->clock += (double)(b ? b->insns : 0);
 	collect_events(c, step);
+}
+
+int collect_step(struct collector *all, struct collected *c)
+{
+	if (c->more <= 0)
+		return c->more;
+	if (c->ahead.n)
+		collect_use(all, c);
+	else
+		collect_events_or_block(all, c);
 	look_ahead(all, c);
 	return 1;
 }

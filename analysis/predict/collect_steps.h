@@ -33,9 +33,20 @@ struct collected_quick {
 	double data, code; /* parts of uses that have passed */
 };
 
+enum {
+	COLLECT_AHEAD = 8, /* a power of two */
+};
+
+/* The uses of a quick part that come next. */
+struct collected_ahead {
+	struct trace_use use[COLLECT_AHEAD]; /* ring */
+	uint32_t first, n;
+};
+
 struct collected {
 	struct workload_thread *to;
 	struct trace_stream *stream;
+	struct collected_ahead ahead; /* before the step of the stream */
 	struct predictor *predictor[PREDICTORS];
 	struct entropy *entropy;
 	struct thread_uses uses;
@@ -52,7 +63,8 @@ struct collected {
 
 	struct collected_quick quick;
 	struct trace_sync sync;
-	int more;        /* 1: the step is still to be collected; 0, -EINVAL */
+	int more;        /* 1: a step is still to be collected; 0, -EINVAL */
+	uint64_t insns;  /* of a quick step that is next, before its use */
 	bool runs, over; /* in the order of the threads */
 	double clock;    /* instructions, and waits for others */
 	size_t happened; /* events so far */
@@ -70,7 +82,10 @@ struct collector {
 /* The latest window of @c, which has one, gets what is known at its end. */
 void collect_end_window(struct collected *c);
 
-/* Collect the next block. Returns 1, 0 at the end, or -EINVAL. */
+/* Read the first step. */
+void collect_begin(struct collector *all, struct collected *c);
+
+/* Collect the next step. Returns 1, 0 at the end, or -EINVAL. */
 int collect_step(struct collector *all, struct collected *c);
 
 #endif

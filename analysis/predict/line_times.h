@@ -51,20 +51,29 @@ static inline void line_times_fetch(const struct line_times *t, uint64_t line)
 /* Make the entry of @line. */
 struct line_time *line_times_add(struct line_times *t, uint64_t line);
 
-/* The entry of @line, made if need be; valid until the next one is made. */
-static inline struct line_time *line_times_of(struct line_times *t,
-					      uint64_t line)
+/* The entry of @line, or NULL. */
+static inline struct line_time *line_times_find(const struct line_times *t,
+						uint64_t line)
 {
 	if (!t->n)
-		return line_times_add(t, line);
+		return NULL;
 	for (size_t i = line_times_start(t, line + 1);; i++) {
 		struct line_time *l = &t->place[i & (t->places - 1)];
 
 		if (l->line == line + 1)
 			return l;
 		if (!l->line)
-			return line_times_add(t, line);
+			return NULL;
 	}
+}
+
+/* The entry of @line, made if need be; valid until the next one is made. */
+static inline struct line_time *line_times_of(struct line_times *t,
+					      uint64_t line)
+{
+	struct line_time *l = line_times_find(t, line);
+
+	return l ? l : line_times_add(t, line);
 }
 
 void line_times_release(struct line_times *t);

@@ -85,12 +85,26 @@ static void use_globally(struct line_uses *all, struct line_state *l,
 	own->version = l->version;
 }
 
-void thread_uses_fetch(const struct thread_uses *t, const struct line_uses *all,
-		       uint64_t line)
+void thread_uses_fetch(const struct thread_uses *t, uint64_t line)
 {
 	line_times_fetch(&t->data, line);
+}
+
+void thread_uses_fetch_state(const struct thread_uses *t,
+			     const struct line_uses *all, uint64_t line)
+{
+	const struct line_time *own = line_times_find(&t->data, line);
+
+	if (own)
+		__builtin_prefetch(&all->line[own->id], 1);
+}
+
+void thread_uses_fetch_sets(const struct thread_uses *t,
+			    const struct line_uses *all, uint64_t line)
+{
 	if (!t->deep)
 		return;
+	prefetches_fetch(t->prefetches, line);
 	depths_fetch(t->data_depths, line);
 	if (all->depths)
 		depths_fetch(all->depths, line);

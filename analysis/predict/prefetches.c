@@ -56,6 +56,12 @@ static uint64_t *far_of(struct prefetches *p, uint64_t line)
 	return &p->far[number_of(line, FAR_SHIFT)];
 }
 
+void prefetches_fetch(const struct prefetches *p, uint64_t line)
+{
+	__builtin_prefetch(&p->near[number_of(line, NEAR_SHIFT)], 1);
+	__builtin_prefetch(&p->far[number_of(line, FAR_SHIFT)], 1);
+}
+
 /* The place of @line, which has it from now on. */
 static struct asked *place_of(struct prefetches *p, uint64_t line)
 {

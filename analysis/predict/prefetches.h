@@ -31,4 +31,7 @@ void prefetches_add(struct prefetches *p, struct workload_thread *t,
 		    uint64_t ip, uint64_t line, uint32_t uop, bool in_micro,
 		    struct micro_access *a);
 
+/* Fetch what a use of @line reads, for a use soon. */
+void prefetches_fetch(const struct prefetches *p, uint64_t line);
+
 #endif

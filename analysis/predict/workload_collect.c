@@ -55,7 +55,7 @@ static double next_time(const struct collected *c)
 {
 	if (c->happened < c->to->events || c->more <= 0)
 		return c->clock;
-	return c->clock + (double)c->stream->step.insns;
+	return c->clock + (double)c->insns;
 }
 
 /*
@@ -122,7 +122,7 @@ static int start_threads(struct collector *c, char *error)
 	for (uint32_t i = 0; i < c->threads; i++) {
 		struct collected *x = &c->thread[i];
 
-		x->more = trace_stream_next(x->stream);
+		collect_begin(c, x);
 		if (x->more < 0) {
 			snprintf(error, WORKLOAD_ERROR_BYTES, "%s",
 				 x->stream->error);

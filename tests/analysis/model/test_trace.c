@@ -359,15 +359,15 @@ START_TEST(a_quick_part_tells_uses_of_lines_and_how_much_passed)
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
 		ck_assert_int_eq(trace_stream_next(s), 1);
 		ck_assert(step->quick && !step->block);
-		ck_assert_int_eq(step->use, wanted[i].use);
-		ck_assert_uint_eq(step->line, wanted[i].line);
-		ck_assert_uint_eq(step->insns, wanted[i].insns);
-		ck_assert_uint_eq(step->passed, wanted[i].passed);
+		ck_assert_int_eq(step->use.kind, wanted[i].use);
+		ck_assert_uint_eq(step->use.line, wanted[i].line);
+		ck_assert_uint_eq(step->use.insns, wanted[i].insns);
+		ck_assert_uint_eq(step->use.passed, wanted[i].passed);
 		ck_assert_uint_eq(step->events, wanted[i].events);
 	}
 	ck_assert_int_eq(trace_stream_next(s), 1);
 	ck_assert_ptr_eq(step->block, &t.block[1]);
-	ck_assert_uint_eq(step->insns, 0);
+	ck_assert_uint_eq(step->use.insns, 0);
 	ck_assert_int_eq(trace_stream_next(s), 0);
 	trace_stream_close(s);
 	trace_close(&t);
