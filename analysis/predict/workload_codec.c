@@ -19,6 +19,8 @@ enum {
 	HAS_ACCESS = 1,
 	HAS_FETCH = 2,
 
+	TAKEN_BYTES = 1 << 17, /* are passed on at a time */
+
 	/* The least that an element takes. */
 	WINDOW_BYTES = 15,
 	MICRO_BYTES = 3,
@@ -33,19 +35,28 @@ static void fail(struct workload_codec *c, const char *what)
 		c->wrong = what;
 }
 
-static void write_number(struct workload_codec *c, uint64_t x)
+static __attribute__((noinline)) void make_room(struct workload_codec *c)
 {
-	if (c->room - c->n < TRACE_NUMBER_BYTES) {
-		size_t room = 2 * c->room + 4096;
-		unsigned char *wider = xcalloc(1, room);
-
-		if (c->n)
-			memcpy(wider, c->bytes, c->n);
-		free(c->bytes);
-		c->bytes = wider;
-		c->room = room;
+	if (c->take && c->room >= TAKEN_BYTES) {
+		c->take(c->data, c->bytes, c->n);
+		c->taken += c->n;
+		c->n = 0;
+		return;
 	}
-	c->n = (size_t)(trace_put(c->bytes + c->n, x) - c->bytes);
+	c->room = 2 * c->room + 4096;
+	c->bytes = realloc(c->bytes, c->room);
+	if (!c->bytes)
+		die("no memory for a profile: %zu bytes", c->room);
+}
+
+static inline void write_number(struct workload_codec *c, uint64_t x)
+{
+	if (c->room - c->n < TRACE_NUMBER_BYTES)
+		make_room(c);
+	if (x <= 0x7f)
+		c->bytes[c->n++] = (unsigned char)x;
+	else
+		c->n = (size_t)(trace_put(c->bytes + c->n, x) - c->bytes);
 }
 
 static uint64_t read_number(struct workload_codec *c, uint64_t max,
@@ -66,8 +77,8 @@ static uint64_t read_number(struct workload_codec *c, uint64_t max,
 }
 
 /* Write @x, or read what takes its place; @what is wrong above @max. */
-static uint64_t number(struct workload_codec *c, uint64_t x, uint64_t max,
-		       const char *what)
+static inline uint64_t number(struct workload_codec *c, uint64_t x,
+			      uint64_t max, const char *what)
 {
 	if (c->reads)
 		return read_number(c, max, what);

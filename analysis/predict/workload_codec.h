@@ -9,7 +9,6 @@
 
 #include "workload.h"
 
-/* The bytes of a content; to write, all 0 at first. */
 enum {
 	WORKLOAD_UNSHARED = 1, /* without depths among all threads */
 	WORKLOAD_PLAIN,        /* without zero idioms and prefetches */
@@ -18,11 +17,18 @@ enum {
 	WORKLOAD_VERSION
 };
 
+/*
+ * The bytes of a content; to write, all 0 at first. With @take, bytes to write
+ * are passed on when there is no room for more, and @n is 0 from then on.
+ */
 struct workload_codec {
 	bool reads;
 	unsigned char *bytes; /* malloc'ed */
 	size_t n, room;
-	size_t at;         /* read so far */
+	size_t at; /* read so far */
+	void (*take)(void *data, const unsigned char *bytes, size_t n);
+	void *data;
+	uint64_t taken;    /* bytes before those */
 	uint32_t version;  /* of the file */
 	const char *wrong; /* the first thing that does not fit, or NULL */
 };

@@ -19,7 +19,8 @@
 #include "src/base/regular_file.h"
 
 enum {
-	ZSTD_LEVEL = 6
+	ZSTD_LEVEL = 3,
+	PACKED_BYTES = 1 << 16, /* at least so much room for more */
 };
 
 static int fail(char *error, const char *why)
@@ -28,22 +29,80 @@ static int fail(char *error, const char *why)
 	return -EINVAL;
 }
 
-/* Compress the content, where that makes it smaller. */
-static void pack(struct workload_header *h, struct workload_codec *c)
-{
+/* Content as it is in the file, compressed or not. */
+struct packer {
 #ifdef HAVE_ZSTD
-	size_t room = ZSTD_compressBound(c->n);
-	unsigned char *to = xcalloc(1, room);
-	size_t n = ZSTD_compress(to, room, c->bytes, c->n, ZSTD_LEVEL);
+	ZSTD_CCtx *zstd; /* NULL: it is not compressed */
+#endif
+	unsigned char *bytes;
+	size_t n, room;
+	bool failed;
+};
 
-	if (!ZSTD_isError(n) && n < c->n) {
-		free(c->bytes);
-		c->bytes = to;
-		h->stored = n;
-	} else {
-		free(to);
+#ifdef HAVE_ZSTD
+static void make_room(struct packer *p)
+{
+	if (p->room - p->n >= PACKED_BYTES)
+		return;
+	p->room = 2 * p->room + PACKED_BYTES;
+	p->bytes = realloc(p->bytes, p->room);
+	if (!p->bytes)
+		die("no memory for a profile: %zu bytes", p->room);
+}
+
+static void pack(struct packer *p, const unsigned char *bytes, size_t n,
+		 ZSTD_EndDirective then)
+{
+	ZSTD_inBuffer in = { bytes, n, 0 };
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out;
+
+		make_room(p);
+		out = (ZSTD_outBuffer){ p->bytes + p->n, p->room - p->n, 0 };
+		left = ZSTD_compressStream2(p->zstd, &out, &in, then);
+		p->n += out.pos;
+		p->failed |= ZSTD_isError(left);
+	} while (!p->failed &&
+		 (in.pos < in.size || (then == ZSTD_e_end && left)));
+}
+
+static void take(void *data, const unsigned char *bytes, size_t n)
+{
+	pack(data, bytes, n, ZSTD_e_continue);
+}
+#endif
+
+/*
+ * Pack the profile where that makes it smaller, piece by piece: the content may
+ * be a hundred times as large. Returns how many bytes it has.
+ */
+static uint64_t pack_all(struct packer *p, struct workload *w)
+{
+	struct workload_codec c = { .version = WORKLOAD_VERSION };
+
+#ifdef HAVE_ZSTD
+	p->zstd = ZSTD_createCCtx();
+	if (p->zstd) {
+		ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel,
+				       ZSTD_LEVEL);
+		c.take = take;
+		c.data = p;
+		workload_codec_run(&c, w);
+		pack(p, c.bytes, c.n, ZSTD_e_end);
+		ZSTD_freeCCtx(p->zstd);
+		free(c.bytes);
+		if (!p->failed && p->n < c.taken + c.n)
+			return c.taken + c.n;
+		free(p->bytes);
+		c = (struct workload_codec){ .version = WORKLOAD_VERSION };
 	}
 #endif
+	workload_codec_run(&c, w);
+	p->bytes = c.bytes;
+	p->n = c.n;
+	return c.n;
 }
 
 /* Write a new file; an errno, and then no file is left. */
@@ -79,23 +138,22 @@ int workload_file_write(const struct workload *w, const char *path,
 				     .version = WORKLOAD_VERSION,
 				     .header_bytes = sizeof(h),
 				     .flags = w->quick ? WORKLOAD_QUICK : 0 };
-	struct workload_codec c = { .version = WORKLOAD_VERSION };
 	struct workload copy = *w; /* what is written is not changed */
+	struct packer p = { .n = 0 };
 	int err;
 
-	workload_codec_run(&c, &copy);
-	if (c.n > WORKLOAD_BYTES_MAX) {
-		free(c.bytes);
+	h.bytes = pack_all(&p, &copy);
+	h.stored = p.n;
+	if (h.bytes > WORKLOAD_BYTES_MAX) {
+		free(p.bytes);
 		return fail(error, "the profile is too large to be read again; "
 				   "record a shorter part with --roi");
 	}
-	h.bytes = h.stored = c.n;
-	pack(&h, &c);
-	h.check = trace_check(c.bytes, (uint32_t)h.stored);
-	err = write_new(path, &h, c.bytes);
+	h.check = trace_check(p.bytes, (uint32_t)h.stored);
+	err = write_new(path, &h, p.bytes);
 	if (err)
 		snprintf(error, WORKLOAD_ERROR_BYTES, "%s", strerror(err));
-	free(c.bytes);
+	free(p.bytes);
 	return -err;
 }
 
