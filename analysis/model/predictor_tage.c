@@ -21,28 +21,33 @@ enum {
 	AGE_AFTER = 1 << 18, /* branches */
 };
 
-/* Of each table: its history, and where an outcome that leaves it is folded. */
-#define HISTORY(n)                                                             \
+/*
+ * A number of each table, 16 bits wide, the first in the lowest bits. LANES is
+ * 1 in each.
+ */
+#define LANE_BITS 16
+#define LANES     UINT64_C(0x0001000100010001)
+
+static const uint32_t lengths[TABLES] = { 5, 15, 44, 130 }; /* of histories */
+
+/* Where an outcome that leaves the history of each table is folded to @bits. */
+#define LEAVES(bits)                                                           \
 	{                                                                      \
-		n, n % INDEX_BITS, n % TAG_BITS, n % (TAG_BITS - 1)            \
+		UINT64_C(1) << 5 % (bits),                                     \
+			UINT64_C(1) << 15 % (bits) << LANE_BITS,               \
+			UINT64_C(1) << 44 % (bits) << 2 * LANE_BITS,           \
+			UINT64_C(1) << 130 % (bits) << 3 * LANE_BITS           \
 	}
-static const struct history {
-	uint32_t length, index, tag, tag_low;
-} histories[TABLES] = { HISTORY(5), HISTORY(15), HISTORY(44), HISTORY(130) };
 
 struct entry {
 	uint16_t tag; /* + 1; 0: empty */
 	uint8_t counter, useful;
 };
 
-struct table {
-	struct entry entry[1 << INDEX_BITS];
-	/* The last outcomes, folded to a few bits by exclusive or. */
-	uint32_t index, tag, tag_low;
-};
-
 struct tage {
-	struct table table[TABLES];
+	struct entry entry[TABLES][1 << INDEX_BITS];
+	/* The last outcomes of each table, folded by exclusive or. */
+	uint64_t index, tag, tag_low;
 	uint8_t base[COUNTERS];
 	uint8_t outcome[OUTCOMES]; /* ring */
 	uint32_t at;               /* there: of the next outcome */
@@ -71,27 +76,33 @@ static void count(uint8_t *counter, bool up, uint8_t max)
 		--*counter;
 }
 
-static inline uint32_t fold(uint32_t f, uint32_t bits, uint32_t leaves,
-			    bool new, bool old)
+/*
+ * Fold @new, all ones or 0, into each lane of @f, and the outcomes that leave
+ * their tables' histories out of it.
+ */
+static inline uint64_t fold(uint64_t f, int bits, const uint64_t leaves[TABLES],
+			    uint64_t new, const bool leaving[TABLES])
 {
-	f = f << 1 | new;
-	f ^= (uint32_t)old << leaves;
-	f ^= f >> bits;
-	return f & ((1u << bits) - 1);
+	f = f << 1 | (LANES & new);
+	for (int i = 0; i < TABLES; i++)
+		f ^= leaves[i] & -(uint64_t)leaving[i];
+	f ^= f >> bits & LANES;
+	return f & LANES * ((1u << bits) - 1);
 }
 
 static void remember(struct tage *p, bool taken)
 {
-	for (int i = 0; i < TABLES; i++) {
-		const struct history *h = &histories[i];
-		struct table *t = &p->table[i];
-		bool old = p->outcome[(p->at - h->length) % OUTCOMES];
+	static const uint64_t index[TABLES] = LEAVES(INDEX_BITS);
+	static const uint64_t tag[TABLES] = LEAVES(TAG_BITS);
+	static const uint64_t tag_low[TABLES] = LEAVES(TAG_BITS - 1);
+	uint64_t new = -(uint64_t)taken;
+	bool leaving[TABLES];
 
-		t->index = fold(t->index, INDEX_BITS, h->index, taken, old);
-		t->tag = fold(t->tag, TAG_BITS, h->tag, taken, old);
-		t->tag_low =
-			fold(t->tag_low, TAG_BITS - 1, h->tag_low, taken, old);
-	}
+	for (int i = 0; i < TABLES; i++)
+		leaving[i] = p->outcome[(p->at - lengths[i]) % OUTCOMES];
+	p->index = fold(p->index, INDEX_BITS, index, new, leaving);
+	p->tag = fold(p->tag, TAG_BITS, tag, new, leaving);
+	p->tag_low = fold(p->tag_low, TAG_BITS - 1, tag_low, new, leaving);
 	p->outcome[p->at++ % OUTCOMES] = taken;
 }
 
@@ -105,14 +116,15 @@ static bool predicts(const struct tage *p, const struct look_up *l, int table,
 
 static void look_up(struct tage *p, uint64_t ip, struct look_up *l)
 {
+	uint64_t low = (ip ^ ip >> INDEX_BITS) % (1 << INDEX_BITS);
+	uint64_t index = p->index ^ low * LANES;
+	uint64_t tag = ip % (1 << TAG_BITS) * LANES;
+
+	tag = (tag ^ p->tag ^ p->tag_low << 1) + LANES;
 	l->provider = l->other = -1;
 	for (int i = 0; i < TABLES; i++) {
-		struct table *t = &p->table[i];
-		uint64_t index = ip ^ ip >> INDEX_BITS ^ t->index;
-		uint64_t tag = ip ^ t->tag ^ t->tag_low << 1;
-
-		l->entry[i] = &t->entry[index % (1 << INDEX_BITS)];
-		l->tag[i] = (uint16_t)(tag % (1 << TAG_BITS) + 1);
+		l->entry[i] = &p->entry[i][(uint16_t)(index >> i * LANE_BITS)];
+		l->tag[i] = (uint16_t)(tag >> i * LANE_BITS);
 		if (l->entry[i]->tag != l->tag[i])
 			continue;
 		l->other = l->provider;
@@ -150,7 +162,7 @@ static void age(struct tage *p)
 		return;
 	for (int i = 0; i < TABLES; i++)
 		for (int k = 0; k < 1 << INDEX_BITS; k++)
-			p->table[i].entry[k].useful /= 2;
+			p->entry[i][k].useful /= 2;
 }
 
 static void learn(struct tage *p, struct look_up *l, uint64_t ip, bool taken)
