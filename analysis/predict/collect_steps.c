@@ -55,16 +55,16 @@ static bool use_data(struct collector *all, struct collected *c,
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t at = access[i].addr >> MACHINE_LINE_SHIFT;
-		struct micro_access a;
+		struct micro_access other, *a = any ? &other : to;
 
 		if (access[i].store != stores || (any && at == line))
 			continue;
 		line = at;
-		use(all, c, at, stores ? WINDOW_STORES : WINDOW_LOADS, &a);
+		use(all, c, at, stores ? WINDOW_STORES : WINDOW_LOADS, a);
 		if (!any)
 			*addr = access[i].addr;
-		if (!any || a.reuse > to->reuse)
-			*to = a;
+		else if (other.reuse > to->reuse)
+			*to = other;
 		any = true;
 	}
 	return any;

@@ -109,28 +109,29 @@ void micro_add(struct micro *m, struct workload_thread *t, const struct uop *u,
 {
 	struct micro_trace *trace = &t->micro[t->micros - 1];
 	uint32_t now = trace->uops;
-	struct micro_uop to = { .class = u->class,
-				.flags = u->flags,
-				.wrong = wrong };
+	struct micro_uop *to;
 
 	if (now == MICRO_UOPS)
 		return;
-	find_producers(m, u, now, &to);
+	t->uop = grow(t->uop, t->uops, &t->uops_room, sizeof(*t->uop));
+	to = &t->uop[t->uops++];
+	*to = (struct micro_uop){ .class = u->class,
+				  .flags = u->flags,
+				  .wrong = wrong };
+	find_producers(m, u, now, to);
 	if (access) {
-		find_memory(m, addr, now, &to);
-		to.access = add_access(t, access);
-		t->access[to.access - 1].set =
+		find_memory(m, addr, now, to);
+		to->access = add_access(t, access);
+		t->access[to->access - 1].set =
 			(addr >> MACHINE_LINE_SHIFT) % MICRO_SETS;
 	}
 	if (m->fetches)
-		to.fetch = add_access(t, &m->fetch);
+		to->fetch = add_access(t, &m->fetch);
 	if (m->drained)
-		to.flags |= MICRO_IS_DRAINED;
+		to->flags |= MICRO_IS_DRAINED;
 	m->fetches = m->drained = false;
 	for (int i = 0; i < u->results; i++)
 		m->writer[u->result[i]] = now + 1;
-	t->uop = grow(t->uop, t->uops, &t->uops_room, sizeof(*t->uop));
-	t->uop[t->uops++] = to;
 	trace->uops++;
 }
 
