@@ -11,7 +11,7 @@ enum {
 	TABLES = 4,
 	INDEX_BITS = 10,
 	TAG_BITS = 9,
-	OUTCOMES = 256, /* a power of two above the longest history */
+	WORDS = 3, /* of 64 outcomes: more than the longest history */
 	COUNTERS = 4096,
 	TWO_BIT_MAX = 3,
 	THREE_BIT_MAX = 7,
@@ -28,16 +28,19 @@ enum {
 #define LANE_BITS 16
 #define LANES     UINT64_C(0x0001000100010001)
 
-static const uint32_t lengths[TABLES] = { 5, 15, 44, 130 }; /* of histories */
+enum {
+	LENGTH_0 = 5, /* of histories */
+	LENGTH_1 = 15,
+	LENGTH_2 = 44,
+	LENGTH_3 = 130,
+};
 
-/* Where an outcome that leaves the history of each table is folded to @bits. */
+/* Where the outcomes that leave the histories are folded to @bits. */
 #define LEAVES(bits)                                                           \
-	{                                                                      \
-		UINT64_C(1) << 5 % (bits),                                     \
-			UINT64_C(1) << 15 % (bits) << LANE_BITS,               \
-			UINT64_C(1) << 44 % (bits) << 2 * LANE_BITS,           \
-			UINT64_C(1) << 130 % (bits) << 3 * LANE_BITS           \
-	}
+	(UINT64_C(1) << LENGTH_0 % (bits) |                                    \
+	 UINT64_C(1) << (LENGTH_1 % (bits) + LANE_BITS) |                      \
+	 UINT64_C(1) << (LENGTH_2 % (bits) + 2 * LANE_BITS) |                  \
+	 UINT64_C(1) << (LENGTH_3 % (bits) + 3 * LANE_BITS))
 
 struct entry {
 	uint16_t tag; /* + 1; 0: empty */
@@ -49,16 +52,14 @@ struct tage {
 	/* The last outcomes of each table, folded by exclusive or. */
 	uint64_t index, tag, tag_low;
 	uint8_t base[COUNTERS];
-	uint8_t outcome[OUTCOMES]; /* ring */
-	uint32_t at;               /* there: of the next outcome */
+	uint64_t outcome[WORDS]; /* a bit each, the latest one the lowest */
 	uint32_t branches;
 	uint8_t trust; /* high: new entries are worse than what was before */
 };
 
 /* Where the branch is in each table, and what is predicted. */
 struct look_up {
-	struct entry *entry[TABLES];
-	uint16_t tag[TABLES];
+	uint64_t index, tag; /* of each table */
 	int provider, other; /* longest and next match; -1: the base */
 	bool provided, otherwise;
 };
@@ -76,60 +77,82 @@ static void count(uint8_t *counter, bool up, uint8_t max)
 		--*counter;
 }
 
-/*
- * Fold @new, all ones or 0, into each lane of @f, and the outcomes that leave
- * their tables' histories out of it.
- */
-static inline uint64_t fold(uint64_t f, int bits, const uint64_t leaves[TABLES],
-			    uint64_t new, const bool leaving[TABLES])
+/* The outcome of so many branches before, in the lowest bit. */
+static inline uint64_t before(const struct tage *p, int branches)
 {
-	f = f << 1 | (LANES & new);
-	for (int i = 0; i < TABLES; i++)
-		f ^= leaves[i] & -(uint64_t)leaving[i];
+	int at = branches - 1;
+
+	return p->outcome[at / 64] >> at % 64 & 1;
+}
+
+/*
+ * Fold @new, in each lane, into each of @f, and the outcomes at @leave out of
+ * it.
+ */
+static inline uint64_t fold(uint64_t f, int bits, uint64_t new, uint64_t leave)
+{
+	f = (f << 1 | new) ^ leave;
 	f ^= f >> bits & LANES;
 	return f & LANES * ((1u << bits) - 1);
 }
 
 static void remember(struct tage *p, bool taken)
 {
-	static const uint64_t index[TABLES] = LEAVES(INDEX_BITS);
-	static const uint64_t tag[TABLES] = LEAVES(TAG_BITS);
-	static const uint64_t tag_low[TABLES] = LEAVES(TAG_BITS - 1);
-	uint64_t new = -(uint64_t)taken;
-	bool leaving[TABLES];
+	uint64_t new = taken ? LANES : 0;
+	uint64_t leave = before(p, LENGTH_0) |
+			 before(p, LENGTH_1) << LANE_BITS |
+			 before(p, LENGTH_2) << 2 * LANE_BITS |
+			 before(p, LENGTH_3) << 3 * LANE_BITS;
 
-	for (int i = 0; i < TABLES; i++)
-		leaving[i] = p->outcome[(p->at - lengths[i]) % OUTCOMES];
-	p->index = fold(p->index, INDEX_BITS, index, new, leaving);
-	p->tag = fold(p->tag, TAG_BITS, tag, new, leaving);
-	p->tag_low = fold(p->tag_low, TAG_BITS - 1, tag_low, new, leaving);
-	p->outcome[p->at++ % OUTCOMES] = taken;
+	leave *= (1u << LANE_BITS) - 1; /* all bits of a lane */
+	p->index = fold(p->index, INDEX_BITS, new, leave & LEAVES(INDEX_BITS));
+	p->tag = fold(p->tag, TAG_BITS, new, leave & LEAVES(TAG_BITS));
+	p->tag_low = fold(p->tag_low, TAG_BITS - 1, new,
+			  leave & LEAVES(TAG_BITS - 1));
+	for (int i = WORDS - 1; i; i--)
+		p->outcome[i] = p->outcome[i] << 1 | p->outcome[i - 1] >> 63;
+	p->outcome[0] = p->outcome[0] << 1 | taken;
 }
 
-static bool predicts(const struct tage *p, const struct look_up *l, int table,
+static inline uint16_t lane(uint64_t lanes, int i)
+{
+	return (uint16_t)(lanes >> i * LANE_BITS);
+}
+
+static inline struct entry *entry_of(struct tage *p, const struct look_up *l,
+				     int table)
+{
+	return &p->entry[table][lane(l->index, table)];
+}
+
+static bool predicts(struct tage *p, const struct look_up *l, int table,
 		     uint64_t ip)
 {
 	if (table < 0)
 		return p->base[ip % COUNTERS] > TWO_BIT_MAX / 2;
-	return l->entry[table]->counter >= WEAK_TAKEN;
+	return entry_of(p, l, table)->counter >= WEAK_TAKEN;
+}
+
+/* The highest bit that is set, or -1. */
+static inline int highest(unsigned int bits)
+{
+	return 30 - __builtin_clz(bits << 1 | 1);
 }
 
 static void look_up(struct tage *p, uint64_t ip, struct look_up *l)
 {
 	uint64_t low = (ip ^ ip >> INDEX_BITS) % (1 << INDEX_BITS);
-	uint64_t index = p->index ^ low * LANES;
 	uint64_t tag = ip % (1 << TAG_BITS) * LANES;
+	unsigned int found = 0;
 
-	tag = (tag ^ p->tag ^ p->tag_low << 1) + LANES;
-	l->provider = l->other = -1;
-	for (int i = 0; i < TABLES; i++) {
-		l->entry[i] = &p->entry[i][(uint16_t)(index >> i * LANE_BITS)];
-		l->tag[i] = (uint16_t)(tag >> i * LANE_BITS);
-		if (l->entry[i]->tag != l->tag[i])
-			continue;
-		l->other = l->provider;
-		l->provider = i;
-	}
+	l->index = p->index ^ low * LANES;
+	l->tag = (tag ^ p->tag ^ p->tag_low << 1) + LANES;
+	for (int i = 0; i < TABLES; i++)
+		found |= (unsigned int)(entry_of(p, l, i)->tag ==
+					lane(l->tag, i))
+			 << i;
+	l->provider = highest(found);
+	l->other = found ? highest(found ^ 1u << l->provider) : -1;
 	l->provided = predicts(p, l, l->provider, ip);
 	l->otherwise = predicts(p, l, l->other, ip);
 }
@@ -141,18 +164,21 @@ static bool is_new(const struct entry *e)
 }
 
 /* Give the branch an entry with a longer history. */
-static void allocate(struct look_up *l, bool taken)
+static void allocate(struct tage *p, const struct look_up *l, bool taken)
 {
+	for (int i = l->provider + 1; i < TABLES; i++) {
+		struct entry *e = entry_of(p, l, i);
+
+		if (e->useful)
+			continue;
+		*e = (struct entry){
+			.tag = lane(l->tag, i),
+			.counter = taken ? WEAK_TAKEN : WEAK_TAKEN - 1,
+		};
+		return;
+	}
 	for (int i = l->provider + 1; i < TABLES; i++)
-		if (!l->entry[i]->useful) {
-			*l->entry[i] = (struct entry){
-				.tag = l->tag[i],
-				.counter = taken ? WEAK_TAKEN : WEAK_TAKEN - 1,
-			};
-			return;
-		}
-	for (int i = l->provider + 1; i < TABLES; i++)
-		l->entry[i]->useful--;
+		entry_of(p, l, i)->useful--;
 }
 
 /* What was useful long ago makes room. */
@@ -165,7 +191,8 @@ static void age(struct tage *p)
 			p->entry[i][k].useful /= 2;
 }
 
-static void learn(struct tage *p, struct look_up *l, uint64_t ip, bool taken)
+static void learn(struct tage *p, const struct look_up *l, uint64_t ip,
+		  bool taken)
 {
 	struct entry *e;
 
@@ -173,7 +200,7 @@ static void learn(struct tage *p, struct look_up *l, uint64_t ip, bool taken)
 		count(&p->base[ip % COUNTERS], taken, TWO_BIT_MAX);
 		return;
 	}
-	e = l->entry[l->provider];
+	e = entry_of(p, l, l->provider);
 	if (l->provided != l->otherwise) {
 		if (is_new(e))
 			count(&p->trust, l->otherwise == taken, TRUST_MAX);
@@ -189,12 +216,12 @@ bool tage_right(struct tage *p, uint64_t ip, bool taken)
 
 	look_up(p, ip, &l);
 	predicted = l.provided;
-	if (l.provider >= 0 && is_new(l.entry[l.provider]) &&
+	if (l.provider >= 0 && is_new(entry_of(p, &l, l.provider)) &&
 	    p->trust > TRUST_MAX / 2)
 		predicted = l.otherwise;
 	learn(p, &l, ip, taken);
 	if (predicted != taken)
-		allocate(&l, taken);
+		allocate(p, &l, taken);
 	age(p);
 	remember(p, taken);
 	return predicted == taken;
