@@ -134,37 +134,39 @@ static inline __attribute__((target("avx2"))) __m256i wide_move(__m256i old,
 	return _mm256_blendv_epi8(moved, old, stays);
 }
 
-/* The same as use_in, with AVX2. */
-static __attribute__((target("avx2"))) int use_wide(__m128i set[VECTORS],
-						    uint32_t id)
+/*
+ * The same as use_in, with AVX2. It does the same whatever it finds, as where
+ * the line is a processor can hardly predict.
+ */
+static inline __attribute__((target("avx2"))) int use_wide(__m128i set[VECTORS],
+							   __m256i key)
 {
-	__m256i *to = (__m256i *)set, key = _mm256_set1_epi32((int)id);
-	__m256i a = _mm256_loadu_si256(&to[0]), b, c;
-	unsigned found = wide_found(a, key);
-	int at;
+	__m256i *to = (__m256i *)set;
+	__m256i a = _mm256_loadu_si256(&to[0]);
+	__m256i b = _mm256_loadu_si256(&to[1]);
+	__m256i c = _mm256_loadu_si256(&to[2]);
+	int at = __builtin_ctz(
+		wide_found(a, key) | wide_found(b, key) << WIDE_LANES |
+		wide_found(c, key) << 2 * WIDE_LANES | 1u << DEPTH_WAYS);
 
-	if (found) {
-		at = __builtin_ctz(found);
-		_mm256_storeu_si256(&to[0], wide_move(a, key, at));
-		return at;
-	}
-	b = _mm256_loadu_si256(&to[1]);
-	c = _mm256_loadu_si256(&to[2]);
-	found = wide_found(b, key) << WIDE_LANES |
-		wide_found(c, key) << 2 * WIDE_LANES | 1u << DEPTH_WAYS;
-	at = __builtin_ctz(found);
 	_mm256_storeu_si256(&to[0], wide_move(a, key, at));
 	_mm256_storeu_si256(&to[1], wide_move(b, a, at - WIDE_LANES));
 	_mm256_storeu_si256(&to[2], wide_move(c, b, at - 2 * WIDE_LANES));
 	return at;
 }
 
-int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
-	       uint8_t *depth)
+static size_t first_set(int first)
 {
-	size_t before = (((size_t)1 << first) - 1) << DEPTH_SETS_MIN;
-	__m128i key = _mm_set1_epi32((int)id);
-	bool wide = d->wide;
+	return (((size_t)1 << first) - 1) << DEPTH_SETS_MIN;
+}
+
+static __attribute__((target("avx2"))) int use_all_wide(struct depths *d,
+							uint64_t line,
+							uint32_t id, int first,
+							uint8_t *depth)
+{
+	size_t before = first_set(first);
+	__m256i key = _mm256_set1_epi32((int)id);
 	int n = 0;
 
 	for (int i = first; i < DEPTH_SIZES; i++) {
@@ -172,9 +174,29 @@ int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
 		__m128i *set = d->line[before + (line & (sets - 1))];
 
 		if ((uint32_t)_mm_cvtsi128_si32(set[0]) == id)
-			return n;
-		depth[n++] =
-			(uint8_t)(wide ? use_wide(set, id) : use_in(set, key));
+			break;
+		depth[n++] = (uint8_t)use_wide(set, key);
+		before += sets;
+	}
+	return n;
+}
+
+int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
+	       uint8_t *depth)
+{
+	size_t before = first_set(first);
+	__m128i key = _mm_set1_epi32((int)id);
+	int n = 0;
+
+	if (d->wide)
+		return use_all_wide(d, line, id, first, depth);
+	for (int i = first; i < DEPTH_SIZES; i++) {
+		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
+		__m128i *set = d->line[before + (line & (sets - 1))];
+
+		if ((uint32_t)_mm_cvtsi128_si32(set[0]) == id)
+			break;
+		depth[n++] = (uint8_t)use_in(set, key);
 		before += sets;
 	}
 	return n;

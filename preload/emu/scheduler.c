@@ -48,7 +48,7 @@
 enum {
 	DRAINED_MAX = 1000, /* accesses of a thread that drains */
 	CALM_TURNS = 16,    /* then turns are longer */
-	LONGER = 8
+	LONGER = 16
 };
 
 void emu_scheduler_contended(void)
