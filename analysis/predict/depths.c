@@ -3,31 +3,44 @@
  * depths - where a line is among those of its set, for each number of sets
  */
 #include <immintrin.h>
+#include <sys/mman.h>
 
 #include "depths.h"
 #include "analysis/base/util.h"
+#include "src/base/zero_pages.h"
 
 enum {
 	LANES = 4, /* lines in a vector */
 	VECTORS = DEPTH_WAYS / LANES,
 	WIDE_LANES = 8, /* the same of AVX2 */
-	FETCHED = 4,    /* the smaller numbers of sets stay in the caches */
+	FETCHED = 8,    /* the smaller numbers of sets stay in the caches */
 };
 _Static_assert(DEPTH_WAYS == 6 * LANES, "find_in looks at six vectors");
 _Static_assert(DEPTH_WAYS == 3 * WIDE_LANES, "use_wide looks at three");
 
 struct depths {
-	/* The ids, set after set, from the fewest sets to the most. */
+	/*
+	 * The ids, set after set, from the fewest sets to the most. No vector
+	 * crosses a cache line.
+	 */
 	__m128i line[((1 << DEPTH_SIZES) - 1) << DEPTH_SETS_MIN][VECTORS];
 	bool wide;
 };
 
 struct depths *depths_new(bool narrow)
 {
-	struct depths *d = xcalloc(1, sizeof(*d));
+	struct depths *d = zero_pages(sizeof(*d));
 
+	if (!d)
+		die("no memory for a profile: %zu bytes", sizeof(*d));
 	d->wide = !narrow && __builtin_cpu_supports("avx2");
 	return d;
+}
+
+void depths_free(struct depths *d)
+{
+	if (d)
+		munmap(d, sizeof(*d));
 }
 
 /* Where @id is in the set; DEPTH_WAYS: nowhere. */
@@ -116,42 +129,49 @@ static inline __attribute__((target("avx2"))) unsigned wide_found(__m256i old,
 		_mm256_castsi256_ps(_mm256_cmpeq_epi32(old, id)));
 }
 
-/*
- * Move the lanes of @old one on, up to lane @at; the first becomes the last one
- * of @before.
- */
+/* Move the lanes of @old one on; the first becomes the last one of @before. */
+static inline __attribute__((target("avx2"))) __m256i wide_move_all(
+	__m256i old, __m256i before)
+{
+	__m256i turn = _mm256_set_epi32(6, 5, 4, 3, 2, 1, 0, 7);
+
+	return _mm256_blend_epi32(_mm256_permutevar8x32_epi32(old, turn),
+				  _mm256_permutevar8x32_epi32(before, turn), 1);
+}
+
+/* The same, up to lane @at. */
 static inline __attribute__((target("avx2"))) __m256i wide_move(__m256i old,
 								__m256i before,
 								int at)
 {
 	__m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-	__m256i turn = _mm256_set_epi32(6, 5, 4, 3, 2, 1, 0, 7);
 	__m256i stays = _mm256_cmpgt_epi32(lane, _mm256_set1_epi32(at));
-	__m256i moved = _mm256_blend_epi32(
-		_mm256_permutevar8x32_epi32(old, turn),
-		_mm256_permutevar8x32_epi32(before, turn), 1);
 
-	return _mm256_blendv_epi8(moved, old, stays);
+	return _mm256_blendv_epi8(wide_move_all(old, before), old, stays);
 }
 
-/*
- * The same as use_in, with AVX2. It does the same whatever it finds, as where
- * the line is a processor can hardly predict.
- */
+/* The same as use_in, with AVX2. */
 static inline __attribute__((target("avx2"))) int use_wide(__m128i set[VECTORS],
 							   __m256i key)
 {
 	__m256i *to = (__m256i *)set;
-	__m256i a = _mm256_loadu_si256(&to[0]);
-	__m256i b = _mm256_loadu_si256(&to[1]);
-	__m256i c = _mm256_loadu_si256(&to[2]);
-	int at = __builtin_ctz(
-		wide_found(a, key) | wide_found(b, key) << WIDE_LANES |
-		wide_found(c, key) << 2 * WIDE_LANES | 1u << DEPTH_WAYS);
+	__m256i a = _mm256_load_si256(&to[0]), b, c;
+	unsigned found = wide_found(a, key);
+	int at;
 
-	_mm256_storeu_si256(&to[0], wide_move(a, key, at));
-	_mm256_storeu_si256(&to[1], wide_move(b, a, at - WIDE_LANES));
-	_mm256_storeu_si256(&to[2], wide_move(c, b, at - 2 * WIDE_LANES));
+	if (found) {
+		at = __builtin_ctz(found);
+		_mm256_store_si256(&to[0], wide_move(a, key, at));
+		return at;
+	}
+	b = _mm256_load_si256(&to[1]);
+	c = _mm256_load_si256(&to[2]);
+	found = wide_found(b, key) << WIDE_LANES |
+		wide_found(c, key) << 2 * WIDE_LANES | 1u << DEPTH_WAYS;
+	at = __builtin_ctz(found);
+	_mm256_store_si256(&to[0], wide_move_all(a, key));
+	_mm256_store_si256(&to[1], wide_move(b, a, at - WIDE_LANES));
+	_mm256_store_si256(&to[2], wide_move(c, b, at - 2 * WIDE_LANES));
 	return at;
 }
 

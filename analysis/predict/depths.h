@@ -14,8 +14,9 @@
 
 struct depths;
 
-/* With AVX2 if the processor has it, unless @narrow. free() it. */
+/* With AVX2 if the processor has it, unless @narrow. */
 struct depths *depths_new(bool narrow);
+void depths_free(struct depths *d);
 
 /*
  * Use @line, which @id above 0 stands for; its depths before, for the numbers

@@ -22,7 +22,7 @@ void line_uses_release(struct line_uses *all)
 {
 	line_times_release(&all->ids);
 	free(all->line);
-	free(all->depths);
+	depths_free(all->depths);
 }
 
 void thread_uses_init(struct thread_uses *t, struct workload_thread *to)
@@ -39,8 +39,8 @@ void thread_uses_release(struct thread_uses *t)
 	line_times_release(&t->data);
 	line_times_release(&t->code);
 	free(t->prefetches);
-	free(t->data_depths);
-	free(t->code_depths);
+	depths_free(t->data_depths);
+	depths_free(t->code_depths);
 }
 
 /* The id of @line; a new one is one more than the last one, from 1. */

@@ -91,7 +91,7 @@ static void agrees(bool narrow, int first)
 				depth_in(l, id, DEPTH_SETS_MIN + size));
 		put_first(l, id);
 	}
-	free(d);
+	depths_free(d);
 }
 
 START_TEST(depths_are_those_of_lists_in_the_order_of_use)
