@@ -117,15 +117,21 @@ static int more(struct trace_stream *s)
 	return r;
 }
 
+/* trace_get; most numbers have one byte. */
+static inline const unsigned char *get(const unsigned char *at,
+				       const unsigned char *end, uint64_t *n)
+{
+	if (at < end && !(*at & 0x80)) {
+		*n = *at;
+		return at + 1;
+	}
+	return trace_get(at, end, n);
+}
+
 static inline bool number(struct trace_stream *s, uint64_t *n)
 {
-	const unsigned char *at;
+	const unsigned char *at = get(s->at, s->end, n);
 
-	if (s->at < s->end && !(*s->at & 0x80)) {
-		*n = *s->at++;
-		return true;
-	}
-	at = trace_get(s->at, s->end, n);
 	if (at)
 		s->at = at;
 	return at;
@@ -197,46 +203,66 @@ static bool is_use(uint64_t token)
 	       token >> TRACE_TOKEN_BITS == TRACE_PASS;
 }
 
-/* What is wrong with the use, or NULL. */
-static const char *take_use(struct trace_stream *s, uint64_t token)
+/*
+ * The use that @token begins, behind the one in @u, and what follows it; or
+ * NULL, and in @wrong why.
+ */
+static inline const unsigned char *get_use(const unsigned char *at,
+					   const unsigned char *end,
+					   uint64_t token, struct trace_use *u,
+					   const char **wrong)
 {
-	struct trace_use *u = &s->step.use;
-
 	u->kind = (enum trace_token)(token & 3);
-	if (!number(s, &u->insns) || !number(s, &u->passed))
-		return "a use without its time";
-	if (u->insns > QUICK_MAX || u->passed > QUICK_MAX)
-		return "a use after an impossible time";
+	at = get(at, end, &u->insns);
+	if (at)
+		at = get(at, end, &u->passed);
+	if (!at) {
+		*wrong = "a use without its time";
+		return NULL;
+	}
+	if (u->insns > QUICK_MAX || u->passed > QUICK_MAX) {
+		*wrong = "a use after an impossible time";
+		return NULL;
+	}
 	if (u->kind != TRACE_EVENT)
 		u->line += (uint64_t)trace_unzigzag(token >> TRACE_TOKEN_BITS);
-	return NULL;
+	return at;
 }
 
 /* A token of a part that was traced quickly. */
 static int take_quick(struct trace_stream *s, uint64_t token)
 {
+	const unsigned char *at;
 	const char *wrong;
 
 	if (!is_use(token))
 		return take_event(s, token >> TRACE_TOKEN_BITS);
-	wrong = take_use(s, token);
-	return wrong ? damaged(s, wrong) : 0;
+	at = get_use(s->at, s->end, token, &s->step.use, &wrong);
+	if (!at)
+		return damaged(s, wrong);
+	s->at = at;
+	return 0;
 }
 
 bool trace_stream_use(struct trace_stream *s, struct trace_use *use)
 {
-	const struct trace_use before = s->step.use;
+	struct trace_use u = { .line = s->step.use.line };
 	const unsigned char *at = s->at;
+	const char *wrong;
 	uint64_t token;
 
-	if (s->step.quick && at != s->end && number(s, &token) &&
-	    is_use(token) && !take_use(s, token)) {
-		*use = s->step.use;
-		return true;
-	}
+	if (!s->step.quick || at == s->end)
+		return false;
+	at = get(at, s->end, &token);
+	if (!at || !is_use(token))
+		return false;
+	at = get_use(at, s->end, token, &u, &wrong);
+	if (!at)
+		return false;
 	s->at = at;
-	s->step.use = before;
-	return false;
+	s->step.use.line = u.line;
+	*use = u;
+	return true;
 }
 
 /* True if @token begins or ends a quick part. */

@@ -38,7 +38,7 @@ static uint64_t pass(double *rest, double passed, bool use)
 	*rest += passed;
 	n = (int64_t)*rest;
 	*rest -= (double)n;
-	return n > use ? (uint64_t)n - use : 0;
+	return n > use ? (uint64_t)(n - use) : 0;
 }
 
 void collect_quick(struct collector *all, struct collected *c,
@@ -54,6 +54,8 @@ void collect_quick(struct collector *all, struct collected *c,
 	bool fetch = use->kind == TRACE_BLOCK;
 	struct micro_access a;
 	uint64_t data, code;
+	/* At most 2^30, and so quicker to convert. */
+	double insns = (double)(int64_t)use->insns;
 
 	all->quick = true;
 	if (!q->on)
@@ -62,10 +64,10 @@ void collect_quick(struct collector *all, struct collected *c,
 	q->accesses += use->passed;
 	c->to->instructions += use->insns;
 	c->now->instructions += use->insns;
-	c->uses.uop += (uint32_t)(uint64_t)((double)use->insns * q->uops_rate);
-	data = pass(&q->data, (double)use->passed * q->data_rate,
+	c->uses.uop += (uint32_t)(int64_t)(insns * q->uops_rate);
+	data = pass(&q->data, (double)(int64_t)use->passed * q->data_rate,
 		    uses && !fetch);
-	code = pass(&q->code, (double)use->insns * q->code_rate, fetch);
+	code = pass(&q->code, insns * q->code_rate, fetch);
 	c->uses.data_n += data;
 	c->uses.code_n += code;
 	all->uses.n += data + code;

@@ -337,7 +337,7 @@ static void collect_use(struct collector *all, struct collected *c)
 
 	if (c->now) /* a whole part comes first */
 		collect_quick(all, c, u);
-	c->clock += (double)u->insns;
+	c->clock += (double)(int64_t)u->insns;
 	a->first = (a->first + 1) % COLLECT_AHEAD;
 	a->n--;
 }

@@ -55,7 +55,7 @@ static double next_time(const struct collected *c)
 {
 	if (c->happened < c->to->events || c->more <= 0)
 		return c->clock;
-	return c->clock + (double)c->insns;
+	return c->clock + (double)(int64_t)c->insns;
 }
 
 /*
