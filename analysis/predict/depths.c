@@ -97,6 +97,18 @@ static inline void put_first(__m128i set[VECTORS], __m128i id, int at)
 	}
 }
 
+void depths_touch(struct depths *d, uint64_t line, int first)
+{
+	for (int i = first; i < DEPTH_SIZES; i++) {
+		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
+		size_t before = sets - (1 << DEPTH_SETS_MIN);
+		char *set = (char *)d->line[before + (line & (sets - 1))];
+
+		/* It reads and writes, which is one fault. */
+		__asm__ volatile("orb $0, %0" : "+m"(*set) : : "cc");
+	}
+}
+
 void depths_fetch(const struct depths *d, uint64_t line)
 {
 	for (int i = FETCHED; i < DEPTH_SIZES; i++) {

@@ -27,6 +27,12 @@ void depths_free(struct depths *d);
 int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
 	       uint8_t *depth);
 
+/*
+ * @line will be used for the first time: a page of memory that nothing has used
+ * costs one fault then, and two if it is read first.
+ */
+void depths_touch(struct depths *d, uint64_t line, int first);
+
 /* Fetch what a use of @line reads, for a use soon. */
 void depths_fetch(const struct depths *d, uint64_t line);
 

@@ -7,9 +7,11 @@
  */
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "entropy.h"
 #include "analysis/base/util.h"
+#include "src/base/zero_pages.h"
 
 enum {
 	HISTORY_BITS = 8,
@@ -24,14 +26,24 @@ struct cell {
 };
 
 struct entropy {
+	/* Those of a branch are a page, and most branches have none. */
+	struct cell cell[BRANCHES][SCOPES][HISTORIES];
 	uint32_t history[BRANCHES], all;
 	uint32_t executed[BRANCHES];
-	struct cell cell[SCOPES][BRANCHES][HISTORIES];
 };
 
 struct entropy *entropy_new(void)
 {
-	return xcalloc(1, sizeof(struct entropy));
+	struct entropy *e = zero_pages(sizeof(*e));
+
+	if (!e)
+		die("no memory for a profile: %zu bytes", sizeof(*e));
+	return e;
+}
+
+void entropy_free(struct entropy *e)
+{
+	munmap(e, sizeof(*e));
 }
 
 void entropy_branch(struct entropy *e, uint64_t ip, bool taken)
@@ -39,8 +51,8 @@ void entropy_branch(struct entropy *e, uint64_t ip, bool taken)
 	uint32_t b = (uint32_t)(ip ^ ip >> 12) & (BRANCHES - 1);
 
 	e->executed[b]++;
-	e->cell[ENTROPY_LOCAL][b][e->history[b]].n[taken]++;
-	e->cell[ENTROPY_GLOBAL][b][e->all].n[taken]++;
+	e->cell[b][ENTROPY_LOCAL][e->history[b]].n[taken]++;
+	e->cell[b][ENTROPY_GLOBAL][e->all].n[taken]++;
 	e->history[b] = (e->history[b] << 1 | taken) & (HISTORIES - 1);
 	e->all = (e->all << 1 | taken) & (HISTORIES - 1);
 }
@@ -48,12 +60,12 @@ void entropy_branch(struct entropy *e, uint64_t ip, bool taken)
 /* Twice the rarer outcomes of branch @b; its cells are cleared. */
 static double take_rare(struct entropy *e, int scope, uint32_t b)
 {
-	struct cell *c = e->cell[scope][b];
+	struct cell *c = e->cell[b][scope];
 	uint64_t rare = 0;
 
 	for (int i = 0; i < HISTORIES; i++)
 		rare += c[i].n[0] < c[i].n[1] ? c[i].n[0] : c[i].n[1];
-	memset(c, 0, sizeof(e->cell[scope][b]));
+	memset(c, 0, sizeof(e->cell[b][scope]));
 	return 2 * (double)rare;
 }
 

@@ -21,7 +21,8 @@
 
 struct entropy;
 
-struct entropy *entropy_new(void); /* free() it */
+struct entropy *entropy_new(void);
+void entropy_free(struct entropy *e);
 void entropy_branch(struct entropy *e, uint64_t ip, bool taken);
 
 /* Put the entropies since the last call into @to, and begin again. */

@@ -126,6 +126,8 @@ void thread_uses_add(struct thread_uses *t, struct line_uses *all,
 	all->n++;
 	*to = (struct micro_access){ .reuse = reuse_of(own->used, now),
 				     .global = reuse_of(l->used, all->n) };
+	if (!own->used)
+		depths_touch(code ? t->code_depths : t->data_depths, line, 0);
 	n = depths_use(code ? t->code_depths : t->data_depths, line, own->id, 0,
 		       to->depth);
 	if (own->used && own->version != l->version &&
@@ -136,6 +138,8 @@ void thread_uses_add(struct thread_uses *t, struct line_uses *all,
 	}
 	count_depths(w->depth[kind], to->depth, n, t->above[kind]);
 	if (all->depths) {
+		if (!l->used)
+			depths_touch(all->depths, line, SHARED_FIRST);
 		shared = depths_use(all->depths, line, own->id, SHARED_FIRST,
 				    to->shared);
 		count_depths(w->shared[kind], to->shared, shared,

@@ -188,7 +188,7 @@ static void end_thread(struct collected *c)
 	trace_stream_close(c->stream);
 	for (int k = 0; k < PREDICTORS; k++)
 		predictor_free(c->predictor[k]);
-	free(c->entropy);
+	entropy_free(c->entropy);
 	free(c->micro);
 	thread_uses_release(&c->uses);
 }
