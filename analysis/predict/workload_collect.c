@@ -221,6 +221,32 @@ static void choose_intervals(struct collector *c, const struct trace *t,
 	}
 }
 
+static void *room_for(size_t *n, size_t size)
+{
+	void *p = reallocarray(NULL, *n, size);
+
+	if (!p)
+		*n = 0;
+	return p;
+}
+
+/*
+ * Have room for the micro-traces that the thread will probably have, so that
+ * they are not copied time and again. What is not needed takes no memory.
+ */
+static void make_room(struct collected *c, uint64_t instructions)
+{
+	struct workload_thread *to = c->to;
+	uint64_t micros = instructions / c->spacing + 1;
+	size_t insns = (micros < MICROS_MAX ? micros : MICROS_MAX) *
+		       (size_t)MICRO_INSNS;
+
+	to->uops_room = insns + insns / 2;
+	to->uop = room_for(&to->uops_room, sizeof(*to->uop));
+	to->accesses_room = insns;
+	to->access = room_for(&to->accesses_room, sizeof(*to->access));
+}
+
 int workload_collect(struct workload *w, const struct trace *t,
 		     uint64_t interval, char error[WORKLOAD_ERROR_BYTES])
 {
@@ -243,9 +269,11 @@ int workload_collect(struct workload *w, const struct trace *t,
 	for (size_t i = 0; i < c.threads; i++)
 		begin_thread(&c.thread[i], &w->thread[i], t, i);
 	choose_intervals(&c, t, interval);
-	for (size_t i = 0; i < c.threads; i++)
+	for (size_t i = 0; i < c.threads; i++) {
+		make_room(&c.thread[i], t->thread[i].instructions);
 		if (c.thread[i].interval > w->interval)
 			w->interval = c.thread[i].interval;
+	}
 	err = collect_all(&c, error);
 	w->quick = c.quick;
 	for (size_t i = 0; i < c.threads; i++)
