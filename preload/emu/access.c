@@ -237,10 +237,13 @@ static __attribute__((noinline)) void take_quick(unsigned int index,
 	if (index >= EMU_VCPUS_MAX)
 		return;
 	v = &emu.vcpu[index];
+	emu_quick_settle(v);
 	q = v->quick;
 	t = v->trace;
-	if (q)
+	if (q) {
 		q->accesses++;
+		q->settled++;
+	}
 	if (t && t->on && !quick_knows(&t->quick, line, store))
 		emu_quick_use(v, line, store);
 	if (!q) {
@@ -248,9 +251,11 @@ static __attribute__((noinline)) void take_quick(unsigned int index,
 		return;
 	}
 	v->count[class]++;
-	if ((v->turn -= EMU_TURN_ACCESS) < 0)
+	v->turn -= EMU_TURN_ACCESS;
+	if (v->turn < 0)
 		emu_sample_event(v, class, addr,
 				 ((const struct trace_site *)site)->ip);
+	emu_quick_grant(v);
 }
 
 /* The same where nothing is to be done but to count, as mostly. */
@@ -265,16 +270,16 @@ static void on_access_quick(unsigned int index, qemu_plugin_meminfo_t info,
 		return;
 	v = &emu.vcpu[index];
 	q = v->quick;
-	if (__builtin_expect(!q || v->turn < EMU_TURN_ACCESS ||
+	if (__builtin_expect(!q || q->budget < EMU_TURN_ACCESS ||
 				     !quick_knows(q, addr >> EMU_LINE_SHIFT,
 						  class & EMU_CLASS_STORE),
 			     0)) {
 		take_quick(index, info, addr, site);
 		return;
 	}
+	q->budget -= EMU_TURN_ACCESS;
 	q->accesses++;
 	v->count[class]++;
-	v->turn -= EMU_TURN_ACCESS;
 }
 
 qemu_plugin_mem_cb emu_access_part_callback(void)

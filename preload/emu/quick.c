@@ -127,7 +127,7 @@ static void put(struct trace_thread *t, uint64_t line, enum trace_token token)
 	t->in_chunk += insns;
 	q->line = line;
 	q->told = q->left;
-	q->accesses = 0;
+	q->accesses = q->settled = 0;
 }
 
 /* Another use in the trace: now and then the table of @lines is emptied. */
@@ -198,7 +198,7 @@ void emu_quick_pass(struct trace_thread *t)
 	t->at = trace_put(trace_put(to, insns), q->accesses);
 	t->in_chunk += insns;
 	q->told = q->left;
-	q->accesses = 0;
+	q->accesses = q->settled = 0;
 }
 
 static void put_mark(struct trace_thread *t, enum trace_event_kind kind,

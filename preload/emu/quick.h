@@ -36,10 +36,20 @@ enum {
 };
 
 struct quick_thread {
-	int64_t left;      /* instructions until it ends, or begins */
-	int64_t told;      /* left, at the latest token of this kind */
-	uint64_t accesses; /* since that */
-	uint64_t line;     /* of the latest use in the trace */
+	/*
+	 * Used for each block and access. The budget is what the thread may do
+	 * before it has to look whether its turn or the part ends: an
+	 * instruction takes 1, an access EMU_TURN_ACCESS. Its turn and what is
+	 * left of the part follow from that when it is settled.
+	 */
+	int64_t budget;
+	uint64_t accesses; /* since the latest token of this kind */
+	int64_t granted;   /* the budget when it was settled, */
+	uint64_t settled;  /* and the accesses */
+
+	int64_t left;  /* instructions until it ends, or begins */
+	int64_t told;  /* left, at the latest token of this kind */
+	uint64_t line; /* of the latest use in the trace */
 	bool on;
 	struct rng rng; /* of the instructions from beginning to beginning */
 
@@ -65,11 +75,41 @@ static inline bool quick_knows(const struct quick_thread *q, uint64_t line,
 
 /* Context of all: the thread itself. */
 
+/*
+ * If the thread is in a quick part: bring its turn and the part up to date, and
+ * leave no budget, so that the next block or access looks at them.
+ */
+static inline void emu_quick_settle(struct vcpu *v)
+{
+	struct quick_thread *q = v->quick;
+	int64_t spent, accesses;
+
+	if (!q)
+		return;
+	spent = q->granted - q->budget;
+	accesses = (int64_t)(q->accesses - q->settled);
+	v->turn -= spent;
+	q->left -= spent - accesses * EMU_TURN_ACCESS;
+	q->settled = q->accesses;
+	q->granted = q->budget = 0;
+}
+
+/* It is settled, and may go on. */
+static inline void emu_quick_grant(struct vcpu *v)
+{
+	struct quick_thread *q = v->quick;
+
+	if (q)
+		q->granted = q->budget = v->turn < q->left ? v->turn : q->left;
+}
+
 /* Make the tables. Context: set-up. Returns 0 or -ENOMEM. */
 int emu_quick_open(void);
 
 /* @v has a trace, which is whole at first. */
 void emu_quick_start(struct vcpu *v);
+
+/* In the next ones: the thread is settled. */
 
 /* The thread uses a line of data that its table does not know. */
 void emu_quick_use(struct vcpu *v, uint64_t line, bool store);

@@ -157,6 +157,7 @@ static void take_turn(struct vcpu *v, bool in_block)
 
 void emu_scheduler_end(struct vcpu *v)
 {
+	emu_quick_settle(v);
 	if (v->drains)
 		v->drained += emu_scheduler_spent(v);
 	emu_scheduler_tell_time(v);
@@ -179,6 +180,7 @@ void emu_scheduler_call(struct vcpu *v)
 {
 	if (!v->drains)
 		return;
+	emu_quick_settle(v);
 	v->drained += emu_scheduler_spent(v);
 	emu_scheduler_tell_time(v);
 	pthread_mutex_lock(&emu_turns.lock);

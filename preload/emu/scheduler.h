@@ -8,6 +8,7 @@
 #ifndef COMDET_PRELOAD_EMU_SCHEDULER_H
 #define COMDET_PRELOAD_EMU_SCHEDULER_H
 
+#include "quick.h"
 #include "state.h"
 
 /* What became of the order; the file's header has the same. */
@@ -94,12 +95,16 @@ void emu_scheduler_tell_time(struct vcpu *v);
  */
 static inline void emu_scheduler_set_turn(struct vcpu *v, int64_t accesses)
 {
+	emu_quick_settle(v);
 	v->turn_start = accesses * EMU_TURN_ACCESS + EMU_TURN_ACCESS - 1;
 	v->turn =
 		accesses * EMU_TURN_ACCESS + (v->turn & (EMU_TURN_ACCESS - 1));
 }
 
-/* Whole accesses that the turn has had since that time was told. */
+/*
+ * Whole accesses that the turn has had since that time was told; in a quick
+ * part it is to be settled before.
+ */
 static inline int64_t emu_scheduler_spent(const struct vcpu *v)
 {
 	return (v->turn_start - v->turn) / EMU_TURN_ACCESS;

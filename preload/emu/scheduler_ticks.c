@@ -26,8 +26,10 @@ uint64_t emu_scheduler_ticks_of_domain(uint32_t domain)
 
 void emu_scheduler_tell_time(struct vcpu *v)
 {
-	int64_t spent = emu_scheduler_spent(v);
+	int64_t spent;
 
+	emu_quick_settle(v);
+	spent = emu_scheduler_spent(v);
 	atomic_fetch_add_explicit(&emu.ticks, (uint64_t)spent,
 				  memory_order_relaxed);
 	if (emu.domains > 1)

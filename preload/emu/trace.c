@@ -57,6 +57,7 @@ static void find_quick(struct vcpu *v)
 {
 	struct trace_thread *t = v->trace;
 
+	emu_quick_settle(v);
 	v->quick = t && t->on && t->quick.on ? &t->quick : NULL;
 }
 
@@ -126,15 +127,10 @@ static __attribute__((noinline)) void take_rare_block(
  * they do on a machine.
  */
 static inline __attribute__((always_inline)) void take_block(
-	unsigned int index, const struct trace_block *b, bool quick)
+	struct vcpu *v, const struct trace_block *b, bool quick)
 {
-	struct trace_thread *t;
-	struct vcpu *v;
+	struct trace_thread *t = v->trace;
 
-	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
-		return;
-	v = &emu.vcpu[index];
-	t = v->trace;
 	if (__builtin_expect(!t, 0))
 		return;
 	v->turn -= b->insns;
@@ -151,14 +147,22 @@ static inline __attribute__((always_inline)) void take_block(
 
 static void on_block(unsigned int index, void *b)
 {
-	take_block(index, b, false);
+	if (__builtin_expect(index < EMU_VCPUS_MAX, 1))
+		take_block(&emu.vcpu[index], b, false);
 }
 
 /* For a trace that is whole in parts. */
 static __attribute__((noinline)) void take_other_block(unsigned int index,
 						       void *b)
 {
-	take_block(index, b, true);
+	struct vcpu *v;
+
+	if (index >= EMU_VCPUS_MAX)
+		return;
+	v = &emu.vcpu[index];
+	emu_quick_settle(v);
+	take_block(v, b, true);
+	emu_quick_grant(v);
 }
 
 /* The same where nothing is to be done but to count, as mostly. */
@@ -166,28 +170,23 @@ static void on_block_quick(unsigned int index, void *data)
 {
 	const struct trace_block *b = data;
 	struct quick_thread *q;
-	int64_t turn, left;
-	struct vcpu *v;
+	int64_t budget;
 
 	if (__builtin_expect(index >= EMU_VCPUS_MAX, 0))
 		return;
-	v = &emu.vcpu[index];
-	q = v->quick;
+	q = emu.vcpu[index].quick;
 	if (__builtin_expect(!q, 0)) {
 		take_other_block(index, data);
 		return;
 	}
-	turn = v->turn - b->insns;
-	left = q->left - b->insns;
-	if (__builtin_expect(((turn | left) < 0) |
-				     (q->code[b->place] != b->line) |
+	budget = q->budget - b->insns;
+	if (__builtin_expect((budget < 0) | (q->code[b->place] != b->line) |
 				     (q->code[b->last_place] != b->last),
 			     0)) {
 		take_other_block(index, data);
 		return;
 	}
-	v->turn = turn;
-	q->left = left;
+	q->budget = budget;
 }
 
 void emu_trace_start(struct vcpu *v)
@@ -224,6 +223,7 @@ void emu_trace_event(struct vcpu *v, enum trace_event_kind kind,
 		return;
 	if (!t->inside)
 		value |= TRACE_OUTSIDE;
+	emu_quick_settle(v);
 	emu_quick_pass(t);
 	to = trace_put(room(t), value << TRACE_TOKEN_BITS | TRACE_EVENT);
 	t->at = trace_put(trace_put(to, object), argument);
@@ -264,6 +264,7 @@ void emu_trace_end(struct vcpu *v)
 
 	if (!t)
 		return;
+	emu_quick_settle(v);
 	v->quick = NULL;
 	v->trace = NULL;
 	emu_quick_pass(t);
