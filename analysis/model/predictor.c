@@ -41,6 +41,16 @@ struct predictor *predictor_new(enum machine_predictor kind)
 	return p;
 }
 
+struct predictor *predictor_new_all(void)
+{
+	struct predictor *p = xcalloc(1, sizeof(*p));
+
+	p->kind = PREDICTORS;
+	p->pentium_m = pentium_m_new();
+	p->tage = tage_new();
+	return p;
+}
+
 void predictor_free(struct predictor *p)
 {
 	if (!p)
@@ -101,4 +111,19 @@ bool predictor_right(struct predictor *p, uint64_t ip, bool taken)
 	default:
 		return true;
 	}
+}
+
+unsigned int predictor_wrong(struct predictor *all, uint64_t ip, bool taken)
+{
+	unsigned int right =
+		1u << PREDICTOR_PERFECT |
+		(unsigned int)one_bit(all, ip, taken) << PREDICTOR_ONE_BIT |
+		(unsigned int)tournament(all, ip, taken)
+			<< PREDICTOR_TOURNAMENT |
+		(unsigned int)pentium_m_right(all->pentium_m, ip, taken)
+			<< PREDICTOR_PENTIUM_M |
+		(unsigned int)tage_right(all->tage, ip, taken)
+			<< PREDICTOR_TAGE;
+
+	return right ^ ((1u << PREDICTORS) - 1);
 }

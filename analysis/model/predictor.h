@@ -27,4 +27,8 @@ void predictor_free(struct predictor *p);
 /* Predict the branch at @ip and learn its outcome; true if it was right. */
 bool predictor_right(struct predictor *p, uint64_t ip, bool taken);
 
+/* The same of one of each kind; a bit for each kind that was wrong. */
+struct predictor *predictor_new_all(void);
+unsigned int predictor_wrong(struct predictor *all, uint64_t ip, bool taken);
+
 #endif

@@ -64,6 +64,8 @@ struct look_up {
 	bool provided, otherwise;
 };
 
+_Static_assert(TABLES == 4 && WORDS == 3, "the code names each of them");
+
 struct tage *tage_new(void)
 {
 	return xcalloc(1, sizeof(struct tage));
@@ -109,8 +111,8 @@ static void remember(struct tage *p, bool taken)
 	p->tag = fold(p->tag, TAG_BITS, new, leave & LEAVES(TAG_BITS));
 	p->tag_low = fold(p->tag_low, TAG_BITS - 1, new,
 			  leave & LEAVES(TAG_BITS - 1));
-	for (int i = WORDS - 1; i; i--)
-		p->outcome[i] = p->outcome[i] << 1 | p->outcome[i - 1] >> 63;
+	p->outcome[2] = p->outcome[2] << 1 | p->outcome[1] >> 63;
+	p->outcome[1] = p->outcome[1] << 1 | p->outcome[0] >> 63;
 	p->outcome[0] = p->outcome[0] << 1 | taken;
 }
 
@@ -139,18 +141,25 @@ static inline int highest(unsigned int bits)
 	return 30 - __builtin_clz(bits << 1 | 1);
 }
 
+/* Bit @table, if the branch has the entry there. */
+static inline unsigned int match(struct tage *p, const struct look_up *l,
+				 int table)
+{
+	bool has = entry_of(p, l, table)->tag == lane(l->tag, table);
+
+	return (unsigned int)has << table;
+}
+
 static void look_up(struct tage *p, uint64_t ip, struct look_up *l)
 {
 	uint64_t low = (ip ^ ip >> INDEX_BITS) % (1 << INDEX_BITS);
 	uint64_t tag = ip % (1 << TAG_BITS) * LANES;
-	unsigned int found = 0;
+	unsigned int found;
 
 	l->index = p->index ^ low * LANES;
 	l->tag = (tag ^ p->tag ^ p->tag_low << 1) + LANES;
-	for (int i = 0; i < TABLES; i++)
-		found |= (unsigned int)(entry_of(p, l, i)->tag ==
-					lane(l->tag, i))
-			 << i;
+	found = match(p, l, 0) | match(p, l, 1) | match(p, l, 2) |
+		match(p, l, 3);
 	l->provider = highest(found);
 	l->other = found ? highest(found ^ 1u << l->provider) : -1;
 	l->provided = predicts(p, l, l->provider, ip);

@@ -87,15 +87,12 @@ static uint8_t predict(struct collected *c, const struct trace_insn *insn,
 		       uint64_t next_ip)
 {
 	bool taken = next_ip && next_ip != insn->ip + insn->bytes;
-	uint8_t wrong = 0;
+	unsigned int wrong = predictor_wrong(c->predictor, insn->ip, taken);
 
 	entropy_branch(c->entropy, insn->ip, taken);
 	for (int i = 0; i < PREDICTORS; i++)
-		if (!predictor_right(c->predictor[i], insn->ip, taken)) {
-			c->now->wrong[i]++;
-			wrong |= (uint8_t)(1u << i);
-		}
-	return wrong;
+		c->now->wrong[i] += wrong >> i & 1;
+	return (uint8_t)wrong;
 }
 
 /*

@@ -47,7 +47,7 @@ struct collected {
 	struct workload_thread *to;
 	struct trace_stream *stream;
 	struct collected_ahead ahead; /* before the step of the stream */
-	struct predictor *predictor[PREDICTORS];
+	struct predictor *predictor;  /* of each kind */
 	struct entropy *entropy;
 	struct thread_uses uses;
 	uint64_t spacing;  /* from micro-trace to micro-trace, on average */

@@ -171,8 +171,7 @@ static void begin_thread(struct collected *c, struct workload_thread *to,
 	to->id = t->thread[i].id;
 	c->stream = trace_stream_open(t, i);
 	c->stream->takes_quick = true;
-	for (int k = 0; k < PREDICTORS; k++)
-		c->predictor[k] = predictor_new((enum machine_predictor)k);
+	c->predictor = predictor_new_all();
 	c->entropy = entropy_new();
 	thread_uses_init(&c->uses, to);
 	c->micro = micro_new();
@@ -186,8 +185,7 @@ static void end_thread(struct collected *c)
 	c->to->lines = c->uses.lines;
 	c->to->stored_lines = c->uses.stored_lines;
 	trace_stream_close(c->stream);
-	for (int k = 0; k < PREDICTORS; k++)
-		predictor_free(c->predictor[k]);
+	predictor_free(c->predictor);
 	entropy_free(c->entropy);
 	free(c->micro);
 	thread_uses_release(&c->uses);
