@@ -97,24 +97,47 @@ static inline void put_first(__m128i set[VECTORS], __m128i id, int at)
 	}
 }
 
+/* The sets of one number of them. */
+struct sets {
+	__m128i (*set)[VECTORS];
+	size_t n;
+};
+
+static inline struct sets first_sets(struct depths *d, int first)
+{
+	size_t n = (size_t)1 << (DEPTH_SETS_MIN + first);
+
+	return (struct sets){ &d->line[n - (1 << DEPTH_SETS_MIN)], n };
+}
+
+static inline __m128i *set_of(struct sets s, uint64_t line)
+{
+	return s.set[line & (s.n - 1)];
+}
+
+static inline struct sets next_sets(struct sets s)
+{
+	return (struct sets){ s.set + s.n, 2 * s.n };
+}
+
 void depths_touch(struct depths *d, uint64_t line, int first)
 {
-	for (int i = first; i < DEPTH_SIZES; i++) {
-		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
-		size_t before = sets - (1 << DEPTH_SETS_MIN);
-		char *set = (char *)d->line[before + (line & (sets - 1))];
+	struct sets s = first_sets(d, first);
+
+	for (int i = first; i < DEPTH_SIZES; i++, s = next_sets(s)) {
+		char *set = (char *)set_of(s, line);
 
 		/* It reads and writes, which is one fault. */
 		__asm__ volatile("orb $0, %0" : "+m"(*set) : : "cc");
 	}
 }
 
-void depths_fetch(const struct depths *d, uint64_t line)
+void depths_fetch(struct depths *d, uint64_t line)
 {
-	for (int i = FETCHED; i < DEPTH_SIZES; i++) {
-		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
-		size_t before = sets - (1 << DEPTH_SETS_MIN);
-		const __m128i *set = d->line[before + (line & (sets - 1))];
+	struct sets s = first_sets(d, FETCHED);
+
+	for (int i = FETCHED; i < DEPTH_SIZES; i++, s = next_sets(s)) {
+		const __m128i *set = set_of(s, line);
 
 		__builtin_prefetch(set, 1);
 		__builtin_prefetch(&set[VECTORS - 1], 1);
@@ -187,49 +210,55 @@ static inline __attribute__((target("avx2"))) int use_wide(__m128i set[VECTORS],
 	return at;
 }
 
-static size_t first_set(int first)
+static inline bool is_first(const __m128i *set, uint32_t id)
 {
-	return (((size_t)1 << first) - 1) << DEPTH_SETS_MIN;
+	return (uint32_t)_mm_cvtsi128_si32(set[0]) == id;
 }
 
-static __attribute__((target("avx2"))) int use_all_wide(struct depths *d,
+/* depths_use of a line that is not the first in its set of @s. */
+static __attribute__((target("avx2"))) int use_all_wide(struct sets s,
 							uint64_t line,
-							uint32_t id, int first,
+							uint32_t id, int sizes,
 							uint8_t *depth)
 {
-	size_t before = first_set(first);
 	__m256i key = _mm256_set1_epi32((int)id);
+	__m128i *set = set_of(s, line);
 	int n = 0;
 
-	for (int i = first; i < DEPTH_SIZES; i++) {
-		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
-		__m128i *set = d->line[before + (line & (sets - 1))];
-
-		if ((uint32_t)_mm_cvtsi128_si32(set[0]) == id)
-			break;
+	do {
 		depth[n++] = (uint8_t)use_wide(set, key);
-		before += sets;
-	}
+		if (n == sizes)
+			break;
+		s = next_sets(s);
+		set = set_of(s, line);
+	} while (!is_first(set, id));
+	return n;
+}
+
+static int use_all(struct sets s, uint64_t line, uint32_t id, int sizes,
+		   uint8_t *depth)
+{
+	__m128i key = _mm_set1_epi32((int)id);
+	__m128i *set = set_of(s, line);
+	int n = 0;
+
+	do {
+		depth[n++] = (uint8_t)use_in(set, key);
+		if (n == sizes)
+			break;
+		s = next_sets(s);
+		set = set_of(s, line);
+	} while (!is_first(set, id));
 	return n;
 }
 
 int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
 	       uint8_t *depth)
 {
-	size_t before = first_set(first);
-	__m128i key = _mm_set1_epi32((int)id);
-	int n = 0;
+	struct sets s = first_sets(d, first);
 
-	if (d->wide)
-		return use_all_wide(d, line, id, first, depth);
-	for (int i = first; i < DEPTH_SIZES; i++) {
-		size_t sets = (size_t)1 << (DEPTH_SETS_MIN + i);
-		__m128i *set = d->line[before + (line & (sets - 1))];
-
-		if ((uint32_t)_mm_cvtsi128_si32(set[0]) == id)
-			break;
-		depth[n++] = (uint8_t)use_in(set, key);
-		before += sets;
-	}
-	return n;
+	if (is_first(set_of(s, line), id))
+		return 0;
+	return (d->wide ? use_all_wide : use_all)(s, line, id,
+						  DEPTH_SIZES - first, depth);
 }

@@ -34,6 +34,6 @@ int depths_use(struct depths *d, uint64_t line, uint32_t id, int first,
 void depths_touch(struct depths *d, uint64_t line, int first);
 
 /* Fetch what a use of @line reads, for a use soon. */
-void depths_fetch(const struct depths *d, uint64_t line);
+void depths_fetch(struct depths *d, uint64_t line);
 
 #endif
