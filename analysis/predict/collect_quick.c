@@ -100,24 +100,39 @@ static uint32_t rounded(double n)
 	return n < 0 ? 0 : n < UINT32_MAX ? (uint32_t)(n + 0.5) : UINT32_MAX;
 }
 
+static double uses_of(const struct window *w, int kind)
+{
+	double n = 0;
+
+	for (int i = 0; i < WORKLOAD_REUSES; i++)
+		n += w->reuse[kind][i];
+	return n;
+}
+
 void collect_quick_end_window(struct collected *c)
 {
 	struct collected_quick *q = &c->quick;
 	struct window *w = c->now;
 	uint64_t insns = w->instructions - q->insns;
 	uint32_t bin = reuse_bin_of(MOMENT);
-	double by = ratio(w->instructions, insns);
+	/* A window without a whole part is like that before it. */
+	const struct window *like = !insns && c->to->windows > 1 ? w - 1 : NULL;
+	const struct window *of = like ? like : w;
+	double by = ratio(w->instructions, like ? like->instructions : insns);
 
-	for (int i = 0; i < UOP_CLASSES && insns; i++)
-		w->uops[i] = rounded(w->uops[i] * by);
-	for (int i = 0; i < PREDICTORS && insns; i++)
-		w->wrong[i] = rounded(w->wrong[i] * by);
+	for (int i = 0; i < UOP_CLASSES && by > 0; i++)
+		w->uops[i] = rounded(of->uops[i] * by);
+	for (int i = 0; i < PREDICTORS && by > 0; i++)
+		w->wrong[i] = rounded(of->wrong[i] * by);
+	if (like)
+		memcpy(w->entropy, like->entropy, sizeof(w->entropy));
 	for (int k = 0; k < WINDOW_KINDS; k++) {
 		double all = k == WINDOW_FETCHES
 				     ? ratio(q->insns, insns)
 				     : ratio(q->accesses, q->whole_accesses);
-		uint32_t rest =
-			rounded((double)q->uses[k] * all - (double)q->sent[k]);
+		double uses =
+			like ? uses_of(like, k) * by : (double)q->uses[k] * all;
+		uint32_t rest = rounded(uses - (double)q->sent[k]);
 
 		w->reuse[k][bin] += rest;
 		w->global[k][bin] += rest;

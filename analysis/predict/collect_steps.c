@@ -326,14 +326,27 @@ void collect_begin(struct collector *all, struct collected *c)
 	look_ahead(all, c);
 }
 
+/*
+ * A new phase begins in a quick part, too: else what a thread does behind a
+ * barrier would count in the window before it until the next whole part.
+ */
+static void begin_phase_in_quick(struct collected *c)
+{
+	if (c->new_phase)
+		begin_window(c);
+	c->new_phase = false;
+}
+
 /* Collect the first use in the ring. */
 static void collect_use(struct collector *all, struct collected *c)
 {
 	struct collected_ahead *a = &c->ahead;
 	const struct trace_use *u = &a->use[a->first];
 
-	if (c->now) /* a whole part comes first */
+	if (c->now) { /* a whole part comes first */
+		begin_phase_in_quick(c);
 		collect_quick(all, c, u);
+	}
 	c->clock += (double)(int64_t)u->insns;
 	a->first = (a->first + 1) % COLLECT_AHEAD;
 	a->n--;

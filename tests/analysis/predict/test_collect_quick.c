@@ -13,7 +13,10 @@ enum {
 	INTERVAL = 50,
 	ROUNDS = 200,
 	FAST = 71, /* instructions of a round; they never end at once, */
-	SLOW = 110 /* as 71 * 110 is longer than the trace */
+	SLOW = 110, /* as 71 * 110 is longer than the trace */
+	STEP = 10,
+	FIRST_STEPS = 100, /* before the barrier: long enough for a phase */
+	LATER_STEPS = 50,
 };
 
 static struct fake_trace fake;
@@ -102,6 +105,59 @@ START_TEST(uses_of_one_time_have_none_of_another_thread_between_them)
 }
 END_TEST
 
+static void use_often(int steps)
+{
+	for (int i = 0; i < steps; i++)
+		use(0, TRACE_LOAD, 1, STEP);
+}
+
+/* An instruction, and a barrier within a quick part. */
+static void make_phases(bool whole_behind)
+{
+	fake_trace_init(&fake);
+	fake_trace_block(&fake, CODE);
+	fake_trace_insn(&fake, "\x48\x01\xc0", 3); /* add %rax,%rax */
+	fake_trace_run(&fake, 0, 0);
+	fake_trace_event(&fake, 0, TRACE_QUICK, CODE, 0);
+	use_often(FIRST_STEPS);
+	fake_trace_event(&fake, 0, TRACE_BARRIER, LINE, 1);
+	use_often(LATER_STEPS);
+	if (whole_behind) {
+		fake_trace_event(&fake, 0, TRACE_WHOLE, CODE, 0);
+		fake_trace_run(&fake, 0, 0);
+	}
+	fake_trace_write(&fake, path);
+}
+
+static uint64_t uops(const struct window *w)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < UOP_CLASSES; i++)
+		n += w->uops[i];
+	return n;
+}
+
+/* Not at the next whole part, which may be far away, or never come. */
+START_TEST(a_phase_begins_at_its_barrier)
+{
+	const struct workload_thread *t;
+	bool whole = _i;
+
+	make_phases(whole);
+	collect();
+	t = &workload.thread[0];
+	ck_assert_uint_eq(t->windows, 2);
+	ck_assert_uint_eq(t->window[0].instructions, 1 + FIRST_STEPS * STEP);
+	ck_assert_uint_eq(t->window[1].instructions,
+			  LATER_STEPS * STEP + whole);
+	for (size_t i = 0; i < t->windows; i++)
+		ck_assert_uint_eq(uops(&t->window[i]),
+				  t->window[i].instructions);
+	workload_release(&workload);
+}
+END_TEST
+
 static void begin(void)
 {
 	sandbox_setup();
@@ -116,6 +172,7 @@ int main(void)
 	tcase_add_checked_fixture(t, begin, sandbox_teardown);
 	tcase_add_test(
 		t, uses_of_one_time_have_none_of_another_thread_between_them);
+	tcase_add_loop_test(t, a_phase_begins_at_its_barrier, 0, 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
