@@ -14,7 +14,7 @@
 enum {
 	WHOLE = 3000, /* instructions that are traced whole at a time */
 	SPACING_MIN = 16000,
-	PHASES = 480,          /* of all threads: then the spacing doubles, */
+	PHASES = 240,          /* of all threads: then the spacing doubles, */
 	PHASES_OF_THREAD = 60, /* but not before so many of each */
 	OWNERS_LOG = 20,
 	GROUP_LOG = 6, /* of lines side by side, as a walk uses them */
