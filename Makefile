@@ -124,7 +124,7 @@ all: $(ALL)
 # demo and check work on a machine that has only git and make: there the
 # packages come first. A plain `make` installs nothing.
 ifneq ($(filter demo check check-% bench bench-emu bench-instr bench-callers bench-heap bench-large bench-reuse \
-	bench-predict bench-simulate \
+	bench-predict bench-quick bench-simulate \
 	accuracy score-reuse score-traces fuzz,$(MAKECMDGOALS)),)
 DEPS_FIRST := deps
 else
@@ -710,12 +710,19 @@ bench: deps deps-bench
 	@B=$(abspath build) tests/bench/bench.sh $(BENCH)
 	@$(if $(BENCH),,B=$(abspath build) tests/bench/bench_simulate.sh)
 	@$(if $(BENCH),,B=$(abspath build) tests/bench/bench_predict.py)
+	@$(if $(BENCH),,tests/bench/bench_quick.py build $(or $(ROUNDS),5))
 
 # What profiles and predictions of the workloads cost; BENCH= chooses some.
 .PHONY: bench-predict
 bench-predict: deps deps-programs
 	$(BUILD_UNIT)
 	@B=$(abspath build) tests/bench/bench_predict.py $(BENCH)
+
+# What quick profiles of the workloads cost; BENCH= chooses some.
+.PHONY: bench-quick
+bench-quick: deps
+	$(BUILD_UNIT)
+	@tests/bench/bench_quick.py build $(or $(ROUNDS),5) $(BENCH)
 
 # What traces and simulations of the workloads cost; BENCH= chooses some.
 .PHONY: bench-simulate
@@ -1048,6 +1055,8 @@ help:
 	@echo 'make bench-large    measure the report of a large profile'
 	@echo 'make bench-simulate measure what traces and simulations cost'
 	@echo 'make bench-predict  measure what profiles and predictions cost'
+	@echo 'make bench-quick [ROUNDS=5] [BENCH="lu ..."]'
+	@echo '                    what quick profiles cost'
 	@echo 'make bench-callers  measure how long record -g takes to find a path'
 	@echo 'make bench-heap     measure what heap tracking costs; 3 minutes'
 	@echo 'make bench-reuse    measure what exact stack distances cost'
