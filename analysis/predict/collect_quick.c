@@ -16,7 +16,7 @@ static double ratio(uint64_t a, uint64_t b)
 	return b ? (double)a / (double)b : 0;
 }
 
-static void begin(struct collected *c)
+void collect_quick_begin(struct collected *c)
 {
 	struct collected_quick *q = &c->quick;
 	uint64_t insns = c->now->instructions - q->insns, uops = 0;
@@ -50,7 +50,7 @@ void collect_quick(struct collector *all, struct collected *c,
 		[TRACE_STORE] = WINDOW_STORES,
 	};
 	struct collected_quick *q = &c->quick;
-	bool uses = use->kind != TRACE_EVENT;
+	bool uses_line = use->kind != TRACE_EVENT;
 	bool fetch = use->kind == TRACE_BLOCK;
 	struct micro_access a;
 	uint64_t data, code;
@@ -59,19 +59,19 @@ void collect_quick(struct collector *all, struct collected *c,
 
 	all->quick = true;
 	if (!q->on)
-		begin(c);
+		collect_quick_begin(c);
 	q->insns += use->insns;
 	q->accesses += use->passed;
 	c->to->instructions += use->insns;
 	c->now->instructions += use->insns;
 	c->uses.uop += (uint32_t)(int64_t)(insns * q->uops_rate);
 	data = pass(&q->data, (double)(int64_t)use->passed * q->data_rate,
-		    uses && !fetch);
+		    uses_line && !fetch);
 	code = pass(&q->code, insns * q->code_rate, fetch);
 	c->uses.data_n += data;
 	c->uses.code_n += code;
 	all->uses.n += data + code;
-	if (!uses)
+	if (!uses_line)
 		return;
 	c->uses.in_micro = false;
 	c->uses.ip = 0;

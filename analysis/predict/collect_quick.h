@@ -18,6 +18,9 @@
 void collect_quick(struct collector *all, struct collected *c,
 		   const struct trace_use *use);
 
+/* A quick part begins: it is like the whole parts of the latest window. */
+void collect_quick_begin(struct collected *c);
+
 /* A whole part begins. */
 void collect_quick_end(struct collected *c);
 

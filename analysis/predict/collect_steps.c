@@ -12,7 +12,7 @@
 
 enum {
 	PHASE_INTERVALS = 3, /* micro-traces of a window, if a phase ends */
-	SOON = 2, /* uses ahead: so far the lines are in the caches */
+	SOON = 1, /* uses ahead: by then the entry of the line has arrived */
 };
 
 void collect_end_window(struct collected *c)
@@ -261,6 +261,11 @@ static void collect_block(struct collector *all, struct collected *c,
 	c->uses.uop += w->rest;
 }
 
+static bool is_of_data(const struct trace_use *u)
+{
+	return u->kind == TRACE_LOAD || u->kind == TRACE_STORE;
+}
+
 /*
  * Read more uses behind those in the ring, if there is room for half of it, and
  * fetch what the profile will need of their lines.
@@ -277,15 +282,20 @@ static void fill_ahead(struct collected *c)
 
 		if (!trace_stream_use(c->stream, u))
 			break;
-		thread_uses_fetch(&c->uses, u->line);
+		if (is_of_data(u))
+			thread_uses_fetch(&c->uses, u->line);
 	}
 }
 
-static void fetch_soon(struct collector *all, struct collected *c,
-		       uint64_t line)
+static void fetch_soon(struct collector *all, struct collected *c)
 {
-	thread_uses_fetch_state(&c->uses, &all->uses, line);
-	thread_uses_fetch_sets(&c->uses, &all->uses, line);
+	const struct collected_ahead *a = &c->ahead;
+	const struct trace_use *u = &a->use[(a->first + SOON) % COLLECT_AHEAD];
+
+	if (a->n <= SOON || !is_of_data(u))
+		return;
+	thread_uses_fetch_state(&c->uses, &all->uses, u->line);
+	thread_uses_fetch_sets(&c->uses, &all->uses, u->line);
 }
 
 /*
@@ -316,9 +326,7 @@ static void look_ahead(struct collector *all, struct collected *c)
 	}
 	fill_ahead(c);
 	c->insns = a->use[a->first].insns;
-	if (a->n > SOON)
-		fetch_soon(all, c,
-			   a->use[(a->first + SOON) % COLLECT_AHEAD].line);
+	fetch_soon(all, c);
 }
 
 void collect_begin(struct collector *all, struct collected *c)
@@ -332,8 +340,11 @@ void collect_begin(struct collector *all, struct collected *c)
  */
 static void begin_phase_in_quick(struct collected *c)
 {
-	if (c->new_phase)
-		begin_window(c);
+	if (!c->new_phase)
+		return;
+	if (!c->quick.on) /* it is like what the window before has */
+		collect_quick_begin(c);
+	begin_window(c);
 	c->new_phase = false;
 }
 

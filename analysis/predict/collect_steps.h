@@ -34,7 +34,7 @@ struct collected_quick {
 };
 
 enum {
-	COLLECT_AHEAD = 8, /* a power of two */
+	COLLECT_AHEAD = 16, /* a power of two */
 };
 
 /* The uses of a quick part that come next. */
@@ -46,7 +46,8 @@ struct collected_ahead {
 struct collected {
 	struct workload_thread *to;
 	struct trace_stream *stream;
-	struct collected_ahead ahead; /* before the step of the stream */
+	/* What comes next; if there is none, the step of the stream does. */
+	struct collected_ahead ahead;
 	struct predictor *predictor;  /* of each kind */
 	struct entropy *entropy;
 	struct thread_uses uses;

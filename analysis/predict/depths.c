@@ -126,9 +126,11 @@ void depths_touch(struct depths *d, uint64_t line, int first)
 
 	for (int i = first; i < DEPTH_SIZES; i++, s = next_sets(s)) {
 		char *set = (char *)set_of(s, line);
+		char *end = set + sizeof(*s.set) - 1; /* in the next page? */
 
 		/* It reads and writes, which is one fault. */
 		__asm__ volatile("orb $0, %0" : "+m"(*set) : : "cc");
+		__asm__ volatile("orb $0, %0" : "+m"(*end) : : "cc");
 	}
 }
 

@@ -26,7 +26,7 @@ struct cell {
 };
 
 struct entropy {
-	/* Those of a branch are a page, and most branches have none. */
+	/* Those of a place are a page; most places have no branch. */
 	struct cell cell[BRANCHES][SCOPES][HISTORIES];
 	uint32_t history[BRANCHES], all;
 	uint32_t executed[BRANCHES];

@@ -65,13 +65,12 @@ void thread_uses_add(struct thread_uses *t, struct line_uses *all,
 		     uint32_t number, uint64_t line, enum window_kind kind,
 		     struct window *w, struct micro_access *to);
 
-/*
- * Fetch what a use of the line of data reads, for a use soon: its entry; what
- * that tells the place of, some time later; and its places in the sets.
- */
+/* Fetch what a use of the line of data reads, for a use soon: its entry. */
 void thread_uses_fetch(const struct thread_uses *t, uint64_t line);
+/* What its entry leads to: the entry has been fetched a while ago. */
 void thread_uses_fetch_state(const struct thread_uses *t,
 			     const struct line_uses *all, uint64_t line);
+/* Its sets. */
 void thread_uses_fetch_sets(const struct thread_uses *t,
 			    const struct line_uses *all, uint64_t line);
 

@@ -230,13 +230,14 @@ static void *room_for(size_t *n, size_t size)
 
 /*
  * Have room for the micro-traces that the thread will probably have, so that
- * they are not copied time and again. What is not needed takes no memory.
+ * they are not copied time and again. Pages that nothing is put into take no
+ * memory.
  */
 static void make_room(struct collected *c, uint64_t instructions)
 {
 	struct workload_thread *to = c->to;
 	uint64_t micros = instructions / c->spacing + 1;
-	size_t insns = (micros < MICROS_MAX ? micros : MICROS_MAX) *
+	size_t insns = (micros < MICROS_WANTED ? micros : MICROS_WANTED) *
 		       (size_t)MICRO_INSNS;
 
 	to->uops_room = insns + insns / 2;

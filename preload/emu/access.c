@@ -223,9 +223,9 @@ static void on_access_trace_asked(unsigned int index,
 }
 
 /* For a trace that is whole in parts. */
-static __attribute__((noinline)) void take_quick(unsigned int index,
-						 qemu_plugin_meminfo_t info,
-						 uint64_t addr, void *site)
+static __attribute__((noinline)) void take_quick_access(
+	unsigned int index, qemu_plugin_meminfo_t info, uint64_t addr,
+	void *site)
 {
 	unsigned int class = known_info ? known_class(info) : asked_class(info);
 	bool store = class & EMU_CLASS_STORE;
@@ -274,7 +274,7 @@ static void on_access_quick(unsigned int index, qemu_plugin_meminfo_t info,
 				     !quick_knows(q, addr >> EMU_LINE_SHIFT,
 						  class & EMU_CLASS_STORE),
 			     0)) {
-		take_quick(index, info, addr, site);
+		take_quick_access(index, info, addr, site);
 		return;
 	}
 	q->budget -= EMU_TURN_ACCESS;
@@ -291,7 +291,7 @@ qemu_plugin_mem_cb emu_access_callback(void)
 {
 	known_info = info_is_as_known();
 	if (emu.config.quick)
-		return known_info ? on_access_quick : take_quick;
+		return known_info ? on_access_quick : take_quick_access;
 	if (emu.config.trace)
 		return known_info ? on_access_trace : on_access_trace_asked;
 	if (emu_measures(EMU_REUSE_MODES))

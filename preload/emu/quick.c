@@ -14,6 +14,7 @@
 enum {
 	WHOLE = 3000, /* instructions that are traced whole at a time */
 	SPACING_MIN = 16000,
+	SPACING_MAX = 1 << 28, /* a token counts up to 2^30 instructions */
 	PHASES = 240,          /* of all threads: then the spacing doubles, */
 	PHASES_OF_THREAD = 60, /* but not before so many of each */
 	OWNERS_LOG = 20,
@@ -227,6 +228,7 @@ void emu_quick_change(struct trace_thread *t, uint64_t ip)
 	q->told = q->left;
 	if (++phases >= PHASES && phases >= PHASES_OF_THREAD * (last + 1)) {
 		phases = 0;
-		spacing *= 2;
+		if (spacing < SPACING_MAX)
+			spacing *= 2;
 	}
 }

@@ -44,11 +44,11 @@ struct quick_thread {
 	 */
 	int64_t budget;
 	uint64_t accesses; /* since the latest token of this kind */
-	int64_t granted;   /* the budget when it was settled, */
-	uint64_t settled;  /* and the accesses */
+	int64_t granted;   /* the budget that it was given */
+	uint64_t settled; /* accesses that its turn and the part have already */
 
 	int64_t left;  /* instructions until it ends, or begins */
-	int64_t told;  /* left, at the latest token of this kind */
+	int64_t told;  /* told - left: instructions that no token has yet */
 	uint64_t line; /* of the latest use in the trace */
 	bool on;
 	struct rng rng; /* of the instructions from beginning to beginning */
@@ -73,7 +73,10 @@ static inline bool quick_knows(const struct quick_thread *q, uint64_t line,
 	return (q->data[quick_place(line)] | !store) == (line << 1 | 1);
 }
 
-/* Context of all: the thread itself. */
+/*
+ * Context of all: the thread itself; at the program's end also the one that
+ * ends it, while the others wait.
+ */
 
 /*
  * If the thread is in a quick part: bring its turn and the part up to date, and

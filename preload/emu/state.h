@@ -84,10 +84,9 @@ struct emu_reuse {
 struct vcpu {
 	/* Used for each access. */
 	int64_t until[EMU_COUNTERS]; /* below 0: the counter overflows */
-	int64_t turn_start; /* value of turn when it was last added to ticks,
-			       rounded up to EMU_TURN_ACCESS - 1 more than whole
-			       accesses */
-	int64_t turn;       /* what is left of the thread's turn */
+	int64_t turn_start; /* turn when it was last added to ticks, rounded up
+			       so that the rest of an access is not added yet */
+	int64_t turn; /* left of the turn: an access takes EMU_TURN_ACCESS */
 	uint64_t watch_low, watch_span;
 	struct quick_thread *quick; /* NULL: it is in no quick part */
 	struct trace_thread *trace; /* NULL: not traced */

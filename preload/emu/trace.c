@@ -77,7 +77,7 @@ static void cross(struct trace_thread *t, const struct trace_block *b)
 }
 
 /* @b counts in a part, which may end before it. */
-static void take_quick(struct trace_thread *t, const struct trace_block *b)
+static void count_in_part(struct trace_thread *t, const struct trace_block *b)
 {
 	struct quick_thread *q = &t->quick;
 
@@ -109,7 +109,7 @@ static __attribute__((noinline)) void take_rare_block(
 		cross(t, b);
 	t->executed += b->insns;
 	if (t->on && emu.config.quick)
-		take_quick(t, b);
+		count_in_part(t, b);
 	find_quick(v);
 	if (!t->on)
 		return;

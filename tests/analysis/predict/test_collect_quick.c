@@ -17,6 +17,9 @@ enum {
 	STEP = 10,
 	FIRST_STEPS = 100, /* before the barrier: long enough for a phase */
 	LATER_STEPS = 50,
+	BLOCKS = 300,   /* of a whole part, each with an access */
+	FURTHER = 1000, /* accesses from one use of a line to the next */
+	FURTHER_ROUNDS = 40,
 };
 
 static struct fake_trace fake;
@@ -158,6 +161,50 @@ START_TEST(a_phase_begins_at_its_barrier)
 }
 END_TEST
 
+/*
+ * A whole part of loads, and a quick one with uses of two lines in turn. The
+ * barrier, if any, is the last of the whole part.
+ */
+static void make_reuses(bool barrier)
+{
+	fake_trace_init(&fake);
+	fake_trace_block(&fake, CODE);
+	fake_trace_insn(&fake, "\x48\x8b\x11", 3); /* mov (%rcx),%rdx */
+	for (int i = 0; i < BLOCKS; i++) {
+		fake_trace_run(&fake, 0, 0);
+		fake_trace_access(&fake, 0, 0, false, LINE * 64);
+	}
+	if (barrier)
+		fake_trace_event(&fake, 0, TRACE_BARRIER, LINE, 1);
+	fake_trace_event(&fake, 0, TRACE_QUICK, CODE, 0);
+	for (int i = 0; i < FURTHER_ROUNDS; i++) {
+		struct fake_stream *s = fake_trace_stream(&fake, 0);
+
+		fake_trace_number(s, trace_zigzag(i ? i % 2 ? 1 : -1 : LINE + 1)
+						     << TRACE_TOKEN_BITS |
+					     TRACE_LOAD);
+		fake_trace_number(s, FURTHER);
+		fake_trace_number(s, FURTHER);
+	}
+	fake_trace_write(&fake, path);
+}
+
+/* Also where a phase begins with the quick part. */
+START_TEST(reuses_are_as_far_as_the_accesses_between_them)
+{
+	int bin = reuse_bin_of(2 * FURTHER);
+
+	make_reuses(_i);
+	collect();
+	ck_assert_uint_eq(workload.thread[0].windows, 1 + _i);
+	ck_assert_uint_ge(uses(0, WINDOW_LOADS, bin) +
+				  uses(0, WINDOW_LOADS, bin - 1) +
+				  uses(0, WINDOW_LOADS, bin + 1),
+			  FURTHER_ROUNDS - 2);
+	workload_release(&workload);
+}
+END_TEST
+
 static void begin(void)
 {
 	sandbox_setup();
@@ -173,6 +220,8 @@ int main(void)
 	tcase_add_test(
 		t, uses_of_one_time_have_none_of_another_thread_between_them);
 	tcase_add_loop_test(t, a_phase_begins_at_its_barrier, 0, 2);
+	tcase_add_loop_test(t, reuses_are_as_far_as_the_accesses_between_them,
+			    0, 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
