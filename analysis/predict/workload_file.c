@@ -19,7 +19,8 @@
 #include "src/base/regular_file.h"
 
 enum {
-	ZSTD_LEVEL = 3,
+	ZSTD_LEVEL = 6,
+	ZSTD_LEVEL_QUICK = 3,   /* half the time, a fifth more bytes */
 	PACKED_BYTES = 1 << 16, /* at least so much room for more */
 };
 
@@ -86,7 +87,8 @@ static uint64_t pack_all(struct packer *p, struct workload *w)
 	p->zstd = ZSTD_createCCtx();
 	if (p->zstd) {
 		ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel,
-				       ZSTD_LEVEL);
+				       w->quick ? ZSTD_LEVEL_QUICK
+						: ZSTD_LEVEL);
 		c.take = take;
 		c.data = p;
 		workload_codec_run(&c, w);
