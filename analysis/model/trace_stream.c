@@ -139,8 +139,10 @@ static inline bool number(struct trace_stream *s, uint64_t *n)
 
 static int take_block(struct trace_stream *s, uint64_t value)
 {
-	uint64_t n = s->next[s->number] + (uint64_t)trace_unzigzag(value);
+	uint64_t n = (uint64_t)trace_unzigzag(value);
 
+	if (s->blocks)
+		n += s->next[s->number];
 	if (n >= s->blocks)
 		return damaged(s, "a block that the trace does not have");
 	s->next[s->number] = (uint32_t)n;

@@ -72,6 +72,48 @@ static void use(const struct trace *t, const struct trace_step *step)
 			abort();
 }
 
+static void add(uint64_t *sum, uint64_t x)
+{
+	*sum = (*sum ^ x) * UINT64_C(0x100000001b3);
+}
+
+static void add_use(uint64_t *sum, const struct trace_use *u)
+{
+	add(sum, u->kind);
+	add(sum, u->kind == TRACE_EVENT ? 0 : u->line);
+	add(sum, u->insns);
+	add(sum, u->passed);
+}
+
+/* What the thread does, as a sum; @ahead: uses are read on their own. */
+static uint64_t read_stream(const struct trace *t, size_t thread, bool quick,
+			    bool ahead)
+{
+	struct trace_stream *s = trace_stream_open(t, thread);
+	uint64_t sum = 0;
+	int r;
+
+	s->takes_quick = quick;
+	while ((r = trace_stream_next(s)) > 0) {
+		struct trace_use u;
+
+		use(t, &s->step);
+		add(&sum, s->step.accesses);
+		add(&sum, s->step.events);
+		add_use(&sum, &s->step.use);
+		while (ahead && trace_stream_use(s, &u)) {
+			add(&sum, 0);
+			add(&sum, 0);
+			add_use(&sum, &u);
+		}
+	}
+	if (r < 0 && !s->error[0])
+		abort();
+	add(&sum, (uint64_t)r);
+	trace_stream_close(s);
+	return sum;
+}
+
 static void read_trace(const char *path)
 {
 	char error[TRACE_ERROR_BYTES] = "";
@@ -83,14 +125,10 @@ static void read_trace(const char *path)
 		return;
 	}
 	for (size_t i = 0; i < t.threads; i++) {
-		struct trace_stream *s = trace_stream_open(&t, i);
-		int r;
-
-		while ((r = trace_stream_next(s)) > 0)
-			use(&t, &s->step);
-		if (r < 0 && !s->error[0])
+		read_stream(&t, i, false, false);
+		if (read_stream(&t, i, true, false) !=
+		    read_stream(&t, i, true, true))
 			abort();
-		trace_stream_close(s);
 	}
 	trace_close(&t);
 }

@@ -268,16 +268,18 @@ static const struct {
 	unsigned char bytes[12];
 	size_t n;
 	const char *words;
+	bool blockless; /* in a trace that describes no block */
 } bad[] = {
-	{ { 0x41 }, 1, "an access before the first block" },
-	{ { 0x20 }, 1, "a block that the trace does not have" },
-	{ { 0x04 | 0 }, 1, "a block that the trace does not have" },
-	{ { 0x00, 0x0d, 0x00 }, 3, "behind the end of its block" },
-	{ { 0x00, 0x01 }, 2, "an access without an address" },
-	{ { 0x00, 0x80 }, 2, "a token is cut off" },
-	{ { 0x00, 0x03, 1, 1 }, 4, "an event of an unknown kind" },
-	{ { 0x00, 0xff, 0x01, 1, 1 }, 5, "an event of an unknown kind" },
-	{ { 0x00, 0x07, 1 }, 3, "an event without its object" },
+	{ { 0x41 }, 1, "an access before the first block", false },
+	{ { 0x20 }, 1, "a block that the trace does not have", false },
+	{ { 0x04 | 0 }, 1, "a block that the trace does not have", false },
+	{ { 0x00 }, 1, "a block that the trace does not have", true },
+	{ { 0x00, 0x0d, 0x00 }, 3, "behind the end of its block", false },
+	{ { 0x00, 0x01 }, 2, "an access without an address", false },
+	{ { 0x00, 0x80 }, 2, "a token is cut off", false },
+	{ { 0x00, 0x03, 1, 1 }, 4, "an event of an unknown kind", false },
+	{ { 0x00, 0xff, 0x01, 1, 1 }, 5, "an event of an unknown kind", false },
+	{ { 0x00, 0x07, 1 }, 3, "an event without its object", false },
 };
 
 START_TEST(tokens_that_make_no_sense_are_refused)
@@ -286,7 +288,10 @@ START_TEST(tokens_that_make_no_sense_are_refused)
 	struct trace t;
 	int r;
 
-	make_blocks();
+	if (bad[_i].blockless)
+		fake_trace_init(&fake);
+	else
+		make_blocks();
 	for (size_t i = 0; i < bad[_i].n; i++) {
 		struct fake_stream *to = fake_trace_stream(&fake, 0);
 
@@ -374,6 +379,34 @@ START_TEST(a_quick_part_tells_uses_of_lines_and_how_much_passed)
 }
 END_TEST
 
+START_TEST(uses_read_on_their_own_are_those_of_steps)
+{
+	struct trace_use u = { .kind = TRACE_EVENT };
+	struct trace_stream *s;
+	struct trace t;
+
+	make_quick_part();
+	must_open(&t);
+	s = trace_stream_open(&t, 0);
+	s->takes_quick = true;
+	ck_assert_int_eq(trace_stream_next(s), 1);
+	ck_assert(trace_stream_use(s, &u)); /* the part has begun */
+	ck_assert_int_eq(u.kind, TRACE_LOAD);
+	ck_assert_uint_eq(u.line, 100);
+	ck_assert_int_eq(trace_stream_next(s), 1);
+	ck_assert_uint_eq(s->step.use.line, 90); /* it goes on from the other */
+	ck_assert(trace_stream_use(s, &u));
+	ck_assert_uint_eq(u.line, 95);
+	ck_assert(trace_stream_use(s, &u)); /* the pass */
+	ck_assert_uint_eq(u.insns, 4);
+	ck_assert(!trace_stream_use(s, &u)); /* the lock is left */
+	ck_assert_int_eq(trace_stream_next(s), 1);
+	ck_assert_uint_eq(s->step.events, 1);
+	trace_stream_close(s);
+	trace_close(&t);
+}
+END_TEST
+
 START_TEST(a_quick_part_is_refused_by_who_needs_all)
 {
 	struct trace_stream *s;
@@ -423,6 +456,7 @@ int main(void)
 	tcase_add_loop_test(t, tokens_that_make_no_sense_are_refused, 0,
 			    sizeof(bad) / sizeof(*bad));
 	tcase_add_test(t, a_quick_part_tells_uses_of_lines_and_how_much_passed);
+	tcase_add_test(t, uses_read_on_their_own_are_those_of_steps);
 	tcase_add_test(t, a_quick_part_is_refused_by_who_needs_all);
 	tcase_add_test(t, foreign_files_are_refused);
 	suite_add_tcase(s, t);
