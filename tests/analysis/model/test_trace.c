@@ -336,6 +336,18 @@ static void make_quick_part(void)
 	fake_trace_write(&fake, path);
 }
 
+/* The stream of that, for a reader that knows quick parts. */
+static struct trace_stream *open_quick_part(struct trace *t)
+{
+	struct trace_stream *s;
+
+	make_quick_part();
+	must_open(t);
+	s = trace_stream_open(t, 0);
+	s->takes_quick = true;
+	return s;
+}
+
 START_TEST(a_quick_part_tells_uses_of_lines_and_how_much_passed)
 {
 	static const struct {
@@ -351,10 +363,7 @@ START_TEST(a_quick_part_tells_uses_of_lines_and_how_much_passed)
 	struct trace_stream *s;
 	struct trace t;
 
-	make_quick_part();
-	must_open(&t);
-	s = trace_stream_open(&t, 0);
-	s->takes_quick = true;
+	s = open_quick_part(&t);
 	step = &s->step;
 	ck_assert_int_eq(trace_stream_next(s), 1);
 	ck_assert_ptr_eq(step->block, &t.block[0]);
@@ -383,10 +392,7 @@ START_TEST(uses_read_on_their_own_are_those_of_steps)
 	struct trace_stream *s;
 	struct trace t;
 
-	make_quick_part();
-	must_open(&t);
-	s = trace_stream_open(&t, 0);
-	s->takes_quick = true;
+	s = open_quick_part(&t);
 	ck_assert_int_eq(trace_stream_next(s), 1);
 	ck_assert(trace_stream_use(s, &u)); /* the part has begun */
 	ck_assert_int_eq(u.kind, TRACE_LOAD);
